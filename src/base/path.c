@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths as text. */
+#include "base/path.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* Appends the components of path to out, which holds a clean path of len bytes without a final '/'. */
+static size_t add_components(char *out, size_t len, size_t floor, const char *path)
+{
+	while (*path) {
+		size_t n;
+
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (n == 2 && !memcmp(path, "..", 2)) {
+			while (len > floor && out[len - 1] != '/')
+				len--;
+			if (len > floor)
+				len--;
+		} else if (n && !(n == 1 && *path == '.')) {
+			if (len || floor || out[0] == '/')
+				out[len++] = '/';
+			memcpy(out + len, path, n);
+			len += n;
+		}
+		path += n;
+	}
+	return len;
+}
+
+char *path_join(struct arena *arena, const char *base, const char *path)
+{
+	bool absolute = path[0] == '/' || base[0] == '/';
+	char *out = arena_alloc(arena, strlen(base) + strlen(path) + 3);
+	size_t len = 0;
+
+	out[0] = absolute ? '/' : '\0';
+	if (path[0] != '/')
+		len = add_components(out, len, 0, base);
+	len = add_components(out, len, 0, path);
+	if (!len)
+		out[len++] = absolute ? '/' : '.';
+	out[len] = '\0';
+	return out;
+}
+
+const char *path_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (!strcmp(dir, "/"))
+		return path + 1;
+	if (strncmp(path, dir, len) || (path[len] && path[len] != '/'))
+		return NULL;
+	return path[len] ? path + len + 1 : path + len;
+}
+
+bool path_is_below(const char *path, const char *dir)
+{
+	return path_below(path, dir) != NULL;
+}
+
+char *path_parent(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return arena_strdup(arena, ".");
+	return slash == path ? arena_strdup(arena, "/") : arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* True when the name at s is exactly 'name', not the beginning of a longer one. */
+static bool is_variable(const char *s, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(s, name, len) && !isalnum((unsigned char)s[len]) && s[len] != '_';
+}
+
+char *path_expand(struct arena *arena, const char *path, const char *home, const char *user)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	if (path[0] == '~' && (!path[1] || path[1] == '/')) {
+		str_add(&out, home);
+		path++;
+	}
+	while (*path) {
+		if (is_variable(path, "$HOME")) {
+			str_add(&out, home);
+			path += strlen("$HOME");
+		} else if (is_variable(path, "$USER")) {
+			str_add(&out, user);
+			path += strlen("$USER");
+		} else {
+			str_addn(&out, path++, 1);
+		}
+	}
+	return arena_strdup(arena, out.s ? out.s : "");
+}

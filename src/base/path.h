@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths as text: nothing here looks at a file system. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* Joins and cleans: no '//', no '.', '..' taken back lexically and never above '/'. An absolute
+ * path wins over base. The result is absolute when base is. */
+char *path_join(struct arena *arena, const char *base, const char *path);
+
+/* True when path is dir or lies below it; both are clean and absolute. */
+bool path_is_below(const char *path, const char *dir);
+
+/* What path is called seen from dir, "" for dir itself; NULL when it does not lie below. */
+const char *path_below(const char *path, const char *dir);
+
+char *path_parent(struct arena *arena, const char *path);
+const char *path_name(const char *path); /* the last component; "/" for the root */
+
+/* Expands a leading '~' or '~/' and every '$HOME' and '$USER' that stands as a whole name;
+ * nothing else: no command substitution, no other variable. */
+char *path_expand(struct arena *arena, const char *path, const char *home, const char *user);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing text, and the escaping that hostile text gets before a terminal sees it. */
+#pragma once
+
+#include <stdarg.h>
+
+#include "base/util.h"
+
+struct str {
+	char *s; /* NUL-terminated once anything was added */
+	size_t len, cap;
+};
+
+void str_add(struct str *str, const char *s);
+void str_addn(struct str *str, const char *s, size_t len);
+void str_addf(struct str *str, const char *fmt, ...) _printf_(2, 3);
+void str_release(struct str *str);
+#define _cleanup_str_ _cleanup_(str_release)
+
+/* Adds s with control bytes, DEL, C1 controls, bidi overrides and invalid UTF-8 as \xNN, and '\' doubled. */
+void str_add_escaped(struct str *str, const char *s);
+
+/* Adds s as one word a POSIX shell reads back: bare where possible, else in single quotes. */
+void str_add_shell(struct str *str, const char *s);
+
+bool str_starts(const char *s, const char *prefix);
+
+/* The edit distance used for "did you mean". */
+size_t str_distance(const char *a, const char *b);
+/* The nearest of n words, or NULL when none is near enough to be meant. */
+const char *str_nearest(const char *word, const char *const *words, size_t n);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Small things every file needs: cleanup attributes, array length, stealing a descriptor. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#define _printf_(a, b) __attribute__((format(printf, a, b)))
+#define _unused_ __attribute__((unused))
+
+static inline void close_ptr(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void free_ptr(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void fclose_ptr(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define _cleanup_close_ _cleanup_(close_ptr)
+#define _cleanup_free_ _cleanup_(free_ptr)
+#define _cleanup_fclose_ _cleanup_(fclose_ptr)
+
+/* Hands the descriptor over to the caller and disarms its cleanup. */
+static inline int take_fd(int *fd)
+{
+	int ret = *fd;
+
+	*fd = -1;
+	return ret;
+}
+
+/* Hands the pointer over to the caller and disarms its cleanup. */
+#define TAKE_PTR(p)                    \
+	({                             \
+		typeof(p) _p_ = (p);   \
+		(p) = NULL;            \
+		_p_;                   \
+	})

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the user wants: every flag, every key of wrapix.json, every field of a profile ends up here.
+ * "Unset, then filled": a field starts as unset, layers are laid over each other from the weakest
+ * to the strongest (built-in, profile, user configuration, project file, flags), and the plan gives
+ * what is still unset its default.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* Where a value came from, weakest first. */
+enum layer { LAYER_BUILTIN, LAYER_PROFILE, LAYER_USER, LAYER_PROJECT, LAYER_FLAG };
+
+enum engine_kind { ENGINE_UNSET, ENGINE_AUTO, ENGINE_NATIVE, ENGINE_PODMAN, ENGINE_APPLE };
+enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST };
+enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
+
+struct mount_spec {
+	char *src;  /* as written, before expansion */
+	char *dest; /* a literal path inside; a leading '~' is the home inside */
+	bool rw, optional;
+	enum layer layer;
+};
+
+struct env_spec {
+	char *name;
+	char *value; /* NULL: take the host's value */
+	enum layer layer;
+};
+
+/* 0 means unset in each. */
+struct limits {
+	double cpus;
+	uint64_t memory, pids, disk; /* bytes, processes, bytes */
+};
+
+struct spec {
+	struct arena arena;
+
+	char *dir;  /* as given; "." by default */
+	char **cmd; /* NULL: the agent */
+
+	char *profile, *agent, *name;
+	enum engine_kind engine;
+	enum net_mode net;
+	enum home_mode home;
+	struct mount_spec *mounts;
+	size_t n_mounts;
+	struct env_spec *env;
+	size_t n_env;
+	struct limits limits;
+
+	bool only;         /* mount DIR alone, without its repository */
+	bool force;        /* accept '/' and the home directory as DIR */
+	bool allow_nested; /* user namespaces inside */
+	bool as_root;      /* root stays root instead of becoming the owner of DIR */
+	bool verbose;
+};
+
+void spec_init(struct spec *spec);
+void spec_release(struct spec *spec);
+
+/* One "SRC:DEST[:ro|rw][,optional]" as the --mount flag takes it. */
+int spec_add_mount_string(struct spec *spec, const char *text, enum layer layer, struct err *err);
+int spec_add_mount(struct spec *spec, const struct mount_spec *mount, struct err *err);
+
+/* One "K=V" or "K"; a later one of the same name wins. */
+int spec_add_env_string(struct spec *spec, const char *text, enum layer layer, struct err *err);
+
+/* Scalars by name, shared by flags and configuration files: "network", "memory", "home", ...
+ * The error names the key, the value and what is valid. */
+int spec_set(struct spec *spec, const char *key, const char *value, enum layer layer, struct err *err);
+
+/* "4G", "512M", "1048576"; powers of 1024. */
+int parse_size(const char *text, uint64_t *ret_bytes, struct err *err);
+
+/* The words a choice key takes, for messages and completion; NULL-terminated. */
+const char *const *spec_choices(const char *key);
+const char *engine_name(enum engine_kind kind);
+const char *net_mode_name(enum net_mode mode);
+const char *home_mode_name(enum home_mode mode);
