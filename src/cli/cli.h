@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line: one file per subcommand, one row per subcommand in commands.c. Only this room
+ * prints and exits.
+ */
+#pragma once
+
+#include "base/opt.h"
+#include "spec/spec.h"
+
+struct command {
+	const char *name;
+	const char *usage;           /* after "wrapix ": "run [DIR] [options] [-- CMD...]" */
+	const char *summary;         /* one line, without a full stop */
+	const char *description;     /* paragraphs divided by a newline */
+	const char *const *examples; /* pairs of command line and meaning; NULL-terminated */
+	struct opt_syntax syntax;
+	int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
+};
+
+/* The rows, NULL-named at the end, and the one of that name or NULL. */
+extern const struct command commands[];
+const struct command *command_find(const char *name);
+
+/* What 'wrapix' itself takes before a subcommand. */
+struct main_args {
+	bool version;
+};
+extern const struct opt main_opts[];
+
+/* What each subcommand's options fill. */
+struct run_args {
+	struct spec spec;
+	bool dry_run, json;
+	const char *host_file; /* plan --host: facts about another machine */
+};
+extern const struct opt run_opts[];  /* run */
+extern const struct opt plan_opts[]; /* plan: run's and its own */
+
+struct ps_args {
+	bool json;
+};
+struct stop_args {
+	bool all, kill;
+};
+struct doctor_args {
+	bool json;
+};
+struct trust_args {
+	bool yes, revoke;
+};
+struct completion_args {
+	bool sessions;
+};
+
+int cmd_run(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_ps(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_trust(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+/*
+ * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to
+ * end with, after the help or the error has been printed:
+ *
+ *	status = cli_parse(argc, argv, &args, &rest);
+ *	if (status != CLI_GO_ON)
+ *		return status;
+ */
+enum { CLI_GO_ON = -1 };
+int cli_parse(int argc, char **argv, void *args, struct opt_rest *ret_rest);
+
+/* "wrapix: MSG" and "hint: HINT" on standard error, with control bytes escaped. */
+void cli_print_err(const struct err *err);
+/* The same, and the exit status it leads to. */
+int cli_fail(const struct err *err);
+/* "wrapix: warning: ..." on standard error, escaped the same way. */
+void cli_warn(const char *fmt, ...) _printf_(1, 2);
+
+/* Colour only on a terminal, never with NO_COLOR or TERM=dumb. */
+bool cli_color(FILE *file);
+
+/* The help of wrapix itself (command NULL) or of one subcommand, on standard output. */
+void cli_print_help(const struct command *command);
+
+/* The names of the running sessions, one per line, for completion; in ps.c. Returns a status. */
+int cli_print_sessions(void);
