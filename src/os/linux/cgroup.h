@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Limits that really hold: a control group of the sandbox's own where the system gives us one,
+ * rlimits where it does not, and plain words about which of the two it is.
+ *
+ * cgroup_probe() finds facts and changes nothing; the choice of a way and its description are pure,
+ * so that a plan can be made and printed for any host. What was chosen is then really done, or the
+ * call fails: nothing here falls back in silence.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum limit { LIMIT_MEMORY, LIMIT_PIDS, LIMIT_CPUS, LIMIT_COUNT };
+#define LIMIT_BIT(limit) (1U << (limit))
+
+struct cgroup_limits {
+	uint64_t memory; /* bytes, swap included; 0: no limit */
+	uint64_t pids;   /* processes and threads; 0: no limit */
+	double cpus;     /* 1.5: one and a half; 0: no limit */
+	unsigned asked;  /* LIMIT_BITs the user named; the others are our defaults */
+};
+
+/* Ways to hold limits, from the strongest to the weakest. */
+enum cgroup_kind {
+	CGROUP_NONE,    /* rlimits only */
+	CGROUP_V2,      /* a directory that was delegated to us: microseconds */
+	CGROUP_V1,      /* the same in each controller's own hierarchy */
+	CGROUP_SYSTEMD, /* a scope of the user's systemd: milliseconds */
+};
+
+#define CGROUP_DIR_MAX 512
+
+/* Plain data: a test or a plan for another host fills it by hand. */
+struct cgroup_facts {
+	unsigned v2, v1;                          /* LIMIT_BITs that can be held this way */
+	char v2_dir[CGROUP_DIR_MAX];              /* where our groups go */
+	char v1_dir[LIMIT_COUNT][CGROUP_DIR_MAX]; /* one hierarchy each */
+	bool systemd;                             /* the user's manager has a socket */
+	bool nproc_is_own; /* Linux 5.14: RLIMIT_NPROC counts the sandbox alone */
+	bool root;         /* uid 0 outside: RLIMIT_NPROC does not bind it */
+	char why[256];     /* why it is not CGROUP_V2 with everything; "" when it is */
+};
+
+/* A handful of system calls, no D-Bus, no change. Never fails: no cgroup is a fact too. */
+void cgroup_probe(struct cgroup_facts *ret);
+
+/* Gives memory and pids their defaults where the user did not name them ('asked'). memory: three
+ * quarters of the RAM; only a cgroup holds it, rlimits_apply() leaves it out. */
+void cgroup_limits_default(struct cgroup_limits *limits);
+
+/* The way that these limits will be held on such a host. A scope of systemd's is chosen only when
+ * the user named a limit that nothing cheaper holds: see the measurement in cgroup_systemd.c. */
+enum cgroup_kind cgroup_choose(const struct cgroup_facts *facts,
+			       const struct cgroup_limits *limits);
+/* The LIMIT_BITs which that way holds for the sandbox as a whole. */
+unsigned cgroup_holds(const struct cgroup_facts *facts, enum cgroup_kind kind);
+
+const char *cgroup_kind_name(enum cgroup_kind kind);
+
+/* One line about one limit: "memory 1 GiB: cgroup v2 (whole sandbox)", or "memory 1 GiB: each
+ * process on its own (RLIMIT_DATA)"; "memory: no limit". Returns true when the limit is held for
+ * the sandbox as a whole (or there is none); false: cgroup_fix() says what to do. */
+bool cgroup_describe(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
+		     enum limit limit, char *buf, size_t size);
+
+/* The commands that give this user whole-sandbox limits here, one a line, ready to be typed;
+ * "" when nothing is missing. For doctor and for hints. */
+void cgroup_fix(const struct cgroup_facts *facts, char *buf, size_t size);
+
+/* One sandbox's group. */
+struct cgroup {
+	enum cgroup_kind kind;
+	struct cgroup_limits limits;
+	char name[64];           /* "wrapix-ID" */
+	int parent[LIMIT_COUNT]; /* v2: only the first; v1: one for each controller; else -1 */
+	int dir[LIMIT_COUNT];    /* the group, holding a lock that keeps cgroup_sweep() off */
+	int leaf[LIMIT_COUNT];   /* where the processes are: the limits lie above its reach */
+};
+
+/* Makes the group and sets its limits. id: letters, digits, '-', at most 48 bytes.
+ * Always leaves cg ready for cgroup_remove(). CGROUP_NONE and CGROUP_SYSTEMD make nothing yet. */
+int cgroup_create(struct cgroup *cg, const struct cgroup_facts *facts, enum cgroup_kind kind,
+		  const char *id, const struct cgroup_limits *limits, struct err *err);
+
+/* CGROUP_V2: the descriptor for clone3()'s CLONE_INTO_CGROUP; -1 for the other ways, which need
+ * cgroup_enter(). The child then makes its cgroup namespace itself with unshare(CLONE_NEWCGROUP):
+ * one made by that same clone3() would have our own group as its root. */
+int cgroup_fd(const struct cgroup *cg);
+
+/* Puts the process, which must not have forked yet, into the group. Needed unless it was born
+ * there (cgroup_fd). For CGROUP_SYSTEMD this talks to the user's manager (at most 5 s) and takes
+ * milliseconds: call it while the child builds its mounts, and let it exec afterwards. Before the
+ * child's unshare(CLONE_NEWCGROUP). */
+int cgroup_enter(struct cgroup *cg, pid_t pid, struct err *err);
+
+/* The LIMIT_BITs that were hit so far (an OOM kill, a refused fork): why a command got 137. */
+unsigned cgroup_hits(const struct cgroup *cg);
+
+/* Once the sandbox is dead. Also closes everything. */
+void cgroup_remove(struct cgroup *cg);
+
+/* In a process that must not hold the group open (PID 1 of the sandbox): closes, removes nothing. */
+void cgroup_close(struct cgroup *cg);
+
+/* Removes what a killed wrapix left: groups of ours that nobody holds and nobody is in. */
+void cgroup_sweep(const struct cgroup_facts *facts);
+
+/*
+ * In the sandbox's process before exec, and inside its user namespace: RLIMIT_NPROC set before
+ * that namespace exists would count the user's processes outside. Holds, for each process, what
+ * 'kind' does not hold for the whole; core dumps are off always. Allocates nothing.
+ */
+int rlimits_apply(const struct cgroup_facts *facts, enum cgroup_kind kind,
+		  const struct cgroup_limits *limits, struct err *err);
