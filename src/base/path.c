@@ -7,21 +7,30 @@
 
 #include "base/str.h"
 
-/* Appends the components of path to out, which holds a clean path of len bytes without a final '/'. */
-static size_t add_components(char *out, size_t len, size_t floor, const char *path)
+/* Where the last component of the clean path out[0..len) begins. */
+static size_t last_component(const char *out, size_t len)
+{
+	while (len && out[len - 1] != '/')
+		len--;
+	return len;
+}
+
+/* Appends the components of path to the clean path out[0..len), which does not end in '/'. */
+static size_t add_components(char *out, size_t len, bool absolute, const char *path)
 {
 	while (*path) {
-		size_t n;
+		size_t n, last = last_component(out, len);
+		bool up, stuck;
 
 		path += strspn(path, "/");
 		n = strcspn(path, "/");
-		if (n == 2 && !memcmp(path, "..", 2)) {
-			while (len > floor && out[len - 1] != '/')
-				len--;
-			if (len > floor)
-				len--;
+		up = n == 2 && !memcmp(path, "..", 2);
+		/* There is nothing above '/'; a relative path keeps the '..' that lead out of it. */
+		stuck = !len || (len - last == 2 && !memcmp(out + last, "..", 2));
+		if (up && !(stuck && !absolute)) {
+			len = last ? last - 1 : 0;
 		} else if (n && !(n == 1 && *path == '.')) {
-			if (len || floor || out[0] == '/')
+			if (len || absolute)
 				out[len++] = '/';
 			memcpy(out + len, path, n);
 			len += n;
@@ -37,10 +46,9 @@ char *path_join(struct arena *arena, const char *base, const char *path)
 	char *out = arena_alloc(arena, strlen(base) + strlen(path) + 3);
 	size_t len = 0;
 
-	out[0] = absolute ? '/' : '\0';
 	if (path[0] != '/')
-		len = add_components(out, len, 0, base);
-	len = add_components(out, len, 0, path);
+		len = add_components(out, len, absolute, base);
+	len = add_components(out, len, absolute, path);
 	if (!len)
 		out[len++] = absolute ? '/' : '.';
 	out[len] = '\0';
@@ -69,7 +77,8 @@ char *path_parent(struct arena *arena, const char *path)
 
 	if (!slash)
 		return arena_strdup(arena, ".");
-	return slash == path ? arena_strdup(arena, "/") : arena_strndup(arena, path, (size_t)(slash - path));
+	return slash == path ? arena_strdup(arena, "/")
+			     : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
 const char *path_name(const char *path)

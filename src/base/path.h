@@ -6,7 +6,8 @@
 #include "base/err.h"
 
 /* Joins and cleans: no '//', no '.', '..' taken back lexically and never above '/'. An absolute
- * path wins over base. The result is absolute when base is. */
+ * path wins over base. The result is absolute when one of them is; a relative one keeps the '..'
+ * that lead out of it, and is "." when nothing is left. */
 char *path_join(struct arena *arena, const char *base, const char *path);
 
 /* True when path is dir or lies below it; both are clean and absolute. */

@@ -21,7 +21,8 @@ static void reserve(struct str *str, size_t more)
 void str_addn(struct str *str, const char *s, size_t len)
 {
 	reserve(str, len);
-	memcpy(str->s + str->len, s, len);
+	if (len)
+		memcpy(str->s + str->len, s, len);
 	str->len += len;
 	str->s[str->len] = '\0';
 }
@@ -54,15 +55,19 @@ void str_release(struct str *str)
 	*str = (struct str){ 0 };
 }
 
-/* The length of the well-formed UTF-8 sequence at s, 0 where there is none; ret_cp is its code point. */
-static size_t utf8_sequence(const unsigned char *s, uint32_t *ret_cp)
+size_t utf8_next(const char *s, size_t n, uint32_t *ret_cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-	uint32_t cp = len > 1 ? s[0] & (0xffu >> (len + 1)) : s[0];
+	unsigned char first = n ? (unsigned char)s[0] : 0xff;
+	size_t len = first < 0x80 ? 1 : 0;
+	uint32_t cp = first;
 
+	if (first >= 0xc0 && first < 0xf8) {
+		len = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+		cp = first & (0xffu >> (len + 1));
+	}
 	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
+		if (i >= n || (s[i] & 0xc0) != 0x80)
 			return 0;
 		cp = cp << 6 | (s[i] & 0x3f);
 	}
@@ -72,37 +77,46 @@ static size_t utf8_sequence(const unsigned char *s, uint32_t *ret_cp)
 	return len;
 }
 
-static bool harmless(uint32_t cp)
+bool utf8_visible(uint32_t cp)
 {
-	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == '\\')
-		return false;
-	/* Bidirectional overrides, isolates and marks reorder what a person reads. */
-	return cp != 0x61c && !(cp >= 0x200e && cp <= 0x200f) && !(cp >= 0x2028 && cp <= 0x202e) &&
-	       !(cp >= 0x2066 && cp <= 0x2069) && cp != 0xfeff;
+	static const struct {
+		uint32_t first, last;
+	} hidden[] = {
+		{ 0x00, 0x1f },        { 0x7f, 0x9f },       { 0xad, 0xad },
+		{ 0x61c, 0x61c },      { 0x115f, 0x1160 },   { 0x180b, 0x180f },
+		{ 0x200b, 0x200f },    { 0x2028, 0x202e },   { 0x2060, 0x206f },
+		{ 0x3164, 0x3164 },    { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb },    { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0x10ffff },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
+		if (cp >= hidden[i].first && cp <= hidden[i].last)
+			return false;
+	return true;
 }
 
 void str_add_escaped(struct str *str, const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
-
-	while (*p) {
+	while (*s) {
 		uint32_t cp = 0;
-		size_t len = utf8_sequence(p, &cp);
+		size_t len = utf8_next(s, SIZE_MAX, &cp);
 
-		if (len && harmless(cp))
-			str_addn(str, (const char *)p, len);
-		else if (*p == '\\')
+		if (*s == '\\')
 			str_add(str, "\\\\");
+		else if (len && utf8_visible(cp))
+			str_addn(str, s, len);
 		else
 			for (size_t i = 0; i < MAX(len, (size_t)1); i++)
-				str_addf(str, "\\x%02x", p[i]);
-		p += MAX(len, (size_t)1);
+				str_addf(str, "\\x%02x", (unsigned char)s[i]);
+		s += MAX(len, (size_t)1);
 	}
 }
 
 void str_add_shell(struct str *str, const char *s)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@+,-%";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@+,-%";
 
 	if (*s && !s[strspn(s, plain)]) {
 		str_add(str, s);

@@ -17,7 +17,15 @@ void str_addf(struct str *str, const char *fmt, ...) _printf_(2, 3);
 void str_release(struct str *str);
 #define _cleanup_str_ _cleanup_(str_release)
 
-/* Adds s with control bytes, DEL, C1 controls, bidi overrides and invalid UTF-8 as \xNN, and '\' doubled. */
+/* The length of the well-formed UTF-8 sequence at s, of which n bytes may be read (or up to a NUL);
+ * 0 where there is none. */
+size_t utf8_next(const char *s, size_t n, uint32_t *ret_cp);
+
+/* False for what a terminal obeys or a reader cannot see: controls, bidirectional overrides,
+ * zero-width and tag characters. */
+bool utf8_visible(uint32_t cp);
+
+/* Adds s with what is not visible and invalid UTF-8 as \xNN, and '\' doubled. */
 void str_add_escaped(struct str *str, const char *s);
 
 /* Adds s as one word a POSIX shell reads back: bare where possible, else in single quotes. */

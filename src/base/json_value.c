@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON values: getters that say where a wrong value stands, and strings as JSON text. */
+#include "base/json.h"
+
+#include <string.h>
+
+enum { SHOWN_MAX = 60 }; /* bytes of a wrong value in a message */
+
+void json_at_add(struct str *out, const struct json_at *at)
+{
+	if (!at)
+		return;
+	json_at_add(out, at->up);
+	if (!at->key) {
+		str_addf(out, "[%zu]", at->index);
+		return;
+	}
+	if (at->up)
+		str_add(out, ".");
+	str_add_escaped(out, at->key);
+}
+
+static const char *type_phrase(enum json_type type)
+{
+	static const char *const phrases[] = {
+		[json_type_null] = "null",        [json_type_boolean] = "true or false",
+		[json_type_double] = "a number",  [json_type_int] = "a whole number",
+		[json_type_object] = "an object", [json_type_array] = "a list",
+		[json_type_string] = "a string",
+	};
+
+	return phrases[type];
+}
+
+/* Short values as they stand, long and nested ones by their kind. */
+static void add_shown(struct str *out, struct json_object *value)
+{
+	enum json_type type = json_object_get_type(value);
+
+	if (type == json_type_object || type == json_type_array) {
+		str_add(out, type_phrase(type));
+	} else if (type == json_type_string) {
+		char buf[SHOWN_MAX + 1];
+		bool cut = json_object_get_string_len(value) > SHOWN_MAX;
+
+		snprintf(buf, sizeof(buf), "%s", json_object_get_string(value));
+		str_add(out, "\"");
+		str_add_escaped(out, buf);
+		str_add(out, cut ? "...\"" : "\"");
+	} else {
+		str_add(out, value ? json_object_get_string(value) : "null");
+	}
+}
+
+int json_err_type(const struct json_at *at, struct json_object *value, const char *what,
+		  struct err *err)
+{
+	_cleanup_str_ struct str place = { 0 }, shown = { 0 };
+
+	json_at_add(&place, at);
+	add_shown(&shown, value);
+	return err_usage(err, "%s%smust be %s, not %s", place.s ? place.s : "", place.s ? ": " : "",
+			 what, shown.s);
+}
+
+int json_err_key(const struct json_at *at, const char *const *words, size_t n, struct err *err)
+{
+	const char *near = str_nearest(at->key, words, n);
+	_cleanup_str_ struct str place = { 0 };
+
+	json_at_add(&place, at);
+	err_usage(err, "%s: unknown key", place.s);
+	return near ? err_hint(err, "did you mean \"%s\"?", near) : -err->code;
+}
+
+int json_check_type(const struct json_at *at, struct json_object *value, enum json_type type,
+		    struct err *err)
+{
+	if (json_object_get_type(value) == type)
+		return 0;
+	return json_err_type(at, value, type_phrase(type), err);
+}
+
+int json_get_string(const struct json_at *at, struct json_object *value, const char **ret,
+		    struct err *err)
+{
+	int k = json_check_type(at, value, json_type_string, err);
+
+	if (k == 0)
+		*ret = json_object_get_string(value);
+	return k;
+}
+
+int json_get_bool(const struct json_at *at, struct json_object *value, bool *ret, struct err *err)
+{
+	int k = json_check_type(at, value, json_type_boolean, err);
+
+	if (k == 0)
+		*ret = json_object_get_boolean(value);
+	return k;
+}
+
+static void add_u(struct str *out, uint32_t cp)
+{
+	if (cp >= 0x10000) {
+		add_u(out, 0xd800 + ((cp - 0x10000) >> 10));
+		cp = 0xdc00 + ((cp - 0x10000) & 0x3ff);
+	}
+	str_addf(out, "\\u%04x", cp);
+}
+
+void json_add_string(struct str *out, const char *s)
+{
+	str_add(out, "\"");
+	while (*s) {
+		uint32_t cp = 0;
+		size_t n = utf8_next(s, SIZE_MAX, &cp);
+
+		if (!n)
+			add_u(out, 0xdc00 + (unsigned char)*s);
+		else if (cp == '"' || cp == '\\')
+			str_addf(out, "\\%c", *s);
+		else if (cp == '\n')
+			str_add(out, "\\n");
+		else if (cp == '\t')
+			str_add(out, "\\t");
+		else if (!utf8_visible(cp))
+			add_u(out, cp);
+		else
+			str_addn(out, s, n);
+		s += MAX(n, (size_t)1);
+	}
+	str_add(out, "\"");
+}
