@@ -68,7 +68,8 @@ static int unknown_long(const struct opt *table, const char *name, size_t len, s
 	if (near)
 		return err_usage(err, "unknown option '--%.*s'; did you mean '--%s'?", (int)len,
 				 name, near);
-	return err_usage(err, "unknown option '--%.*s'", (int)len, name);
+	err_usage(err, "unknown option '--%.*s'", (int)len, name);
+	return err_hint(err, "--help lists the options");
 }
 
 static int unknown_letter(const struct opt *table, const char *word, char letter, struct err *err)
@@ -81,8 +82,10 @@ static int unknown_letter(const struct opt *table, const char *word, char letter
 				 word + 1);
 	/* A byte of a multi-byte letter means nothing to a reader; the whole word does. */
 	if ((unsigned char)letter >= 0x80 || strlen(word) == 2)
-		return err_usage(err, "unknown option '%s'", word);
-	return err_usage(err, "unknown option '-%c' in '%s'", letter, word);
+		err_usage(err, "unknown option '%s'", word);
+	else
+		err_usage(err, "unknown option '-%c' in '%s'", letter, word);
+	return err_hint(err, "--help lists the options");
 }
 
 static int check_words(const struct opt *opt, const char *value, struct err *err)
@@ -242,8 +245,10 @@ int opt_parse(const struct opt_syntax *syntax, void *ctx, int argc, char *const 
 	if (!parse.rest.operands)
 		return err_errno(err, ENOMEM, "reading the command line");
 	r = parse_words(&parse, err);
-	if (!r && parse.rest.n_operands < syntax->min)
-		r = err_usage(err, "%s is missing", syntax->operand);
+	if (!r && parse.rest.n_operands < syntax->min) {
+		err_usage(err, "%s is missing", syntax->operand);
+		r = err_hint(err, "--help shows the usage");
+	}
 	if (r)
 		opt_rest_release(&parse.rest);
 	else

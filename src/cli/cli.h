@@ -21,6 +21,8 @@ struct command {
 /* The rows, NULL-named at the end, and the one of that name or NULL. */
 extern const struct command commands[];
 const struct command *command_find(const char *name);
+/* Says that there is none of that name, and which one may be meant. */
+int command_unknown(const char *name, struct err *err);
 
 /* What 'wrapix' itself takes before a subcommand. */
 struct main_args {
@@ -86,6 +88,9 @@ bool cli_color(FILE *file);
 
 /* The help of wrapix itself (command NULL) or of one subcommand, on standard output. */
 void cli_print_help(const struct command *command);
+
+/* The shells there is a completion for. */
+const char *const *completion_shells(const char *name);
 
 /* The names of the running sessions, one per line, for completion; in ps.c. Returns a status. */
 int cli_print_sessions(void);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Help and version: text made from the tables. */
+#include "cli/cli.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/str.h"
+
+enum { NARROWEST = 40, DEFAULT_WIDTH = 80, WIDEST = 100 };
+
+/* Long lines are hard to read, so a wide terminal does not get all it could have. */
+static size_t help_width(void)
+{
+	struct winsize size = { 0 };
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
+		return DEFAULT_WIDTH;
+	return MIN(MAX((size_t)size.ws_col, (size_t)NARROWEST), (size_t)WIDEST);
+}
+
+/* Each paragraph after an empty line. */
+static void add_paragraphs(struct str *out, const char *text, size_t width)
+{
+	while (text && *text) {
+		size_t len = strcspn(text, "\n");
+		_cleanup_str_ struct str paragraph = { 0 };
+
+		str_addn(&paragraph, text, len);
+		str_add(out, "\n");
+		opt_add_wrapped(out, paragraph.s, 0, 0, width);
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void add_examples(struct str *out, const char *const *examples)
+{
+	if (!examples)
+		return;
+	str_add(out, "\nexamples:\n");
+	for (; examples[0]; examples += 2)
+		str_addf(out, "  %s\n      %s\n", examples[0], examples[1]);
+}
+
+static void add_command_help(struct str *out, const struct command *command, size_t width)
+{
+	str_addf(out, "usage: wrapix %s\n", command->usage);
+	add_paragraphs(out, command->description ? command->description : command->summary, width);
+	str_add(out, "\noptions:\n");
+	opt_add_help(out, command->syntax.opts, width);
+	add_examples(out, command->examples);
+}
+
+static void add_main_help(struct str *out, size_t width)
+{
+	static const char *const examples[] = {
+		"wrapix run",
+		"Claude Code in a sandbox, in this directory",
+		"wrapix run -- make test",
+		"one command instead of the agent",
+		NULL,
+	};
+	enum { COLUMN = 14 };
+
+	str_add(out, "usage: wrapix COMMAND [options]\n");
+	add_paragraphs(out,
+		       "Gives an AI coding agent a sandbox of its own: the project, the programs, "
+		       "a network, and nothing else of this machine.",
+		       width);
+	str_add(out, "\ncommands:\n");
+	for (const struct command *c = commands; c->name; c++) {
+		str_addf(out, "  %-*s", COLUMN - 2, c->name);
+		opt_add_wrapped(out, c->summary, COLUMN, COLUMN, width);
+	}
+	str_add(out, "\noptions:\n");
+	opt_add_help(out, main_opts, width);
+	str_add(out, "\n'wrapix help COMMAND' explains a command; wrapix(1) is the manual.\n");
+	add_examples(out, examples);
+}
+
+void cli_print_help(const struct command *command)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	if (command)
+		add_command_help(&out, command, help_width());
+	else
+		add_main_help(&out, help_width());
+	fputs(out.s, stdout);
+}
+
+int cmd_help(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	const struct command *command = NULL;
+	struct err err = { 0 };
+	int status = cli_parse(argc, argv, NULL, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	if (rest.n_operands) {
+		command = command_find(rest.operands[0]);
+		if (!command && command_unknown(rest.operands[0], &err) < 0)
+			return cli_fail(&err);
+	}
+	cli_print_help(command);
+	return 0;
+}
+
+int cmd_version(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	int status = cli_parse(argc, argv, NULL, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	puts("wrapix " WRAPIX_VERSION);
+	return 0;
+}

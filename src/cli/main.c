@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The program 'wrapix': finds the subcommand and hands over to it. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Without this a program started with a closed descriptor 1 would open some file as descriptor 1
+ * and then print into it.
+ */
+static int open_missing_stdio(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		/* The lowest free number is fd. Not O_CLOEXEC: the command needs it as well. */
+		if (open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+			return -EBADF;
+	}
+	return 0;
+}
+
+/* Text that never reached standard output must not look like success. */
+static int flush(int status)
+{
+	struct err err = { 0 };
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	err_errno(&err, errno, "writing to standard output");
+	return cli_fail(&err);
+}
+
+static int unknown(const char *word)
+{
+	struct err err = { 0 };
+	struct stat st;
+
+	command_unknown(word, &err);
+	if (!stat(word, &st) && S_ISDIR(st.st_mode)) {
+		err_usage(&err, "unknown command '%s'", word);
+		err_hint(&err, "to start a sandbox there: wrapix run %s", word);
+	}
+	return cli_fail(&err);
+}
+
+/* 'wrapix --help', 'wrapix --version', and what is neither. */
+static int main_option(char **argv)
+{
+	static const struct opt_syntax syntax = { main_opts };
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct main_args args = { 0 };
+	struct err err = { 0 };
+	int r = opt_parse(&syntax, &args, 2, argv, &rest, &err);
+
+	if (r < 0)
+		return cli_fail(&err);
+	if (args.version && !r)
+		return cmd_version(1, (char *[]){ (char *)"version", NULL });
+	cli_print_help(NULL);
+	return 0;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		cli_print_help(NULL);
+		return 0;
+	}
+	if (argv[1][0] == '-')
+		return main_option(argv);
+	command = command_find(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	if (open_missing_stdio() < 0)
+		return EXIT_WRAPIX;
+	return flush(dispatch(argc, argv));
+}
