@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# A thin cover over meson: 'make help' lists what there is. The work is in meson.build, ./test and scripts/.
+
+BUILD = build
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: all run test install bench asan lint lint-deep golden fuzz clean help
+.DEFAULT_GOAL := all
+
+## all: build into build/ (the default); build/wrapix is the program
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+	@ln -sfn src/cli/wrapix $(BUILD)/wrapix
+
+$(BUILD)/build.ninja:
+	meson setup $(BUILD)
+
+## run: build, then start a sandbox here; ARGS='-- CMD' adds arguments
+run:
+	@./run $(ARGS)
+
+## test: everything, as CI runs it; ARGS='unit' or ARGS='-k NAME' for a part
+test:
+	@./test $(ARGS)
+
+## install: PREFIX=/usr/local, DESTDIR= for packagers; on Ubuntu also the AppArmor profile
+install: all
+	meson configure $(BUILD) --prefix $(abspath $(PREFIX))
+	meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && [ -d /etc/apparmor.d ]; then scripts/apparmor "$(abspath $(PREFIX))/bin/wrapix"; fi
+
+## bench: measure start-up against bare exec and bubblewrap; prints a table, writes JSON
+bench: all
+	@bench/run $(ARGS)
+
+## asan: unit, golden and fuzz corpora under the address and undefined-behaviour sanitizers (build-asan/)
+asan:
+	@./test asan
+
+## lint: format, shell scripts, manuals, layering, cppcheck (seconds)
+lint:
+	@scripts/need lint
+	@scripts/lint
+
+## lint-deep: lint and clang-tidy (minutes)
+lint-deep: all
+	@scripts/need lint deep
+	@scripts/lint --deep
+
+## golden: write the golden plans anew; read the difference before you commit it
+golden: all
+	@tests/golden/rewrite
+
+## fuzz: run every fuzz target for SECONDS=60 each, starting from its corpus
+fuzz:
+	@tests/fuzz/run $(SECONDS)
+
+## clean: remove build/ and build-*/
+clean:
+	rm -rf build build-*
+
+## help: this list
+help:
+	@sed -n 's/^## \([a-z-]*\): /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t d; do printf '  make %-10s %s\n' "$$t" "$$d"; done
