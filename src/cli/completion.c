@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SESSIONS "wrapix completion --sessions 2>/dev/null"
+#define SESSIONS "command wrapix completion --sessions 2>/dev/null"
 
 /* Words with a blank between them. */
 static void add_words(struct str *out, const char *const *words)

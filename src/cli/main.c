@@ -9,7 +9,8 @@
 
 /*
  * Without this a program started with a closed descriptor 1 would open some file as descriptor 1
- * and then print into it.
+ * and then print into it. What is opened here cannot be used in the direction that is meant, so
+ * that reading or writing fails as it did.
  */
 static int open_missing_stdio(void)
 {
@@ -17,7 +18,7 @@ static int open_missing_stdio(void)
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
 		/* The lowest free number is fd. Not O_CLOEXEC: the command needs it as well. */
-		if (open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+		if (open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
 			return -EBADF;
 	}
 	return 0;
@@ -56,12 +57,13 @@ static int main_option(char **argv)
 	struct err err = { 0 };
 	int r = opt_parse(&syntax, &args, 2, argv, &rest, &err);
 
-	if (r < 0)
-		return cli_fail(&err);
-	if (args.version && !r)
+	if (r == OPT_WANTS_HELP)
+		cli_print_help(NULL);
+	else if (!r && args.version)
 		return cmd_version(1, (char *[]){ (char *)"version", NULL });
-	cli_print_help(NULL);
-	return 0;
+	else if (!r) /* a bare '--' */
+		r = command_unknown(argv[1], &err);
+	return r < 0 ? cli_fail(&err) : 0;
 }
 
 static int dispatch(int argc, char **argv)
