@@ -33,26 +33,33 @@ enum cgroup_kind {
 
 #define CGROUP_DIR_MAX 512
 
+/* What is mounted at /sys/fs/cgroup. */
+enum cgroup_layout { CGROUP_LAYOUT_NONE, CGROUP_LAYOUT_V1, CGROUP_LAYOUT_V2 };
+
 /* Plain data: a test or a plan for another host fills it by hand. */
 struct cgroup_facts {
-	unsigned v2, v1;                          /* LIMIT_BITs that can be held this way */
+	enum cgroup_layout layout;
+	unsigned v2, v1, systemd;                 /* LIMIT_BITs that can be held in each way */
 	char v2_dir[CGROUP_DIR_MAX];              /* where our groups go */
 	char v1_dir[LIMIT_COUNT][CGROUP_DIR_MAX]; /* one hierarchy each */
-	bool systemd;                             /* the user's manager has a socket */
+	char systemd_socket[108];                 /* of the user's manager; "" without one */
+	bool systemd_booted;                      /* the system runs systemd at all */
+	struct cgroup_limits ceiling;             /* of the groups we stand in and would leave */
 	bool nproc_is_own; /* Linux 5.14: RLIMIT_NPROC counts the sandbox alone */
-	bool root;         /* uid 0 outside: RLIMIT_NPROC does not bind it */
-	char why[256];     /* why it is not CGROUP_V2 with everything; "" when it is */
+	uid_t uid;         /* whose facts these are; RLIMIT_NPROC does not bind 0 */
 };
 
-/* A handful of system calls, no D-Bus, no change. Never fails: no cgroup is a fact too. */
+/* A handful of system calls, no D-Bus, no change. Never fails: no cgroup is a fact too. Run it
+ * as the user who will own the sandbox. */
 void cgroup_probe(struct cgroup_facts *ret);
 
-/* Gives memory and pids their defaults where the user did not name them ('asked'). memory: three
- * quarters of the RAM; only a cgroup holds it, rlimits_apply() leaves it out. */
-void cgroup_limits_default(struct cgroup_limits *limits);
+/* Gives memory and pids their defaults where the user did not name them ('asked'), and lowers all to
+ * the ceiling: a sandbox must not get out of limits that somebody put around wrapix. memory is three
+ * quarters of the RAM; only a cgroup holds that, rlimits_apply() leaves a default out. */
+void cgroup_limits_default(struct cgroup_limits *limits, const struct cgroup_facts *facts);
 
-/* The way that these limits will be held on such a host. A scope of systemd's is chosen only when
- * the user named a limit that nothing cheaper holds: see the measurement in cgroup_systemd.c. */
+/* The way that these limits will be held on such a host. A scope of systemd's costs
+ * milliseconds: it is chosen only when the user named a limit that nothing cheaper holds well. */
 enum cgroup_kind cgroup_choose(const struct cgroup_facts *facts,
 			       const struct cgroup_limits *limits);
 /* The LIMIT_BITs which that way holds for the sandbox as a whole. */
@@ -66,17 +73,21 @@ const char *cgroup_kind_name(enum cgroup_kind kind);
 bool cgroup_describe(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
 		     enum limit limit, char *buf, size_t size);
 
+/* One line for doctor: the ways that are open here, and what each of them can hold. */
+void cgroup_summary(const struct cgroup_facts *facts, char *buf, size_t size);
+
 /* The commands that give this user whole-sandbox limits here, one a line, ready to be typed;
  * "" when nothing is missing. For doctor and for hints. */
 void cgroup_fix(const struct cgroup_facts *facts, char *buf, size_t size);
 
-/* One sandbox's group. */
+/* One sandbox's group; CGROUP_V2 uses the first of each three, CGROUP_V1 one for each limit. */
 struct cgroup {
 	enum cgroup_kind kind;
 	struct cgroup_limits limits;
 	char name[64];           /* "wrapix-ID" */
-	int parent[LIMIT_COUNT]; /* v2: only the first; v1: one for each controller; else -1 */
-	int dir[LIMIT_COUNT];    /* the group, holding a lock that keeps cgroup_sweep() off */
+	char socket[108];        /* CGROUP_SYSTEMD */
+	int parent[LIMIT_COUNT]; /* descriptors, -1 when there is none */
+	int dir[LIMIT_COUNT];    /* the group, with a lock that keeps cgroup_sweep() off */
 	int leaf[LIMIT_COUNT];   /* where the processes are: the limits lie above its reach */
 };
 

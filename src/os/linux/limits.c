@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which way holds which limit, in words and as rlimits.
+ *
+ * What an rlimit can do, each found by trying (Linux 6.18):
+ *   RLIMIT_NPROC  set inside the sandbox's user namespace counts that namespace alone, so it bounds
+ *                 the sandbox as a whole, whatever uid it has inside; a further namespace within
+ *                 does not escape it. Set before the namespace is made, it counts the user's
+ *                 processes outside as well. Uid 0 of the host is not bound by it.
+ *   RLIMIT_DATA   counts private writable memory of one process; node runs with 256 MiB of it,
+ *                 while RLIMIT_AS would also count the address space that V8 and others reserve.
+ *   affinity      keeps programs that do not think about it on few processors; a program inside can
+ *                 widen it again.
+ */
+#include "os/linux/cgroup_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+/* The defaults. pids: threads count too; a browser takes some 300, each node 11, a parallel test run
+ * with browsers 2,000. Fewer on a machine that could not carry so many. */
+enum {
+	PIDS_MAX = 8192,
+	PIDS_MIN = 512,
+	BYTES_PER_PID = 256 * 1024, /* what a process of a fork bomb costs the kernel, with room */
+	MEMORY_NUM = 3,
+	MEMORY_DEN = 4,
+};
+
+static void lower(uint64_t *value, uint64_t ceiling)
+{
+	if (ceiling && (*value == 0 || *value > ceiling))
+		*value = ceiling;
+}
+
+/* A group elsewhere leaves the limits of the one we stand in: they go along. */
+static void keep_below_ceiling(struct cgroup_limits *limits, const struct cgroup_limits *ceiling)
+{
+	lower(&limits->memory, ceiling->memory);
+	lower(&limits->pids, ceiling->pids);
+	if (ceiling->cpus > 0 && (limits->cpus <= 0 || limits->cpus > ceiling->cpus))
+		limits->cpus = ceiling->cpus;
+}
+
+void cgroup_limits_default(struct cgroup_limits *limits, const struct cgroup_facts *facts)
+{
+	struct sysinfo info;
+	enum cgroup_kind kind;
+	uint64_t ram = 0;
+
+	if (sysinfo(&info) == 0)
+		ram = (uint64_t)info.totalram * info.mem_unit;
+	if (!(limits->asked & LIMIT_BIT(LIMIT_MEMORY)))
+		limits->memory = ram / MEMORY_DEN * MEMORY_NUM;
+	if (!(limits->asked & LIMIT_BIT(LIMIT_PIDS)))
+		limits->pids = MAX(MIN(ram / BYTES_PER_PID, PIDS_MAX), PIDS_MIN);
+	kind = cgroup_choose(facts, limits);
+	if (kind == CGROUP_V2 || kind == CGROUP_SYSTEMD)
+		keep_below_ceiling(limits, &facts->ceiling);
+}
+
+unsigned cgroup_wanted(const struct cgroup_limits *limits)
+{
+	unsigned bits = 0;
+
+	if (limits->memory)
+		bits |= LIMIT_BIT(LIMIT_MEMORY);
+	if (limits->pids)
+		bits |= LIMIT_BIT(LIMIT_PIDS);
+	if (limits->cpus > 0)
+		bits |= LIMIT_BIT(LIMIT_CPUS);
+	return bits;
+}
+
+unsigned cgroup_holds(const struct cgroup_facts *facts, enum cgroup_kind kind)
+{
+	switch (kind) {
+	case CGROUP_V2:
+		return facts->v2;
+	case CGROUP_V1:
+		return facts->v1;
+	case CGROUP_SYSTEMD:
+		return facts->systemd;
+	case CGROUP_NONE:
+		break;
+	}
+	return 0;
+}
+
+enum cgroup_kind cgroup_choose(const struct cgroup_facts *facts, const struct cgroup_limits *limits)
+{
+	static const enum cgroup_kind cheap[] = { CGROUP_V2, CGROUP_V1 };
+	unsigned want = cgroup_wanted(limits);
+	unsigned asked = limits->asked & want;
+
+	/* In systemd's own tree it may take the cpu controller back when its last unit that needs
+	 * it ends; a scope of its own keeps it. Memory and pids it never takes back. */
+	if ((asked & facts->systemd & LIMIT_BIT(LIMIT_CPUS)) && (asked & ~facts->systemd) == 0)
+		return CGROUP_SYSTEMD;
+	for (size_t i = 0; i < ARRAY_LEN(cheap); i++) {
+		unsigned held = cgroup_holds(facts, cheap[i]);
+
+		if ((held & want) && (asked & ~held) == 0)
+			return cheap[i];
+	}
+	if (asked & facts->systemd)
+		return CGROUP_SYSTEMD;
+	for (size_t i = 0; i < ARRAY_LEN(cheap); i++)
+		if (cgroup_holds(facts, cheap[i]) & want)
+			return cheap[i];
+	return CGROUP_NONE;
+}
+
+const char *cgroup_kind_name(enum cgroup_kind kind)
+{
+	static const char *const names[] = {
+		[CGROUP_NONE] = "rlimits",
+		[CGROUP_V2] = "cgroup v2",
+		[CGROUP_V1] = "cgroup v1",
+		[CGROUP_SYSTEMD] = "systemd scope",
+	};
+
+	return names[kind];
+}
+
+/* "memory 1.5 GiB", "pids 8192", "cpus 1.5"; bare "memory" when there is no limit. */
+static void format_limit(const struct cgroup_limits *limits, enum limit limit, char *buf,
+			 size_t size)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double value = (double)limits->memory;
+	size_t unit = 0;
+
+	switch (limit) {
+	case LIMIT_MEMORY:
+		for (; value >= 1024 && unit + 1 < ARRAY_LEN(units); unit++)
+			value /= 1024;
+		(void)snprintf(buf, size, limits->memory ? "memory %.4g %s" : "memory", value,
+			       units[unit]);
+		break;
+	case LIMIT_PIDS:
+		(void)snprintf(buf, size, limits->pids ? "pids %" PRIu64 : "pids", limits->pids);
+		break;
+	default:
+		(void)snprintf(buf, size, limits->cpus > 0 ? "cpus %.4g" : "cpus", limits->cpus);
+		break;
+	}
+}
+
+/* How a limit that no group holds is held: words, and whether that is for the sandbox as a whole. */
+static const char *weaker_way(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
+			      enum limit limit, bool *ret_whole)
+{
+	*ret_whole = false;
+	if (limit == LIMIT_MEMORY)
+		return limits->asked & LIMIT_BIT(LIMIT_MEMORY)
+			       ? "each process on its own (RLIMIT_DATA), not the whole sandbox"
+			       : "not limited (only a control group could)";
+	if (limit == LIMIT_CPUS)
+		return "by affinity, which a program inside can lift";
+	if (facts->uid == 0)
+		return "not limited (RLIMIT_NPROC does not bind root)";
+	if (!facts->nproc_is_own)
+		return "RLIMIT_NPROC, which counts all of this user's processes (Linux < 5.14)";
+	*ret_whole = true;
+	return "RLIMIT_NPROC (whole sandbox)";
+}
+
+bool cgroup_describe(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
+		     enum limit limit, char *buf, size_t size)
+{
+	enum cgroup_kind kind = cgroup_choose(facts, limits);
+	char name[64];
+	bool whole = true;
+
+	format_limit(limits, limit, name, sizeof(name));
+	if (!(cgroup_wanted(limits) & LIMIT_BIT(limit)))
+		(void)snprintf(buf, size, "%s: no limit", name);
+	else if (cgroup_holds(facts, kind) & LIMIT_BIT(limit))
+		(void)snprintf(buf, size, "%s: %s (whole sandbox)", name, cgroup_kind_name(kind));
+	else
+		(void)snprintf(buf, size, "%s: %s", name, weaker_way(facts, limits, limit, &whole));
+	return whole;
+}
+
+static size_t add_bits(char *buf, size_t size, size_t len, const char *name, unsigned bits)
+{
+	static const char *const words[LIMIT_COUNT] = { "memory", "pids", "cpus" };
+	const char *separator = ": ";
+
+	if (!bits || len >= size)
+		return len;
+	len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "; " : "", name);
+	for (size_t i = 0; i < LIMIT_COUNT && len < size; i++) {
+		if (!(bits & LIMIT_BIT(i)))
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", separator, words[i]);
+		separator = ", ";
+	}
+	return len;
+}
+
+void cgroup_summary(const struct cgroup_facts *facts, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	len = add_bits(buf, size, len, "cgroup v2", facts->v2);
+	len = add_bits(buf, size, len, "cgroup v1", facts->v1);
+	len = add_bits(buf, size, len, "systemd scope", facts->systemd);
+	if (len == 0)
+		(void)snprintf(buf, size, "rlimits only: no control group is delegated to uid %u",
+			       (unsigned)facts->uid);
+}
+
+/* The parts in which a fix names the user. */
+#define DELEGATE "/etc/systemd/system/user@.service.d"
+
+static const char fix_delegate[] =
+	"sudo mkdir -p " DELEGATE "\n"
+	"printf '[Service]\\nDelegate=cpu cpuset io memory pids\\n' | sudo tee " DELEGATE
+	"/delegate.conf\n"
+	"sudo systemctl daemon-reload && sudo systemctl restart user@%u.service # ends its "
+	"sessions";
+static const char fix_manager[] = "sudo loginctl enable-linger %u\n"
+				  "export XDG_RUNTIME_DIR=/run/user/%u";
+static const char fix_v1[] =
+	"for c in memory pids cpu; do sudo mkdir -p /sys/fs/cgroup/$c/wrapix.%u && "
+	"sudo chown -R %u /sys/fs/cgroup/$c/wrapix.%u; done";
+static const char fix_v2[] =
+	"sudo sh -c 'cd /sys/fs/cgroup && mkdir -p user.%u/shell && "
+	"echo +memory +pids +cpu | tee cgroup.subtree_control user.%u/cgroup.subtree_control && "
+	"chown -R %u user.%u && echo '$$' >user.%u/shell/cgroup.procs'";
+static const char fix_kernel[] =
+	"mount a cgroup2 file system on /sys/fs/cgroup (uid %u has none to use)";
+
+void cgroup_fix(const struct cgroup_facts *facts, char *buf, size_t size)
+{
+	unsigned held = facts->v2 | facts->v1 | facts->systemd;
+	unsigned uid = (unsigned)facts->uid;
+
+	buf[0] = '\0';
+	if (held == LIMIT_ALL)
+		return;
+	if (facts->layout == CGROUP_LAYOUT_V2 && facts->systemd_booted) {
+		if (facts->systemd_socket[0])
+			(void)snprintf(buf, size, fix_delegate, uid);
+		else
+			(void)snprintf(buf, size, fix_manager, uid, uid);
+	} else if (facts->layout == CGROUP_LAYOUT_V2) {
+		(void)snprintf(buf, size, fix_v2, uid, uid, uid, uid, uid);
+	} else if (facts->layout == CGROUP_LAYOUT_V1) {
+		(void)snprintf(buf, size, fix_v1, uid, uid, uid);
+	} else {
+		(void)snprintf(buf, size, fix_kernel, uid);
+	}
+}
+
+static int set_rlimit(int resource, uint64_t value, const char *name, struct err *err)
+{
+	struct rlimit old, new;
+
+	if (getrlimit(resource, &old) < 0)
+		return err_errno(err, errno, "reading %s", name);
+	/* Never above what we were given: raising the hard limit needs privilege. */
+	new.rlim_max = MIN(old.rlim_max, value);
+	new.rlim_cur = MIN(old.rlim_cur, new.rlim_max);
+	if (resource == RLIMIT_NPROC)
+		new.rlim_cur = new.rlim_max; /* a soft limit from outside counted other things */
+	if (setrlimit(resource, &new) < 0)
+		return err_errno(err, errno, "setting %s to %" PRIu64, name, value);
+	return 0;
+}
+
+/* n of the allowed processors, from where we happen to run: sandboxes spread. */
+static int set_affinity(double cpus, struct err *err)
+{
+	int n = (int)cpus + (cpus > (int)cpus), count, start, seen = 0;
+	cpu_set_t allowed, chosen;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0) {
+		/* More than 1024 processors: then few are not worth the trouble. */
+		return errno == EINVAL ? 0 : err_errno(err, errno, "reading the affinity");
+	}
+	count = CPU_COUNT(&allowed);
+	if (n >= count)
+		return 0;
+	start = sched_getcpu() % count;
+	CPU_ZERO(&chosen);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		if ((seen - start + count) % count < n)
+			CPU_SET(cpu, &chosen);
+		seen++;
+	}
+	if (sched_setaffinity(0, sizeof(chosen), &chosen) < 0)
+		return err_errno(err, errno, "keeping to %d processors", n);
+	return 0;
+}
+
+int rlimits_apply(const struct cgroup_facts *facts, enum cgroup_kind kind,
+		  const struct cgroup_limits *limits, struct err *err)
+{
+	unsigned left = cgroup_wanted(limits) & ~cgroup_holds(facts, kind);
+	uint64_t pids = limits->pids;
+	int r;
+
+	r = set_rlimit(RLIMIT_CORE, 0, "RLIMIT_CORE", err);
+	/* Where it counts all of the user's processes, a small number would stop the start. */
+	if (!facts->nproc_is_own)
+		pids = MAX(pids, (uint64_t)PIDS_MAX);
+	if (r == 0 && (left & LIMIT_BIT(LIMIT_PIDS)))
+		r = set_rlimit(RLIMIT_NPROC, pids, "RLIMIT_NPROC", err);
+	if (r == 0 && (left & limits->asked & LIMIT_BIT(LIMIT_MEMORY)))
+		r = set_rlimit(RLIMIT_DATA, limits->memory, "RLIMIT_DATA", err);
+	if (r == 0 && (left & LIMIT_BIT(LIMIT_CPUS)))
+		r = set_affinity(limits->cpus, err);
+	return r;
+}
