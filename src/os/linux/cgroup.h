@@ -21,6 +21,7 @@ struct cgroup_limits {
 	uint64_t pids;   /* processes and threads; 0: no limit */
 	double cpus;     /* 1.5: one and a half; 0: no limit */
 	unsigned asked;  /* LIMIT_BITs the user named; the others are our defaults */
+	bool nested;     /* the sandbox may mount: keep the limits above what it can mount */
 };
 
 /* Ways to hold limits, from the strongest to the weakest. */
@@ -88,7 +89,7 @@ struct cgroup {
 	char socket[108];        /* CGROUP_SYSTEMD */
 	int parent[LIMIT_COUNT]; /* descriptors, -1 when there is none */
 	int dir[LIMIT_COUNT];    /* the group, with a lock that keeps cgroup_sweep() off */
-	int leaf[LIMIT_COUNT];   /* where the processes are: the limits lie above its reach */
+	int leaf[LIMIT_COUNT];   /* where the processes are; the same as dir unless nested */
 };
 
 /* Makes the group and sets its limits. id: letters, digits, '-', at most 48 bytes.
@@ -96,16 +97,21 @@ struct cgroup {
 int cgroup_create(struct cgroup *cg, const struct cgroup_facts *facts, enum cgroup_kind kind,
 		  const char *id, const struct cgroup_limits *limits, struct err *err);
 
-/* CGROUP_V2: the descriptor for clone3()'s CLONE_INTO_CGROUP; -1 for the other ways, which need
- * cgroup_enter(). The child then makes its cgroup namespace itself with unshare(CLONE_NEWCGROUP):
- * one made by that same clone3() would have our own group as its root. */
+/*
+ * Each way has its own moment to get in; call all three, and each does nothing where it is not
+ * the one that is needed:
+ *   cgroup_fd()     CGROUP_V2: a descriptor for clone3()'s CLONE_INTO_CGROUP, -1 for the others.
+ *   cgroup_enter()  CGROUP_SYSTEMD: in the parent, after clone, at most 5 s. It takes milliseconds:
+ *                   call it while the child builds its mounts, and let it fork only afterwards.
+ *   cgroup_join()   CGROUP_V1: in the child, single-threaded and before it forks. (Moved by the
+ *                   parent it would wait 15 ms for a grace period of the kernel's.)
+ * The child makes its cgroup namespace after that, with unshare(CLONE_NEWCGROUP): one made by the
+ * same clone3() would have the user's own group as its root, and where the sandbox may mount
+ * (--allow-nested) it could move itself there, out of its limits.
+ */
 int cgroup_fd(const struct cgroup *cg);
-
-/* Puts the process, which must not have forked yet, into the group. Needed unless it was born
- * there (cgroup_fd). For CGROUP_SYSTEMD this talks to the user's manager (at most 5 s) and takes
- * milliseconds: call it while the child builds its mounts, and let it exec afterwards. Before the
- * child's unshare(CLONE_NEWCGROUP). */
-int cgroup_enter(struct cgroup *cg, pid_t pid, struct err *err);
+int cgroup_enter(const struct cgroup *cg, pid_t pid, struct err *err);
+int cgroup_join(const struct cgroup *cg, struct err *err);
 
 /* The LIMIT_BITs that were hit so far (an OOM kill, a refused fork): why a command got 137. */
 unsigned cgroup_hits(const struct cgroup *cg);
