@@ -13,6 +13,7 @@
 #pragma once
 
 #include <json-c/json_object.h>
+#include <json-c/linkhash.h> /* json_object_object_foreach needs it */
 
 #include "base/err.h"
 #include "base/str.h"

@@ -113,6 +113,19 @@ void str_add_escaped(struct str *str, const char *s)
 	}
 }
 
+const char *str_quote(struct str *buf, const char *s)
+{
+	enum { LONGEST = 120 };
+	char cut[LONGEST + 1];
+
+	snprintf(cut, sizeof(cut), "%s", s);
+	buf->len = 0;
+	str_add(buf, "'");
+	str_add_escaped(buf, cut);
+	str_add(buf, strlen(s) > LONGEST ? "...'" : "'");
+	return buf->s;
+}
+
 void str_add_shell(struct str *str, const char *s)
 {
 	static const char plain[] =

@@ -28,6 +28,10 @@ bool utf8_visible(uint32_t cp);
 /* Adds s with what is not visible and invalid UTF-8 as \xNN, and '\' doubled. */
 void str_add_escaped(struct str *str, const char *s);
 
+/* What a message shows of a text somebody else wrote: in quotes, escaped, shortened. Returns buf->s,
+ * which it replaces. */
+const char *str_quote(struct str *buf, const char *s);
+
 /* Adds s as one word a POSIX shell reads back: bare where possible, else in single quotes. */
 void str_add_shell(struct str *str, const char *s);
 

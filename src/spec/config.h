@@ -10,6 +10,8 @@
 
 #include "spec/spec.h"
 
+struct json_object;
+
 /* A key of a project file that gives the sandbox more than the defaults do, ready to be shown. */
 struct widening {
 	char *key;   /* "mounts[0]", "network", ... */
@@ -19,29 +21,51 @@ struct widening {
 struct project_config {
 	struct arena arena;
 	char *path;  /* NULL when there is no wrapix.json */
-	char *bytes; /* the content that was parsed, never read a second time */
+	char *bytes; /* the content that was parsed, never read a second time; NUL-terminated */
 	size_t len;
 	struct widening *widenings;
 	size_t n_widenings;
 };
 
-/* Lays a configuration text over spec. origin is used in messages. ret_widenings may be NULL. */
-int config_parse(struct spec *spec, const char *text, size_t len, const char *origin, enum layer layer,
-		 struct project_config *ret_project, struct err *err);
+/* Lays a configuration text over spec. origin is used in messages. With LAYER_PROJECT, what widens
+ * is added to 'project', which is NULL for the other layers; it is judged against what the spec
+ * holds by then, so the user's own file comes first. */
+int config_parse(struct spec *spec, const char *text, size_t len, const char *origin,
+		 enum layer layer, struct project_config *project, struct err *err);
+
+/* The same for a text that was read already. */
+int config_apply(struct spec *spec, struct json_object *root, const char *origin, enum layer layer,
+		 struct project_config *project, struct err *err);
+
+/* Reads a file of ours: regular, at most 1 MiB; *ret_text is malloc'ed, NULL where there is none. */
+int config_read(const char *path, char **ret_text, size_t *ret_len, struct err *err);
+
+/* The i-th key of a configuration file, NULL after the last. */
+const char *config_key(size_t i);
 
 /* DIR/wrapix.json: at most 1 MiB, a regular file, opened without following a link out of DIR. */
-int config_load_project(struct spec *spec, int dir_fd, const char *dir, struct project_config *ret_project,
-			struct err *err);
+int config_load_project(struct spec *spec, int dir_fd, const char *dir,
+			struct project_config *ret_project, struct err *err);
 /* $XDG_CONFIG_HOME/wrapix/config.json; absent is fine. */
 int config_load_user(struct spec *spec, const char *config_home, struct err *err);
-/* A built-in profile or one of config_home/wrapix/profiles/NAME.json, with what it extends. */
-int config_load_profile(struct spec *spec, const char *name, const char *config_home, struct err *err);
+/* The user's config_home/wrapix/profiles/NAME.json or else a built-in one, with what it extends;
+ * a profile of the user's that extends its own name extends the built-in one. It may be laid last:
+ * every other layer is stronger. */
+int config_load_profile(struct spec *spec, const char *name, const char *config_home,
+			struct err *err);
+/* The i-th built-in profile, NULL after the last. */
+const char *config_profile(size_t i);
+/* True when the built-in profile exists and mounts nothing of the host's. */
+bool config_profile_is_bare(const char *name);
 
 void project_config_release(struct project_config *project);
 
-/* 0 when the project widens nothing or this very content was trusted; else an error that shows
- * every widening key and hints at 'wrapix trust'. */
-int trust_check(const struct project_config *project, const char *dir, const char *state_home, struct err *err);
+/* 0 when the project widens nothing or this very content was trusted; else -EPERM, with as many
+ * widening keys as a message holds, the number of the others, and a hint at 'wrapix trust'.
+ * dir is canonical in all three. */
+int trust_check(const struct project_config *project, const char *dir, const char *state_home,
+		struct err *err);
 /* Records the content's hash; trust_revoke() forgets the directory. */
-int trust_record(const struct project_config *project, const char *dir, const char *state_home, struct err *err);
+int trust_record(const struct project_config *project, const char *dir, const char *state_home,
+		 struct err *err);
 int trust_revoke(const char *dir, const char *state_home, struct err *err);

@@ -12,6 +12,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#define HOME_INSIDE "/home/wrapix"
+#define WORKSPACE_INSIDE "/workspace"
+
 /* Where a value came from, weakest first. */
 enum layer { LAYER_BUILTIN, LAYER_PROFILE, LAYER_USER, LAYER_PROJECT, LAYER_FLAG };
 
@@ -20,10 +23,12 @@ enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST };
 enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
 
 struct mount_spec {
-	char *src;  /* as written, before expansion */
-	char *dest; /* a literal path inside; a leading '~' is the home inside */
+	char *src;  /* as written, before expansion; relative to the project when layer is
+		     * LAYER_PROJECT, to the working directory when it is LAYER_FLAG */
+	char *dest; /* a clean absolute path inside; given with a leading '~', the home inside */
 	bool rw, optional;
 	enum layer layer;
+	uint32_t dest_hash; /* set by spec_check_mount() */
 };
 
 struct env_spec {
@@ -37,6 +42,8 @@ struct limits {
 	double cpus;
 	uint64_t memory, pids, disk; /* bytes, processes, bytes */
 };
+
+enum { SPEC_KEYS = 16, SPEC_MAX_MOUNTS = 10000, SPEC_MAX_ENV = 10000 };
 
 struct spec {
 	struct arena arena;
@@ -59,23 +66,41 @@ struct spec {
 	bool allow_nested; /* user namespaces inside */
 	bool as_root;      /* root stays root instead of becoming the owner of DIR */
 	bool verbose;
+
+	unsigned char set_by[SPEC_KEYS]; /* see spec_layer() */
 };
 
 void spec_init(struct spec *spec);
 void spec_release(struct spec *spec);
 
-/* One "SRC:DEST[:ro|rw][,optional]" as the --mount flag takes it. */
+/*
+ * Layers may be laid in any order: a value never replaces one of a stronger layer. Among mounts of
+ * one layer a destination stands once (in profiles, the child's replaces the parent's).
+ */
+
+/* One "SRC:DEST[:ro|rw][,optional]" as the --mount flag takes it; rw when nothing is said. */
 int spec_add_mount_string(struct spec *spec, const char *text, enum layer layer, struct err *err);
 int spec_add_mount(struct spec *spec, const struct mount_spec *mount, struct err *err);
+/* The two halves of it, for who wants to look before anything is added: read the string; check a
+ * mount and make its dest clean and absolute. Strings live in the spec's arena. */
+int spec_parse_mount(struct spec *spec, const char *text, struct mount_spec *ret, struct err *err);
+int spec_check_mount(struct spec *spec, struct mount_spec *mount, struct err *err);
 
 /* One "K=V" or "K"; a later one of the same name wins. */
 int spec_add_env_string(struct spec *spec, const char *text, enum layer layer, struct err *err);
+int spec_add_env(struct spec *spec, const char *name, const char *value, enum layer layer,
+		 struct err *err);
+const struct env_spec *spec_find_env(const struct spec *spec, const char *name);
 
-/* Scalars by name, shared by flags and configuration files: "network", "memory", "home", ...
- * The error names the key, the value and what is valid. */
-int spec_set(struct spec *spec, const char *key, const char *value, enum layer layer, struct err *err);
+/* Scalars by name, shared by flags and configuration files: profile agent name engine network home
+ * cpus memory pids disk only allowNested. The error names the key, the value and what is valid. */
+int spec_set(struct spec *spec, const char *key, const char *value, enum layer layer,
+	     struct err *err);
+/* True when the key has a value; *ret_layer says whose. One that was written into the struct
+ * directly counts as a flag's. */
+bool spec_layer(const struct spec *spec, const char *key, enum layer *ret_layer);
 
-/* "4G", "512M", "1048576"; powers of 1024. */
+/* "4G", "512M", "1048576", "1GiB"; powers of 1024. */
 int parse_size(const char *text, uint64_t *ret_bytes, struct err *err);
 
 /* The words a choice key takes, for messages and completion; NULL-terminated. */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which values of a project's wrapix.json widen what the sandbox gets.
+ *
+ * A cloned repository is hostile, so the question for each value is: does the sandbox, or whoever
+ * wrote the file, get something that neither the defaults nor the user's own configuration give?
+ * When in doubt it widens: the price is one look and one 'wrapix trust'.
+ *
+ * A source that stays inside the project is judged by its text alone. That a link on the way does
+ * not lead elsewhere is checked where the source is resolved.
+ */
+#include "spec/widen.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json.h"
+#include "base/path.h"
+
+static void note(struct project_config *project, const char *key, const char *shown)
+{
+	struct widening *w = arena_grow(&project->arena, &project->widenings, &project->n_widenings,
+					sizeof(*w));
+
+	*w = (struct widening){
+		.key = arena_strdup(&project->arena, key),
+		.shown = arena_strdup(&project->arena, shown),
+	};
+}
+
+/* True when one of the path's components is name. Case does not count, for file systems where it
+ * does not either. */
+static bool has_component(const char *path, const char *name)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == strlen(name) && !strncasecmp(path, name, n))
+			return true;
+		path += n;
+		path += strspn(path, "/");
+	}
+	return false;
+}
+
+static bool leaves_project(const char *src)
+{
+	return src[0] == '/' || src[0] == '~' || strchr(src, '$') || has_component(src, "..");
+}
+
+/* A writable second door to what is read-only, or watched, in the workspace. */
+static bool opens_protected(struct arena *arena, const struct mount_spec *mount)
+{
+	const char *src = path_join(arena, "", mount->src);
+
+	return mount->rw && (!strcmp(src, ".") || !strcasecmp(src, "wrapix.json") ||
+			     has_component(src, ".wrapix") || has_component(src, ".git"));
+}
+
+/* Programs and settings that the user takes for the system's. */
+static bool covers_system(const char *dest)
+{
+	static const char *const dirs[] = { "/bin",   "/boot",   "/etc", "/lib", "/lib32",
+					    "/lib64", "/libx32", "/nix", "/opt", "/run",
+					    "/sbin",  "/usr",    "/var" };
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (path_is_below(dest, dirs[i]))
+			return true;
+	return false;
+}
+
+static bool replaces_users(const struct spec *spec, const char *dest)
+{
+	for (size_t i = 0; i < spec->n_mounts; i++)
+		if (spec->mounts[i].layer == LAYER_USER &&
+		    path_is_below(spec->mounts[i].dest, dest))
+			return true;
+	return false;
+}
+
+void widen_mount(struct project_config *project, const struct spec *spec, const char *key,
+		 const struct mount_spec *mount)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	if (!leaves_project(mount->src) && !opens_protected(&project->arena, mount) &&
+	    !covers_system(mount->dest) && !replaces_users(spec, mount->dest))
+		return;
+	json_add_string(&shown, mount->src);
+	str_add(&shown, " at ");
+	json_add_string(&shown, mount->dest);
+	str_add(&shown, mount->rw ? ", read-write" : ", read-only");
+	note(project, key, shown.s);
+}
+
+/* Where the agent sends the user's key and words, and what is loaded into it before it starts. Other
+ * variables reach only programs of the project, which the sandbox runs anyway. */
+static const char *const steering[] = {
+	"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "GEMINI_*",     "GOOGLE_*",
+	"AWS_*",       "AZURE_*",  "*_URL",    "*_HOST",  "*_ENDPOINT*",  "*_API_KEY",
+	"*_TOKEN",     "*_PROXY",  "SSL_*",    "*_CA_*",  "NODE_OPTIONS", "NODE_PATH",
+	"NODE_TLS_*",  "LD_*",     "GLIBC_*",  "PATH",    "BASH_ENV",     "ENV",
+	"GIT_*",       "SSH_*",    "XDG_*",    "WRAPIX*", "OPENCODE_*",
+};
+
+static bool steers(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(steering); i++)
+		if (!fnmatch(steering[i], name, FNM_CASEFOLD))
+			return true;
+	return false;
+}
+
+void widen_env(struct project_config *project, const struct spec *spec, const char *name,
+	       const char *value)
+{
+	_cleanup_str_ struct str key = { 0 }, shown = { 0 };
+	const struct env_spec *own = spec_find_env(spec, name);
+
+	if (value && !steers(name) && !(own && own->layer == LAYER_USER))
+		return;
+	str_add(&key, "env.");
+	str_add_escaped(&key, name);
+	if (value)
+		json_add_string(&shown, value);
+	else
+		str_add(&shown, "the value it has outside");
+	note(project, key.s, shown.s);
+}
+
+/* The rules for scalars: 'now' is what holds without the project, 'want' holds the project's value.
+ * users: the user's own configuration has set the key. */
+
+static bool network_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	static const int rank[] = {
+		[NET_UNSET] = 1, [NET_NONE] = 0, [NET_OPEN] = 1, [NET_HOST] = 2
+	};
+
+	return rank[want->net] > rank[users ? now->net : NET_UNSET];
+}
+
+static bool agent_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return strchr(want->agent, '/') || (users && strcmp(now->agent, want->agent));
+}
+
+/* A profile mounts caches of the user's tools, which the tools outside trust. */
+static bool profile_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return !(users && !strcmp(now->profile, want->profile)) &&
+	       !config_profile_is_bare(want->profile);
+}
+
+static bool engine_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->engine != want->engine;
+}
+
+static bool home_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->home != want->home && want->home != HOME_FRESH;
+}
+
+static bool nested_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return want->allow_nested && !(users && now->allow_nested);
+}
+
+static bool only_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->only && !want->only;
+}
+
+static bool limits_widen(const struct spec *now, const struct spec *want, bool users)
+{
+	const struct limits *a = &now->limits, *b = &want->limits;
+
+	return users && (b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids ||
+			 b->disk > a->disk);
+}
+
+static const struct {
+	const char *key;
+	bool (*widens)(const struct spec *now, const struct spec *want, bool users);
+} rules[] = {
+	{ "network", network_widens }, { "agent", agent_widens }, { "profile", profile_widens },
+	{ "engine", engine_widens },   { "home", home_widens },   { "allowNested", nested_widens },
+	{ "only", only_widens },       { "cpus", limits_widen },  { "memory", limits_widen },
+	{ "pids", limits_widen },      { "disk", limits_widen },
+};
+
+void widen_scalar(struct project_config *project, const struct spec *spec, const char *key,
+		  const char *value)
+{
+	_cleanup_str_ struct str shown = { 0 };
+	struct spec want = { .dir = NULL };
+	enum layer layer = LAYER_BUILTIN;
+	bool widens = false;
+	struct err ignored; /* a value that is wrong is reported when it is laid over the spec */
+
+	/* What a flag says holds anyway. */
+	if (spec_layer(spec, key, &layer) && layer > LAYER_PROJECT)
+		return;
+	if (spec_set(&want, key, value, LAYER_PROJECT, &ignored) == 0)
+		for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+			if (!strcmp(rules[i].key, key))
+				widens = rules[i].widens(spec, &want, layer == LAYER_USER);
+	arena_release(&want.arena);
+	if (!widens)
+		return;
+	json_add_string(&shown, value);
+	note(project, key, shown.s);
+}

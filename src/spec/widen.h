@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a project's file may not do before it is trusted; for config.c. */
+#pragma once
+
+#include "spec/config.h"
+
+/* Each looks at one value of the project's file before it is laid over spec, and notes it in
+ * project when it widens. key is where it stands: "mounts[0]". A mount was checked already. */
+void widen_mount(struct project_config *project, const struct spec *spec, const char *key,
+		 const struct mount_spec *mount);
+void widen_env(struct project_config *project, const struct spec *spec, const char *name,
+	       const char *value);
+void widen_scalar(struct project_config *project, const struct spec *spec, const char *key,
+		  const char *value);
