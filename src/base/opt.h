@@ -48,7 +48,7 @@ struct opt {
 	const char *help;
 	size_t offset; /* into ctx */
 	opt_call_fn *call;
-	opt_words_fn *words; /* an OPT_STRING takes no other word than these */
+	opt_words_fn *words; /* an OPT_STRING takes no other word than these; a shell offers them */
 	enum opt_complete complete;
 	bool repeat; /* may be given more than once, and each counts */
 	const struct opt *more;

@@ -60,6 +60,7 @@ static const char bash_head[] =
 	"\telse\n"
 	"\t\t_wrapix_option default\n"
 	"\tfi\n"
+	"\treturn 0\n"
 	"}\n"
 	"\n"
 	"_wrapix()\n"
@@ -300,7 +301,8 @@ static const char fish_head[] =
 	"\tset -l words (commandline -opc)\n"
 	"\tset -l at (contains -i -- -- $words)\n"
 	"\tset -l line (string escape -- $words[(math $at + 1)..-1]) (commandline -ct)\n"
-	"\tcomplete -C (string join -- ' ' $line)\n"
+	"\tset line (string join -- ' ' $line)\n"
+	"\tcomplete \"-C$line\"\n"
 	"end\n"
 	"\n"
 	"complete -c wrapix -f\n";
