@@ -32,7 +32,7 @@ check() {
 		return
 	fi
 	echo "not ok $n - $name"
-	sed 's/^/# /' "$tmp/why" "$tmp/out" "$tmp/err" 2>/dev/null
+	sed 's/^/# /' "$tmp/why" "$tmp/out" "$tmp/err" 2>/dev/null | LC_ALL=C tr -c ' -~\n' '?'
 	failed=1
 }
 skip() {
