@@ -37,13 +37,15 @@ static int flush(int status)
 
 static int unknown(const char *word)
 {
+	_cleanup_str_ struct str typed = { 0 };
 	struct err err = { 0 };
 	struct stat st;
 
 	command_unknown(word, &err);
 	if (!stat(word, &st) && S_ISDIR(st.st_mode)) {
+		str_add_shell(&typed, word);
 		err_usage(&err, "unknown command '%s'", word);
-		err_hint(&err, "to start a sandbox there: wrapix run %s", word);
+		err_hint(&err, "to start a sandbox there: wrapix run %s", typed.s);
 	}
 	return cli_fail(&err);
 }

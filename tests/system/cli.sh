@@ -111,7 +111,7 @@ check "... in one line" lines "$tmp/err" 1
 refused "unknown command 'frobnicate'" frobnicate
 hint "'wrapix help' lists the commands"
 refused "unknown command 'sub dir'" "sub dir"
-hint "to start a sandbox there: wrapix run sub dir"
+hint "to start a sandbox there: wrapix run 'sub dir'"
 refused "unknown command '.'" .
 hint "to start a sandbox there: wrapix run ."
 refused "unknown command '--'" --
