@@ -22,6 +22,7 @@ struct cgroup_limits {
 	double cpus;     /* 1.5: one and a half; 0: no limit */
 	unsigned asked;  /* LIMIT_BITs the user named; the others are our defaults */
 	bool nested;     /* the sandbox may mount: keep the limits above what it can mount */
+	bool patient;    /* a session for hours: the defaults too are worth systemd's 3 ms */
 };
 
 /* Ways to hold limits, from the strongest to the weakest. */
@@ -59,8 +60,9 @@ void cgroup_probe(struct cgroup_facts *ret);
  * quarters of the RAM; only a cgroup holds that, rlimits_apply() leaves a default out. */
 void cgroup_limits_default(struct cgroup_limits *limits, const struct cgroup_facts *facts);
 
-/* The way that these limits will be held on such a host. A scope of systemd's costs
- * milliseconds: it is chosen only when the user named a limit that nothing cheaper holds well. */
+/* The way that these limits will be held on such a host. A scope of systemd's costs some 3 ms, more
+ * than all the rest of a start: it is chosen only when nothing cheaper holds what the user named, or
+ * when the session is a long one (patient). */
 enum cgroup_kind cgroup_choose(const struct cgroup_facts *facts,
 			       const struct cgroup_limits *limits);
 /* The LIMIT_BITs which that way holds for the sandbox as a whole. */
@@ -93,7 +95,9 @@ struct cgroup {
 };
 
 /* Makes the group and sets its limits. id: letters, digits, '-', at most 48 bytes.
- * Always leaves cg ready for cgroup_remove(). CGROUP_NONE and CGROUP_SYSTEMD make nothing yet. */
+ * Always leaves cg ready for cgroup_remove(). CGROUP_NONE and CGROUP_SYSTEMD make nothing yet.
+ * A failure here, in cgroup_enter() or in cgroup_join() must stop the start when the user named a
+ * limit; when all were defaults the caller may warn and go on with CGROUP_NONE. */
 int cgroup_create(struct cgroup *cg, const struct cgroup_facts *facts, enum cgroup_kind kind,
 		  const char *id, const struct cgroup_limits *limits, struct err *err);
 

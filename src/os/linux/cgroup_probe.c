@@ -6,7 +6,9 @@
  * whose cgroup.procs we may write too (a process moves only when the common ancestor of where it
  * is and where it goes permits it), and that already hands controllers down (cgroup.subtree_control:
  * a group with processes in it cannot, so it is never our own group but often its parent; under
- * systemd, app.slice or user@UID.service). The one that hands down most wins, the nearest of equals.
+ * systemd, app.slice or user@UID.service). The nearest that hands down memory and pids wins: the
+ * higher we go, the more limits of others we would leave behind; what we do leave goes along as the
+ * ceiling.
  *
  * Version 1: our own group of each hierarchy, or wrapix.UID at its top, which an administrator made
  * for us. A group with processes may have children there, and no common ancestor is asked.
@@ -23,7 +25,7 @@
 
 const char *const cgroup_controllers[LIMIT_COUNT] = { "memory", "pids", "cpu" };
 
-enum { DEPTH_MAX = 32 };
+enum { DEPTH_MAX = 32, BASIC = LIMIT_BIT(LIMIT_MEMORY) | LIMIT_BIT(LIMIT_PIDS) };
 
 static bool writable(const char *path)
 {
@@ -82,9 +84,10 @@ static unsigned file_bits(const char *dir, const char *file)
 	return controller_bits(text, " \n");
 }
 
-static int count_bits(unsigned bits)
+/* Memory and pids count most: they are what keeps the host alive. */
+static int worth(unsigned bits)
 {
-	return __builtin_popcount(bits);
+	return 2 * __builtin_popcount(bits & BASIC) + __builtin_popcount(bits);
 }
 
 /* The first number of a control file; 0 for "max", for no file and for a file without one. */
@@ -137,12 +140,12 @@ static void probe_v2(struct cgroup_facts *facts, const char *mount, const char *
 
 		if (group_writable(dir))
 			bits = file_bits(dir, "cgroup.subtree_control");
-		if (count_bits(bits) > count_bits(facts->v2)) {
+		if (worth(bits) > worth(facts->v2)) {
 			facts->v2 = bits;
 			facts->ceiling = ceiling;
 			memcpy(facts->v2_dir, dir, sizeof(dir));
 		}
-		if (strlen(dir) <= top || facts->v2 == LIMIT_ALL)
+		if (strlen(dir) <= top || (facts->v2 & BASIC) == BASIC)
 			break;
 		add_ceiling(&ceiling, dir);
 		*strrchr(dir, '/') = '\0';

@@ -107,7 +107,7 @@ enum cgroup_kind cgroup_choose(const struct cgroup_facts *facts, const struct cg
 		if ((held & want) && (asked & ~held) == 0)
 			return cheap[i];
 	}
-	if (asked & facts->systemd)
+	if ((limits->patient ? want : asked) & facts->systemd)
 		return CGROUP_SYSTEMD;
 	for (size_t i = 0; i < ARRAY_LEN(cheap); i++)
 		if (cgroup_holds(facts, cheap[i]) & want)
@@ -151,39 +151,49 @@ static void format_limit(const struct cgroup_limits *limits, enum limit limit, c
 	}
 }
 
-/* How a limit that no group holds is held: words, and whether that is for the sandbox as a whole. */
+/* How a limit that no group holds is held: words, and whether anything holds it at all, and
+ * whether that is for the sandbox as a whole. */
 static const char *weaker_way(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
-			      enum limit limit, bool *ret_whole)
+			      enum limit limit, bool *ret_held, bool *ret_whole)
 {
+	*ret_held = true;
 	*ret_whole = false;
-	if (limit == LIMIT_MEMORY)
-		return limits->asked & LIMIT_BIT(LIMIT_MEMORY)
-			       ? "each process on its own (RLIMIT_DATA), not the whole sandbox"
-			       : "not limited (only a control group could)";
 	if (limit == LIMIT_CPUS)
-		return "by affinity, which a program inside can lift";
-	if (facts->uid == 0)
+		return "affinity to whole processors, which a program inside can lift";
+	if (limit == LIMIT_MEMORY && (limits->asked & LIMIT_BIT(LIMIT_MEMORY)))
+		return "each process on its own (RLIMIT_DATA), not the whole sandbox";
+	if (limit == LIMIT_PIDS && facts->uid != 0) {
+		*ret_whole = facts->nproc_is_own;
+		return facts->nproc_is_own
+			       ? "RLIMIT_NPROC (whole sandbox)"
+			       : "RLIMIT_NPROC, which counts all of this user's processes";
+	}
+	*ret_held = false;
+	if (limit == LIMIT_PIDS)
 		return "not limited (RLIMIT_NPROC does not bind root)";
-	if (!facts->nproc_is_own)
-		return "RLIMIT_NPROC, which counts all of this user's processes (Linux < 5.14)";
-	*ret_whole = true;
-	return "RLIMIT_NPROC (whole sandbox)";
+	return facts->systemd & LIMIT_BIT(LIMIT_MEMORY)
+		       ? "not limited (a limit you name would be, by a systemd scope)"
+		       : "not limited (only a control group could)";
 }
 
 bool cgroup_describe(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
 		     enum limit limit, char *buf, size_t size)
 {
+	const struct cgroup_limits none = { 0 };
 	enum cgroup_kind kind = cgroup_choose(facts, limits);
+	bool wanted = cgroup_wanted(limits) & LIMIT_BIT(limit), held = true, whole = true;
+	const char *way = "no limit";
 	char name[64];
-	bool whole = true;
 
-	format_limit(limits, limit, name, sizeof(name));
-	if (!(cgroup_wanted(limits) & LIMIT_BIT(limit)))
-		(void)snprintf(buf, size, "%s: no limit", name);
-	else if (cgroup_holds(facts, kind) & LIMIT_BIT(limit))
-		(void)snprintf(buf, size, "%s: %s (whole sandbox)", name, cgroup_kind_name(kind));
+	if (wanted && (cgroup_holds(facts, kind) & LIMIT_BIT(limit)))
+		way = NULL;
+	else if (wanted)
+		way = weaker_way(facts, limits, limit, &held, &whole);
+	format_limit(held ? limits : &none, limit, name, sizeof(name));
+	if (way)
+		(void)snprintf(buf, size, "%s: %s", name, way);
 	else
-		(void)snprintf(buf, size, "%s: %s", name, weaker_way(facts, limits, limit, &whole));
+		(void)snprintf(buf, size, "%s: %s (whole sandbox)", name, cgroup_kind_name(kind));
 	return whole;
 }
 
