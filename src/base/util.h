@@ -48,9 +48,9 @@ static inline int take_fd(int *fd)
 }
 
 /* Hands the pointer over to the caller and disarms its cleanup. */
-#define TAKE_PTR(p)                    \
-	({                             \
-		typeof(p) _p_ = (p);   \
-		(p) = NULL;            \
-		_p_;                   \
+#define TAKE_PTR(p)                  \
+	({                           \
+		typeof(p) _p_ = (p); \
+		(p) = NULL;          \
+		_p_;                 \
 	})

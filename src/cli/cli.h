@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "spec/spec.h"
+#include "wrapix.h"
 
 struct command {
 	const char *name;
@@ -32,8 +33,8 @@ extern const struct opt main_opts[];
 
 /* What each subcommand's options fill. */
 struct run_args {
-	struct spec spec;
-	bool dry_run, json;
+	struct wrapix_spec *spec;
+	bool dry_run, json, verbose;
 	const char *host_file; /* plan --host: facts about another machine */
 };
 extern const struct opt run_opts[];  /* run */
@@ -91,6 +92,15 @@ void cli_print_help(const struct command *command);
 
 /* The shells there is a completion for. */
 const char *const *completion_shells(const char *name);
+
+/* The public library's error, printed as ours; returns the exit status it leads to. */
+int cli_fail_public(const struct wrapix_error *error);
+
+/* Opens a spec from the words of 'run' or 'plan'; CLI_GO_ON or the status to end with. */
+int cli_parse_run(int argc, char **argv, struct run_args *args);
+
+/* The user's state directory, in the arena. */
+char *cli_state_home(struct arena *arena);
 
 /* The names of the running sessions, one per line, for completion; in ps.c. Returns a status. */
 int cli_print_sessions(void);

@@ -2,30 +2,60 @@
 /* The options of 'run' and 'plan'. Each lands in the spec by the name it has in wrapix.json. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 #include "spec/config.h"
+
+/* The public error in the shape that the option parser reports. */
+static int as_err(int r, const struct wrapix_error *error, struct err *err)
+{
+	if (r == 0)
+		return 0;
+	err_usage(err, "%s", error->message);
+	return error->hint[0] ? err_hint(err, "%s", error->hint) : -err->code;
+}
 
 static int set_key(void *ctx, const struct opt *opt, const char *value, struct err *err)
 {
 	struct run_args *args = ctx;
+	struct wrapix_error error;
 
-	return spec_set(&args->spec, opt->name, value, LAYER_FLAG, err);
+	return as_err(wrapix_spec_set(args->spec, opt->name, value, &error), &error, err);
+}
+
+/* Flags whose names in the spec are spelled as in wrapix.json. */
+static int set_flag(void *ctx, const struct opt *opt, _unused_ const char *value, struct err *err)
+{
+	static const char *const names[][2] = {
+		{ "as-root", "asRoot" },
+		{ "allow-nested", "allowNested" },
+	};
+	struct run_args *args = ctx;
+	const char *key = opt->name;
+	struct wrapix_error error;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(opt->name, names[i][0]))
+			key = names[i][1];
+	return as_err(wrapix_spec_set(args->spec, key, "true", &error), &error, err);
 }
 
 static int add_env(void *ctx, _unused_ const struct opt *opt, const char *value, struct err *err)
 {
 	struct run_args *args = ctx;
+	struct wrapix_error error;
 
-	return spec_add_env_string(&args->spec, value, LAYER_FLAG, err);
+	return as_err(wrapix_spec_add_env(args->spec, value, &error), &error, err);
 }
 
 static int add_mount(void *ctx, _unused_ const struct opt *opt, const char *value, struct err *err)
 {
 	struct run_args *args = ctx;
+	struct wrapix_error error;
 
-	return spec_add_mount_string(&args->spec, value, LAYER_FLAG, err);
+	return as_err(wrapix_spec_add_mount(args->spec, value, &error), &error, err);
 }
 
-/* For the shells; a profile of the user's own is as good. */
 static const char *const *profile_words(_unused_ const char *name)
 {
 	static const char *words[32];
@@ -37,6 +67,7 @@ static const char *const *profile_words(_unused_ const char *name)
 
 #define KEY .kind = OPT_CALL, .call = set_key
 #define WORDS KEY, .words = spec_choices, .complete = COMPLETE_WORDS
+#define SPEC_FLAG .kind = OPT_CALL, .call = set_flag
 #define FLAG(field) .kind = OPT_FLAG, .offset = offsetof(struct run_args, field)
 
 /* What both commands take, after their own. */
@@ -65,13 +96,13 @@ static const struct opt shared_opts[] = {
 	{ 0, "home", "fresh|keep", WORDS,
 	  .help = "an empty home each time, or one kept for this project "
 		  "(default: fresh)" },
-	{ 0, "only", FLAG(spec.only), .help = "DIR alone, without the repository around it" },
-	{ 0, "force", FLAG(spec.force), .help = "accept '/' or your home directory as DIR" },
-	{ 0, "as-root", FLAG(spec.as_root),
+	{ 0, "only", SPEC_FLAG, .help = "DIR alone, without the repository around it" },
+	{ 0, "force", SPEC_FLAG, .help = "accept '/' or your home directory as DIR" },
+	{ 0, "as-root", SPEC_FLAG,
 	  .help = "as root: stay root instead of becoming the owner of DIR" },
-	{ 0, "allow-nested", FLAG(spec.allow_nested),
+	{ 0, "allow-nested", SPEC_FLAG,
 	  .help = "let programs make namespaces of their own (browsers, sandboxes)" },
-	{ 'v', "verbose", FLAG(spec.verbose), .help = "say what is being done" },
+	{ 'v', "verbose", FLAG(verbose), .help = "say what is being done" },
 	{ 'h', "help", .kind = OPT_HELP, .help = "show this help" },
 	{ .kind = OPT_END },
 };

@@ -216,6 +216,8 @@ static const struct key keys[] = {
 	{ "pids", parse_count, FIELD(limits.pids), NULL, 1, 1 << 22 },
 	{ "disk", parse_bytes, FIELD(limits.disk), NULL, MIB, INT64_MAX },
 	{ "only", parse_bool, FIELD(only), bools },
+	{ "force", parse_bool, FIELD(force), bools },
+	{ "asRoot", parse_bool, FIELD(as_root), bools },
 	{ "allowNested", parse_bool, FIELD(allow_nested), bools },
 };
 _Static_assert(ARRAY_LEN(keys) <= SPEC_KEYS, "spec.set_by is too short");

@@ -65,7 +65,6 @@ struct spec {
 	bool force;        /* accept '/' and the home directory as DIR */
 	bool allow_nested; /* user namespaces inside */
 	bool as_root;      /* root stays root instead of becoming the owner of DIR */
-	bool verbose;
 
 	unsigned char set_by[SPEC_KEYS]; /* see spec_layer() */
 };

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libwrapix: load or build a spec, make and print a plan, run it, get events and errors.
+ *
+ *	struct wrapix_spec *spec = wrapix_spec_new(".");
+ *	struct wrapix_plan *plan;
+ *	struct wrapix_error error;
+ *	int status;
+ *
+ *	wrapix_spec_set(spec, "network", "none", &error);
+ *	wrapix_spec_set_command(spec, (const char *const[]){ "make", "test", NULL });
+ *	if (wrapix_plan_make(spec, &plan, &error) < 0 ||
+ *	    wrapix_plan_run(plan, NULL, NULL, &status, &error) < 0)
+ *		fprintf(stderr, "%s\n", error.message);
+ *
+ * Functions return 0 or a negative errno and fill *error (which may be NULL) on failure. The
+ * calling process must have one thread while wrapix_plan_run() runs.
+ */
+#ifndef WRAPIX_H
+#define WRAPIX_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WRAPIX_API __attribute__((visibility("default")))
+
+struct wrapix_spec;
+struct wrapix_plan;
+
+struct wrapix_error {
+	int code;        /* positive errno */
+	int exit_status; /* what a program should exit with: 2, 125, 126 or 127 */
+	char message[768];
+	char hint[512]; /* what to do about it; may be empty */
+};
+
+WRAPIX_API const char *wrapix_version(void);
+
+/* A spec for the project in dir ("." by default), with nothing set yet. */
+WRAPIX_API struct wrapix_spec *wrapix_spec_new(const char *dir);
+WRAPIX_API void wrapix_spec_free(struct wrapix_spec *spec);
+
+WRAPIX_API void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir);
+
+/* The scalar options of 'wrapix run' by their long names: "network", "memory", "profile", ... */
+WRAPIX_API int wrapix_spec_set(struct wrapix_spec *spec, const char *key, const char *value,
+			       struct wrapix_error *error);
+/* "SRC:DEST[:ro|rw][,optional]" */
+WRAPIX_API int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount,
+				     struct wrapix_error *error);
+/* "NAME=VALUE", or "NAME" for the host's value */
+WRAPIX_API int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env,
+				   struct wrapix_error *error);
+/* NULL-terminated; without one the agent is started. */
+WRAPIX_API void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv);
+
+/*
+ * Reads the profile, the user's configuration and the project's wrapix.json below what was set,
+ * looks at this host, and decides everything. An untrusted wrapix.json that widens the sandbox is an
+ * error.
+ */
+WRAPIX_API int wrapix_plan_make(struct wrapix_spec *spec, struct wrapix_plan **ret,
+				struct wrapix_error *error);
+/* The same for a machine described by the facts in a JSON text instead of this one. */
+WRAPIX_API int wrapix_plan_make_for(struct wrapix_spec *spec, const char *host_json, size_t len,
+				    struct wrapix_plan **ret, struct wrapix_error *error);
+WRAPIX_API void wrapix_plan_free(struct wrapix_plan *plan);
+
+enum wrapix_format { WRAPIX_TEXT, WRAPIX_JSON };
+WRAPIX_API void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format,
+				  FILE *out);
+
+enum wrapix_event_type {
+	WRAPIX_NOTE = 1,    /* text: something the user should know, before the start */
+	WRAPIX_WARNING = 2, /* text: a comfort was lost */
+	WRAPIX_STARTED = 3, /* number: the host's pid of the sandbox */
+	WRAPIX_STOPPED = 4, /* number: the signal */
+	WRAPIX_CONTINUED = 5,
+	WRAPIX_LIMIT = 6,  /* text: the limit that was hit */
+	WRAPIX_EXITED = 7, /* number: the exit status */
+};
+
+struct wrapix_event {
+	enum wrapix_event_type type;
+	int number;
+	const char *text; /* may be NULL */
+};
+
+typedef void wrapix_event_fn(void *ctx, const struct wrapix_event *event);
+
+/*
+ * Runs the plan with this process as the supervisor until the command has ended. *ret_status is
+ * the command's exit status, 128+n when signal n killed it. on_event may be NULL.
+ */
+WRAPIX_API int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, void *ctx,
+			       int *ret_status, struct wrapix_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

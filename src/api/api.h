@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands behind the opaque types of wrapix.h, for the commands that look deeper. */
+#pragma once
+
+#include "plan/plan.h"
+#include "spec/config.h"
+#include "wrapix.h"
+
+struct wrapix_spec {
+	struct spec spec;
+};
+
+struct wrapix_plan {
+	struct host host;
+	struct plan plan;
+};
+
+/* Lays the user's configuration, the project's and the profile under what the flags set. */
+int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err);

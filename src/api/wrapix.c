@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* The public face: spec -> host -> plan -> session -> engine, in that order and nothing else. */
+#include "wrapix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "api/api.h"
+#include "api/identity.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "os/fs.h"
+#include "session/session.h"
+
+const char *wrapix_version(void)
+{
+	return WRAPIX_VERSION;
+}
+
+static int fail(const struct err *err, struct wrapix_error *error)
+{
+	if (error) {
+		*error = (struct wrapix_error){ .code = err->code, .exit_status = err->exit };
+		snprintf(error->message, sizeof(error->message), "%s", err->msg);
+		snprintf(error->hint, sizeof(error->hint), "%s", err->hint);
+	}
+	return -err->code;
+}
+
+struct wrapix_spec *wrapix_spec_new(const char *dir)
+{
+	struct wrapix_spec *spec = calloc(1, sizeof(*spec));
+
+	if (!spec)
+		return NULL;
+	spec_init(&spec->spec);
+	if (dir)
+		spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
+	return spec;
+}
+
+void wrapix_spec_free(struct wrapix_spec *spec)
+{
+	if (!spec)
+		return;
+	spec_release(&spec->spec);
+	free(spec);
+}
+
+int wrapix_spec_set(struct wrapix_spec *spec, const char *key, const char *value,
+		    struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_set(&spec->spec, key, value, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
+}
+
+int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount, struct wrapix_error *error)
+{
+	struct err err;
+
+	if (spec_add_mount_string(&spec->spec, mount, LAYER_FLAG, &err) < 0)
+		return fail(&err, error);
+	return 0;
+}
+
+int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env, struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_env_string(&spec->spec, env, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
+}
+
+void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir)
+{
+	spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
+}
+
+void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv)
+{
+	struct strv copy = { 0 };
+
+	for (; argv && *argv; argv++)
+		strv_add(&spec->spec.arena, &copy, *argv);
+	spec->spec.cmd = copy.v;
+}
+
+/* An XDG base directory of this user, before the host is probed. */
+static char *base_dir(struct arena *arena, const char *variable, const char *below_home)
+{
+	const char *value = getenv(variable), *home = getenv("HOME");
+
+	if (value && value[0] == '/')
+		return arena_strdup(arena, value);
+	return arena_printf(arena, "%s/%s", home && home[0] == '/' ? home : "/", below_home);
+}
+
+int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err)
+{
+	struct arena *a = &spec->arena;
+	char *config_home = base_dir(a, "XDG_CONFIG_HOME", ".config");
+	_cleanup_close_ int dir = open(spec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *real = os_realpath(a, spec->dir);
+	int r = config_load_user(spec, config_home, err);
+
+	*ret_project = (struct project_config){ 0 };
+	/* A directory that cannot be opened is the probe's to explain. */
+	if (r == 0 && dir >= 0 && real)
+		r = config_load_project(spec, dir, real, ret_project, err);
+	if (r == 0)
+		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
+					err);
+	return r;
+}
+
+static int check_trust(struct spec *spec, const struct project_config *project, struct err *err)
+{
+	char *real = os_realpath(&spec->arena, spec->dir);
+
+	if (!real)
+		return 0;
+	return trust_check(project, real, base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"),
+			   err);
+}
+
+/* Everything from the layers of configuration to the plan; host_json NULL: this machine. */
+static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len,
+		     struct wrapix_plan *plan, struct err *err)
+{
+	struct project_config project = { 0 };
+	int r = 0;
+
+	if (!host_json && !spec->spec.as_root)
+		r = identity_become_owner(spec->spec.dir, err);
+	if (r == 0)
+		r = spec_load_layers(&spec->spec, &project, err);
+	if (r == 0 && !host_json)
+		r = check_trust(&spec->spec, &project, err);
+	project_config_release(&project);
+	if (r == 0)
+		r = host_json ? host_load(host_json, len, &plan->host, err)
+			      : host_probe(&spec->spec, environ, &plan->host, err);
+	if (r == 0)
+		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
+	return r;
+}
+
+int wrapix_plan_make_for(struct wrapix_spec *spec, const char *host_json, size_t len,
+			 struct wrapix_plan **ret, struct wrapix_error *error)
+{
+	struct wrapix_plan *plan = calloc(1, sizeof(*plan));
+	struct err err;
+
+	if (!plan)
+		return fail((err_errno(&err, ENOMEM, "planning"), &err), error);
+	if (make_plan(spec, host_json, len, plan, &err) < 0) {
+		wrapix_plan_free(plan);
+		return fail(&err, error);
+	}
+	*ret = plan;
+	return 0;
+}
+
+int wrapix_plan_make(struct wrapix_spec *spec, struct wrapix_plan **ret, struct wrapix_error *error)
+{
+	return wrapix_plan_make_for(spec, NULL, 0, ret, error);
+}
+
+void wrapix_plan_free(struct wrapix_plan *plan)
+{
+	if (!plan)
+		return;
+	plan_release(&plan->plan);
+	host_release(&plan->host);
+	free(plan);
+}
+
+void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format, FILE *out)
+{
+	if (format == WRAPIX_JSON)
+		plan_print_json(&plan->plan, out);
+	else
+		plan_print(&plan->plan, out);
+}
+
+/* Passes the engine's events on as public ones. */
+struct relay {
+	const struct wrapix_plan *plan;
+	wrapix_event_fn *fn;
+	void *ctx;
+};
+
+static void emit(const struct relay *relay, enum wrapix_event_type type, int number,
+		 const char *text)
+{
+	if (relay->fn)
+		relay->fn(relay->ctx, &(struct wrapix_event){ type, number, text });
+}
+
+static int exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void on_limit(const struct relay *relay, unsigned hits)
+{
+	const struct plan *plan = &relay->plan->plan;
+
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		char line[256];
+
+		if (!(hits & LIMIT_BIT(limit)))
+			continue;
+		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
+		emit(relay, WRAPIX_LIMIT, (int)limit, line);
+	}
+}
+
+static void on_engine_event(void *ctx, enum engine_event event, int value)
+{
+	static const enum wrapix_event_type types[] = {
+		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
+		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
+		[EVENT_EXITED] = WRAPIX_EXITED,
+	};
+
+	if (event == EVENT_LIMIT)
+		on_limit(ctx, (unsigned)value);
+	else
+		emit(ctx, types[event], event == EVENT_EXITED ? exit_status(value) : value, NULL);
+}
+
+static char *command_line(struct arena *arena, const struct strv *argv)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	for (size_t i = 0; i < argv->len; i++) {
+		str_add(&line, i ? " " : "");
+		str_add_shell(&line, argv->v[i]);
+	}
+	return arena_strdup(arena, line.s ? line.s : "");
+}
+
+/* Writes the session down. Without a place for it the sandbox runs all the same, unlisted. */
+static void record(struct session *session, const struct wrapix_plan *wp, char *id,
+		   const struct relay *relay)
+{
+	const struct plan *plan = &wp->plan;
+	struct arena arena = { 0 };
+	struct session_info info = {
+		.id = id,
+		.name = plan->name,
+		.dir = plan->project,
+		.engine = (char *)engine_name(plan->engine),
+		.network = (char *)net_mode_name(plan->net),
+		.command = command_line(&arena, &plan->argv),
+		.started = time(NULL),
+	};
+	struct err err;
+
+	if (session_create(session, wp->host.state_home, &info, &err) < 0) {
+		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
+		emit(relay, WRAPIX_WARNING, 0, err.msg);
+	}
+	arena_release(&arena);
+}
+
+int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, void *ctx,
+		    int *ret_status, struct wrapix_error *error)
+{
+	struct relay relay = { plan, on_event, ctx };
+	struct engine_hooks hooks = { on_engine_event, &relay };
+	struct session session;
+	char id[SESSION_ID_MAX];
+	struct err err;
+	int r, status;
+
+	for (size_t i = 0; i < plan->plan.says.len; i++)
+		emit(&relay, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
+	for (size_t i = 0; i < plan->plan.weaker.len; i++)
+		emit(&relay, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
+	session_new_id(id);
+	record(&session, plan, id, &relay);
+	r = native_run(&plan->plan, id, &hooks, &status, &err);
+	session_remove(&session);
+	if (r < 0)
+		return fail(&err, error);
+	*ret_status = exit_status(status);
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix run and wrapix plan: the command line becomes a spec, and the library does the rest. */
+#include <fcntl.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "os/fs.h"
+
+int cli_fail_public(const struct wrapix_error *error)
+{
+	struct err err = { .code = error->code, .exit = error->exit_status };
+
+	snprintf(err.msg, sizeof(err.msg), "%s", error->message);
+	snprintf(err.hint, sizeof(err.hint), "%s", error->hint);
+	return cli_fail(&err);
+}
+
+int cli_parse_run(int argc, char **argv, struct run_args *args)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	int status;
+
+	*args = (struct run_args){ .spec = wrapix_spec_new(".") };
+	if (!args->spec)
+		return EXIT_WRAPIX;
+	status = cli_parse(argc, argv, args, &rest);
+	if (status != CLI_GO_ON)
+		return status;
+	if (rest.n_operands)
+		wrapix_spec_set_dir(args->spec, rest.operands[0]);
+	if (rest.command && rest.command[0])
+		wrapix_spec_set_command(args->spec, (const char *const *)rest.command);
+	return CLI_GO_ON;
+}
+
+/* What happens around the command, in one line each; silent where all is as usual. */
+static void on_event(void *ctx, const struct wrapix_event *event)
+{
+	const struct run_args *args = ctx;
+	_cleanup_str_ struct str text = { 0 };
+
+	str_add_escaped(&text, event->text ? event->text : "");
+	switch (event->type) {
+	case WRAPIX_NOTE:
+		fprintf(stderr, "wrapix: %s\n", text.s);
+		break;
+	case WRAPIX_WARNING:
+		cli_warn("%s", event->text);
+		break;
+	case WRAPIX_LIMIT:
+		fprintf(stderr, "wrapix: limit reached: %s\n", text.s);
+		break;
+	case WRAPIX_STARTED:
+		if (args->verbose)
+			fprintf(stderr, "wrapix: started, pid %d\n", event->number);
+		break;
+	case WRAPIX_EXITED:
+		if (args->verbose)
+			fprintf(stderr, "wrapix: ended with status %d\n", event->number);
+		break;
+	default:
+		break;
+	}
+}
+
+/* For this machine, or for the one in the file. */
+static int make_plan(const struct run_args *args, struct wrapix_plan **ret)
+{
+	_cleanup_free_ char *facts = NULL;
+	struct wrapix_error error;
+	struct err err;
+	size_t len = 0;
+	int r;
+
+	if (args->host_file) {
+		r = os_read_file_at(AT_FDCWD, args->host_file, 1 << 20, &facts, &len);
+		if (r < 0)
+			return err_errno(&err, -r, "reading '%s'", args->host_file), cli_fail(&err);
+	}
+	if (wrapix_plan_make_for(args->spec, facts, len, ret, &error) < 0)
+		return cli_fail_public(&error);
+	return CLI_GO_ON;
+}
+
+static int print_plan(const struct run_args *args)
+{
+	struct wrapix_plan *plan;
+	int status = make_plan(args, &plan);
+
+	if (status != CLI_GO_ON)
+		return status;
+	wrapix_plan_print(plan, args->json ? WRAPIX_JSON : WRAPIX_TEXT, stdout);
+	wrapix_plan_free(plan);
+	return ferror(stdout) || fflush(stdout) ? EXIT_WRAPIX : 0;
+}
+
+static int run_plan(struct run_args *args)
+{
+	struct wrapix_error error;
+	struct wrapix_plan *plan;
+	int status = make_plan(args, &plan);
+
+	if (status != CLI_GO_ON)
+		return status;
+	if (wrapix_plan_run(plan, on_event, args, &status, &error) < 0)
+		status = cli_fail_public(&error);
+	wrapix_plan_free(plan);
+	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct run_args args;
+	int status = cli_parse_run(argc, argv, &args);
+
+	if (status == CLI_GO_ON)
+		status = args.dry_run ? print_plan(&args) : run_plan(&args);
+	wrapix_spec_free(args.spec);
+	return status;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	struct run_args args;
+	int status = cli_parse_run(argc, argv, &args);
+
+	if (status == CLI_GO_ON)
+		status = print_plan(&args);
+	wrapix_spec_free(args.spec);
+	return status;
+}

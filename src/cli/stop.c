@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix stop: asks sessions to end, waits, and insists where told to. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "os/proc.h"
+#include "session/session.h"
+
+#define PATIENCE_MS 10000
+
+/* The supervisor passes SIGTERM on to the command; its own death ends everything at once. */
+static int stop_one(const struct session_info *session, bool at_once, struct err *err)
+{
+	_cleanup_close_ int pidfd = os_pidfd_open(session->pid);
+	struct pollfd poller = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd == -ESRCH)
+		return 0;
+	if (pidfd < 0)
+		return err_errno(err, -pidfd, "stopping '%s'", session->name);
+	os_pidfd_kill(pidfd, at_once ? SIGKILL : SIGTERM);
+	if (poll(&poller, 1, PATIENCE_MS) > 0)
+		return 0;
+	err_set(err, ETIMEDOUT, "'%s' is still running after %d seconds", session->name,
+		PATIENCE_MS / 1000);
+	return err_hint(err, "wrapix stop --kill %s", session->id);
+}
+
+static bool is_named(const struct session_info *session, const char *word)
+{
+	return !strcmp(session->id, word) || !strcmp(session->name, word);
+}
+
+static int stop_named(const struct session_info *list, size_t n, const char *word, bool at_once,
+		      struct err *err)
+{
+	bool found = false;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (is_named(&list[i], word)) {
+			found = true;
+			r = stop_one(&list[i], at_once, err);
+		}
+	if (!found) {
+		err_usage(err, "there is no session '%s'", word);
+		return err_hint(err, "'wrapix ps' lists them");
+	}
+	return r;
+}
+
+static int stop_all(const struct session_info *list, size_t n, bool at_once, struct err *err)
+{
+	int worst = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int r = stop_one(&list[i], at_once, err);
+
+		worst = r < 0 ? r : worst;
+	}
+	return worst;
+}
+
+int cmd_stop(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct stop_args args = { 0 };
+	struct session_info *list;
+	struct arena arena = { 0 };
+	struct err err;
+	size_t n;
+	int r, status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	if (!args.all && !rest.n_operands)
+		return err_usage(&err, "which session? give a name, or --all"), cli_fail(&err);
+	r = session_list(&arena, cli_state_home(&arena), &list, &n, &err);
+	if (r == 0 && args.all)
+		r = stop_all(list, n, args.kill, &err);
+	for (size_t i = 0; r == 0 && i < rest.n_operands; i++)
+		r = stop_named(list, n, rest.operands[i], args.kill, &err);
+	arena_release(&arena);
+	return r < 0 ? cli_fail(&err) : 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix trust: shows what a project asks for, and remembers that the user agreed to exactly that. */
+#include <errno.h>
+
+#include "api/api.h"
+#include "cli/cli.h"
+#include "os/fs.h"
+
+static bool agreed(void)
+{
+	char answer[16];
+
+	printf("Accept this? [y/N] ");
+	fflush(stdout);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static void show(const struct project_config *project)
+{
+	printf("%s asks for:\n", project->path);
+	for (size_t i = 0; i < project->n_widenings; i++)
+		printf("  %s: %s\n", project->widenings[i].key, project->widenings[i].shown);
+}
+
+static int trust(const struct project_config *project, const char *dir, const char *state,
+		 const struct trust_args *args, struct err *err)
+{
+	if (!project->path) {
+		printf("'%s' has no wrapix.json; there is nothing to trust.\n", dir);
+		return 0;
+	}
+	if (!project->n_widenings) {
+		printf("%s asks for nothing beyond the defaults; it needs no trust.\n",
+		       project->path);
+		return 0;
+	}
+	show(project);
+	if (!args->yes && !isatty(STDIN_FILENO)) {
+		err_usage(err, "not on a terminal, so nobody can be asked");
+		return err_hint(err, "wrapix trust --yes, when you have read the list above");
+	}
+	if (!args->yes && !agreed())
+		return err_set(err, 1, "not trusted; nothing was changed");
+	if (trust_record(project, dir, state, err) < 0)
+		return -err->code;
+	printf("Trusted until the file changes.\n");
+	return 0;
+}
+
+int cmd_trust(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct project_config project = { 0 };
+	struct trust_args args = { 0 };
+	struct spec spec;
+	struct err err;
+	char *dir, *state;
+	int r = 0, status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	spec_init(&spec);
+	if (rest.n_operands)
+		spec.dir = arena_strdup(&spec.arena, rest.operands[0]);
+	state = cli_state_home(&spec.arena);
+	dir = os_realpath(&spec.arena, spec.dir);
+	if (!dir)
+		r = err_errno(&err, ENOENT, "opening '%s'", spec.dir);
+	else if (args.revoke)
+		r = trust_revoke(dir, state, &err);
+	else
+		r = spec_load_layers(&spec, &project, &err);
+	if (r == 0 && !args.revoke)
+		r = trust(&project, dir, state, &args, &err);
+	project_config_release(&project);
+	spec_release(&spec);
+	return r < 0 ? cli_fail(&err) : 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What every engine offers: carry out a plan, tell what happens, give back the exit status. */
+#pragma once
+
+#include "plan/plan.h"
+
+enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
+
+struct engine_hooks {
+	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
+	void (*on_event)(void *ctx, enum engine_event event, int value);
+	void *ctx;
+};
+
+/* ret_status is a wait status. */
+int native_run(const struct plan *plan, const char *id, const struct engine_hooks *hooks,
+	       int *ret_status, struct err *err);

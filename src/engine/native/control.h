@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The messages between the supervisor and PID 1: fixed size, over a SOCK_SEQPACKET pair. */
+#pragma once
+
+#include "base/err.h"
+
+enum control_type {
+	CONTROL_MAPPED,  /* child: the user namespace has its ids */
+	CONTROL_PTY,     /* child: the master comes along */
+	CONTROL_GO,      /* supervisor: network and limits are in place */
+	CONTROL_SIGNAL,  /* supervisor: deliver value to the command */
+	CONTROL_STOPPED, /* child: the command was stopped by value */
+	CONTROL_EXITED,  /* child: the command ended with wait status value */
+};
+
+struct control {
+	enum control_type type;
+	int value;
+};
+
+int control_send(int fd, enum control_type type, int value, int pass_fd);
+
+/* 0, or -EPIPE when the other side is gone. ret_fd may be NULL; it is -1 when none came. */
+int control_receive(int fd, struct control *ret, int *ret_fd);

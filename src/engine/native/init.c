@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PID 1 of the sandbox. It builds the root, forks the command, gives up everything, and then only
+ * reaps, delivers the supervisor's signals, and reports how the command ended. When it ends the
+ * kernel kills every process of the pid namespace, so background servers live as long as it does.
+ *
+ * It is a copy of the supervisor, so what that knew is wiped or out of reach before the command
+ * exists: not dumpable (no ptrace, no /proc/1/mem or environ), the words of the command line and
+ * the environment overwritten, no descriptor but the control socket, no capability, the filter on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include "engine/native/native.h"
+#include "os/fs.h"
+#include "os/linux/caps.h"
+#include "os/linux/netif.h"
+#include "os/linux/seccomp.h"
+#include "os/linux/userns.h"
+#include "os/proc.h"
+
+#ifndef TIOCGPTPEER
+#define TIOCGPTPEER _IO('T', 0x41)
+#endif
+
+_Noreturn void init_fail(const struct child *child, const struct err *err)
+{
+	/* The supervisor is gone when this fails; there is nobody to tell. */
+	(void)os_write_all(child->status, err, sizeof(*err));
+	_exit(EXIT_WRAPIX);
+}
+
+/* Lets ping work without privileges and dev servers have ports below 1024, in this namespace only.
+ * Older kernels lack the second: a comfort. */
+static void open_network_sysctls(const struct plan *plan)
+{
+	const struct {
+		const char *path;
+		char value[32];
+	} settings[] = {
+		{ "/proc/sys/net/ipv4/ping_group_range", "" },
+		{ "/proc/sys/net/ipv4/ip_unprivileged_port_start", "0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+		_cleanup_close_ int fd = open(settings[i].path, O_WRONLY | O_CLOEXEC);
+		char gids[32];
+		const char *value = settings[i].value;
+
+		if (!*value) {
+			snprintf(gids, sizeof(gids), "%u %u", plan->gid, plan->gid);
+			value = gids;
+		}
+		if (fd >= 0 && write(fd, value, strlen(value)) < 0) {
+			/* ping then needs a privilege that it will not get, and says so itself. */
+		}
+	}
+}
+
+static int set_up_namespaces(struct child *child, struct err *err)
+{
+	const struct plan *plan = child->plan;
+	int r = userns_map_self(plan->uid, plan->gid, err);
+
+	if (r == 0 && child->wait_for_go && control_send(child->control, CONTROL_MAPPED, 0, -1) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	if (r == 0 && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
+		return err_errno(err, errno, "setting the host name");
+	if (r == 0 && plan->net != NET_HOST) {
+		r = netif_loopback_up(err);
+		open_network_sysctls(plan);
+	}
+	return r;
+}
+
+/* A terminal of the sandbox's own, made in its own devpts; the supervisor gets the master. */
+static int make_pty(struct child *child, struct err *err)
+{
+	const bool *tty = child->plan->tty;
+	_cleanup_close_ int master = -1;
+	int unlock = 0;
+
+	if (!tty[0] && !tty[1] && !tty[2])
+		return 0;
+	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0)
+		return err_errno(err, errno, "making a terminal");
+	child->pty_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (child->pty_slave < 0)
+		return err_errno(err, errno, "opening the terminal");
+	if (control_send(child->control, CONTROL_PTY, 0, master) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
+static int wait_for_go(struct child *child, struct err *err)
+{
+	struct control message;
+
+	if (child->wait_for_go &&
+	    (control_receive(child->control, &message, NULL) < 0 || message.type != CONTROL_GO))
+		return err_set(err, EPIPE, "the supervisor is gone");
+	/* Only now are we in our group: the namespace's root is to be that one. */
+	if (child->plan->limits_by != CGROUP_NONE && unshare(CLONE_NEWCGROUP) < 0)
+		return err_errno(err, errno, "making a cgroup namespace");
+	return 0;
+}
+
+static int give_up_everything(struct err *err)
+{
+	int r = caps_drop_all(err);
+
+	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_errno(err, errno, "setting no_new_privs");
+	return r == 0 ? seccomp_load(0, NULL, err) : r;
+}
+
+/* Takes in every child that ended; true when the command itself did. */
+static bool reap(pid_t command, int control)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != command)
+			continue;
+		if (WIFSTOPPED(status)) {
+			control_send(control, CONTROL_STOPPED, WSTOPSIG(status), -1);
+			continue;
+		}
+		control_send(control, CONTROL_EXITED, status, -1);
+		return true;
+	}
+	return false;
+}
+
+/* Keyboard signals are for the whole foreground group, the others for the command alone. */
+static void deliver(pid_t command, int signal_no)
+{
+	bool group = signal_no == SIGINT || signal_no == SIGQUIT || signal_no == SIGCONT ||
+		     signal_no == SIGSTOP;
+
+	kill(group ? -command : command, signal_no);
+}
+
+_Noreturn static void reap_and_forward(pid_t command, int control, int signals)
+{
+	struct pollfd fds[] = {
+		{ .fd = control, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
+	};
+
+	for (;;) {
+		struct signalfd_siginfo info;
+		struct control message;
+
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+			_exit(EXIT_WRAPIX);
+		if ((fds[1].revents & POLLIN) && read(signals, &info, sizeof(info)) > 0 &&
+		    reap(command, control))
+			_exit(0);
+		if (!fds[0].revents)
+			continue;
+		if (control_receive(control, &message, NULL) < 0)
+			_exit(EXIT_WRAPIX); /* the supervisor is gone, and the sandbox goes with it */
+		if (message.type == CONTROL_SIGNAL)
+			deliver(command, message.value);
+	}
+}
+
+_Noreturn void init_main(struct child *child)
+{
+	struct err err = { 0 };
+	sigset_t all;
+	pid_t command;
+	int signals;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		init_fail(child, (err_errno(&err, errno, "PR_SET_PDEATHSIG"), &err));
+	if (set_up_namespaces(child, &err) < 0 || root_build(child, &err) < 0 ||
+	    make_pty(child, &err) < 0 || wait_for_go(child, &err) < 0)
+		init_fail(child, &err);
+	/* From here on nothing inside may look at us; the command inherits it until its exec. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		init_fail(child, (err_errno(&err, errno, "PR_SET_DUMPABLE"), &err));
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	command = fork();
+	if (command < 0)
+		init_fail(child, (err_errno(&err, errno, "fork"), &err));
+	if (command == 0)
+		target_main(child);
+	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0 || give_up_everything(&err) < 0)
+		init_fail(child, signals < 0 ? (err_errno(&err, errno, "signalfd"), &err) : &err);
+	os_close_all_but(0, (int[]){ MIN(child->control, signals), MAX(child->control, signals) },
+			 2);
+	reap_and_forward(command, child->control, signals);
+}

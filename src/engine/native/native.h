@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The native engine: carries a plan out on Linux, without root, daemon or image.
+ *
+ *	supervisor (the user's namespaces)          sandbox
+ *	----------------------------------          -------------------------------------------
+ *	record what the sources are
+ *	clone3 with every namespace   ------------> PID 1: map ids, build the root, pivot
+ *	cgroup, pasta                 <-- mapped --
+ *	                              --- go -----> fork the target, drop everything, reap
+ *	wait for the status pipe      <------------ target: pty, limits, Landlock, seccomp, exec
+ *	loop: signals, terminal, end  <-- exit ----
+ *
+ * A failure anywhere comes back through the status pipe as one struct err. When the supervisor
+ * dies, however it dies, the kernel kills PID 1 (PDEATHSIG) and with it the whole pid namespace.
+ */
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/native/control.h"
+#include "plan/plan.h"
+
+/* What a source was when the supervisor looked, so that the child can tell that it is the same. */
+struct source_id {
+	dev_t dev;
+	ino_t ino; /* 0: need not be checked */
+};
+
+/* What the child inherits from the supervisor. */
+struct child {
+	const struct plan *plan;
+	const struct source_id *sources; /* one for each operation of the plan */
+	int control;                     /* to the supervisor */
+	int status; /* the pipe for a struct err; closed by a successful exec */
+	const struct cgroup *cgroup;
+	bool wait_for_go;
+	int pty_slave; /* -1: none */
+};
+
+/* In the new namespaces, with all capabilities over them: builds the root and enters it. */
+int root_build(const struct child *child, struct err *err);
+
+/* PID 1 of the sandbox; never returns. */
+_Noreturn void init_main(struct child *child);
+
+/* In the child: reports the failure and ends. */
+_Noreturn void init_fail(const struct child *child, const struct err *err);
+
+/* The process that becomes the command; never returns. */
+_Noreturn void target_main(struct child *child);
+
+/* The running sandbox as the supervisor sees it. */
+struct sandbox {
+	const struct plan *plan;
+	pid_t pid; /* of PID 1, on the host */
+	int pidfd;
+	int control;
+	int pty_master; /* -1: none */
+	struct cgroup cgroup;
+	pid_t pasta; /* 0: none */
+};
+
+/* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */
+int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *ret_status,
+	      struct err *err);

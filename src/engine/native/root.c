@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building the root, in the sandbox's own namespaces and with capabilities over those only.
+ *
+ * Order: a fresh tmpfs is attached on top of '/' (paths of the host still resolve below it), the
+ * plan's operations fill it, it is made read-only and becomes the root; the host's file systems
+ * are detached. Names are created in our own two file systems only; where a mount point is missing
+ * in a tree of the user's, the start fails rather than leave a file there.
+ *
+ * What an attacker controls: the content of the workspace while we build, so links in a
+ * destination are never followed, and each source of the user's is compared with what the
+ * supervisor saw.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "engine/native/native.h"
+#include "os/fs.h"
+#include "os/linux/mount.h"
+
+#define STAGE "stage" /* where the scratch file system is attached while we build */
+
+struct root {
+	const struct child *child;
+	int fd, scratch;
+	dev_t dev, scratch_dev;
+	int n_scratch;
+	/* The directory that the last operation worked in: most work in the same one. */
+	char parent_path[PATH_MAX];
+	int parent;
+	bool parent_own;
+};
+
+static int new_tmpfs(uint64_t size, dev_t *ret_dev)
+{
+	char bytes[32];
+	const struct fs_option options[] = { { "mode", "0755" },
+					     { "size", bytes },
+					     { "nr_inodes", "1000000" } };
+	struct stat st;
+	int fd;
+
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)size);
+	fd = mount_new("tmpfs", options, ARRAY_LEN(options), 0);
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		*ret_dev = st.st_dev;
+	return fd;
+}
+
+static int begin(struct root *root, const struct plan *plan, struct err *err)
+{
+	int r;
+
+	root->fd = new_tmpfs(plan->root_size, &root->dev);
+	root->scratch = new_tmpfs(plan->scratch_size, &root->scratch_dev);
+	if (root->fd < 0 || root->scratch < 0)
+		return err_errno(err, root->fd < 0 ? -root->fd : -root->scratch,
+				 "mounting a tmpfs");
+	r = mount_attach(root->fd, AT_FDCWD, "/");
+	if (r == 0 && mkdirat(root->fd, STAGE, 0700) < 0)
+		r = -errno;
+	if (r == 0)
+		r = mount_attach(root->scratch, root->fd, STAGE);
+	return r < 0 ? err_errno(err, -r, "attaching the new root") : 0;
+}
+
+static int open_parent(struct root *root, const char *path, struct err *err);
+
+/* Opens the directory path (relative to the root), making what is missing of it. */
+static int enter(struct root *root, const char *path, struct err *err)
+{
+	char buf[PATH_MAX];
+	struct stat st;
+	int fd, r;
+
+	fd = os_openat2(root->fd, *path ? path : ".", O_PATH | O_DIRECTORY, 0,
+			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	if (fd == -ENOENT) {
+		snprintf(buf, sizeof(buf), "%s", path);
+		r = open_parent(root, buf, err);
+		if (r < 0)
+			return r;
+		if (!root->parent_own)
+			return err_set(
+				err, ENOENT,
+				"'/%s' does not exist, and wrapix creates nothing in your files",
+				path);
+		if (mkdirat(root->parent, strrchr(buf, '/') ? strrchr(buf, '/') + 1 : buf, 0755) <
+		    0)
+			return err_errno(err, errno, "creating '/%s'", path);
+		fd = os_openat2(root->fd, path, O_PATH | O_DIRECTORY, 0,
+				RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	}
+	if (fd == -ELOOP)
+		return err_set(err, ELOOP, "'/%s' leads through a symbolic link", path);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(err, fd < 0 ? -fd : errno, "opening '/%s'", path);
+	if (root->parent >= 0)
+		close(root->parent);
+	root->parent = fd;
+	root->parent_own = st.st_dev == root->dev || st.st_dev == root->scratch_dev;
+	snprintf(root->parent_path, sizeof(root->parent_path), "%s", path);
+	return 0;
+}
+
+/* Makes root->parent the directory that path (relative, clean) lies in. */
+static int open_parent(struct root *root, const char *path, struct err *err)
+{
+	char dir[PATH_MAX] = "";
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	if (root->parent >= 0 && !strcmp(dir, root->parent_path))
+		return 0;
+	return enter(root, dir, err);
+}
+
+/* Goes to where dest lies; returns its last name. */
+static const char *go_to(struct root *root, const struct op *op, struct err *err)
+{
+	if (open_parent(root, op->dest + 1, err) < 0)
+		return NULL;
+	return strrchr(op->dest, '/') + 1;
+}
+
+/* Makes the name to mount on, where that is ours to make. */
+static int make_mount_point(struct root *root, const struct op *op, const char *name,
+			    struct err *err)
+{
+	struct stat st;
+	int r;
+
+	if (!root->parent_own) {
+		if (fstatat(root->parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return 0;
+		err_errno(err, errno, "mounting on '%s'", op->dest);
+		return err_hint(err, "wrapix creates nothing in your files; create it, or choose a "
+				     "destination outside " WORKSPACE_INSIDE);
+	}
+	r = op->flags & OPF_DIR ? mkdirat(root->parent, name, 0755)
+				: mknodat(root->parent, name, S_IFREG | 0444, 0);
+	if (r < 0 && errno != EEXIST)
+		return err_errno(err, errno, "creating '%s'", op->dest);
+	return 0;
+}
+
+static int attach(struct root *root, const struct op *op, int mount_fd, struct err *err)
+{
+	const char *name = go_to(root, op, err);
+	int r;
+
+	if (!name || make_mount_point(root, op, name, err) < 0) {
+		close(mount_fd);
+		return -err->code;
+	}
+	r = mount_attach(mount_fd, root->parent, name);
+	close(mount_fd);
+	return r < 0 ? err_errno(err, -r, "mounting '%s' on '%s'", op->src ? op->src : "", op->dest)
+		     : 0;
+}
+
+static int do_dir(struct root *root, const struct op *op, struct err *err)
+{
+	const char *name = go_to(root, op, err);
+
+	if (!name)
+		return -err->code;
+	if (mkdirat(root->parent, name, op->mode) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "creating '%s'", op->dest);
+	return 0;
+}
+
+static int write_file(int dir, const char *name, const struct op *op, struct err *err)
+{
+	_cleanup_close_ int fd = openat(
+		dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, op->mode);
+
+	if (fd < 0 && errno == EEXIST && (op->flags & OPF_OPTIONAL))
+		return 0;
+	if (fd < 0 || os_write_all(fd, op->src, strlen(op->src)) < 0)
+		return err_errno(err, errno, "writing '%s'", op->dest);
+	return 0;
+}
+
+static int do_file(struct root *root, const struct op *op, struct err *err)
+{
+	const char *name = go_to(root, op, err);
+
+	return name ? write_file(root->parent, name, op, err) : -err->code;
+}
+
+static int do_link(struct root *root, const struct op *op, struct err *err)
+{
+	const char *name = go_to(root, op, err);
+
+	if (!name)
+		return -err->code;
+	if (symlinkat(op->src, root->parent, name) < 0)
+		return err_errno(err, errno, "linking '%s'", op->dest);
+	return 0;
+}
+
+static unsigned mount_flags(const struct op *op)
+{
+	return (op->flags & OPF_RO ? MOUNT_RO : 0) | (op->flags & OPF_DEV ? MOUNT_DEV : 0) |
+	       (op->flags & OPF_RECURSIVE ? MOUNT_RECURSIVE : 0);
+}
+
+static int do_bind(struct root *root, const struct op *op, struct err *err)
+{
+	const struct source_id *id = &root->child->sources[op - root->child->plan->ops];
+	int fd = mount_clone(AT_FDCWD, op->src, mount_flags(op));
+	struct stat st;
+
+	if (fd < 0 && (op->flags & OPF_OPTIONAL) && (fd == -ENOENT || fd == -EACCES))
+		return 0;
+	if (fd < 0)
+		return err_errno(err, -fd, "mounting '%s' on '%s'", op->src, op->dest);
+	if (id->ino && (fstat(fd, &st) < 0 || st.st_ino != id->ino || st.st_dev != id->dev)) {
+		close(fd);
+		return err_set(err, ESTALE, "'%s' was replaced while the sandbox started", op->src);
+	}
+	return attach(root, op, fd, err);
+}
+
+/* A directory of the scratch file system, cloned into its place. */
+static int do_scratch(struct root *root, const struct op *op, struct err *err)
+{
+	struct op dir = *op;
+	char name[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d", root->n_scratch++);
+	if (mkdirat(root->scratch, name, op->mode) < 0 ||
+	    fchmodat(root->scratch, name, op->mode, 0) < 0)
+		return err_errno(err, errno, "creating '%s'", op->dest);
+	fd = mount_clone(root->scratch, name, 0);
+	if (fd < 0)
+		return err_errno(err, -fd, "mounting '%s'", op->dest);
+	dir.flags |= OPF_DIR;
+	return attach(root, &dir, fd, err);
+}
+
+static int attach_new(struct root *root, const struct op *op, const char *type,
+		      const struct fs_option *options, size_t n, unsigned flags, struct err *err)
+{
+	struct op dir = *op;
+	int fd = mount_new(type, options, n, flags);
+
+	if (fd < 0)
+		return err_errno(err, -fd, "mounting %s on '%s'", type, op->dest);
+	dir.flags |= OPF_DIR;
+	return attach(root, &dir, fd, err);
+}
+
+static int do_proc(struct root *root, const struct op *op, struct err *err)
+{
+	int r = attach_new(root, op, "proc", NULL, 0, MOUNT_NOEXEC, err);
+
+	if (r == -EPERM)
+		err_hint(err,
+			 "this host's /proc is masked (a container?): start that container with "
+			 "an unmasked one (podman run --security-opt unmask=ALL)");
+	return r;
+}
+
+static int do_devpts(struct root *root, const struct op *op, struct err *err)
+{
+	static const struct fs_option options[] = { { "newinstance", NULL },
+						    { "ptmxmode", "0666" },
+						    { "mode", "0620" } };
+
+	return attach_new(root, op, "devpts", options, ARRAY_LEN(options), MOUNT_NOEXEC | MOUNT_DEV,
+			  err);
+}
+
+/* A generated or empty thing of the scratch file system, read-only over what is there. */
+static int cover(struct root *root, const struct op *op, const char *name, struct err *err)
+{
+	int fd = mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC);
+
+	if (fd < 0)
+		return err_errno(err, -fd, "covering '%s'", op->dest);
+	return attach(root, op, fd, err);
+}
+
+static int do_cover(struct root *root, const struct op *op, struct err *err)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%d", root->n_scratch++);
+	if (write_file(root->scratch, name, op, err) < 0)
+		return -err->code;
+	return cover(root, op, name, err);
+}
+
+static int do_hide(struct root *root, const struct op *op, struct err *err)
+{
+	bool dir = op->flags & OPF_DIR;
+	const char *name = dir ? "empty.d" : "empty";
+	int r = dir ? mkdirat(root->scratch, name, 0555)
+		    : mknodat(root->scratch, name, S_IFREG | 0444, 0);
+
+	if (r < 0 && errno != EEXIST)
+		return err_errno(err, errno, "hiding '%s'", op->dest);
+	return cover(root, op, name, err);
+}
+
+static int do_readonly(struct root *root, const struct op *op, struct err *err)
+{
+	int fd = mount_clone(root->fd, op->dest + 1, MOUNT_RO);
+
+	if (fd < 0)
+		return err_errno(err, -fd, "making '%s' read-only", op->dest);
+	return attach(root, op, fd, err);
+}
+
+static int (*const actions[])(struct root *, const struct op *, struct err *) = {
+	[OP_DIR] = do_dir,           [OP_FILE] = do_file,       [OP_LINK] = do_link,
+	[OP_BIND] = do_bind,         [OP_SCRATCH] = do_scratch, [OP_PROC] = do_proc,
+	[OP_DEVPTS] = do_devpts,     [OP_COVER] = do_cover,     [OP_HIDE] = do_hide,
+	[OP_READONLY] = do_readonly,
+};
+
+static int finish(struct root *root, struct err *err)
+{
+	int r;
+
+	/* The scratch directories live on in their clones. */
+	if (fchdir(root->fd) < 0 || umount2(STAGE, MNT_DETACH) < 0 ||
+	    unlinkat(root->fd, STAGE, AT_REMOVEDIR) < 0)
+		return err_errno(err, errno, "taking the scaffold down");
+	r = mount_make_readonly(root->fd);
+	if (r < 0)
+		return err_errno(err, -r, "making the root read-only");
+	return mount_pivot(root->fd, err);
+}
+
+int root_build(const struct child *child, struct err *err)
+{
+	struct root root = { .child = child, .fd = -1, .scratch = -1, .parent = -1 };
+	const struct plan *plan = child->plan;
+	mode_t user_mask = umask(0);
+	int r = begin(&root, plan, err);
+
+	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
+		r = actions[plan->ops[i].kind](&root, &plan->ops[i], err);
+	if (r == 0)
+		r = finish(&root, err);
+	umask(user_mask);
+	if (root.parent >= 0)
+		close(root.parent);
+	close(root.fd);
+	close(root.scratch);
+	return r;
+}

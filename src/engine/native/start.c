@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting a sandbox, in the supervisor: everything that can be decided is decided and everything
+ * that can fail early fails before the child exists; then one clone3, and the child does the rest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "engine/native/native.h"
+#include "net/pasta.h"
+#include "os/linux/userns.h"
+#include "os/proc.h"
+
+#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS)
+
+/* What the user's sources are now; the system's own directories need no check. */
+static int identify_sources(const struct plan *plan, struct source_id *sources, struct err *err)
+{
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+		struct stat st;
+
+		if (op->kind != OP_BIND || (op->flags & OPF_OPTIONAL))
+			continue;
+		if (stat(op->src, &st) < 0)
+			return err_errno(err, errno, "mounting '%s' on '%s'", op->src, op->dest);
+		sources[i] = (struct source_id){ .dev = st.st_dev, .ino = st.st_ino };
+	}
+	return 0;
+}
+
+static bool needs_go(const struct plan *plan)
+{
+	return plan->net == NET_OPEN || plan->limits_by == CGROUP_SYSTEMD;
+}
+
+/* The command line and the environment of the supervisor lie in the child's memory too, and
+ * /proc/1/cmdline shows the first to everybody: the strings between argv[0] and the program's file
+ * name are overwritten. */
+static void wipe_strings(void)
+{
+	char *start = program_invocation_name;
+	char *end = (char *)getauxval(AT_EXECFN);
+	static const char name[] = "wrapix-init";
+
+	if (end <= start || end - start > 8 * 1024 * 1024)
+		return; /* a program that moved its strings itself; nothing of ours is in them */
+	explicit_bzero(start, (size_t)(end - start));
+	if (end - start > (ptrdiff_t)sizeof(name))
+		memcpy(start, name, sizeof(name));
+	environ = NULL;
+}
+
+/* In the child: keeps what it needs of the supervisor's descriptors, and nothing else. */
+_Noreturn static void child_main(struct child *child)
+{
+	struct err err;
+	int low = MIN(child->control, child->status), high = MAX(child->control, child->status);
+
+	if (cgroup_join(child->cgroup, &err) < 0)
+		init_fail(child, &err);
+	os_close_all_but(3, (int[]){ low, high }, 2);
+	wipe_strings();
+	init_main(child);
+}
+
+static int clone_child(struct sandbox *sandbox, struct child *child, struct err *err)
+{
+	uint64_t flags = NAMESPACES | (child->plan->net == NET_HOST ? 0 : CLONE_NEWNET) |
+			 (child->plan->limits_by == CGROUP_NONE ? CLONE_NEWCGROUP : 0);
+	int control[2], status[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
+		return err_errno(err, errno, "socketpair");
+	if (pipe2(status, O_CLOEXEC) < 0) {
+		close(control[0]);
+		close(control[1]);
+		return err_errno(err, errno, "pipe");
+	}
+	child->control = control[1];
+	child->status = status[1];
+	sandbox->pid = userns_clone(flags, cgroup_fd(&sandbox->cgroup), &sandbox->pidfd);
+	if (sandbox->pid == 0)
+		child_main(child);
+	close(control[1]);
+	close(status[1]);
+	sandbox->control = control[0];
+	child->status = status[0];
+	return sandbox->pid < 0 ? userns_explain(-sandbox->pid, err) : 0;
+}
+
+/* The child is mapped: limits and network, while it builds its mounts. */
+static int give_go(struct sandbox *sandbox, struct err *err)
+{
+	const struct plan *plan = sandbox->plan;
+	struct control message;
+	int r;
+
+	if (control_receive(sandbox->control, &message, NULL) < 0)
+		return 0; /* it failed; the status pipe says how */
+	r = cgroup_enter(&sandbox->cgroup, sandbox->pid, err);
+	if (r == 0 && plan->net == NET_OPEN)
+		r = pasta_start(&plan->pasta, sandbox->pid, &sandbox->pasta, err);
+	if (r == 0)
+		control_send(sandbox->control, CONTROL_GO, 0, -1);
+	return r;
+}
+
+/* Until the command runs, or the error why it does not. */
+static int await_exec(struct sandbox *sandbox, const struct child *child, struct err *err)
+{
+	const bool *tty = sandbox->plan->tty;
+	struct control message;
+	struct err reported;
+	ssize_t n;
+	int r = child->wait_for_go ? give_go(sandbox, err) : 0;
+
+	if (r < 0)
+		return r;
+	/* Without a message the child failed, and the pipe says how. */
+	if (tty[0] || tty[1] || tty[2])
+		(void)control_receive(sandbox->control, &message, &sandbox->pty_master);
+	do {
+		n = read(child->status, &reported, sizeof(reported));
+	} while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return 0;
+	if (n != sizeof(reported))
+		return err_set(err, EIO, "the sandbox failed without saying why");
+	*err = reported;
+	return -err->code;
+}
+
+static void clean(struct sandbox *sandbox, int status_pipe)
+{
+	if (sandbox->pid > 0) {
+		os_pidfd_kill(sandbox->pidfd, SIGKILL);
+		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (sandbox->pasta > 0)
+		pasta_stop(sandbox->pasta);
+	cgroup_remove(&sandbox->cgroup);
+	for (size_t i = 0; i < 4; i++) {
+		int fd = (int[]){ sandbox->pidfd, sandbox->control, sandbox->pty_master,
+				  status_pipe }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* Signals that arrive while we start are delivered when the command can have them. */
+static void block_signals(sigset_t *ret_old)
+{
+	static const int held[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_LEN(held); i++)
+		sigaddset(&set, held[i]);
+	sigprocmask(SIG_BLOCK, &set, ret_old);
+}
+
+int native_run(const struct plan *plan, const char *id, const struct engine_hooks *hooks,
+	       int *ret_status, struct err *err)
+{
+	_cleanup_free_ struct source_id *sources = calloc(plan->n_ops, sizeof(*sources));
+	struct sandbox sandbox = { .plan = plan, .pidfd = -1, .control = -1, .pty_master = -1 };
+	struct child child = {
+		.plan = plan,
+		.sources = sources,
+		.status = -1,
+		.pty_slave = -1,
+		.cgroup = &sandbox.cgroup,
+		.wait_for_go = needs_go(plan),
+	};
+	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+	sigset_t old;
+	int r;
+
+	if (!sources)
+		return err_errno(err, ENOMEM, "starting the sandbox");
+	block_signals(&old);
+	r = cgroup_create(&sandbox.cgroup, &plan->cgroup, plan->limits_by, id, &plan->limits, err);
+	if (r == 0)
+		r = identify_sources(plan, sources, err);
+	if (r == 0)
+		r = clone_child(&sandbox, &child, err);
+	if (r == 0)
+		r = await_exec(&sandbox, &child, err);
+	if (r == 0) {
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		r = supervise(&sandbox, hooks, ret_status, err);
+		prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
+	}
+	clean(&sandbox, child.status);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return r;
+}

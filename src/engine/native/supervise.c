@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor's loop while a sandbox lives: signals go in, stops and the end come out, the
+ * terminal's bytes go both ways. The command may end in its own time after a signal; only the death
+ * of PID 1 ends the loop.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include "engine/native/native.h"
+#include "engine/native/terminal.h"
+#include "os/loop.h"
+#include "os/proc.h"
+
+struct supervisor {
+	struct loop loop;
+	struct sandbox *sandbox;
+	const struct engine_hooks *hooks;
+	struct loop_source signals, control, death;
+	struct terminal terminal;
+	bool has_terminal;
+	int status; /* the command's wait status, -1 until it ended */
+};
+
+static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
+
+static void tell(struct supervisor *s, enum engine_event event, int value)
+{
+	if (s->hooks && s->hooks->on_event)
+		s->hooks->on_event(s->hooks->ctx, event, value);
+}
+
+/* Stops with the command, so that the user's shell sees a stopped job, and goes on with it. */
+static void suspend(struct supervisor *s, int signal_no)
+{
+	tell(s, EVENT_STOPPED, signal_no);
+	if (s->has_terminal)
+		terminal_suspend(&s->terminal);
+	raise(SIGSTOP);
+	if (s->has_terminal)
+		terminal_resume(&s->terminal);
+	control_send(s->sandbox->control, CONTROL_SIGNAL, SIGCONT, -1);
+	tell(s, EVENT_CONTINUED, 0);
+}
+
+static int on_signal(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct supervisor *s = container_of(source, struct supervisor, signals);
+	struct signalfd_siginfo info;
+
+	(void)events;
+	(void)err;
+	if (read(source->fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo == SIGWINCH && s->has_terminal)
+		terminal_resize(&s->terminal);
+	else if (info.ssi_signo == SIGTSTP)
+		control_send(s->sandbox->control, CONTROL_SIGNAL, SIGSTOP, -1);
+	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
+		if ((int)info.ssi_signo == forwarded[i])
+			control_send(s->sandbox->control, CONTROL_SIGNAL, forwarded[i], -1);
+	return 0;
+}
+
+static int on_control(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct supervisor *s = container_of(source, struct supervisor, control);
+	struct control message;
+
+	(void)events;
+	(void)err;
+	if (control_receive(source->fd, &message, NULL) < 0)
+		loop_remove(&s->loop, source); /* its death is reported by the pidfd */
+	else if (message.type == CONTROL_STOPPED)
+		suspend(s, message.value);
+	else if (message.type == CONTROL_EXITED)
+		s->status = message.value;
+	return 0;
+}
+
+static int on_death(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct supervisor *s = container_of(source, struct supervisor, death);
+
+	(void)events;
+	(void)err;
+	s->loop.done = true;
+	return 0;
+}
+
+static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
+		sigaddset(&set, forwarded[i]);
+	sigaddset(&set, SIGWINCH);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, ret_old);
+	/* Reading the terminal from the background is an error to handle, not a stop. */
+	s->signals = (struct loop_source){
+		.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+		.on_event = on_signal,
+	};
+	if (s->signals.fd < 0)
+		return err_errno(err, errno, "signalfd");
+	return loop_add(&s->loop, &s->signals, EPOLLIN, err);
+}
+
+static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
+{
+	struct sandbox *sandbox = s->sandbox;
+	int r = loop_init(&s->loop, err);
+
+	if (r == 0)
+		r = watch_signals(s, ret_old, err);
+	s->control = (struct loop_source){ .fd = sandbox->control, .on_event = on_control };
+	s->death = (struct loop_source){ .fd = sandbox->pidfd, .on_event = on_death };
+	if (r == 0)
+		r = loop_add(&s->loop, &s->control, EPOLLIN, err);
+	if (r == 0)
+		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
+	if (r == 0 && sandbox->pty_master >= 0) {
+		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
+				   sandbox->plan->tty, err);
+		s->has_terminal = true;
+	}
+	return r;
+}
+
+/* PID 1 says how the command ended just before its own end; both may be there in one round. */
+static void read_last_words(struct supervisor *s)
+{
+	struct control message;
+
+	while (s->status < 0 && control_receive(s->sandbox->control, &message, NULL) == 0)
+		if (message.type == CONTROL_EXITED)
+			s->status = message.value;
+}
+
+static int reap_init(struct supervisor *s, struct err *err)
+{
+	unsigned hits = cgroup_hits(&s->sandbox->cgroup);
+	int status = 0;
+
+	while (waitpid(s->sandbox->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	s->sandbox->pid = 0;
+	if (hits)
+		tell(s, EVENT_LIMIT, (int)hits);
+	read_last_words(s);
+	if (s->status >= 0)
+		return 0;
+	if (WIFSIGNALED(status)) {
+		s->status = status; /* the whole sandbox was killed: the user's doing, or memory */
+		return 0;
+	}
+	return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
+}
+
+int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *ret_status,
+	      struct err *err)
+{
+	struct supervisor s = {
+		.sandbox = sandbox, .hooks = hooks, .loop.fd = -1, .signals.fd = -1, .status = -1
+	};
+	sigset_t old;
+	int r;
+
+	sigprocmask(SIG_BLOCK, NULL, &old);
+	r = start(&s, &old, err);
+	if (r == 0) {
+		tell(&s, EVENT_STARTED, (int)sandbox->pid);
+		r = loop_run(&s.loop, -1, err);
+	}
+	if (r < 0)
+		os_pidfd_kill(sandbox->pidfd, SIGKILL);
+	if (s.has_terminal)
+		terminal_stop(&s.terminal);
+	if (r == 0)
+		r = reap_init(&s, err);
+	if (s.signals.fd >= 0)
+		close(s.signals.fd);
+	loop_release(&s.loop);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (r == 0) {
+		tell(&s, EVENT_EXITED, s.status);
+		*ret_status = s.status;
+	}
+	return r;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process that becomes the command: in every namespace of the sandbox, inside its root, with
+ * capabilities until the line that drops them. The order matters: what needs a right comes before
+ * that right goes, and the filter comes last.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "engine/native/native.h"
+#include "os/fs.h"
+#include "os/linux/caps.h"
+#include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
+#include "os/proc.h"
+
+static int take_terminal(const struct child *child, struct err *err)
+{
+	if (setsid() < 0)
+		return err_errno(err, errno, "setsid");
+	if (child->pty_slave < 0)
+		return 0;
+	if (ioctl(child->pty_slave, TIOCSCTTY, 0) < 0)
+		return err_errno(err, errno, "taking the terminal");
+	for (int fd = 0; fd < 3; fd++)
+		if (child->plan->tty[fd] && dup2(child->pty_slave, fd) < 0)
+			return err_errno(err, errno, "standard descriptors");
+	return 0;
+}
+
+static int enter_landlock(const struct plan *plan, struct err *err)
+{
+	static const enum landlock_class classes[] = {
+		[ACCESS_READ] = LANDLOCK_READ,
+		[ACCESS_WRITE] = LANDLOCK_WRITE,
+		[ACCESS_DEV] = LANDLOCK_DEV,
+	};
+	struct landlock_rule rules[64];
+	struct landlock_rule *all = rules;
+	int r;
+
+	if (plan->n_rules > ARRAY_LEN(rules))
+		all = calloc(plan->n_rules, sizeof(*all));
+	if (!all)
+		return err_errno(err, ENOMEM, "Landlock rules");
+	for (size_t i = 0; i < plan->n_rules; i++)
+		all[i] = (struct landlock_rule){ plan->rules[i].path,
+						 classes[plan->rules[i].class] };
+	r = landlock_restrict(plan->landlock_abi, all, plan->n_rules, err);
+	if (all != rules)
+		free(all);
+	return r;
+}
+
+static int confine(const struct child *child, struct err *err)
+{
+	const struct plan *plan = child->plan;
+	int r;
+
+	/* A kernel without keyrings has nothing to leave. */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+		return err_errno(err, errno, "joining a new session keyring");
+	r = rlimits_apply(&plan->cgroup, plan->limits_by, &plan->limits, err);
+	if (r == 0)
+		r = caps_drop_all(err);
+	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		r = err_errno(err, errno, "setting no_new_privs");
+	if (r == 0)
+		r = enter_landlock(plan, err);
+	if (r == 0)
+		r = seccomp_load(plan->nested ? SECCOMP_NESTED : 0, NULL, err);
+	return r;
+}
+
+static int start_command(const struct child *child, struct err *err)
+{
+	char **argv = child->plan->argv.v;
+	int code;
+
+	environ = child->plan->env.v;
+	execvp(argv[0], argv);
+	code = errno;
+	err_errno(err, code, "executing '%s'", argv[0]);
+	err->exit = code == ENOENT || code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;
+	return -code;
+}
+
+_Noreturn void target_main(struct child *child)
+{
+	const struct plan *plan = child->plan;
+	struct err err = { 0 };
+	int r = take_terminal(child, &err);
+
+	if (r == 0 && chdir(plan->cwd) < 0)
+		r = err_errno(&err, errno, "entering '%s'", plan->cwd);
+	os_close_all_but(3, &child->status, 1);
+	if (r == 0) {
+		os_reset_signals();
+		r = confine(child, &err);
+	}
+	if (r == 0)
+		r = start_command(child, &err);
+	/* The supervisor is gone when this fails; there is nobody to tell. */
+	(void)os_write_all(child->status, &err, sizeof(err));
+	_exit(err.exit);
+}

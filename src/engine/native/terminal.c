@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Carries bytes between the user's terminal, in raw mode, and the sandbox's own. Raw: Ctrl-C and
+ * Ctrl-Z are bytes here and become signals in the line discipline inside, for the process group
+ * that is in the foreground there. A direction stops reading while its bytes wait to be written.
+ */
+#include "engine/native/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+enum { FLOW_OK, FLOW_END };
+
+static int flow_read(struct flow *flow, int fd)
+{
+	ssize_t n;
+
+	if (flow->len > flow->at)
+		return FLOW_OK;
+	n = read(fd, flow->bytes, sizeof(flow->bytes));
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return FLOW_OK;
+	if (n <= 0)
+		return FLOW_END; /* EIO: the last process inside closed its side */
+	flow->at = 0;
+	flow->len = (size_t)n;
+	return FLOW_OK;
+}
+
+static int flow_write(struct flow *flow, int fd)
+{
+	while (flow->at < flow->len) {
+		ssize_t n = write(fd, flow->bytes + flow->at, flow->len - flow->at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return FLOW_OK;
+		if (n < 0)
+			return FLOW_END;
+		flow->at += (size_t)n;
+	}
+	return FLOW_OK;
+}
+
+static bool waiting(const struct flow *flow)
+{
+	return flow->at < flow->len;
+}
+
+/* Reads where there is room, writes where something waits. */
+static int update(struct terminal *t, struct err *err)
+{
+	uint32_t user = 0, master = 0;
+	int r = 0;
+
+	if (t->has_input && !t->user_gone && !waiting(&t->in))
+		user |= EPOLLIN;
+	if (waiting(&t->out))
+		user |= EPOLLOUT;
+	if (!waiting(&t->out))
+		master |= EPOLLIN;
+	if (waiting(&t->in))
+		master |= EPOLLOUT;
+	if (t->user.fd >= 0)
+		r = loop_change(t->loop, &t->user, user, err);
+	if (r == 0 && t->master.fd >= 0)
+		r = loop_change(t->loop, &t->master, master, err);
+	return r;
+}
+
+static void drop_master(struct terminal *t)
+{
+	loop_remove(t->loop, &t->master);
+	if (t->master.fd >= 0)
+		close(t->master.fd);
+	t->master.fd = -1;
+}
+
+static int on_user(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct terminal *t = container_of(source, struct terminal, user);
+
+	if ((events & EPOLLIN) && flow_read(&t->in, t->tty.fd) == FLOW_END)
+		t->user_gone = true;
+	if (events & (EPOLLHUP | EPOLLERR)) {
+		/* The terminal was closed. SIGHUP tells the command; here there is nothing more. */
+		loop_remove(t->loop, &t->user);
+		t->user.fd = -1;
+		t->user_gone = true;
+		t->out.len = t->out.at = 0;
+	}
+	if ((events & EPOLLOUT) && flow_write(&t->out, t->tty.fd) == FLOW_END)
+		t->out.len = t->out.at = 0;
+	if (t->master.fd >= 0 && waiting(&t->in) && flow_write(&t->in, t->master.fd) == FLOW_END)
+		t->in.len = t->in.at = 0;
+	return update(t, err);
+}
+
+static int on_master(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct terminal *t = container_of(source, struct terminal, master);
+	bool ended = false;
+
+	if (events & EPOLLOUT)
+		flow_write(&t->in, t->master.fd);
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		ended = flow_read(&t->out, t->master.fd) == FLOW_END;
+	if (t->user.fd < 0 || flow_write(&t->out, t->tty.fd) == FLOW_END)
+		t->out.len = t->out.at = 0;
+	if (ended && !waiting(&t->out))
+		drop_master(t);
+	return update(t, err);
+}
+
+int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const bool std_tty[3],
+		   struct err *err)
+{
+	int std_fd = std_tty[0] ? 0 : std_tty[1] ? 1 : 2;
+	int r = tty_open(&t->tty, std_fd, err);
+
+	t->loop = loop;
+	t->has_input = std_tty[0];
+	t->user_gone = false;
+	t->in.at = t->in.len = t->out.at = t->out.len = 0;
+	t->user = (struct loop_source){ .fd = t->tty.fd, .on_event = on_user };
+	t->master = (struct loop_source){ .fd = master_fd, .on_event = on_master };
+	fcntl(master_fd, F_SETFL, O_NONBLOCK);
+	if (r < 0)
+		return r;
+	tty_copy_settings(&t->tty, master_fd);
+	if (t->has_input)
+		tty_raw(&t->tty);
+	r = loop_add(loop, &t->user, 0, err);
+	if (r == 0)
+		r = loop_add(loop, &t->master, EPOLLIN, err);
+	return r == 0 ? update(t, err) : r;
+}
+
+void terminal_resize(struct terminal *t)
+{
+	if (t->master.fd >= 0)
+		tty_copy_size(&t->tty, t->master.fd);
+}
+
+void terminal_suspend(struct terminal *t)
+{
+	tty_restore(&t->tty);
+}
+
+void terminal_resume(struct terminal *t)
+{
+	if (t->has_input)
+		tty_raw(&t->tty);
+	terminal_resize(t);
+}
+
+void terminal_stop(struct terminal *t)
+{
+	/* Every process inside is dead: what is still in the pty is all there will ever be. */
+	while (t->master.fd >= 0 && t->user.fd >= 0) {
+		struct pollfd user = { .fd = t->tty.fd, .events = POLLOUT };
+
+		if (flow_read(&t->out, t->master.fd) == FLOW_END || !waiting(&t->out))
+			break;
+		if (flow_write(&t->out, t->tty.fd) == FLOW_END || poll(&user, 1, 1000) <= 0)
+			break;
+	}
+	drop_master(t);
+	loop_remove(t->loop, &t->user);
+	tty_close(&t->tty);
+}

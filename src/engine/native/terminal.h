@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Guest of the loop: carries bytes between the user's terminal and the sandbox's. */
+#pragma once
+
+#include "os/loop.h"
+#include "os/tty.h"
+
+/* Bytes on their way in one direction. */
+struct flow {
+	char bytes[16384];
+	size_t at, len;
+};
+
+struct terminal {
+	struct loop *loop;
+	struct tty tty;
+	struct loop_source user, master;
+	struct flow in, out; /* from the user, to the user */
+	bool has_input;      /* standard input is the terminal: keys go inside */
+	bool user_gone;
+};
+
+/* std_tty tells which of 0, 1, 2 are the terminal. Takes over master_fd. */
+int terminal_start(struct terminal *terminal, struct loop *loop, int master_fd,
+		   const bool std_tty[3], struct err *err);
+void terminal_resize(struct terminal *terminal);
+void terminal_suspend(struct terminal *terminal); /* the user's shell gets its terminal back */
+void terminal_resume(struct terminal *terminal);
+/* Writes out what the sandbox wrote last, then restores everything. */
+void terminal_stop(struct terminal *terminal);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Files and directories by descriptor: reading with caps, atomic writing, careful removal. */
+#include "os/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/path.h"
+
+int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
+		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
+		.resolve = resolve,
+	};
+	long fd;
+
+	do {
+		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+	} while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len)
+{
+	_cleanup_free_ char *buf = NULL;
+	size_t len = 0, cap = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		if (cap - len < 2) {
+			char *bigger;
+
+			cap = MIN(MAX(cap * 2, (size_t)4096), max + 2);
+			bigger = realloc(buf, cap);
+			if (!bigger)
+				return -ENOMEM;
+			buf = bigger;
+		}
+		n = read(fd, buf + len, cap - len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+		if (len > max)
+			return -EFBIG;
+	}
+	buf[len] = '\0';
+	*ret = TAKE_PTR(buf);
+	if (ret_len)
+		*ret_len = len;
+	return 0;
+}
+
+int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	_cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? -errno : os_read_fd(fd, max, ret, ret_len);
+}
+
+int os_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+			 struct err *err)
+{
+	char tmp[NAME_MAX + 1];
+	int fd, r;
+
+	if (snprintf(tmp, sizeof(tmp), ".%s.%d", name, (int)getpid()) >= (int)sizeof(tmp))
+		return err_errno(err, ENAMETOOLONG, "writing '%s'", name);
+	unlinkat(dir_fd, tmp, 0); /* a leftover of a killed process that had our pid */
+	fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return err_errno(err, errno, "creating '%s'", tmp);
+	r = os_write_all(fd, data, len);
+	if (r == 0 && (fsync(fd) < 0 || renameat(dir_fd, tmp, dir_fd, name) < 0))
+		r = -errno;
+	close(fd);
+	if (r < 0) {
+		unlinkat(dir_fd, tmp, 0);
+		return err_errno(err, -r, "writing '%s'", name);
+	}
+	return 0;
+}
+
+int os_mkdirs(const char *path, mode_t mode, struct err *err)
+{
+	char buf[PATH_MAX];
+
+	if (snprintf(buf, sizeof(buf), "%s", path) >= (int)sizeof(buf))
+		return err_errno(err, ENAMETOOLONG, "creating '%s'", path);
+	/* Nearly always it is there. */
+	if (mkdir(buf, mode) == 0 || errno == EEXIST)
+		return 0;
+	for (char *p = buf + 1;; p++) {
+		char was = *p;
+
+		if (was && was != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(buf, mode) < 0 && errno != EEXIST)
+			return err_errno(err, errno, "creating '%s'", buf);
+		*p = was;
+		if (!was)
+			return 0;
+	}
+}
+
+static int remove_entries(int fd, dev_t dev)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir) {
+		int code = errno;
+
+		close(fd);
+		return -code;
+	}
+	while ((entry = readdir(dir))) {
+		struct stat st;
+		int sub, k;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (unlinkat(dirfd(dir), entry->d_name, 0) == 0)
+			continue;
+		if (errno != EISDIR && errno != EPERM) {
+			r = -errno;
+			continue;
+		}
+		sub = openat(dirfd(dir), entry->d_name,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub < 0 || fstat(sub, &st) < 0 || st.st_dev != dev) {
+			r = sub < 0 ? -errno : -EXDEV;
+			if (sub >= 0)
+				close(sub);
+			continue;
+		}
+		k = remove_entries(sub, dev);
+		if (k < 0 || unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) < 0)
+			r = k < 0 ? k : -errno;
+	}
+	closedir(dir);
+	return r;
+}
+
+int os_remove_tree(int dir_fd, const char *name)
+{
+	struct stat st;
+	int fd, r;
+
+	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	r = remove_entries(fd, st.st_dev);
+	if (r == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0)
+		r = -errno;
+	return r;
+}
+
+char *os_realpath(struct arena *arena, const char *path)
+{
+	char buf[PATH_MAX];
+
+	return realpath(path, buf) ? arena_strdup(arena, buf) : NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Files and directories by descriptor. */
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#ifdef __linux__
+#include <linux/openat2.h>
+#else
+#define RESOLVE_BENEATH 0
+#define RESOLVE_NO_SYMLINKS 0
+#define RESOLVE_NO_MAGICLINKS 0
+#define RESOLVE_IN_ROOT 0
+#define RESOLVE_NO_XDEV 0
+#endif
+
+/* open with a resolution rule; returns the descriptor or -errno. */
+int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
+
+/* Reads a regular file of at most max bytes; *ret is NUL-terminated and malloc'ed. -EFBIG when longer. */
+int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len);
+int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_len);
+
+/* All of it, through short writes and EINTR. */
+int os_write_all(int fd, const void *data, size_t len);
+
+/* Writes name in dir_fd by way of a temporary file, fsync and rename: old or new, never half. */
+int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+			 struct err *err);
+
+/* mkdir -p. */
+int os_mkdirs(const char *path, mode_t mode, struct err *err);
+
+/* rm -r of name in dir_fd: never follows a link, never leaves the file system. Absent is fine. */
+int os_remove_tree(int dir_fd, const char *name);
+
+/* The canonical absolute path, in the arena; NULL and errno where there is none. */
+char *os_realpath(struct arena *arena, const char *path);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Capabilities: all of them gone, from every set. */
+#include "os/linux/caps.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+int caps_drop_all(struct err *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	/* The kernel says EINVAL past its last capability. */
+	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
+		;
+	if (errno != EINVAL)
+		return err_errno(err, errno, "emptying the capability bounding set");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return err_errno(err, errno, "emptying the ambient capabilities");
+	if (syscall(SYS_capset, &header, none) < 0)
+		return err_errno(err, errno, "dropping capabilities");
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Landlock: the second wall behind the mounts. It cannot be shed by any process inside, and it
+ * bounds signals, abstract sockets and ptrace to the sandbox's own processes.
+ */
+#pragma once
+
+#include "base/err.h"
+
+/* 0 when the kernel has none. */
+int landlock_abi(void);
+
+enum landlock_class {
+	LANDLOCK_READ,  /* look and execute */
+	LANDLOCK_WRITE, /* everything a file system offers */
+	LANDLOCK_DEV,   /* read, write, ioctl; no new names */
+};
+
+struct landlock_rule {
+	const char *path;
+	enum landlock_class class;
+};
+
+/*
+ * Restricts the calling process and its children to the rules, as far as abi goes. Without rules
+ * (n == 0) no file right is handled: mounting stays possible for nested sandboxes, and only the
+ * scopes hold. The caller has no_new_privs.
+ */
+int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, struct err *err);
+
+/* True when file rights can be handled without breaking renames between directories (ABI 2). */
+bool landlock_handles_files(int abi);
+bool landlock_has_scopes(int abi);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Network interfaces of the calling process's network namespace. */
+#include "os/linux/netif.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+int netif_loopback_up(struct err *err)
+{
+	/* An AF_UNIX socket carries interface ioctls too, and a kernel without IPv4 has it. */
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = { .ifr_flags = IFF_UP | IFF_RUNNING };
+
+	strcpy(req.ifr_name, "lo");
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &req) < 0)
+		return err_errno(err, errno, "bringing the loopback interface up");
+	return 0;
+}

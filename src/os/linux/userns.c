@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* User namespaces, and the reasons why a host refuses them. */
+#include "os/linux/userns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "os/fs.h"
+
+#ifndef CLONE_INTO_CGROUP
+#define CLONE_INTO_CGROUP 0x200000000ULL
+#endif
+
+pid_t userns_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd)
+{
+	struct clone_args args = {
+		.flags = flags | CLONE_PIDFD | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0),
+		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
+		.exit_signal = SIGCHLD,
+		.cgroup = cgroup_fd >= 0 ? (uint64_t)cgroup_fd : 0,
+	};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	return pid < 0 ? -errno : (pid_t)pid;
+}
+
+static int write_self(const char *path, const char *text, struct err *err)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return err_errno(err, errno, "writing '%s'", path);
+	return 0;
+}
+
+int userns_map_self(uid_t uid, gid_t gid, struct err *err)
+{
+	char map[64];
+	int r;
+
+	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	r = write_self("/proc/self/uid_map", map, err);
+	if (r < 0)
+		return r == -EPERM || r == -EACCES ? userns_explain(-r, err) : r;
+	r = write_self("/proc/self/setgroups", "deny", err);
+	if (r < 0)
+		return r;
+	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+	return write_self("/proc/self/gid_map", map, err);
+}
+
+/* The switches that close user namespaces to ordinary users, and the value that opens them. */
+static const struct {
+	const char *path;
+	char closed;
+	const char *fix;
+} switches[] = {
+	{ "/proc/sys/kernel/unprivileged_userns_clone", '0',
+	  "sudo sysctl -w kernel.unprivileged_userns_clone=1" },
+	{ "/proc/sys/user/max_user_namespaces", '0',
+	  "sudo sysctl -w user.max_user_namespaces=15000" },
+	{ "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
+	  "install the AppArmor profile that comes with wrapix: sudo install -m 644 "
+	  "data/apparmor/wrapix /etc/apparmor.d/wrapix && sudo apparmor_parser -r "
+	  "/etc/apparmor.d/wrapix" },
+};
+
+int userns_explain(int code, struct err *err)
+{
+	err_errno(err, code, "making a user namespace");
+	for (size_t i = 0; i < ARRAY_LEN(switches); i++) {
+		_cleanup_free_ char *value = NULL;
+
+		if (os_read_file_at(AT_FDCWD, switches[i].path, 64, &value, NULL) == 0 &&
+		    value[0] == switches[i].closed)
+			return err_hint(err, "%s", switches[i].fix);
+	}
+	if (code == ENOSPC || code == EUSERS)
+		return err_hint(err, "the limit is reached: sudo sysctl -w "
+				     "user.max_user_namespaces=15000, or nest less deeply");
+	return err_hint(
+		err, "inside a container, allow user namespaces in its seccomp profile "
+		     "(podman run --security-opt seccomp=unconfined), or run wrapix on the host");
+}

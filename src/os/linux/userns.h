@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* User namespaces: made with clone3, mapped one to one. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* fork() with namespaces (CLONE_NEW*) and a pidfd; returns the pid, 0 in the child, or -errno. */
+pid_t userns_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd);
+
+/* In the child: the one user and group that exist inside are the host's own. */
+int userns_map_self(uid_t uid, gid_t gid, struct err *err);
+
+/* Says why a user namespace cannot be made here and what fixes it, for the errno of the attempt. */
+int userns_explain(int code, struct err *err);

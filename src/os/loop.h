@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One epoll loop. Its guests are structs that embed a 'struct loop_source' and get their events
+ * through it; a guest that returns a negative errno ends the loop with that error.
+ */
+#pragma once
+
+#include <sys/epoll.h>
+
+#include "base/err.h"
+
+struct loop {
+	int fd;
+	bool done; /* set by a guest: the loop ends after this round */
+};
+
+struct loop_source {
+	int fd;
+	int (*on_event)(struct loop_source *source, uint32_t events, struct err *err);
+};
+
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
+int loop_init(struct loop *loop, struct err *err);
+void loop_release(struct loop *loop);
+int loop_add(struct loop *loop, struct loop_source *source, uint32_t events, struct err *err);
+int loop_change(struct loop *loop, struct loop_source *source, uint32_t events, struct err *err);
+/* Takes the source out; its descriptor stays open. Safe for one that is not in. */
+void loop_remove(struct loop *loop, struct loop_source *source);
+/* Until a guest sets done or fails. timeout_ms < 0: for ever; returns 1 on a timeout. */
+int loop_run(struct loop *loop, int timeout_ms, struct err *err);

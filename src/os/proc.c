@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes: pidfds, descriptors, signals, programs on PATH. */
+#include "os/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "os/fs.h"
+
+void os_close_all_but(int first, const int *keep, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (keep[i] < first)
+			continue;
+		if (keep[i] > first)
+			syscall(SYS_close_range, first, keep[i] - 1, 0);
+		first = keep[i] + 1;
+	}
+	syscall(SYS_close_range, first, ~0U, 0);
+}
+
+int os_pidfd_open(pid_t pid)
+{
+	long fd = syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int os_pidfd_kill(int pidfd, int signal_no)
+{
+	return syscall(SYS_pidfd_send_signal, pidfd, signal_no, NULL, 0) < 0 ? -errno : 0;
+}
+
+void os_reset_signals(void)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++) {
+		if (i == SIGKILL || i == SIGSTOP)
+			continue;
+		/* Asking is as dear as setting, but only the second one can fail for a reserved signal. */
+		if (sigaction(i, NULL, &old) == 0 && old.sa_handler != SIG_DFL)
+			sigaction(i, &dfl, NULL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *os_find_program(struct arena *arena, const char *name, const char *path_list,
+		      const char *except)
+{
+	const char *p = path_list;
+
+	if (strchr(name, '/'))
+		return is_program(name) ? os_realpath(arena, name) : NULL;
+	while (p && *p) {
+		size_t len = strcspn(p, ":");
+		char *dir = arena_strndup(arena, p, len), *file;
+
+		p += len + (p[len] == ':');
+		if (dir[0] != '/' || (except && path_is_below(path_join(arena, "/", dir), except)))
+			continue;
+		file = path_join(arena, dir, name);
+		if (is_program(file))
+			return file;
+	}
+	return NULL;
+}
+
+static pid_t spawn_captured(char *const argv[], int out)
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid != 0)
+		return pid;
+	os_reset_signals();
+	null = open("/dev/null", O_RDWR);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	os_close_all_but(3, NULL, 0);
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+int os_capture(char *const argv[], size_t max, char **ret_output)
+{
+	char *out = NULL;
+	size_t len = 0;
+	int fds[2], status;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	pid = spawn_captured(argv, fds[1]);
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return -errno;
+	}
+	if (os_read_fd(fds[0], max, &out, &len) < 0)
+		out = strdup("");
+	close(fds[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*ret_output = out;
+	return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes: pidfds, descriptors that must not leak, programs on PATH. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* Closes every descriptor from first upwards but those in keep (ascending, n of them). */
+void os_close_all_but(int first, const int *keep, size_t n);
+
+int os_pidfd_open(pid_t pid);                /* descriptor or -errno */
+int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
+
+/* Every signal back to its default action and unblocked: what a program expects at its start. */
+void os_reset_signals(void);
+
+/* The program's absolute path, looked up in path_list; directories at or below 'except' (a hostile
+ * project) and relative ones are passed over. NULL when it is nowhere. */
+char *os_find_program(struct arena *arena, const char *name, const char *path_list,
+		      const char *except);
+
+/* Runs a program to its end with its output caught; for probes. Standard input is /dev/null.
+ * Returns the wait status, or -errno. Output beyond max bytes is dropped. */
+int os_capture(char *const argv[], size_t max, char **ret_output);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The user's terminal. */
+#include "os/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+int tty_open(struct tty *tty, int std_fd, struct err *err)
+{
+	char path[32];
+
+	*tty = (struct tty){ .fd = -1 };
+	if (tcgetattr(std_fd, &tty->saved) < 0)
+		return err_errno(err, errno, "reading the terminal's settings");
+	/*
+	 * O_NONBLOCK belongs to the open file description, which the shell shares with us: a second
+	 * description of the same terminal leaves the first one as it was.
+	 */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", std_fd);
+	tty->fd = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (tty->fd < 0)
+		tty->fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (tty->fd < 0)
+		return err_errno(err, errno, "opening the terminal");
+	return 0;
+}
+
+void tty_raw(struct tty *tty)
+{
+	struct termios raw = tty->saved;
+
+	cfmakeraw(&raw);
+	if (tcsetattr(tty->fd, TCSADRAIN, &raw) == 0)
+		tty->raw = true;
+}
+
+void tty_restore(struct tty *tty)
+{
+	if (tty->fd >= 0 && tty->raw)
+		tcsetattr(tty->fd, TCSADRAIN, &tty->saved);
+	tty->raw = false;
+}
+
+void tty_close(struct tty *tty)
+{
+	tty_restore(tty);
+	if (tty->fd >= 0)
+		close(tty->fd);
+	tty->fd = -1;
+}
+
+void tty_copy_settings(const struct tty *tty, int master_fd)
+{
+	tcsetattr(master_fd, TCSANOW, &tty->saved);
+	tty_copy_size(tty, master_fd);
+}
+
+void tty_copy_size(const struct tty *tty, int master_fd)
+{
+	struct winsize size;
+
+	if (ioctl(tty->fd, TIOCGWINSZ, &size) == 0)
+		ioctl(master_fd, TIOCSWINSZ, &size);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The user's terminal: raw while a sandbox has one of its own, restored on every way out. */
+#pragma once
+
+#include <termios.h>
+
+#include "base/err.h"
+
+struct tty {
+	int fd; /* a descriptor of our own: non-blocking without touching what we share with the shell */
+	struct termios saved;
+	bool raw;
+};
+
+/* std_fd is one of 0, 1, 2 that is a terminal. */
+int tty_open(struct tty *tty, int std_fd, struct err *err);
+void tty_raw(struct tty *tty);
+void tty_restore(struct tty *tty);
+void tty_close(struct tty *tty);
+
+/* Gives the slave behind master_fd the user's settings and window size. */
+void tty_copy_settings(const struct tty *tty, int master_fd);
+void tty_copy_size(const struct tty *tty, int master_fd);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The command a sandbox runs: the user's, or the agent with its program, files and variables. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "plan/plan.h"
+#include "spec/agent.h"
+
+/* The staged files with their placeholders filled. */
+static char *fill(struct arena *arena, const char *text, const char *cwd, const char *key_end)
+{
+	const struct {
+		const char *name, *value;
+	} holes[] = { { "${CWD}", cwd }, { "${KEY_END}", key_end } };
+	_cleanup_str_ struct str out = { 0 };
+
+	while (*text) {
+		size_t i = 0;
+
+		while (i < ARRAY_LEN(holes) && !str_starts(text, holes[i].name))
+			i++;
+		if (i == ARRAY_LEN(holes)) {
+			str_addn(&out, text++, 1);
+			continue;
+		}
+		str_add(&out, holes[i].value);
+		text += strlen(holes[i].name);
+	}
+	return arena_strdup(arena, out.s ? out.s : "");
+}
+
+/* The last characters of a key that the user let in, by which the agent knows it again. */
+static const char *key_end(const struct plan *plan, const struct agent *agent)
+{
+	size_t len = agent->approve_key ? strlen(agent->approve_key) : 0;
+
+	for (size_t i = 0; len && i < plan->env.len; i++) {
+		const char *value = plan->env.v[i] + len + 1;
+
+		if (strncmp(plan->env.v[i], agent->approve_key, len) || value[-1] != '=')
+			continue;
+		return strlen(value) > 20 ? value + strlen(value) - 20 : value;
+	}
+	return "";
+}
+
+static void add_files(struct plan *plan, const struct agent *agent)
+{
+	struct arena *a = &plan->arena;
+
+	for (size_t i = 0; i < agent->n_files; i++) {
+		const struct agent_file *file = &agent->files[i];
+
+		plan_add(plan, OP_FILE, path_join(a, HOME_INSIDE, file->path + 2),
+			 fill(a, file->content, plan->cwd, key_end(plan, agent)), OPF_OPTIONAL)
+			->mode = 0600;
+	}
+}
+
+static void add_env(struct plan *plan, const struct agent *agent, const struct spec *spec,
+		    const struct host *host)
+{
+	for (size_t i = 0; i < agent->pass_env.len; i++) {
+		const char *value = host_env(host, agent->pass_env.v[i]);
+
+		if (value)
+			plan_setenv(plan, agent->pass_env.v[i], value);
+	}
+	for (size_t i = 0; i < agent->n_env; i++) {
+		bool named = false;
+
+		for (size_t j = 0; j < spec->n_env; j++)
+			named |= !strcmp(spec->env[j].name, agent->env[i].name);
+		if (!named)
+			plan_setenv(plan, agent->env[i].name, agent->env[i].value);
+	}
+}
+
+static void add_program(struct plan *plan, const struct agent *agent,
+			const struct agent_facts *facts)
+{
+	struct arena *a = &plan->arena;
+	const char *name = path_name(agent->program);
+	bool dir = facts->root && strcmp(facts->program, facts->inner);
+
+	if (facts->root)
+		plan_add(plan, OP_BIND, facts->inner, facts->root,
+			 OPF_RO | (dir ? OPF_DIR | OPF_RECURSIVE : 0));
+	if (dir)
+		plan_add(plan, OP_LINK, arena_printf(a, "%s/bin/%s", AGENT_INSIDE, name),
+			 facts->program, 0);
+	if (facts->interpreter)
+		plan_add(plan, OP_BIND,
+			 arena_printf(a, "%s/bin/%s", AGENT_INSIDE, path_name(facts->interpreter)),
+			 facts->interpreter, OPF_RO);
+}
+
+static int without_agent(struct plan *plan, const struct spec *spec, const struct agent *agent,
+			 const struct host *host, struct err *err)
+{
+	char *how = agent->package ? arena_printf(&plan->arena, "npm install -g %s", agent->package)
+				   : arena_strdup(&plan->arena, "install it first");
+
+	if (spec->agent) {
+		err_set(err, ENOENT, "the agent '%s' is not installed", spec->agent);
+		err->exit = EXIT_NOTFOUND;
+		return err_hint(err, "%s", how);
+	}
+	strv_add(&plan->arena, &plan->argv, host->tools.shell);
+	strv_addf(&plan->arena, &plan->says,
+		  "no agent is installed, so this is a shell; for %s: %s", agent->name, how);
+	return 0;
+}
+
+int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
+{
+	const struct agent_facts *facts = &host->agent;
+	struct agent agent = { .name = facts->name, .program = facts->name };
+
+	for (char **word = spec->cmd; word && *word; word++)
+		strv_add(&plan->arena, &plan->argv, *word);
+	if (!facts->name)
+		return 0;
+	agent_load(&plan->arena, facts->name, &agent);
+	if (!facts->program)
+		return spec->cmd && !spec->agent ? 0 : without_agent(plan, spec, &agent, host, err);
+	add_program(plan, &agent, facts);
+	add_env(plan, &agent, spec, host);
+	add_files(plan, &agent);
+	if (spec->cmd)
+		return 0;
+	strv_add(&plan->arena, &plan->argv, facts->program);
+	for (size_t i = 0; i < agent.args.len; i++)
+		strv_add(&plan->arena, &plan->argv, agent.args.v[i]);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* spec + host -> plan. Pure. */
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/sha256.h"
+#include "os/linux/landlock.h"
+
+#define MIB (1024 * 1024ULL)
+
+struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
+		    unsigned flags)
+{
+	struct op *op = arena_grow(&plan->arena, &plan->ops, &plan->n_ops, sizeof(*op));
+
+	*op = (struct op){
+		.kind = kind,
+		.flags = flags,
+		.dest = arena_strdup(&plan->arena, dest),
+		.src = arena_strdup(&plan->arena, src),
+	};
+	return op;
+}
+
+static int choose_engine(struct plan *plan, const struct spec *spec, const struct host *host,
+			 struct err *err)
+{
+	plan->engine = spec->engine;
+	if (plan->engine == ENGINE_UNSET || plan->engine == ENGINE_AUTO)
+		plan->engine = strcmp(host->platform, "linux") ? ENGINE_APPLE : ENGINE_NATIVE;
+	if (plan->engine != ENGINE_NATIVE) {
+		err_set(err, ENOSYS, "the engine '%s' is not part of this version",
+			engine_name(plan->engine));
+		return err_hint(err, "use --engine native (Linux)");
+	}
+	if (strcmp(host->platform, "linux"))
+		return err_set(err, ENOSYS, "the native engine needs Linux, not '%s'",
+			       host->platform);
+	return 0;
+}
+
+/* How the limits are held, and what is weaker than it sounds. */
+static void plan_limits(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	plan->cgroup = host->cgroup;
+	plan->limits = (struct cgroup_limits){
+		.memory = spec->limits.memory,
+		.pids = spec->limits.pids,
+		.cpus = spec->limits.cpus,
+		.asked = (spec->limits.memory ? LIMIT_BIT(LIMIT_MEMORY) : 0) |
+			 (spec->limits.pids ? LIMIT_BIT(LIMIT_PIDS) : 0) |
+			 (spec->limits.cpus > 0 ? LIMIT_BIT(LIMIT_CPUS) : 0),
+	};
+	cgroup_limits_default(&plan->limits, &host->cgroup);
+	plan->limits_by = cgroup_choose(&host->cgroup, &plan->limits);
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		char line[256];
+
+		if ((plan->limits.asked & LIMIT_BIT(limit)) &&
+		    !cgroup_describe(&host->cgroup, &plan->limits, limit, line, sizeof(line)))
+			strv_add(&plan->arena, &plan->weaker, line);
+	}
+	plan->root_size = 16 * MIB;
+	plan->scratch_size = spec->limits.disk ? spec->limits.disk : 4096 * MIB;
+}
+
+static void note_landlock(struct plan *plan)
+{
+	if (plan->nested)
+		strv_add(&plan->arena, &plan->weaker,
+			 "--allow-nested: file rules stand on the mounts alone (Landlock would "
+			 "forbid "
+			 "mounting inside), /proc is not masked");
+	else if (!landlock_handles_files(plan->landlock_abi))
+		strv_add(&plan->arena, &plan->weaker,
+			 "Landlock: this kernel has no usable file rules (ABI 2, Linux 5.19); file "
+			 "rules stand on the mounts alone");
+}
+
+static void init(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	char hash[SHA256_HEX];
+
+	sha256_hex(host->project.dir, strlen(host->project.dir), hash);
+	*plan = (struct plan){
+		.uid = host->uid,
+		.gid = host->gid,
+		.net = spec->net == NET_UNSET ? NET_OPEN : spec->net,
+		.landlock_abi = host->landlock_abi,
+		.nested = spec->allow_nested,
+	};
+	memcpy(plan->tty, host->tty, sizeof(plan->tty));
+	plan->hostname = arena_strdup(&plan->arena, "wrapix");
+	plan->home_key = arena_strndup(&plan->arena, hash, 16);
+	plan->name = arena_strdup(&plan->arena,
+				  spec->name ? spec->name : path_name(host->project.dir));
+}
+
+int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err)
+{
+	struct plan plan;
+	int r;
+
+	init(&plan, spec, host);
+	r = choose_engine(&plan, spec, host, err);
+	if (r == 0)
+		r = plan_root(&plan, spec, host, err);
+	if (r == 0)
+		r = plan_workspace(&plan, spec, host, err);
+	if (r == 0)
+		r = plan_mounts(&plan, spec, host, err);
+	if (r == 0)
+		r = plan_network(&plan, spec, host, err);
+	if (r == 0) {
+		plan_env(&plan, spec, host);
+		r = plan_agent(&plan, spec, host, err);
+	}
+	if (r < 0) {
+		plan_release(&plan);
+		return r;
+	}
+	plan_access_rules(&plan);
+	plan_limits(&plan, spec, host);
+	note_landlock(&plan);
+	*ret = plan;
+	return 0;
+}
+
+void plan_release(struct plan *plan)
+{
+	arena_release(&plan->arena);
+	*plan = (struct plan){ 0 };
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plan: ordered operations with nothing left to decide. plan_make() is pure: the same spec and
+ * the same host facts give the same plan, on any machine. Engines carry it out and never add to it.
+ */
+#pragma once
+
+#include "os/linux/cgroup.h"
+#include "spec/host.h"
+#include "spec/spec.h"
+
+
+
+#define AGENT_INSIDE "/opt/wrapix"
+
+/* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
+ * of the user's. */
+enum op_kind {
+	OP_DIR,     /* a directory of our own */
+	OP_FILE,    /* a generated file: content */
+	OP_LINK,    /* a symbolic link to target */
+	OP_BIND,    /* the host's src at dest */
+	OP_SCRATCH, /* a directory of the session's private tmpfs, writable */
+	OP_PROC,
+	OP_DEVPTS,
+	OP_COVER,    /* a generated file over one that is there: content */
+	OP_HIDE,     /* an empty file or directory over what is there */
+	OP_READONLY, /* what is there, read-only */
+};
+
+enum op_flags {
+	OPF_RO = 1 << 0,
+	OPF_DEV = 1 << 1,
+	OPF_RECURSIVE = 1 << 2,
+	OPF_OPTIONAL = 1 << 3, /* OP_BIND: skipped when the source is gone by then; OP_FILE: what
+				  is there stays */
+	OPF_DIR = 1 << 4,      /* the source is a directory */
+};
+
+struct op {
+	enum op_kind kind;
+	unsigned flags;
+	unsigned mode;
+	const char *dest;
+	const char *src; /* OP_BIND: host path; OP_LINK: target; OP_FILE: content */
+};
+
+enum access_class { ACCESS_READ, ACCESS_WRITE, ACCESS_DEV };
+
+struct access_rule {
+	const char *path;
+	enum access_class class;
+};
+
+struct plan {
+	struct arena arena;
+	enum engine_kind engine;
+	char *name;
+	char *home_key; /* names the kept home of this project */
+
+	uid_t uid;
+	gid_t gid;
+	char *hostname;
+
+	struct op *ops;
+	size_t n_ops;
+	uint64_t root_size, scratch_size; /* bytes */
+
+	struct strv argv, env;
+	char *cwd;
+
+	enum net_mode net;
+	struct strv pasta; /* argv without the final PID */
+
+	int landlock_abi;
+	struct access_rule *rules;
+	size_t n_rules;
+	bool nested;
+	struct cgroup_facts cgroup;
+	struct cgroup_limits limits;
+	enum cgroup_kind limits_by;
+	bool tty[3];
+
+	char *project;      /* on the host */
+	struct strv says;   /* lines the user is told at the start */
+	struct strv weaker; /* what holds less here than it could, one line each */
+};
+
+int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);
+void plan_release(struct plan *plan);
+void plan_print(const struct plan *plan, FILE *out);
+void plan_print_json(const struct plan *plan, FILE *out);
+
+/* For the files of this room. */
+struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
+		    unsigned flags);
+int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
+int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
+		   struct err *err);
+int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *host,
+		struct err *err);
+void plan_access_rules(struct plan *plan);
+void plan_setenv(struct plan *plan, const char *name, const char *value);
+void plan_env(struct plan *plan, const struct spec *spec, const struct host *host);
+int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
+		 struct err *err);
+int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
+	       struct err *err);

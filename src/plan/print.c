@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan as text for people and as JSON for programs. Secrets are never in a plan's print: the
+ * values of the environment are shown for our own variables only. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
+#include "plan/plan.h"
+
+static const char *const op_names[] = {
+	[OP_DIR] = "dir",           [OP_FILE] = "file",       [OP_LINK] = "link",
+	[OP_BIND] = "bind",         [OP_SCRATCH] = "scratch", [OP_PROC] = "proc",
+	[OP_DEVPTS] = "devpts",     [OP_COVER] = "cover",     [OP_HIDE] = "hide",
+	[OP_READONLY] = "readonly",
+};
+
+static const char *const access_names[] = {
+	[ACCESS_READ] = "read", [ACCESS_WRITE] = "write", [ACCESS_DEV] = "devices"
+};
+
+/* Values that say nothing secret; all others print as their name. */
+static const char *const plain_env[] = {
+	"PATH",   "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "XDG_RUNTIME_DIR",
+	"WRAPIX", "TERM", "LANG",
+};
+
+static bool is_plain(const char *entry)
+{
+	for (size_t i = 0; i < ARRAY_LEN(plain_env); i++) {
+		size_t len = strlen(plain_env[i]);
+
+		if (!strncmp(entry, plain_env[i], len) && entry[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+static char *env_shown(struct arena *arena, const char *entry)
+{
+	return is_plain(entry) ? arena_strdup(arena, entry)
+			       : arena_strndup(arena, entry, strcspn(entry, "="));
+}
+
+static bool has_content(const struct op *op)
+{
+	return op->kind == OP_FILE || op->kind == OP_COVER;
+}
+
+/* Staged for the agent: it may hold a part of a key. */
+static bool is_private(const struct op *op)
+{
+	return has_content(op) && op->mode == 0600;
+}
+
+static void op_flags_text(struct str *out, const struct op *op)
+{
+	if (op->kind == OP_BIND)
+		str_add(out, op->flags & OPF_RO ? " ro" : " rw");
+	if (op->flags & OPF_DEV)
+		str_add(out, " dev");
+	if (op->flags & OPF_OPTIONAL)
+		str_add(out, op->kind == OP_FILE ? " unless-there" : " optional");
+	if (op->mode)
+		str_addf(out, " mode=%04o", op->mode);
+}
+
+static void print_op(struct str *out, const struct op *op)
+{
+	str_addf(out, "  %-8s ", op_names[op->kind]);
+	str_add_escaped(out, op->dest);
+	op_flags_text(out, op);
+	if (has_content(op))
+		str_addf(out, " %zu bytes", strlen(op->src));
+	else if (op->src && strcmp(op->src, op->dest)) {
+		str_add(out, op->kind == OP_LINK ? " -> " : " from ");
+		str_add_escaped(out, op->src);
+	}
+	str_add(out, "\n");
+}
+
+static void print_words(struct str *out, const char *title, const struct strv *words)
+{
+	str_addf(out, "%-9s", title);
+	for (size_t i = 0; i < words->len; i++) {
+		_cleanup_str_ struct str word = { 0 };
+
+		str_add_shell(&word, words->v[i]);
+		str_add(out, " ");
+		str_add_escaped(out, word.s);
+	}
+	str_add(out, "\n");
+}
+
+static void print_line(struct str *out, const char *title, const char *value)
+{
+	str_addf(out, "%-9s ", title);
+	str_add_escaped(out, value);
+	str_add(out, "\n");
+}
+
+static void print_limits(struct str *out, const struct plan *plan)
+{
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		char line[256];
+
+		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
+		print_line(out, "limit", line);
+	}
+	str_addf(out, "limit     private files %llu MiB (tmpfs)\n",
+		 (unsigned long long)(plan->scratch_size >> 20));
+}
+
+static void print_protections(struct str *out, const struct plan *plan)
+{
+	str_addf(out, "seccomp   %s\n", seccomp_describe(plan->nested ? SECCOMP_NESTED : 0));
+	str_addf(out, "landlock  ABI %d:%s%s%s\n", plan->landlock_abi,
+		 plan->n_rules && landlock_handles_files(plan->landlock_abi) ? " files" : "",
+		 landlock_has_scopes(plan->landlock_abi) ? " signals abstract-sockets" : "",
+		 plan->landlock_abi ? "" : " none");
+	for (size_t i = 0; i < plan->n_rules; i++) {
+		str_addf(out, "  %-8s ", access_names[plan->rules[i].class]);
+		str_add_escaped(out, plan->rules[i].path);
+		str_add(out, "\n");
+	}
+}
+
+void plan_print(const struct plan *plan, FILE *file)
+{
+	_cleanup_str_ struct str out = { 0 };
+	struct arena a = { 0 };
+
+	print_line(&out, "engine", engine_name(plan->engine));
+	print_line(&out, "name", plan->name);
+	print_line(&out, "project", plan->project);
+	str_addf(&out, "identity  uid %u, gid %u, home %s, host name %s\n", plan->uid, plan->gid,
+		 HOME_INSIDE, plan->hostname);
+	str_addf(&out, "spaces    user mount pid ipc uts cgroup%s\n",
+		 plan->net == NET_HOST ? "" : " net");
+	str_add(&out, "root\n");
+	for (size_t i = 0; i < plan->n_ops; i++)
+		print_op(&out, &plan->ops[i]);
+	print_line(&out, "network", net_mode_name(plan->net));
+	if (plan->pasta.len)
+		print_words(&out, "pasta", &plan->pasta);
+	print_protections(&out, plan);
+	print_limits(&out, plan);
+	for (size_t i = 0; i < plan->env.len; i++)
+		print_line(&out, "env", env_shown(&a, plan->env.v[i]));
+	print_line(&out, "cwd", plan->cwd);
+	print_words(&out, "command", &plan->argv);
+	for (size_t i = 0; i < plan->says.len; i++)
+		print_line(&out, "note", plan->says.v[i]);
+	for (size_t i = 0; i < plan->weaker.len; i++)
+		print_line(&out, "weaker", plan->weaker.v[i]);
+	fputs(out.s, file);
+	arena_release(&a);
+}
+
+/* JSON: the same facts in the same order. */
+
+static void json_key(struct str *out, const char *key)
+{
+	str_addf(out, "%s\n  \"%s\": ", out->len > 1 ? "," : "", key);
+}
+
+static void json_pair(struct str *out, const char *key, const char *value)
+{
+	json_key(out, key);
+	json_add_string(out, value);
+}
+
+static void json_list(struct str *out, const char *key, const struct strv *list)
+{
+	json_key(out, key);
+	str_add(out, "[");
+	for (size_t i = 0; i < list->len; i++) {
+		str_add(out, i ? ", " : "");
+		json_add_string(out, list->v[i]);
+	}
+	str_add(out, "]");
+}
+
+static void json_op(struct str *out, const struct op *op)
+{
+	str_addf(out, "\n    {\"op\": \"%s\", \"dest\": ", op_names[op->kind]);
+	json_add_string(out, op->dest);
+	if (is_private(op)) {
+		str_addf(out, ", \"bytes\": %zu", strlen(op->src));
+	} else if (op->src) {
+		str_addf(out, ", \"%s\": ",
+			 has_content(op)       ? "content"
+			 : op->kind == OP_LINK ? "target"
+					       : "source");
+		json_add_string(out, op->src);
+	}
+	if (op->kind == OP_BIND)
+		str_addf(out, ", \"mode\": \"%s\"", op->flags & OPF_RO ? "ro" : "rw");
+	else if (op->mode)
+		str_addf(out, ", \"permissions\": \"%04o\"", op->mode);
+	if (op->flags & OPF_DEV)
+		str_add(out, ", \"devices\": true");
+	if (op->flags & OPF_OPTIONAL)
+		str_add(out, ", \"optional\": true");
+	str_add(out, "}");
+}
+
+static void json_rules(struct str *out, const struct plan *plan)
+{
+	json_key(out, "landlock");
+	str_addf(out, "{\"abi\": %d, \"rules\": [", plan->landlock_abi);
+	for (size_t i = 0; i < plan->n_rules; i++) {
+		str_addf(out, "%s{\"path\": ", i ? ", " : "");
+		json_add_string(out, plan->rules[i].path);
+		str_addf(out, ", \"access\": \"%s\"}", access_names[plan->rules[i].class]);
+	}
+	str_add(out, "]}");
+}
+
+static void json_limits(struct str *out, const struct plan *plan)
+{
+	json_key(out, "limits");
+	str_addf(out,
+		 "{\"by\": \"%s\", \"memory\": %llu, \"pids\": %llu, \"cpus\": %g, \"private\": "
+		 "%llu}",
+		 cgroup_kind_name(plan->limits_by), (unsigned long long)plan->limits.memory,
+		 (unsigned long long)plan->limits.pids, plan->limits.cpus,
+		 (unsigned long long)plan->scratch_size);
+}
+
+static void json_env(struct str *out, const struct plan *plan)
+{
+	struct strv shown = { 0 };
+	struct arena a = { 0 };
+
+	for (size_t i = 0; i < plan->env.len; i++)
+		strv_add(&a, &shown, env_shown(&a, plan->env.v[i]));
+	json_list(out, "env", &shown);
+	arena_release(&a);
+}
+
+void plan_print_json(const struct plan *plan, FILE *file)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_add(&out, "{");
+	json_pair(&out, "engine", engine_name(plan->engine));
+	json_pair(&out, "name", plan->name);
+	json_pair(&out, "project", plan->project);
+	json_key(&out, "identity");
+	str_addf(&out, "{\"uid\": %u, \"gid\": %u, \"home\": \"%s\", \"hostname\": \"%s\"}",
+		 plan->uid, plan->gid, HOME_INSIDE, plan->hostname);
+	json_key(&out, "root");
+	str_add(&out, "[");
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		str_add(&out, i ? "," : "");
+		json_op(&out, &plan->ops[i]);
+	}
+	str_add(&out, "\n  ]");
+	json_pair(&out, "network", net_mode_name(plan->net));
+	json_list(&out, "pasta", &plan->pasta);
+	json_pair(&out, "seccomp", seccomp_describe(plan->nested ? SECCOMP_NESTED : 0));
+	json_rules(&out, plan);
+	json_limits(&out, plan);
+	json_env(&out, plan);
+	json_pair(&out, "cwd", plan->cwd);
+	json_list(&out, "command", &plan->argv);
+	json_list(&out, "notes", &plan->says);
+	json_list(&out, "weaker", &plan->weaker);
+	str_add(&out, "\n}\n");
+	fputs(out.s, file);
+}

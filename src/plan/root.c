@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The root a sandbox sees: the host's programs read-only, of /etc what programs need and nothing
+ * else, private writable places, a minimal /dev, a masked /proc. Data first, code after.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "plan/plan.h"
+#include "spec/gitconfig.h"
+
+static const char nsswitch[] = "passwd: files\n"
+			       "group: files\n"
+			       "shadow: files\n"
+			       "hosts: files dns\n"
+			       "networks: files\n"
+			       "protocols: files\n"
+			       "services: files\n";
+
+/* Writable places of the session's own, gone with it. */
+static const struct {
+	const char *dest;
+	unsigned mode;
+} scratch[] = {
+	{ "/tmp", 01777 },
+	{ "/var/tmp", 01777 },
+	{ "/run", 0755 },
+	{ "/dev/shm", 01777 },
+};
+
+static const struct {
+	const char *dest, *target;
+} links[] = {
+	{ "/var/run", "../run" },
+	{ "/var/lock", "../run/lock" },
+	{ "/dev/fd", "/proc/self/fd" },
+	{ "/dev/stdin", "/proc/self/fd/0" },
+	{ "/dev/stdout", "/proc/self/fd/1" },
+	{ "/dev/stderr", "/proc/self/fd/2" },
+	{ "/dev/ptmx", "pts/ptmx" },
+	{ "/etc/mtab", "/proc/self/mounts" },
+};
+
+static bool in_system(const char *path)
+{
+	return path_is_below(path, "/usr") || path_is_below(path, "/nix/store");
+}
+
+/* Something of the host's, read-only at its own place: a link where its target is there anyway. */
+static void add_host_path(struct plan *plan, const struct path_fact *fact)
+{
+	const char *real = fact->target ? fact->target : fact->path;
+	unsigned dir = fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0;
+
+	if (fact->target && in_system(real))
+		plan_add(plan, OP_LINK, fact->path, real, 0);
+	else
+		plan_add(plan, OP_BIND, fact->path, real, OPF_RO | OPF_OPTIONAL | dir);
+}
+
+static void add_programs(struct plan *plan, const struct host *host)
+{
+	for (size_t i = 0; i < host->top.len; i++) {
+		const struct path_fact *fact = &host->top.v[i];
+
+		if (fact->kind == PATH_LINK)
+			plan_add(plan, OP_LINK, fact->path, fact->target, 0);
+		else
+			plan_add(plan, OP_BIND, fact->path, fact->path,
+				 OPF_RO | OPF_DIR | OPF_RECURSIVE);
+	}
+}
+
+static void add_file(struct plan *plan, const char *dest, unsigned mode, const char *content)
+{
+	plan_add(plan, OP_FILE, dest, content, 0)->mode = mode;
+}
+
+static void add_identity(struct plan *plan, const struct host *host)
+{
+	struct arena *a = &plan->arena;
+	unsigned uid = host->uid, gid = host->gid;
+	const char *root = uid ? "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" : "";
+
+	add_file(plan, "/etc/passwd", 0644,
+		 arena_printf(a,
+			      "%s%s:x:%u:%u::%s:%s\n"
+			      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+			      root, host->user, uid, gid, HOME_INSIDE, host->tools.shell));
+	add_file(plan, "/etc/group", 0644,
+		 arena_printf(a, "%s%s:x:%u:\nnogroup:x:65534:\n", gid ? "root:x:0:\n" : "",
+			      host->user, gid));
+	add_file(plan, "/etc/hostname", 0644, arena_printf(a, "%s\n", plan->hostname));
+	add_file(plan, "/etc/hosts", 0644,
+		 arena_printf(a, "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n",
+			      plan->hostname));
+	add_file(plan, "/etc/nsswitch.conf", 0644, nsswitch);
+}
+
+static void add_scratch(struct plan *plan, const struct host *host)
+{
+	for (size_t i = 0; i < ARRAY_LEN(scratch); i++)
+		plan_add(plan, OP_SCRATCH, scratch[i].dest, NULL, 0)->mode = scratch[i].mode;
+	plan_add(plan, OP_DIR, arena_printf(&plan->arena, "/run/user/%u", host->uid), NULL, 0)
+		->mode = 0700;
+	plan_add(plan, OP_DIR, "/run/lock", NULL, 0)->mode = 0755;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		plan_add(plan, OP_LINK, links[i].dest, links[i].target, 0);
+}
+
+static void add_home(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	struct arena *a = &plan->arena;
+
+	if (spec->home == HOME_KEEP)
+		plan_add(plan, OP_BIND, HOME_INSIDE,
+			 arena_printf(a, "%s/wrapix/homes/%s", host->state_home, plan->home_key),
+			 OPF_DIR);
+	else
+		plan_add(plan, OP_SCRATCH, HOME_INSIDE, NULL, 0)->mode = 0700;
+	if (host->git_name && host->git_email)
+		plan_add(plan, OP_FILE, HOME_INSIDE "/.gitconfig",
+			 arena_printf(a, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n",
+				      gitconfig_quote(a, host->git_name),
+				      gitconfig_quote(a, host->git_email)),
+			 OPF_OPTIONAL)
+			->mode = 0644;
+}
+
+/* A masked /proc cannot be mounted a second time by a sandbox inside, so --allow-nested leaves the
+ * masks out; for any uid but 0 the files behind them are closed by their owner and mode anyway. */
+static void add_proc(struct plan *plan, const struct host *host)
+{
+	plan_add(plan, OP_PROC, "/proc", NULL, 0);
+	for (size_t i = 0; !plan->nested && i < host->masks.len; i++) {
+		const struct path_fact *fact = &host->masks.v[i];
+		bool writable = fact->target != NULL; /* "ro": stays visible, read-only */
+
+		plan_add(plan, writable ? OP_READONLY : OP_HIDE, fact->path, NULL,
+			 fact->kind == PATH_DIR ? OPF_DIR : 0);
+	}
+}
+
+static void add_dev(struct plan *plan, const struct host *host)
+{
+	for (size_t i = 0; i < host->extra.len; i++) {
+		const struct path_fact *fact = &host->extra.v[i];
+
+		if (fact->kind == PATH_OTHER)
+			plan_add(plan, OP_BIND, fact->path, fact->path, OPF_DEV);
+		else
+			add_host_path(plan, fact);
+	}
+	plan_add(plan, OP_DEVPTS, "/dev/pts", NULL, 0);
+}
+
+static void add_rule(struct plan *plan, const char *path, enum access_class class)
+{
+	struct access_rule *rule = arena_grow(&plan->arena, &plan->rules, &plan->n_rules,
+					      sizeof(*rule));
+
+	*rule = (struct access_rule){ path, class };
+}
+
+/* Landlock says again what the mounts say, from the list of operations, so the two cannot differ. */
+void plan_access_rules(struct plan *plan)
+{
+	if (plan->nested)
+		return; /* any handled file right would forbid mounting */
+	add_rule(plan, "/", ACCESS_READ);
+	add_rule(plan, "/dev", ACCESS_DEV);
+	add_rule(plan, "/proc", ACCESS_DEV);
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+		bool bind = op->kind == OP_BIND && !(op->flags & (OPF_RO | OPF_DEV));
+
+		if (bind || op->kind == OP_SCRATCH)
+			add_rule(plan, op->dest, ACCESS_WRITE);
+	}
+}
+
+int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
+{
+	if (plan->nested && host->uid == 0) {
+		err_set(err, EPERM, "--allow-nested as root would leave /proc/sys writable");
+		return err_hint(err, "run wrapix as an ordinary user");
+	}
+	add_programs(plan, host);
+	for (size_t i = 0; i < host->etc.len; i++)
+		add_host_path(plan, &host->etc.v[i]);
+	add_identity(plan, host);
+	add_scratch(plan, host);
+	add_home(plan, spec, host);
+	add_dev(plan, host);
+	add_proc(plan, host);
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The project at /workspace, its repository around it, and the mounts the user named.
+ *
+ * A project below the top of a repository keeps its place in it: the top stands at /workspace,
+ * read-only but for the project and the git directory. A linked worktree or a submodule gets the
+ * git directory it points to at its own path, because git writes absolute paths into its files.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "plan/plan.h"
+
+/* Where the project itself stands inside. */
+static char *project_inside(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	const struct project_facts *project = &host->project;
+
+	if (spec->only || !strcmp(project->top, project->dir))
+		return arena_strdup(&plan->arena, WORKSPACE_INSIDE);
+	return path_join(&plan->arena, WORKSPACE_INSIDE, path_below(project->dir, project->top));
+}
+
+static int refuse_broad(const struct spec *spec, const struct host *host, struct err *err)
+{
+	const char *dir = host->project.dir;
+
+	if (spec->force)
+		return 0;
+	if (path_is_below(host->home, dir)) {
+		err_usage(err, "'%s' %s, with every key and password in it", dir,
+			  strcmp(dir, host->home) ? "holds your home directory"
+						  : "is your home directory");
+		return err_hint(err, "cd into a project first; --force mounts it all the same");
+	}
+	if (!strcmp(dir, "/proc") || !strcmp(dir, "/sys") || !strcmp(dir, "/dev"))
+		return err_usage(err, "'%s' is not a directory of files", dir);
+	return 0;
+}
+
+static void add_repository(struct plan *plan, const struct host *host)
+{
+	const struct project_facts *project = &host->project;
+	const unsigned tree = OPF_DIR | OPF_RECURSIVE;
+
+	plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->top, OPF_RO | tree);
+	plan_add(plan, OP_BIND, plan->cwd, project->dir, tree);
+	if (project->git == GIT_PLAIN)
+		plan_add(plan, OP_BIND, WORKSPACE_INSIDE "/.git",
+			 path_join(&plan->arena, project->top, ".git"), tree);
+	strv_addf(&plan->arena, &plan->says,
+		  "'%s' is part of the repository '%s': that stands at %s, read-only outside %s "
+		  "(and writable in .git); --only mounts the directory alone",
+		  project->dir, project->top, WORKSPACE_INSIDE, plan->cwd);
+}
+
+static void add_linked_git(struct plan *plan, const struct host *host)
+{
+	const struct project_facts *project = &host->project;
+
+	plan_add(plan, OP_BIND, project->commondir, project->commondir, OPF_DIR | OPF_RECURSIVE);
+	/* git's own files name the worktree by its path on the host. */
+	if (!path_is_below(project->top, project->commondir))
+		plan_add(plan, OP_LINK, project->top, WORKSPACE_INSIDE, 0);
+	if (project->git_relative)
+		plan_add(plan, OP_COVER, WORKSPACE_INSIDE "/.git",
+			 arena_printf(&plan->arena, "gitdir: %s\n", project->gitdir), 0)
+			->mode = 0444;
+}
+
+int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
+		   struct err *err)
+{
+	const struct project_facts *project = &host->project;
+	int r = refuse_broad(spec, host, err);
+
+	if (r < 0)
+		return r;
+	plan->project = arena_strdup(&plan->arena, project->dir);
+	plan->cwd = project_inside(plan, spec, host);
+	if (strcmp(plan->cwd, WORKSPACE_INSIDE))
+		add_repository(plan, host);
+	else
+		plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->dir, OPF_DIR | OPF_RECURSIVE);
+	if (project->git == GIT_LINKED && !spec->only)
+		add_linked_git(plan, host);
+	if (project->note && !spec->only)
+		strv_add(&plan->arena, &plan->says, project->note);
+	/* What decides about the next start is not for the sandbox to write. */
+	if (project->has_config)
+		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, "wrapix.json"), NULL,
+			 0);
+	if (project->has_wrapix_dir)
+		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, ".wrapix"), NULL,
+			 OPF_DIR);
+	return 0;
+}
+
+static int add_mount(struct plan *plan, const struct mount_spec *mount,
+		     const struct path_fact *fact, const struct host *host, struct err *err)
+{
+	const char *dest = mount->dest;
+	unsigned flags = mount->rw ? 0 : OPF_RO;
+
+	if (fact->kind == PATH_ABSENT) {
+		if (mount->optional)
+			return 0;
+		err_set(err, ENOENT, "mount source '%s' (%s) does not exist", mount->src,
+			fact->path);
+		return err_hint(err, "create it, or add ',optional' to the mount");
+	}
+	if (mount->layer == LAYER_PROJECT && mount->src[0] != '/' && mount->src[0] != '~' &&
+	    mount->src[0] != '$' && !path_is_below(fact->path, host->project.dir))
+		return err_set(
+			err, EXDEV,
+			"mount source '%s' of the project's wrapix.json is a link that leaves "
+			"the project (to '%s')",
+			mount->src, fact->path);
+	if (dest[0] == '~')
+		dest = path_join(&plan->arena, HOME_INSIDE, dest + 1 + (dest[1] == '/'));
+	plan_add(plan, OP_BIND, path_join(&plan->arena, "/", dest), fact->path,
+		 flags | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0));
+	return 0;
+}
+
+int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *host,
+		struct err *err)
+{
+	for (size_t i = 0; i < spec->n_mounts; i++) {
+		int r = add_mount(plan, &spec->mounts[i], &host->mounts.v[i], host, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry of sessions. */
+#include "session/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "os/fs.h"
+
+#define META_MAX 65536
+
+void session_new_id(char ret_id[SESSION_ID_MAX])
+{
+	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+	unsigned char random[8] = { 0 };
+
+	if (getrandom(random, sizeof(random), 0) < 0)
+		abort(); /* cannot fail for 8 bytes on any kernel we run on */
+	for (size_t i = 0; i < sizeof(random); i++)
+		ret_id[i] = letters[random[i] % (sizeof(letters) - 1)];
+	ret_id[sizeof(random)] = '\0';
+}
+
+static int open_sessions(const char *state_home, bool make, struct err *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/wrapix/sessions", state_home) >= (int)sizeof(path))
+		return err_errno(err, ENAMETOOLONG, "'%s'", state_home);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && make && os_mkdirs(path, 0700, err) == 0)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, errno, "opening '%s'", path) : fd;
+}
+
+static void add_pair(struct str *out, const char *key, const char *value)
+{
+	str_addf(out, "%s\"%s\":", out->len > 1 ? "," : "", key);
+	json_add_string(out, value ? value : "");
+}
+
+static void info_write(const struct session_info *info, struct str *out)
+{
+	str_add(out, "{");
+	add_pair(out, "id", info->id);
+	add_pair(out, "name", info->name);
+	add_pair(out, "dir", info->dir);
+	add_pair(out, "engine", info->engine);
+	add_pair(out, "network", info->network);
+	add_pair(out, "command", info->command);
+	str_addf(out, ",\"started\":%lld}\n", (long long)info->started);
+}
+
+static char *get(struct arena *arena, struct json_object *meta, const char *key)
+{
+	const char *s = json_object_get_string(json_object_object_get(meta, key));
+
+	return arena_strdup(arena, s ? s : "");
+}
+
+static int info_read(struct arena *arena, int fd, struct session_info *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_json_ struct json_object *meta = NULL;
+	struct err err;
+	size_t len;
+	int r = os_read_fd(fd, META_MAX, &text, &len);
+
+	if (r == 0)
+		r = json_parse(text, len, "meta", &meta, &err);
+	if (r < 0 || !json_object_is_type(meta, json_type_object))
+		return -EINVAL;
+	*ret = (struct session_info){
+		.id = get(arena, meta, "id"),
+		.name = get(arena, meta, "name"),
+		.dir = get(arena, meta, "dir"),
+		.engine = get(arena, meta, "engine"),
+		.network = get(arena, meta, "network"),
+		.command = get(arena, meta, "command"),
+		.started = json_object_get_int64(json_object_object_get(meta, "started")),
+	};
+	return 0;
+}
+
+/* The pid that holds the lock, 0 for nobody. */
+static pid_t holder(int meta_fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(meta_fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+		return 0;
+	return lock.l_pid;
+}
+
+/* Looks at one session; 1 when it lives, 0 when it was swept or is just being made. */
+static int look_at(struct arena *arena, int sessions_fd, const char *id, struct session_info *ret)
+{
+	_cleanup_close_ int dir = openat(sessions_fd, id,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int meta = -1;
+	struct stat st;
+
+	if (dir < 0)
+		return 0;
+	meta = openat(dir, "meta", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (meta < 0) {
+		/* Killed between two system calls, or being made right now: age tells. */
+		if (fstat(dir, &st) == 0 && time(NULL) - st.st_mtime > 60)
+			os_remove_tree(sessions_fd, id);
+		return 0;
+	}
+	*ret = (struct session_info){ .pid = holder(meta) };
+	if (!ret->pid) {
+		if (fstat(meta, &st) == 0 && (st.st_size > 0 || time(NULL) - st.st_mtime > 60))
+			os_remove_tree(sessions_fd, id);
+		return 0;
+	}
+	if (arena) {
+		pid_t pid = ret->pid;
+
+		if (info_read(arena, meta, ret) < 0)
+			return 0;
+		ret->pid = pid;
+	}
+	return 1;
+}
+
+/* Calls look_at() on every session; collects the living ones when arena is given. */
+static void walk(struct arena *arena, int sessions_fd, struct session_info **list, size_t *len)
+{
+	int fd = openat(sessions_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct session_info info;
+
+		if (entry->d_name[0] == '.' ||
+		    look_at(arena, sessions_fd, entry->d_name, &info) != 1)
+			continue;
+		if (arena)
+			*(struct session_info *)arena_grow(arena, list, len, sizeof(info)) = info;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int session_create(struct session *session, const char *state_home, const struct session_info *info,
+		   struct err *err)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	_cleanup_str_ struct str text = { 0 };
+	char path[SESSION_ID_MAX + 8];
+
+	*session = (struct session){ .meta_fd = -1 };
+	snprintf(session->id, sizeof(session->id), "%s", info->id);
+	session->sessions_fd = open_sessions(state_home, true, err);
+	if (session->sessions_fd < 0)
+		return session->sessions_fd;
+	walk(NULL, session->sessions_fd, NULL, NULL);
+	snprintf(path, sizeof(path), "%s/meta", session->id);
+	if (mkdirat(session->sessions_fd, session->id, 0700) == 0)
+		session->meta_fd = openat(session->sessions_fd, path,
+					  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	info_write(info, &text);
+	if (session->meta_fd < 0 || fcntl(session->meta_fd, F_SETLK, &lock) < 0 ||
+	    os_write_all(session->meta_fd, text.s, text.len) < 0) {
+		err_errno(err, errno, "recording the session in '%s/wrapix'", state_home);
+		session_remove(session);
+		return -err->code;
+	}
+	return 0;
+}
+
+void session_remove(struct session *session)
+{
+	if (session->sessions_fd >= 0) {
+		os_remove_tree(session->sessions_fd, session->id);
+		close(session->sessions_fd);
+	}
+	if (session->meta_fd >= 0)
+		close(session->meta_fd);
+	*session = (struct session){ .sessions_fd = -1, .meta_fd = -1 };
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct session_info *x = a, *y = b;
+
+	return x->started < y->started ? -1 : x->started > y->started;
+}
+
+int session_list(struct arena *arena, const char *state_home, struct session_info **ret,
+		 size_t *ret_len, struct err *err)
+{
+	int fd = open_sessions(state_home, false, err);
+
+	*ret = NULL;
+	*ret_len = 0;
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fd;
+	walk(arena, fd, ret, ret_len);
+	close(fd);
+	if (*ret_len)
+		qsort(*ret, *ret_len, sizeof(**ret), by_age);
+	return 0;
+}

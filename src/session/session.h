@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sessions on disk: STATE_HOME/wrapix/sessions/ID/meta. The supervisor holds a record lock on the
+ * file while it lives; the kernel names the holder, so whether a session lives, and as which pid,
+ * is never guessed from a number in a file. What a killed supervisor left is removed by the next
+ * command that looks.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#define SESSION_ID_MAX 16
+
+/* What is written down of one. */
+struct session_info {
+	char *id, *name, *dir, *network, *engine;
+	char *command; /* as one line, quoted for a shell */
+	int64_t started;
+	pid_t pid; /* of its supervisor; 0 when it is dead */
+};
+
+struct session {
+	char id[SESSION_ID_MAX];
+	int sessions_fd; /* the directory of all */
+	int meta_fd;     /* holds the lock */
+};
+
+void session_new_id(char ret_id[SESSION_ID_MAX]);
+
+/* Makes the directory and takes the lock; also sweeps what dead ones left. */
+int session_create(struct session *session, const char *state_home, const struct session_info *info,
+		   struct err *err);
+void session_remove(struct session *session);
+
+/* The living ones, oldest first; dead ones are swept. */
+int session_list(struct arena *arena, const char *state_home, struct session_info **ret,
+		 size_t *ret_len, struct err *err);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Agents as data (data/agents/, put into the program): which program, which arguments for
+ * unattended work, which files are staged into the home, which variables. Knowing one is pure;
+ * agent_probe() finds where its program is installed.
+ */
+#pragma once
+
+#include "spec/host.h"
+
+struct agent_file {
+	char *path;    /* "~/.claude.json" */
+	char *content; /* with ${CWD} to be filled in */
+};
+
+struct agent {
+	char *name, *program;
+	char *package; /* on npm, for the hint; may be NULL */
+	struct strv args, pass_env;
+	struct env_fact *env;
+	size_t n_env;
+	struct agent_file *files;
+	size_t n_files;
+	char *approve_key; /* a variable whose value the files must know the end of; may be NULL */
+};
+
+/* The agent a spec starts: named, the default one, or NULL when it names a command only. */
+const char *agent_wanted(const struct spec *spec);
+
+/* 1 when there is a definition of that name, 0 when not. */
+int agent_load(struct arena *arena, const char *name, struct agent *ret);
+
+bool agent_wants_env(const struct spec *spec, const char *name);
+void agent_probe(const struct spec *spec, const char *path_list, struct host *host);

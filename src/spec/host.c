@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking at this machine: the one file of this room that makes system calls. */
+#include "spec/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "os/fs.h"
+#include "os/linux/landlock.h"
+#include "os/proc.h"
+#include "spec/project.h"
+#include "spec/agent.h"
+
+/* Directories at the top that hold programs and libraries, or links to where those are. */
+static const char *const top_names[] = {
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
+};
+
+/* What programs need of /etc. Nothing here holds secrets on any system we know; a directory is
+ * listed only where all of it is meant for everybody. */
+static const char *const etc_names[] = {
+	"/etc/alternatives",
+	"/etc/bash.bashrc",
+	"/etc/bash_completion.d",
+	"/etc/ca-certificates",
+	"/etc/ca-certificates.conf",
+	"/etc/crypto-policies",
+	"/etc/debian_version",
+	"/etc/default/locale",
+	"/etc/emacs",
+	"/etc/fonts",
+	"/etc/gai.conf",
+	"/etc/host.conf",
+	"/etc/inputrc",
+	"/etc/java-17-openjdk",
+	"/etc/java-21-openjdk",
+	"/etc/ld.so.cache",
+	"/etc/ld.so.conf",
+	"/etc/ld.so.conf.d",
+	"/etc/locale.conf",
+	"/etc/localtime",
+	"/etc/login.defs",
+	"/etc/lsb-release",
+	"/etc/magic",
+	"/etc/maven",
+	"/etc/mime.types",
+	"/etc/nanorc",
+	"/etc/os-release",
+	"/etc/perl",
+	"/etc/pki/ca-trust",
+	"/etc/pki/tls/certs",
+	"/etc/pki/tls/cert.pem",
+	"/etc/pki/tls/openssl.cnf",
+	"/etc/profile",
+	"/etc/profile.d",
+	"/etc/protocols",
+	"/etc/python3",
+	"/etc/redhat-release",
+	"/etc/rpc",
+	"/etc/services",
+	"/etc/shells",
+	"/etc/ssl/cert.pem",
+	"/etc/ssl/certs",
+	"/etc/ssl/openssl.cnf",
+	"/etc/terminfo",
+	"/etc/timezone",
+	"/etc/vim",
+	"/etc/zsh",
+};
+
+static const char *const extra_names[] = {
+	"/dev/null",
+	"/dev/zero",
+	"/dev/full",
+	"/dev/random",
+	"/dev/urandom",
+	"/dev/tty",
+	"/run/current-system",
+	"/sys/devices/system/cpu",
+	"/sys/devices/system/node",
+};
+
+/* Files of the kernel's in /proc: hidden, or (second column) left visible and made read-only. */
+static const struct {
+	const char *path;
+	bool readonly;
+} mask_names[] = {
+	{ "/proc/sys", true },
+	{ "/proc/irq", true },
+	{ "/proc/bus", true },
+	{ "/proc/fs", true },
+	{ "/proc/sysrq-trigger", false },
+	{ "/proc/kcore", false },
+	{ "/proc/keys", false },
+	{ "/proc/key-users", false },
+	{ "/proc/kallsyms", false },
+	{ "/proc/kpagecount", false },
+	{ "/proc/kpageflags", false },
+	{ "/proc/kpagecgroup", false },
+	{ "/proc/timer_list", false },
+	{ "/proc/sched_debug", false },
+	{ "/proc/latency_stats", false },
+	{ "/proc/acpi", false },
+	{ "/proc/asound", false },
+	{ "/proc/scsi", false },
+	{ "/proc/config.gz", false },
+	{ "/proc/modules", false },
+};
+
+/* Variables that come in without being named; a trailing '*' stands for any ending. */
+static const char *const env_names[] = {
+	"TERM",
+	"COLORTERM",
+	"TERM_PROGRAM",
+	"TERM_PROGRAM_VERSION",
+	"NO_COLOR",
+	"FORCE_COLOR",
+	"CLICOLOR",
+	"CLICOLOR_FORCE",
+	"COLUMNS",
+	"LINES",
+	"LANG",
+	"LANGUAGE",
+	"LC_*",
+	"TZ",
+	"GIT_AUTHOR_NAME",
+	"GIT_AUTHOR_EMAIL",
+	"GIT_COMMITTER_NAME",
+	"GIT_COMMITTER_EMAIL",
+};
+
+bool host_env_allowed(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(env_names); i++) {
+		size_t len = strlen(env_names[i]);
+
+		if (env_names[i][len - 1] == '*' ? !strncmp(name, env_names[i], len - 1)
+						 : !strcmp(name, env_names[i]))
+			return true;
+	}
+	return false;
+}
+
+const char *host_env(const struct host *host, const char *name)
+{
+	for (size_t i = 0; i < host->n_env; i++)
+		if (!strcmp(host->env[i].name, name))
+			return host->env[i].value;
+	return NULL;
+}
+
+const struct path_fact *path_facts_find(const struct path_facts *facts, const char *path)
+{
+	for (size_t i = 0; i < facts->len; i++)
+		if (!strcmp(facts->v[i].path, path))
+			return &facts->v[i];
+	return NULL;
+}
+
+static struct path_fact *add_fact(struct host *host, struct path_facts *facts, const char *path,
+				  enum path_kind kind, const char *target)
+{
+	struct path_fact *fact = arena_grow(&host->arena, &facts->v, &facts->len, sizeof(*fact));
+
+	*fact = (struct path_fact){
+		.path = arena_strdup(&host->arena, path),
+		.kind = kind,
+		.target = arena_strdup(&host->arena, target),
+	};
+	return fact;
+}
+
+static enum path_kind kind_of(const struct stat *st)
+{
+	return S_ISREG(st->st_mode)   ? PATH_FILE
+	       : S_ISDIR(st->st_mode) ? PATH_DIR
+	       : S_ISLNK(st->st_mode) ? PATH_LINK
+				      : PATH_OTHER;
+}
+
+static void probe_top(struct host *host)
+{
+	for (size_t i = 0; i < ARRAY_LEN(top_names); i++) {
+		char target[PATH_MAX];
+		struct stat st;
+		ssize_t n;
+
+		if (lstat(top_names[i], &st) < 0)
+			continue;
+		if (!S_ISLNK(st.st_mode)) {
+			add_fact(host, &host->top, top_names[i], kind_of(&st), NULL);
+			continue;
+		}
+		n = readlink(top_names[i], target, sizeof(target) - 1);
+		if (n > 0) {
+			target[n] = '\0';
+			add_fact(host, &host->top, top_names[i], PATH_LINK, target);
+		}
+	}
+}
+
+/* Adds what exists; a link is recorded by what it leads to. Unreadable files are left out. */
+static void probe_names(struct host *host, struct path_facts *facts, const char *const *names,
+			size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char real[PATH_MAX];
+		struct stat st;
+
+		if (lstat(names[i], &st) < 0)
+			continue;
+		if (!S_ISLNK(st.st_mode)) {
+			add_fact(host, facts, names[i], kind_of(&st), NULL);
+			continue;
+		}
+		if (realpath(names[i], real) && stat(real, &st) == 0)
+			add_fact(host, facts, names[i], kind_of(&st), real);
+	}
+}
+
+static void probe_masks(struct host *host)
+{
+	for (size_t i = 0; i < ARRAY_LEN(mask_names); i++) {
+		struct stat st;
+
+		if (lstat(mask_names[i].path, &st) == 0)
+			add_fact(host, &host->masks, mask_names[i].path, kind_of(&st),
+				 mask_names[i].readonly ? "ro" : NULL);
+	}
+}
+
+static bool named(const struct spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->n_env; i++)
+		if (!strcmp(spec->env[i].name, name))
+			return true;
+	return false;
+}
+
+static void probe_env(const struct spec *spec, char **environment, struct host *host)
+{
+	for (; environment && *environment; environment++) {
+		size_t len = strcspn(*environment, "=");
+		char *name = arena_strndup(&host->arena, *environment, len);
+		struct env_fact *fact;
+
+		if (!(*environment)[len] ||
+		    (!host_env_allowed(name) && !named(spec, name) && !agent_wants_env(spec, name)))
+			continue;
+		fact = arena_grow(&host->arena, &host->env, &host->n_env, sizeof(*fact));
+		*fact = (struct env_fact){ name,
+					   arena_strdup(&host->arena, *environment + len + 1) };
+	}
+}
+
+static const char *raw_env(char **environment, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (!strncmp(*environment, name, len) && (*environment)[len] == '=')
+			return *environment + len + 1;
+	return NULL;
+}
+
+/* The line of /etc/passwd, read by hand: getpwuid() would load every NSS module for it. */
+static bool read_passwd(struct host *host)
+{
+	_cleanup_fclose_ FILE *f = fopen("/etc/passwd", "re");
+	struct passwd *pw;
+
+	while (f && (pw = fgetpwent(f)))
+		if (pw->pw_uid == host->uid) {
+			host->user = arena_strdup(&host->arena, pw->pw_name);
+			host->home = arena_strdup(&host->arena, pw->pw_dir);
+			host->tools.shell = arena_strdup(&host->arena, pw->pw_shell);
+			return true;
+		}
+	return false;
+}
+
+static void probe_identity(char **environment, struct host *host)
+{
+	const char *home = raw_env(environment, "HOME");
+
+	host->uid = geteuid();
+	host->gid = getegid();
+	if (!read_passwd(host)) {
+		struct passwd *pw = getpwuid(host->uid); /* a directory service may know */
+
+		host->user = pw ? arena_strdup(&host->arena, pw->pw_name)
+				: arena_printf(&host->arena, "u%u", host->uid);
+		host->home = arena_strdup(&host->arena, pw ? pw->pw_dir : "/");
+		host->tools.shell = arena_strdup(&host->arena, pw ? pw->pw_shell : "");
+	}
+	if (home && home[0] == '/')
+		host->home = path_join(&host->arena, "/", home);
+}
+
+static char *xdg_dir(struct host *host, char **environment, const char *name,
+		     const char *below_home)
+{
+	const char *value = raw_env(environment, name);
+
+	if (value && value[0] == '/')
+		return path_join(&host->arena, "/", value);
+	return path_join(&host->arena, host->home, below_home);
+}
+
+/* The user's shell where the sandbox has it too, else one that every system has. */
+static void probe_shell(struct host *host)
+{
+	static const char *const shells[] = { "/bin/bash", "/bin/sh" };
+	const char *shell = host->tools.shell;
+
+	if (shell[0] == '/' && access(shell, X_OK) == 0 && !strstr(shell, "nologin") &&
+	    !strstr(shell, "/false") &&
+	    (path_is_below(shell, "/usr") || path_is_below(shell, "/bin") ||
+	     path_is_below(shell, "/nix/store")))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (access(shells[i], X_OK) == 0) {
+			host->tools.shell = arena_strdup(&host->arena, shells[i]);
+			return;
+		}
+}
+
+static void probe_network(const struct spec *spec, char **environment, struct host *host)
+{
+	_cleanup_free_ char *resolv = NULL;
+
+	if (spec->net == NET_NONE)
+		return;
+	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)
+		host->resolv_conf = arena_strdup(&host->arena, resolv);
+	if (spec->net == NET_HOST)
+		return;
+	host->tools.pasta = os_find_program(&host->arena, "pasta", raw_env(environment, "PATH"),
+					    host->project.dir);
+	host->tun = access("/dev/net/tun", R_OK | W_OK) == 0;
+}
+
+static void probe_mounts(const struct spec *spec, struct host *host)
+{
+	for (size_t i = 0; i < spec->n_mounts; i++) {
+		const struct mount_spec *mount = &spec->mounts[i];
+		char *expanded = path_expand(&host->arena, mount->src, host->home, host->user);
+		const char *base = mount->layer == LAYER_FLAG ? "" : host->project.dir;
+		char *path = expanded, *real;
+		struct stat st;
+
+		if (expanded[0] != '/' && *base)
+			path = path_join(&host->arena, base, expanded);
+		real = os_realpath(&host->arena, path);
+		if (real && stat(real, &st) == 0)
+			add_fact(host, &host->mounts, real, kind_of(&st), NULL);
+		else
+			add_fact(host, &host->mounts, path, PATH_ABSENT, NULL);
+	}
+}
+
+int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err)
+{
+	struct host host = { .platform = NULL };
+	int r;
+
+	host.platform = arena_strdup(&host.arena, "linux");
+	probe_identity(environment, &host);
+	r = project_probe(spec, &host, err);
+	if (r < 0) {
+		host_release(&host);
+		return r;
+	}
+	host.state_home = xdg_dir(&host, environment, "XDG_STATE_HOME", ".local/state");
+	host.config_home = xdg_dir(&host, environment, "XDG_CONFIG_HOME", ".config");
+	host.data_home = xdg_dir(&host, environment, "XDG_DATA_HOME", ".local/share");
+	probe_shell(&host);
+	probe_top(&host);
+	probe_names(&host, &host.etc, etc_names, ARRAY_LEN(etc_names));
+	probe_names(&host, &host.extra, extra_names, ARRAY_LEN(extra_names));
+	probe_masks(&host);
+	probe_env(spec, environment, &host);
+	probe_network(spec, environment, &host);
+	probe_mounts(spec, &host);
+	agent_probe(spec, raw_env(environment, "PATH"), &host);
+	git_identity_probe(&host);
+	cgroup_probe(&host.cgroup);
+	host.landlock_abi = landlock_abi();
+	for (int fd = 0; fd < 3; fd++)
+		host.tty[fd] = isatty(fd);
+	*ret = host;
+	return 0;
+}
+
+void host_release(struct host *host)
+{
+	arena_release(&host->arena);
+	*host = (struct host){ 0 };
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is possible here: every fact about this machine that a plan depends on, so that planning
+ * itself needs no system call. host_probe() looks; host_load() reads the same facts from a file
+ * (wrapix plan --host FILE), which is how plans for other machines are made and tested.
+ */
+#pragma once
+
+#include "os/linux/cgroup.h"
+#include "spec/spec.h"
+
+enum path_kind { PATH_ABSENT, PATH_FILE, PATH_DIR, PATH_LINK, PATH_OTHER };
+
+struct path_fact {
+	char *path;
+	enum path_kind kind;
+	char *target; /* of a link */
+};
+
+struct path_facts {
+	struct path_fact *v;
+	size_t len;
+};
+
+enum git_layout {
+	GIT_NONE,
+	GIT_PLAIN,  /* .git is a directory */
+	GIT_LINKED, /* .git is a file: a linked worktree, a submodule, --separate-git-dir */
+};
+
+struct project_facts {
+	char *dir; /* canonical */
+	uid_t owner;
+	char *top; /* the repository's top when dir lies below one, else dir */
+	enum git_layout git;
+	char *gitdir;      /* GIT_LINKED: where .git points to, canonical */
+	char *commondir;   /* what must be mounted for it: gitdir itself or the repository's .git */
+	bool git_relative; /* the link is relative, so it dangles at another place */
+	char *note;        /* what the user should know of it, or NULL */
+	bool has_config;   /* wrapix.json */
+	bool has_wrapix_dir; /* .wrapix/ */
+};
+
+/* The agent's program, and all that must be visible for it to start. */
+struct agent_facts {
+	char *name;
+	char *program; /* the path to execute inside, NULL when the agent is not installed */
+	char *root;    /* the file or directory to mount for it, NULL when /usr has it already */
+	char *inner;   /* where root stands inside */
+	char *interpreter; /* outside /usr: mounted beside it */
+};
+
+struct env_fact {
+	char *name, *value;
+};
+
+struct tool_facts {
+	char *pasta; /* path, or NULL */
+	char *shell; /* the user's, or another that exists inside */
+};
+
+struct host {
+	struct arena arena;
+	char *platform; /* "linux" or "darwin" */
+	uid_t uid;
+	gid_t gid;
+	char *user, *home;
+	char *state_home, *config_home, *data_home;
+
+	struct path_facts top;   /* /bin, /lib64, ...: directories or links into /usr */
+	struct path_facts etc;   /* what exists of the table of needed files in /etc */
+	struct path_facts extra; /* /nix/store, /sys/devices/system/cpu, device nodes, ... */
+	struct path_facts masks; /* what exists of the table of files in /proc that are hidden */
+	int landlock_abi;
+	bool tun;                   /* /dev/net/tun can be opened */
+	char *resolv_conf;          /* the host's */
+	char *git_name, *git_email; /* from the user's own git configuration */
+	struct env_fact *env;       /* the allow-listed and the named variables that are set */
+	size_t n_env;
+	struct tool_facts tools;
+	struct cgroup_facts cgroup;
+	bool tty[3]; /* which of standard input, output and error are a terminal */
+
+	struct project_facts project;
+	struct path_facts mounts; /* one for each of spec->mounts, canonical */
+	struct agent_facts agent;
+};
+
+void host_release(struct host *host);
+int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err);
+
+int host_load(const char *json, size_t len, struct host *ret, struct err *err);
+void host_print_json(const struct host *host, FILE *out);
+
+const char *host_env(const struct host *host, const char *name);
+/* True for the variables that come in without being named: terminal, locale, git identity. */
+bool host_env_allowed(const char *name);
+const struct path_fact *path_facts_find(const struct path_facts *facts, const char *path);

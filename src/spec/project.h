@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The project directory and its git layout, read without running git. A .git file is hostile: it
+ * may point anywhere, so it counts only where the git directory it names points back at it.
+ */
+#pragma once
+
+#include "spec/host.h"
+
+int project_probe(const struct spec *spec, struct host *host, struct err *err);
+
+/* user.name and user.email of the user's own configuration files (not of the project's). */
+void git_identity_probe(struct host *host);
