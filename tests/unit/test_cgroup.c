@@ -300,12 +300,17 @@ static void test_fix(void)
 
 static void test_defaults(void)
 {
-	struct cgroup_facts facts = { .v2 = LIMIT_ALL };
+	struct cgroup_facts facts = { .v2 = LIMIT_ALL, .ram = 4 * GIB };
 	struct cgroup_limits limits = { .memory = GIB, .asked = MEM };
 
 	cgroup_limits_default(&limits, &facts);
 	is_int((long long)limits.memory, (long long)GIB, "what the user named stays");
-	ok(limits.pids >= 512 && limits.pids <= 8192, "pids get a default");
+	is_int((long long)limits.pids, 8192, "pids get a default");
+	facts.ram = GIB;
+	limits = (struct cgroup_limits){ 0 };
+	cgroup_limits_default(&limits, &facts);
+	is_int((long long)limits.pids, 4096, "smaller on a small machine");
+	is_int((long long)limits.memory, (long long)(3 * GIB / 4), "memory: three quarters");
 	ok(limits.cpus <= 0, "cpus get none");
 
 	facts.ceiling = (struct cgroup_limits){ .memory = 1000, .pids = 10, .cpus = 0.5 };
@@ -359,6 +364,8 @@ static int check_rlimits(const void *arg)
 	}
 	signal(SIGTERM, SIG_IGN);
 	kill(0, SIGTERM);
+	while (wait(NULL) > 0)
+		;
 	return forked == (int)limits->pids - 1 ? 0 : 4;
 }
 

@@ -47,6 +47,7 @@ struct cgroup_facts {
 	char systemd_socket[108];                 /* of the user's manager; "" without one */
 	bool systemd_booted;                      /* the system runs systemd at all */
 	struct cgroup_limits ceiling;             /* of the groups we stand in and would leave */
+	uint64_t ram;                             /* bytes */
 	bool nproc_is_own; /* Linux 5.14: RLIMIT_NPROC counts the sandbox alone */
 	uid_t uid;         /* whose facts these are; RLIMIT_NPROC does not bind 0 */
 };

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
 const char *const cgroup_controllers[LIMIT_COUNT] = { "memory", "pids", "cpu" };
@@ -269,6 +270,7 @@ void cgroup_probe(struct cgroup_facts *ret)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char proc[4096], fallback[64];
+	struct sysinfo info;
 
 	if (!runtime || runtime[0] != '/') {
 		(void)snprintf(fallback, sizeof(fallback), "/run/user/%u", (unsigned)geteuid());
@@ -277,6 +279,8 @@ void cgroup_probe(struct cgroup_facts *ret)
 	/* Unreadable counts as empty: then there is no group to use. */
 	(void)read_small("/proc/self/cgroup", proc, sizeof(proc));
 	cgroup_probe_in(ret, proc, "/sys/fs/cgroup", runtime);
+	if (sysinfo(&info) == 0)
+		ret->ram = (uint64_t)info.totalram * info.mem_unit;
 	ret->nproc_is_own = nproc_is_own();
 	ret->systemd_booted = access("/run/systemd/system", F_OK) == 0;
 }

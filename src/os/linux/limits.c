@@ -19,7 +19,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/sysinfo.h>
 
 /* The defaults. pids: threads count too; a browser takes some 300, each node 11, a parallel test run
  * with browsers 2,000. Fewer on a machine that could not carry so many. */
@@ -48,16 +47,12 @@ static void keep_below_ceiling(struct cgroup_limits *limits, const struct cgroup
 
 void cgroup_limits_default(struct cgroup_limits *limits, const struct cgroup_facts *facts)
 {
-	struct sysinfo info;
 	enum cgroup_kind kind;
-	uint64_t ram = 0;
 
-	if (sysinfo(&info) == 0)
-		ram = (uint64_t)info.totalram * info.mem_unit;
 	if (!(limits->asked & LIMIT_BIT(LIMIT_MEMORY)))
-		limits->memory = ram / MEMORY_DEN * MEMORY_NUM;
+		limits->memory = facts->ram / MEMORY_DEN * MEMORY_NUM;
 	if (!(limits->asked & LIMIT_BIT(LIMIT_PIDS)))
-		limits->pids = MAX(MIN(ram / BYTES_PER_PID, PIDS_MAX), PIDS_MIN);
+		limits->pids = MAX(MIN(facts->ram / BYTES_PER_PID, PIDS_MAX), PIDS_MIN);
 	kind = cgroup_choose(facts, limits);
 	if (kind == CGROUP_V2 || kind == CGROUP_SYSTEMD)
 		keep_below_ceiling(limits, &facts->ceiling);
