@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// A model provider for tests that plays one scripted turn over the Messages API, and nothing more:
+// asked by a client that offers the tool, it has the client create a file; shown the tool's result,
+// it says the closing words and ends the turn. Requests without tools (titles, summaries, probes)
+// get a short text. It serves streaming and plain clients, keeps no state between requests, so
+// that any number of turns can be played, and ends by itself after a time.
+//
+//   node fake-anthropic.mjs [--listen HOST:PORT] [--tool Bash|Write] [--file NAME]
+//                           [--content TEXT] [--reply TEXT] [--log FILE] [--seconds N]
+//
+// Prints "ready PORT" when it accepts connections; port 0 lets the kernel choose.
+// The log gets one JSON object a line for each request.
+
+import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const MAX_BODY = 16 * 1024 * 1024;
+
+const { values: opt } = parseArgs({
+	options: {
+		listen: { type: 'string', default: '127.0.0.1:0' },
+		tool: { type: 'string', default: 'Bash' },
+		file: { type: 'string', default: 'hello.txt' },
+		content: { type: 'string', default: 'made by the agent' },
+		reply: { type: 'string', default: 'The file is there.' },
+		log: { type: 'string' },
+		seconds: { type: 'string', default: '120' },
+	},
+});
+
+function shellQuote(text) {
+	return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+// What the model asks of each tool; the Write tool wants an absolute path, which only the client's
+// own words about its working directory give.
+const toolInput = {
+	Bash: () => ({
+		command: `printf '%s\\n' ${shellQuote(opt.content)} > ${shellQuote(opt.file)}`,
+		description: 'Create the file',
+	}),
+	Write: (request) => ({
+		file_path: join(workingDirectory(request), opt.file),
+		content: `${opt.content}\n`,
+	}),
+};
+
+if (!(opt.tool in toolInput)) {
+	console.error(`fake-anthropic: --tool takes ${Object.keys(toolInput).join(' or ')}`);
+	process.exit(2);
+}
+
+function workingDirectory(request) {
+	const found = /working directory: (\/[^\\"\n]*)/i.exec(JSON.stringify(request));
+	return found ? found[1].trim() : '/working-directory-not-found';
+}
+
+// The tool's results that the client sends back stand in its newest message.
+function newestResults(request) {
+	const content = request.messages?.at(-1)?.content;
+	return Array.isArray(content) ? content.filter((part) => part.type === 'tool_result') : [];
+}
+
+function chooseAnswer(request) {
+	const results = newestResults(request);
+	if (results.some((part) => part.is_error))
+		return say(`The tool failed: ${JSON.stringify(results)}`);
+	if (results.length > 0)
+		return say(opt.reply);
+	if (!request.tools?.some((tool) => tool.name === opt.tool))
+		return say('Yes.');
+	return {
+		stop_reason: 'tool_use',
+		content: [{
+			type: 'tool_use',
+			id: `toolu_${process.hrtime.bigint()}`,
+			name: opt.tool,
+			input: toolInput[opt.tool](request),
+		}],
+	};
+}
+
+function say(text) {
+	return { stop_reason: 'end_turn', content: [{ type: 'text', text }] };
+}
+
+// A content block as a stream brings it: an empty start, one piece with everything, the end.
+const blockStream = {
+	text: (block) => [
+		{ type: 'text', text: '' },
+		{ type: 'text_delta', text: block.text },
+	],
+	tool_use: (block) => [
+		{ ...block, input: {} },
+		{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) },
+	],
+};
+
+function* streamEvents(message) {
+	const { content, stop_reason, usage } = message;
+
+	yield { type: 'message_start', message: { ...message, content: [], stop_reason: null } };
+	for (const [index, block] of content.entries()) {
+		const [content_block, delta] = blockStream[block.type](block);
+		yield { type: 'content_block_start', index, content_block };
+		yield { type: 'content_block_delta', index, delta };
+		yield { type: 'content_block_stop', index };
+	}
+	yield { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage };
+	yield { type: 'message_stop' };
+}
+
+function sendJson(response, status, object) {
+	response.writeHead(status, { 'content-type': 'application/json' });
+	response.end(JSON.stringify(object));
+}
+
+function sendMessage(request, response) {
+	const message = {
+		id: `msg_${process.hrtime.bigint()}`,
+		type: 'message',
+		role: 'assistant',
+		model: request.model,
+		stop_sequence: null,
+		usage: { input_tokens: 1, output_tokens: 1 },
+		...chooseAnswer(request),
+	};
+	if (!request.stream)
+		return sendJson(response, 200, message);
+	response.writeHead(200, { 'content-type': 'text/event-stream' });
+	for (const event of streamEvents(message))
+		response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+	response.end();
+}
+
+const routes = {
+	'POST /v1/messages': sendMessage,
+	'POST /v1/messages/count_tokens': (request, response) =>
+		sendJson(response, 200, { input_tokens: 1 }),
+};
+
+function handle(http, response, body) {
+	const route = `${http.method} ${new URL(http.url, 'http://fake').pathname}`;
+	let request;
+
+	try {
+		request = JSON.parse(body || '{}');
+	} catch {
+		request = null;
+	}
+	if (opt.log) {
+		const { 'user-agent': agent, 'x-api-key': key, authorization } = http.headers;
+		appendFileSync(opt.log, `${JSON.stringify({
+			route, agent, key, authorization,
+			tools: request?.tools?.length, messages: request?.messages?.length,
+		})}\n`);
+	}
+	if (request && routes[route])
+		return routes[route](request, response);
+	sendJson(response, request ? 404 : 400, {
+		type: 'error',
+		error: { type: request ? 'not_found_error' : 'invalid_request_error', message: route },
+	});
+}
+
+const server = createServer((http, response) => {
+	const pieces = [];
+	let size = 0;
+
+	http.on('data', (piece) => {
+		size += piece.length;
+		if (size > MAX_BODY)
+			return http.destroy();
+		pieces.push(piece);
+	});
+	http.on('end', () => handle(http, response, Buffer.concat(pieces).toString()));
+});
+
+const [, host, port] = /^(.*):(\d+)$/.exec(opt.listen) ?? [];
+if (!host) {
+	console.error('fake-anthropic: --listen takes HOST:PORT');
+	process.exit(2);
+}
+server.on('error', (error) => {
+	console.error(`fake-anthropic: ${error.message}`);
+	process.exit(1);
+});
+server.listen(Number(port), host.replace(/^\[(.*)\]$/, '$1'), () =>
+	console.log(`ready ${server.address().port}`));
+setTimeout(() => process.exit(0), Number(opt.seconds) * 1000);
