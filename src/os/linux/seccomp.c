@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loads the system call filters that tools/seccomp-gen made from data/seccomp.
+ *
+ * A base filter decides: 'default' or 'nested'. Questions to the supervisor are a second, small
+ * filter, composed of a fragment for every notify flag and stacked under the base one: the kernel
+ * runs both and takes the stricter answer, and an errno is stricter than a question, which is
+ * stricter than 'allow'. So a question can only be asked about a call that the base allows, and the
+ * supervisor may let it go on without judging it again. Fragments are strung together when loading,
+ * because a process tree may have one listener only; adding one adds a row to the table below, not a
+ * variant of every program.
+ *
+ * The kernel remembers which calls both filters always allow, and runs neither for them.
+ */
+#include "os/linux/seccomp.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <linux/seccomp.h>
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the generated programs look at the low half of an argument where little endian has it"
+#endif
+
+/* In the order in which a name is made of them. */
+static const struct {
+	unsigned flag;
+	const char *name;
+	const struct seccomp_program *fragment;
+} notify_flags[] = {
+	{ SECCOMP_NOTIFY_NET, "+notify-net", &seccomp_notify_net },
+};
+
+#define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY)
+
+static int set_filter(unsigned long how, const struct sock_filter *insns, unsigned len)
+{
+	struct sock_fprog prog = {
+		.len = (unsigned short)len,
+		.filter = (struct sock_filter *)insns, /* the kernel only reads it */
+	};
+	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, how, &prog);
+
+	return r < 0 ? -errno : (int)r;
+}
+
+/* A flag that the kernel knows gets as far as the missing program. */
+static bool knows_flag(unsigned long how)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, how, NULL) < 0 && errno == EFAULT;
+}
+
+unsigned seccomp_features(void)
+{
+	unsigned has = 0;
+
+	if (knows_flag(0))
+		has |= SECCOMP_HAS_FILTER;
+	if (knows_flag(SECCOMP_FILTER_FLAG_NEW_LISTENER))
+		has |= SECCOMP_HAS_NOTIFY;
+	if (knows_flag(SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV))
+		has |= SECCOMP_HAS_WAIT_KILLABLE;
+	return has;
+}
+
+unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX])
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(notify_flags); i++) {
+		const struct seccomp_program *f = notify_flags[i].fragment;
+
+		if (!(flags & notify_flags[i].flag))
+			continue;
+		if (n + f->len >= SECCOMP_COMPOSED_MAX)
+			return 0; /* the caller refuses: it asked for questions and gets no filter */
+		memcpy(&insns[n], f->insns, f->len * sizeof(insns[0]));
+		n += f->len;
+	}
+	if (n > 0)
+		insns[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return n;
+}
+
+static int load_notify(unsigned flags, int *ret_listener, struct err *err)
+{
+	unsigned long how = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
+	unsigned n = seccomp_compose(flags, insns);
+	int fd;
+
+	if (n == 0)
+		return err_set(err, E2BIG, "seccomp: the filter for questions is too long");
+	if (knows_flag(how | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV))
+		how |= SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+	fd = set_filter(how, insns, n);
+	if (fd == -EBUSY) {
+		err_errno(err, EBUSY, "loading the seccomp filter that asks the supervisor");
+		return err_hint(err, "a seccomp listener is already watching this process tree");
+	}
+	if (fd < 0)
+		return err_errno(err, -fd, "loading the seccomp filter that asks the supervisor");
+	*ret_listener = fd; /* the kernel makes it close-on-exec */
+	return 0;
+}
+
+int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
+{
+	const struct seccomp_program *base = flags & SECCOMP_NESTED ? &seccomp_nested
+								    : &seccomp_default;
+	_cleanup_close_ int listener = -1;
+	int r;
+
+	if (flags & ~(unsigned)FLAGS_ALL)
+		return err_set(err, EINVAL, "seccomp: unknown flags 0x%x", flags);
+	if (flags & SECCOMP_NOTIFY) {
+		if (!ret_listener)
+			return err_set(err, EINVAL, "seccomp: nobody to ask");
+		r = load_notify(flags, &listener, err);
+		if (r < 0)
+			return r;
+	}
+	r = set_filter(0, base->insns, base->len);
+	if (r < 0)
+		return err_errno(err, -r, "loading the seccomp filter");
+	if (flags & SECCOMP_NOTIFY)
+		*ret_listener = take_fd(&listener);
+	return 0;
+}
+
+const char *seccomp_describe(unsigned flags)
+{
+	static char names[FLAGS_ALL + 1][64];
+	char *name;
+
+	flags &= FLAGS_ALL;
+	name = names[flags];
+	if (*name)
+		return name;
+	strcpy(name, flags & SECCOMP_NESTED ? "nested" : "default");
+	for (size_t i = 0; i < ARRAY_LEN(notify_flags); i++)
+		if (flags & notify_flags[i].flag)
+			strncat(name, notify_flags[i].name, sizeof(names[0]) - strlen(name) - 1);
+	return name;
+}

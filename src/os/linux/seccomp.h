@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The system call filters: made at build time from data/seccomp, loaded here without a library. */
+#pragma once
+
+#include <linux/filter.h>
+
+#include "base/err.h"
+
+/* What a filter is chosen by. */
+enum seccomp_flags {
+	SECCOMP_NESTED = 1 << 0,     /* namespaces and mounts are allowed inside */
+	SECCOMP_NOTIFY_NET = 1 << 1, /* a socket that needs the network asks the supervisor first */
+};
+
+/* The flags that need a supervisor with a listener. */
+#define SECCOMP_NOTIFY SECCOMP_NOTIFY_NET
+
+/* What this kernel can do. */
+enum seccomp_features {
+	SECCOMP_HAS_FILTER = 1 << 0,
+	SECCOMP_HAS_NOTIFY = 1 << 1,        /* 5.0; ask and answer */
+	SECCOMP_HAS_WAIT_KILLABLE = 1 << 2, /* 5.19; a signal does not break off what was asked */
+};
+
+/* Asks the kernel, without changing anything. Returns an or of enum seccomp_features. */
+unsigned seccomp_features(void);
+
+/*
+ * Puts the calling thread and all that it starts under the filter. Needs no_new_privs, or
+ * CAP_SYS_ADMIN in its user namespace; sets nothing else. With a flag of SECCOMP_NOTIFY,
+ * 'ret_listener' gets the descriptor that the supervisor reads from, close-on-exec; every call that
+ * asks hangs until it is answered, and gives ENOSYS once the listener is closed. Without such a flag
+ * 'ret_listener' may be NULL and is not written. Where the kernel has it, a question is broken off
+ * by fatal signals only (see SECCOMP_HAS_WAIT_KILLABLE).
+ */
+int seccomp_load(unsigned flags, int *ret_listener, struct err *err);
+
+/* A short name for the plan: "default", "nested", "default+notify-net". */
+const char *seccomp_describe(unsigned flags);
+
+/*
+ * The programs themselves, from the generated file. 'default' and 'nested' are whole. A 'notify_*'
+ * matches its calls and falls off its end otherwise: seccomp_compose() makes one filter of those
+ * that are wanted.
+ */
+struct seccomp_program {
+	const struct sock_filter *insns;
+	unsigned short len;
+};
+
+extern const struct seccomp_program seccomp_default;
+extern const struct seccomp_program seccomp_nested;
+extern const struct seccomp_program seccomp_notify_net;
+
+#define SECCOMP_COMPOSED_MAX 512
+
+/* Fills 'insns' with the filter for the notify flags; returns its length, 0 when there is none. */
+unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX]);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seccomp-gen: turns the lists of data/seccomp into BPF programs, at build time.
+ *
+ *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST...
+ *
+ * ARCH is meson's cpu family; its 32-bit sister gets a table of its own in the same program. A filter
+ * is a whole program, loaded by itself; a fragment asks the supervisor about a few calls and falls
+ * off its end otherwise, and the loader strings fragments together. The output is one C file that
+ * defines a 'struct seccomp_program seccomp_NAME' for each.
+ *
+ * libseccomp gives the numbers only. Its own code generator cannot say 'every other value of this
+ * argument' (it refuses two tests of one argument in a rule), and for i386 it turns a rule about
+ * socket() into one that also opens socketcall(), whose arguments no filter can see. The program is
+ * made in seccomp-emit.c instead.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+
+#include "seccomp-gen.h"
+
+#define ARM_PRIVATE 0x0f0000u /* 32-bit arm has calls of its own from here */
+#define ARM_PRIVATE_MAX 16u
+
+static const struct arch archs[] = {
+	{ "x86_64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64, "x86" },
+	{ "x86", SCMP_ARCH_X86, AUDIT_ARCH_I386, NULL },
+	{ "aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64, "arm" },
+	{ "arm", SCMP_ARCH_ARM, AUDIT_ARCH_ARM, NULL },
+};
+
+static const char *at_file;
+static unsigned at_line;
+
+void die_at(const char *file, unsigned line)
+{
+	at_file = file;
+	at_line = line;
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("seccomp-gen: ", stderr);
+	if (at_file)
+		fprintf(stderr, "%s:%u: ", at_file, at_line);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(EXIT_FAILURE);
+}
+
+const struct arch *find_arch(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(archs); i++)
+		if (strcmp(archs[i].name, name) == 0)
+			return &archs[i];
+	die("no system call tables for '%s'", name);
+}
+
+/*
+ * libseccomp's number for the name, -1 when the arch has no such call. Found by asking for the name
+ * of every number: the other way round, i386 gives pseudo numbers for sockets and System V queues.
+ */
+static int64_t library_nr(const struct arch *arch, const char *name)
+{
+	static char *names[ARRAY_LEN(archs)][NR_MAX + ARM_PRIVATE_MAX];
+	char **table = names[arch - archs];
+
+	for (unsigned i = 0; i < NR_MAX + ARM_PRIVATE_MAX; i++) {
+		unsigned nr = i < NR_MAX ? i : ARM_PRIVATE + (i - NR_MAX);
+
+		if (!table[i])
+			table[i] = seccomp_syscall_resolve_num_arch(arch->scmp, (int)nr);
+		if (!table[i])
+			table[i] = strdup("");
+		if (table[i] && strcmp(table[i], name) == 0)
+			return nr;
+	}
+	return -1;
+}
+
+int64_t call_nr(const struct call *c, const struct arch *arch)
+{
+	int64_t nr = library_nr(arch, c->name);
+	bool given = c->nr >= 0 && (!*c->nr_arch || strcmp(c->nr_arch, arch->name) == 0);
+
+	if (nr >= 0) {
+		if (given && nr != c->nr)
+			die("'%s' is %lld on %s, the list says %lld", c->name, (long long)nr,
+			    arch->name, (long long)c->nr);
+		return nr;
+	}
+	if (c->nr >= 0)
+		return given ? c->nr : -1;
+	if (!c->optional &&
+	    seccomp_syscall_resolve_name_arch(arch->scmp, c->name) == __NR_SCMP_ERROR)
+		die("unknown call '%s': give its number or mark it '?'", c->name);
+	return -1;
+}
+
+/* A filter answers by itself; a fragment only ever asks the supervisor. */
+static void check_kind(const struct policy *p, const char *kind, const char *name)
+{
+	bool fragment = strcmp(kind, "fragment") == 0;
+
+	if (!fragment && strcmp(kind, "filter") != 0)
+		die("unknown kind '%s'", kind);
+	if (fragment != (p->fallback == PASS))
+		die("%s '%s' %s a default", kind, name, fragment ? "must not have" : "needs");
+	for (unsigned i = 0; i < p->n_calls; i++)
+		for (unsigned j = 0; j < p->calls[i].n_rules; j++)
+			if (fragment != (p->calls[i].rules[j].action == SECCOMP_RET_USER_NOTIF))
+				die("'%s' in %s '%s': 'notify' is for fragments, the rest for "
+				    "filters",
+				    p->calls[i].name, kind, name);
+}
+
+static void print_program(FILE *f, const char *name, const struct code *code)
+{
+	fprintf(f, "\nstatic const struct sock_filter %s_insns[] = {\n", name);
+	for (unsigned i = 0; i < code->n; i++)
+		fprintf(f, "\t{ 0x%02x, %u, %u, 0x%x },\n", code->insns[i].code, code->insns[i].jt,
+			code->insns[i].jf, code->insns[i].k);
+	fprintf(f, "};\n\nconst struct seccomp_program seccomp_%s = { %s_insns, %u };\n", name,
+		name, code->n);
+}
+
+/* One program of the lists that follow its option; returns how many there were. */
+static int make_program(FILE *f, const struct arch *arch, char **argv)
+{
+	static struct policy policy;
+	static struct code code;
+	char *name = strchr(argv[0], '=');
+	int n = 0;
+
+	if (strncmp(argv[0], "--", 2) != 0 || !name)
+		die("'%s': wanted --filter=NAME or --fragment=NAME", argv[0]);
+	*name++ = '\0';
+	memset(&policy, 0, sizeof(policy));
+	policy.fallback = PASS;
+	while (argv[n + 1] && strncmp(argv[n + 1], "--", 2) != 0) {
+		n++;
+		read_list(&policy, argv[n], (unsigned)n);
+	}
+	check_kind(&policy, argv[0] + 2, name);
+	emit_program(&code, &policy, arch);
+	print_program(f, name, &code);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	const struct arch *arch;
+	FILE *f;
+
+	if (argc < 4)
+		die("usage: seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST...");
+	arch = find_arch(argv[1]);
+	f = fopen(argv[2], "we");
+	if (!f)
+		die("%s: %s", argv[2], strerror(errno));
+	fputs("/* Made by seccomp-gen from data/seccomp; changes are lost. */\n"
+	      "#include \"os/linux/seccomp.h\"\n",
+	      f);
+	for (int i = 3; i < argc; i++)
+		i += make_program(f, arch, &argv[i]);
+	if (fclose(f) != 0)
+		die("%s: %s", argv[2], strerror(errno));
+	return EXIT_SUCCESS;
+}
