@@ -70,7 +70,11 @@ WRAPIX_API int wrapix_plan_make_for(struct wrapix_spec *spec, const char *host_j
 				    struct wrapix_plan **ret, struct wrapix_error *error);
 WRAPIX_API void wrapix_plan_free(struct wrapix_plan *plan);
 
-enum wrapix_format { WRAPIX_TEXT, WRAPIX_JSON };
+enum wrapix_format {
+	WRAPIX_TEXT,
+	WRAPIX_JSON,
+	WRAPIX_FACTS, /* the facts about the host that the plan was made from, as JSON */
+};
 WRAPIX_API void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format,
 				  FILE *out);
 

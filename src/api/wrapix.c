@@ -143,6 +143,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
+	if (r == 0 && host_json)
+		host_assume_mounts(&spec->spec, &plan->host);
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
 	return r;
@@ -180,10 +182,16 @@ void wrapix_plan_free(struct wrapix_plan *plan)
 
 void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format, FILE *out)
 {
-	if (format == WRAPIX_JSON)
+	switch (format) {
+	case WRAPIX_JSON:
 		plan_print_json(&plan->plan, out);
-	else
+		break;
+	case WRAPIX_FACTS:
+		host_print_json(&plan->host, out);
+		break;
+	default:
 		plan_print(&plan->plan, out);
+	}
 }
 
 /* Passes the engine's events on as public ones. */

@@ -176,15 +176,17 @@ static int read_string(struct reader *r, struct str *out)
 	str_add(out, "");
 	while (!at_char(r, '"')) {
 		const char *run = r->p;
-		int ret;
 
-		while (r->p < r->end && *r->p != '"' && *r->p != '\\' && *r->p != '\n')
+		while (r->p < r->end && !memchr("\"\\\n\r\t", *r->p, 5))
 			r->p++;
 		str_addn(out, run, (size_t)(r->p - run));
-		if (r->p >= r->end || *r->p == '\n')
+		if (r->p >= r->end || *r->p == '\n' || *r->p == '\r')
 			return fail_at(r, start, "a string that does not end");
+		if (*r->p == '\t')
+			return fail(r, "a tab in a string; write it as \\t");
 		if (*r->p == '\\') {
-			ret = read_escape(r, out);
+			int ret = read_escape(r, out);
+
 			if (ret < 0)
 				return ret;
 		}

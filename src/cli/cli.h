@@ -34,7 +34,7 @@ extern const struct opt main_opts[];
 /* What each subcommand's options fill. */
 struct run_args {
 	struct wrapix_spec *spec;
-	bool dry_run, json, verbose;
+	bool dry_run, json, facts, verbose;
 	const char *host_file; /* plan --host: facts about another machine */
 };
 extern const struct opt run_opts[];  /* run */

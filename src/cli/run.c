@@ -89,7 +89,11 @@ static int print_plan(const struct run_args *args)
 
 	if (status != CLI_GO_ON)
 		return status;
-	wrapix_plan_print(plan, args->json ? WRAPIX_JSON : WRAPIX_TEXT, stdout);
+	wrapix_plan_print(plan,
+			  args->facts  ? WRAPIX_FACTS
+			  : args->json ? WRAPIX_JSON
+				       : WRAPIX_TEXT,
+			  stdout);
 	wrapix_plan_free(plan);
 	return ferror(stdout) || fflush(stdout) ? EXIT_WRAPIX : 0;
 }

@@ -114,6 +114,8 @@ const struct opt run_opts[] = {
 
 const struct opt plan_opts[] = {
 	{ 0, "json", FLAG(json), .help = "print the plan as JSON" },
+	{ 0, "facts", FLAG(facts),
+	  .help = "print the facts about this machine that the plan is made from, for --host" },
 	{ 0, "host", "FILE", .kind = OPT_STRING, .offset = offsetof(struct run_args, host_file),
 	  .complete = COMPLETE_FILE,
 	  .help = "plan for the machine that this file describes, not for this one" },

@@ -53,6 +53,8 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 		.asked = (spec->limits.memory ? LIMIT_BIT(LIMIT_MEMORY) : 0) |
 			 (spec->limits.pids ? LIMIT_BIT(LIMIT_PIDS) : 0) |
 			 (spec->limits.cpus > 0 ? LIMIT_BIT(LIMIT_CPUS) : 0),
+		.nested = spec->allow_nested,
+		.patient = !spec->cmd,
 	};
 	cgroup_limits_default(&plan->limits, &host->cgroup);
 	plan->limits_by = cgroup_choose(&host->cgroup, &plan->limits);

@@ -59,12 +59,15 @@ static int read_later(_unused_ const struct reader *reader, const struct json_at
 	return err_usage(err, "%s: not available yet in this version of wrapix", at->key);
 }
 
-static int set_scalar(const struct reader *reader, const char *key, const char *text,
+static int set_scalar(const struct reader *reader, const struct json_at *at, const char *text,
 		      struct err *err)
 {
+	_cleanup_str_ struct str place = { 0 };
+
+	json_at_add(&place, at);
 	if (reader->project)
-		widen_scalar(reader->project, reader->spec, key, text);
-	return spec_set(reader->spec, key, text, reader->layer, err);
+		widen_scalar(reader->project, reader->spec, place.s, at->key, text);
+	return spec_set(reader->spec, at->key, text, reader->layer, err);
 }
 
 static int read_word(const struct reader *reader, const struct json_at *at,
@@ -73,7 +76,7 @@ static int read_word(const struct reader *reader, const struct json_at *at,
 	const char *text;
 	int r = json_get_string(at, value, &text, err);
 
-	return r < 0 ? r : set_scalar(reader, at->key, text, err);
+	return r < 0 ? r : set_scalar(reader, at, text, err);
 }
 
 static int read_bool(const struct reader *reader, const struct json_at *at,
@@ -82,7 +85,7 @@ static int read_bool(const struct reader *reader, const struct json_at *at,
 	bool on;
 	int r = json_get_bool(at, value, &on, err);
 
-	return r < 0 ? r : set_scalar(reader, at->key, on ? "true" : "false", err);
+	return r < 0 ? r : set_scalar(reader, at, on ? "true" : "false", err);
 }
 
 static const char *const limit_keys[] = { "cpus", "memory", "pids", "disk" };
@@ -117,7 +120,7 @@ static int read_limits(const struct reader *reader, const struct json_at *at,
 			return json_err_type(place, limit, "a number or a string such as \"4G\"",
 					     err);
 		}
-		r = set_scalar(reader, key, json_object_get_string(limit), err);
+		r = set_scalar(reader, place, json_object_get_string(limit), err);
 		if (r < 0)
 			return err_wrap(err, "limits");
 	}

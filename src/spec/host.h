@@ -91,6 +91,8 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 
 int host_load(const char *json, size_t len, struct host *ret, struct err *err);
 void host_print_json(const struct host *host, FILE *out);
+/* Takes each mount of the spec that the facts say nothing of for a directory that exists. */
+void host_assume_mounts(const struct spec *spec, struct host *host);
 
 const char *host_env(const struct host *host, const char *name);
 /* True for the variables that come in without being named: terminal, locale, git identity. */

@@ -1,13 +1,363 @@
 /* SPDX-License-Identifier: MIT */
-/* Host facts as JSON: what 'wrapix plan --host FILE' reads. */
+/*
+ * Host facts as JSON: what 'wrapix plan --facts' prints and 'wrapix plan --host FILE' reads. One
+ * table of fields serves both, so what is printed can be read back.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/path.h"
 #include "spec/host.h"
 
-#include <errno.h>
+enum field_type { FIELD_STRING, FIELD_UINT, FIELD_BOOL, FIELD_U64, FIELD_TEXT };
+
+struct field {
+	const char *name;
+	enum field_type type;
+	size_t offset;
+	size_t size; /* FIELD_TEXT: of the array */
+};
+
+#define FIELD(name, type, member)                                    \
+	{                                                            \
+		name, FIELD_##type, offsetof(struct host, member), 0 \
+	}
+#define TEXT(name, member)                                       \
+	{                                                        \
+		name, FIELD_TEXT, offsetof(struct host, member), \
+			sizeof(((struct host *)0)->member)       \
+	}
+
+static const struct field fields[] = {
+	FIELD("platform", STRING, platform),
+	FIELD("uid", UINT, uid),
+	FIELD("gid", UINT, gid),
+	FIELD("user", STRING, user),
+	FIELD("home", STRING, home),
+	FIELD("stateHome", STRING, state_home),
+	FIELD("configHome", STRING, config_home),
+	FIELD("dataHome", STRING, data_home),
+	FIELD("landlockAbi", UINT, landlock_abi),
+	FIELD("tun", BOOL, tun),
+	FIELD("resolvConf", STRING, resolv_conf),
+	FIELD("gitName", STRING, git_name),
+	FIELD("gitEmail", STRING, git_email),
+	FIELD("pasta", STRING, tools.pasta),
+	FIELD("shell", STRING, tools.shell),
+	FIELD("ttyIn", BOOL, tty[0]),
+	FIELD("ttyOut", BOOL, tty[1]),
+	FIELD("ttyErr", BOOL, tty[2]),
+	FIELD("projectDir", STRING, project.dir),
+	FIELD("projectOwner", UINT, project.owner),
+	FIELD("projectTop", STRING, project.top),
+	FIELD("projectGit", UINT, project.git),
+	FIELD("projectGitdir", STRING, project.gitdir),
+	FIELD("projectCommondir", STRING, project.commondir),
+	FIELD("projectGitRelative", BOOL, project.git_relative),
+	FIELD("projectNote", STRING, project.note),
+	FIELD("projectHasConfig", BOOL, project.has_config),
+	FIELD("projectHasWrapixDir", BOOL, project.has_wrapix_dir),
+	FIELD("agentName", STRING, agent.name),
+	FIELD("agentProgram", STRING, agent.program),
+	FIELD("agentRoot", STRING, agent.root),
+	FIELD("agentInner", STRING, agent.inner),
+	FIELD("agentInterpreter", STRING, agent.interpreter),
+	FIELD("cgroupLayout", UINT, cgroup.layout),
+	FIELD("cgroupV2", UINT, cgroup.v2),
+	FIELD("cgroupV1", UINT, cgroup.v1),
+	FIELD("cgroupSystemd", UINT, cgroup.systemd),
+	TEXT("cgroupV2Dir", cgroup.v2_dir),
+	TEXT("cgroupSystemdSocket", cgroup.systemd_socket),
+	FIELD("systemdBooted", BOOL, cgroup.systemd_booted),
+	FIELD("nprocIsOwn", BOOL, cgroup.nproc_is_own),
+	FIELD("ram", U64, cgroup.ram),
+};
+
+static const struct {
+	const char *name;
+	size_t offset;
+} lists[] = {
+	{ "top", offsetof(struct host, top) },       { "etc", offsetof(struct host, etc) },
+	{ "extra", offsetof(struct host, extra) },   { "masks", offsetof(struct host, masks) },
+	{ "mounts", offsetof(struct host, mounts) },
+};
+
+static const char *const kind_names[] = {
+	[PATH_ABSENT] = "absent", [PATH_FILE] = "file",   [PATH_DIR] = "dir",
+	[PATH_LINK] = "link",     [PATH_OTHER] = "other",
+};
+
+/* Reading */
+
+static int load_string(struct host *host, const struct field *field, const char *value)
+{
+	void *at = (char *)host + field->offset;
+
+	if (field->type == FIELD_TEXT)
+		return snprintf(at, field->size, "%s", value) < (int)field->size ? 0 : -EINVAL;
+	*(char **)at = arena_strdup(&host->arena, value);
+	return 0;
+}
+
+static int load_number(struct host *host, const struct field *field, struct json_object *value)
+{
+	void *at = (char *)host + field->offset;
+	int64_t n = json_object_get_int64(value);
+
+	if (!json_object_is_type(value, json_type_int) || n < 0)
+		return -EINVAL;
+	if (field->type == FIELD_U64)
+		*(uint64_t *)at = (uint64_t)n;
+	else if (n <= UINT32_MAX)
+		*(unsigned *)at = (unsigned)n;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static int load_field(struct host *host, const struct field *field, struct json_object *value,
+		      struct err *err)
+{
+	static const char *const what[] = {
+		[FIELD_STRING] = "a string",     [FIELD_UINT] = "a whole number",
+		[FIELD_BOOL] = "a boolean",      [FIELD_U64] = "a whole number",
+		[FIELD_TEXT] = "a short string",
+	};
+	int r = 0;
+
+	switch (field->type) {
+	case FIELD_STRING:
+	case FIELD_TEXT:
+		if (!json_object_is_type(value, json_type_string))
+			r = -EINVAL;
+		else
+			r = load_string(host, field, json_object_get_string(value));
+		break;
+	case FIELD_BOOL:
+		if (!json_object_is_type(value, json_type_boolean))
+			r = -EINVAL;
+		*((bool *)((char *)host + field->offset)) = json_object_get_boolean(value);
+		break;
+	default:
+		r = load_number(host, field, value);
+	}
+	return r < 0 ? json_err_type(JSON_KEY(NULL, field->name), value, what[field->type], err)
+		     : 0;
+}
+
+static int load_fact(struct host *host, struct path_facts *facts, struct json_object *value,
+		     const struct json_at *at, struct err *err)
+{
+	const char *path = json_object_get_string(json_object_object_get(value, "path"));
+	const char *kind = json_object_get_string(json_object_object_get(value, "kind"));
+	const char *target = json_object_get_string(json_object_object_get(value, "target"));
+	struct path_fact *fact;
+
+	for (size_t i = 0; path && path[0] == '/' && kind && i < ARRAY_LEN(kind_names); i++) {
+		if (strcmp(kind, kind_names[i]))
+			continue;
+		fact = arena_grow(&host->arena, &facts->v, &facts->len, sizeof(*fact));
+		*fact = (struct path_fact){
+			.path = arena_strdup(&host->arena, path),
+			.kind = (enum path_kind)i,
+			.target = arena_strdup(&host->arena, target),
+		};
+		return 0;
+	}
+	return json_err_type(at, value, "an absolute path and its kind", err);
+}
+
+static int load_list(struct host *host, const char *name, size_t offset, struct json_object *list,
+		     struct err *err)
+{
+	struct path_facts *facts = (struct path_facts *)((char *)host + offset);
+	const struct json_at *at = JSON_KEY(NULL, name);
+	int r = json_check_type(at, list, json_type_array, err);
+
+	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++)
+		r = load_fact(host, facts, json_object_array_get_idx(list, i), JSON_INDEX(at, i),
+			      err);
+	return r;
+}
+
+static int load_env(struct host *host, struct json_object *map, struct err *err)
+{
+	int r = json_check_type(JSON_KEY(NULL, "env"), map, json_type_object, err);
+
+	if (r < 0)
+		return r;
+	json_object_object_foreach(map, name, value)
+	{
+		struct env_fact *fact = arena_grow(&host->arena, &host->env, &host->n_env,
+						   sizeof(*fact));
+
+		fact->name = arena_strdup(&host->arena, name);
+		fact->value = arena_strdup(&host->arena, json_object_get_string(value));
+	}
+	return 0;
+}
+
+static int load_key(struct host *host, const char *key, struct json_object *value, struct err *err)
+{
+	const char *names[ARRAY_LEN(fields)];
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		names[i] = fields[i].name;
+		if (!strcmp(key, fields[i].name))
+			return load_field(host, &fields[i], value, err);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (!strcmp(key, lists[i].name))
+			return load_list(host, key, lists[i].offset, value, err);
+	if (!strcmp(key, "env"))
+		return load_env(host, value, err);
+	return json_err_key(JSON_KEY(NULL, key), names, ARRAY_LEN(names), err);
+}
+
+/* What a plan cannot be made without. */
+static int check(const struct host *host, struct err *err)
+{
+	const struct {
+		const char *name, *value;
+	} needed[] = {
+		{ "platform", host->platform },
+		{ "user", host->user },
+		{ "home", host->home },
+		{ "shell", host->tools.shell },
+		{ "stateHome", host->state_home },
+		{ "projectDir", host->project.dir },
+		{ "projectTop", host->project.top },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+		if (!needed[i].value)
+			return err_usage(err, "the facts lack \"%s\"", needed[i].name);
+	if (!path_is_below(host->project.dir, host->project.top))
+		return err_usage(err, "\"projectDir\" does not lie below \"projectTop\"");
+	if (host->project.git == GIT_LINKED && (!host->project.gitdir || !host->project.commondir))
+		return err_usage(err, "the facts lack \"projectGitdir\" or \"projectCommondir\"");
+	return 0;
+}
 
 int host_load(const char *json, size_t len, struct host *ret, struct err *err)
 {
-	(void)json;
-	(void)len;
-	(void)ret;
-	return err_set(err, ENOSYS, "--host");
+	_cleanup_json_ struct json_object *root = NULL;
+	struct host host = { .platform = NULL };
+	int r = json_parse(json, len, "facts", &root, err);
+
+	if (r == 0)
+		r = json_check_type(NULL, root, json_type_object, err);
+	if (r == 0) {
+		json_object_object_foreach(root, key, value)
+		{
+			r = load_key(&host, key, value, err);
+			if (r < 0)
+				break;
+		}
+	}
+	if (r == 0)
+		r = check(&host, err);
+	if (r < 0) {
+		host_release(&host);
+		return r;
+	}
+	host.cgroup.uid = host.uid;
+	*ret = host;
+	return 0;
+}
+
+/* Writing */
+
+static void key(struct str *out, const char *name)
+{
+	str_addf(out, "%s\n  \"%s\": ", out->len > 1 ? "," : "", name);
+}
+
+static void print_field(struct str *out, const struct host *host, const struct field *field)
+{
+	const void *at = (const char *)host + field->offset;
+	const char *text = field->type == FIELD_TEXT ? at : NULL;
+
+	if (field->type == FIELD_STRING)
+		text = *(char *const *)at;
+	if (text && *text) {
+		key(out, field->name);
+		json_add_string(out, text);
+	} else if (field->type == FIELD_UINT) {
+		key(out, field->name);
+		str_addf(out, "%u", *(const unsigned *)at);
+	} else if (field->type == FIELD_U64) {
+		key(out, field->name);
+		str_addf(out, "%llu", (unsigned long long)*(const uint64_t *)at);
+	} else if (field->type == FIELD_BOOL) {
+		key(out, field->name);
+		str_add(out, *(const bool *)at ? "true" : "false");
+	}
+}
+
+static void print_list(struct str *out, const struct path_facts *facts, const char *name)
+{
+	key(out, name);
+	str_add(out, "[");
+	for (size_t i = 0; i < facts->len; i++) {
+		str_add(out, i ? ",\n    {\"path\": " : "\n    {\"path\": ");
+		json_add_string(out, facts->v[i].path);
+		str_addf(out, ", \"kind\": \"%s\"", kind_names[facts->v[i].kind]);
+		if (facts->v[i].target) {
+			str_add(out, ", \"target\": ");
+			json_add_string(out, facts->v[i].target);
+		}
+		str_add(out, "}");
+	}
+	str_add(out, "]");
+}
+
+/* Values of variables may be secrets that the user named: only the allow-listed ones are shown. */
+static void print_env(struct str *out, const struct host *host)
+{
+	bool first = true;
+
+	key(out, "env");
+	str_add(out, "{");
+	for (size_t i = 0; i < host->n_env; i++) {
+		if (!host_env_allowed(host->env[i].name))
+			continue;
+		str_add(out, first ? "" : ", ");
+		json_add_string(out, host->env[i].name);
+		str_add(out, ": ");
+		json_add_string(out, host->env[i].value);
+		first = false;
+	}
+	str_add(out, "}");
+}
+
+void host_print_json(const struct host *host, FILE *file)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_add(&out, "{");
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		print_field(&out, host, &fields[i]);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		print_list(&out, (const struct path_facts *)((const char *)host + lists[i].offset),
+			   lists[i].name);
+	print_env(&out, host);
+	fprintf(file, "%s\n}\n", out.s);
+}
+
+void host_assume_mounts(const struct spec *spec, struct host *host)
+{
+	struct path_facts *facts = &host->mounts;
+
+	while (facts->len < spec->n_mounts) {
+		const char *src = spec->mounts[facts->len].src;
+		char *path = path_expand(&host->arena, src, host->home, host->user);
+		struct path_fact *fact;
+
+		if (path[0] != '/')
+			path = path_join(&host->arena, host->project.dir, path);
+		fact = arena_grow(&host->arena, &facts->v, &facts->len, sizeof(*fact));
+		*fact = (struct path_fact){ .path = path, .kind = PATH_DIR };
+	}
 }

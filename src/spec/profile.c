@@ -136,9 +136,6 @@ static int load_chain(struct chain *chain, const char *name, const char *dir, st
 	while (r == 0 && name) {
 		r = add_profile(chain, name, dir, err);
 		if (r == 0)
-			r = json_check_type(NULL, chain->v[chain->len - 1].root, json_type_object,
-					    err);
-		if (r == 0)
 			r = read_extends(chain, &chain->v[chain->len - 1], &name, err);
 	}
 	return r;

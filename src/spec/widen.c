@@ -80,7 +80,7 @@ static bool replaces_users(const struct spec *spec, const char *dest)
 	return false;
 }
 
-void widen_mount(struct project_config *project, const struct spec *spec, const char *key,
+void widen_mount(struct project_config *project, const struct spec *spec, const char *place,
 		 const struct mount_spec *mount)
 {
 	_cleanup_str_ struct str shown = { 0 };
@@ -92,7 +92,7 @@ void widen_mount(struct project_config *project, const struct spec *spec, const 
 	str_add(&shown, " at ");
 	json_add_string(&shown, mount->dest);
 	str_add(&shown, mount->rw ? ", read-write" : ", read-only");
-	note(project, key, shown.s);
+	note(project, place, shown.s);
 }
 
 /* Where the agent sends the user's key and words, and what is loaded into it before it starts. Other
@@ -174,12 +174,17 @@ static bool only_widens(const struct spec *now, const struct spec *want, bool us
 	return users && now->only && !want->only;
 }
 
+/* The default limits keep the machine usable whatever runs inside (a fork bomb, a full tmpfs), so a
+ * project that lifts them takes a protection away. They depend on the machine; these are on the low
+ * side of them. Processors' time harms nobody for long. */
 static bool limits_widen(const struct spec *now, const struct spec *want, bool users)
 {
-	const struct limits *a = &now->limits, *b = &want->limits;
+	static const struct limits usual = {
+		.cpus = 1e9, .memory = 4ULL << 30, .pids = 4096, .disk = 4ULL << 30
+	};
+	const struct limits *a = users ? &now->limits : &usual, *b = &want->limits;
 
-	return users && (b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids ||
-			 b->disk > a->disk);
+	return b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids || b->disk > a->disk;
 }
 
 static const struct {
@@ -192,8 +197,8 @@ static const struct {
 	{ "pids", limits_widen },      { "disk", limits_widen },
 };
 
-void widen_scalar(struct project_config *project, const struct spec *spec, const char *key,
-		  const char *value)
+void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,
+		  const char *key, const char *value)
 {
 	_cleanup_str_ struct str shown = { 0 };
 	struct spec want = { .dir = NULL };
@@ -212,5 +217,5 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 	if (!widens)
 		return;
 	json_add_string(&shown, value);
-	note(project, key, shown.s);
+	note(project, place, shown.s);
 }

@@ -5,10 +5,11 @@
 #include "spec/config.h"
 
 /* Each looks at one value of the project's file before it is laid over spec, and notes it in
- * project when it widens. key is where it stands: "mounts[0]". A mount was checked already. */
-void widen_mount(struct project_config *project, const struct spec *spec, const char *key,
+ * project when it widens. place is where it stands: "mounts[0]", "limits.memory". A mount was
+ * checked already. */
+void widen_mount(struct project_config *project, const struct spec *spec, const char *place,
 		 const struct mount_spec *mount);
 void widen_env(struct project_config *project, const struct spec *spec, const char *name,
 	       const char *value);
-void widen_scalar(struct project_config *project, const struct spec *spec, const char *key,
-		  const char *value);
+void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,
+		  const char *key, const char *value);
