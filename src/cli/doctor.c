@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wrapix doctor: tries what a sandbox needs and prints a line for each: what works, what does not,
+ * and the command or file that fixes it. One table, one row a check.
+ */
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "api/api.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "engine/engine.h"
+#include "engine/native/probe.h"
+#include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
+
+enum verdict { WORKS, WEAKER, MISSING, BROKEN };
+
+static const struct {
+	const char *word, *color;
+} verdicts[] = {
+	[WORKS] = { "ok", "\033[32m" },
+	[WEAKER] = { "weaker", "\033[33m" },
+	[MISSING] = { "missing", "\033[33m" },
+	[BROKEN] = { "broken", "\033[31m" },
+};
+
+struct finding {
+	enum verdict verdict;
+	struct str text, fix;
+};
+
+struct patient {
+	const struct host *host;
+	const struct plan *plan; /* of a sandbox in the current directory, without a network */
+};
+
+/* A failed probe; what it is worth depends on the row. */
+static void found_error(struct finding *f, enum verdict verdict, const struct err *err)
+{
+	f->verdict = verdict;
+	str_add(&f->text, err->msg);
+	str_add(&f->fix, err->hint);
+}
+
+static void check_kernel(const struct patient *p, struct finding *f)
+{
+	struct utsname name;
+
+	(void)p;
+	uname(&name);
+	str_addf(&f->text, "%s %s, %s", name.sysname, name.release, name.machine);
+	if (strstr(name.release, "Microsoft") && !strstr(name.release, "microsoft-standard")) {
+		f->verdict = BROKEN;
+		str_add(&f->fix, "WSL 1 has no Linux kernel: wsl --set-version DISTRO 2");
+	}
+}
+
+static void check_userns(const struct patient *p, struct finding *f)
+{
+	struct err err;
+
+	(void)p;
+	if (probe_userns(&err) < 0)
+		found_error(f, BROKEN, &err);
+	else
+		str_add(&f->text, "made and mapped one");
+}
+
+static void check_mounts(const struct patient *p, struct finding *f)
+{
+	struct err err;
+
+	(void)p;
+	if (probe_mounts(&err) < 0)
+		found_error(f, BROKEN, &err);
+	else
+		str_add(&f->text, "tmpfs, bind mounts and /proc in namespaces of their own");
+}
+
+static void check_seccomp(const struct patient *p, struct finding *f)
+{
+	struct err err;
+
+	(void)p;
+	if (probe_seccomp(&err) < 0)
+		found_error(f, BROKEN, &err);
+	else
+		str_addf(&f->text, "filter loaded%s",
+			 seccomp_features() & SECCOMP_HAS_NOTIFY ? "; notifications work" : "");
+}
+
+static void check_landlock(const struct patient *p, struct finding *f)
+{
+	int abi = p->host->landlock_abi;
+
+	str_addf(&f->text, "ABI %d", abi);
+	if (landlock_has_scopes(abi))
+		return;
+	f->verdict = WEAKER;
+	str_add(&f->text, landlock_handles_files(abi)
+				  ? ": files; signals and abstract sockets rest on the namespaces"
+				  : ": not used; files rest on the mounts alone");
+	str_add(&f->fix, "a kernel of 6.12 or newer with 'landlock' in its lsm= list");
+}
+
+static void check_pasta(const struct patient *p, struct finding *f)
+{
+	const struct host *host = p->host;
+	struct spec spec = { .net = NET_OPEN };
+	struct plan plan = { .net = NET_OPEN };
+	struct err err;
+
+	if (plan_network(&plan, &spec, host, &err) < 0)
+		found_error(f, MISSING, &err);
+	else if (probe_pasta(&plan.pasta, &err) < 0)
+		found_error(f, BROKEN, &err);
+	else
+		str_addf(&f->text, "%s attached to a network namespace", host->tools.pasta);
+	if (f->verdict == BROKEN)
+		f->verdict = MISSING; /* a sandbox can be made, with --network none */
+	plan_release(&plan);
+}
+
+static void check_limits(const struct patient *p, struct finding *f)
+{
+	const struct cgroup_limits limits = {
+		.memory = 1 << 30, .pids = 1024, .cpus = 1, .asked = ~0U
+	};
+	static const char *const names[] = { "memory", "processes", "processors" };
+	char fix[512];
+
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		char line[256];
+		const char *how;
+
+		if (!cgroup_describe(&p->host->cgroup, &limits, limit, line, sizeof(line)))
+			f->verdict = WEAKER;
+		how = strstr(line, ": ");
+		str_addf(&f->text, "%s%s: %s", limit ? "; " : "", names[limit],
+			 how ? how + 2 : line);
+	}
+	cgroup_fix(&p->host->cgroup, fix, sizeof(fix));
+	if (f->verdict != WORKS)
+		str_add(&f->fix, fix);
+}
+
+static void check_agent(const struct patient *p, struct finding *f)
+{
+	const struct agent_facts *agent = &p->host->agent;
+
+	str_addf(&f->text, "%s: %s", agent->name, agent->program ? "installed" : "not installed");
+	if (agent->root)
+		str_addf(&f->text, " in %s", agent->root);
+	if (!agent->program) {
+		f->verdict = MISSING;
+		str_add(&f->fix, "npm install -g @anthropic-ai/claude-code; "
+				 "without it 'wrapix run' starts a shell");
+	}
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void check_sandbox(const struct patient *p, struct finding *f)
+{
+	double start = now_ms();
+	struct err err;
+	int status = 0;
+
+	if (!p->plan) {
+		f->verdict = WEAKER;
+		str_add(&f->text, "not tried: no plan can be made for this directory");
+	} else if (native_run(p->plan, "doctor", NULL, &status, &err) < 0)
+		found_error(f, BROKEN, &err);
+	else
+		str_addf(&f->text, "started and ended one in %.1f ms", now_ms() - start);
+}
+
+static const struct {
+	const char *name;
+	void (*check)(const struct patient *p, struct finding *f);
+} checks[] = {
+	{ "kernel", check_kernel },           { "user namespaces", check_userns },
+	{ "mounts", check_mounts },           { "seccomp", check_seccomp },
+	{ "Landlock", check_landlock },       { "open network", check_pasta },
+	{ "limits", check_limits },           { "agent", check_agent },
+	{ "a whole sandbox", check_sandbox },
+};
+
+static void print_text(const char *name, const struct finding *f)
+{
+	_cleanup_str_ struct str text = { 0 };
+	bool color = cli_color(stdout);
+
+	str_add_escaped(&text, f->text.s ? f->text.s : "");
+	printf("%s%-8s%s %-16s %s\n", color ? verdicts[f->verdict].color : "",
+	       verdicts[f->verdict].word, color ? "\033[0m" : "", name, text.s ? text.s : "");
+	if (f->fix.len)
+		printf("%26sfix: %s\n", "", f->fix.s);
+}
+
+static void print_json(const char *name, const struct finding *f, bool first)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "%s\n  {\"check\": ", first ? "[" : ",");
+	json_add_string(&out, name);
+	str_addf(&out, ", \"verdict\": \"%s\", \"text\": ", verdicts[f->verdict].word);
+	json_add_string(&out, f->text.s ? f->text.s : "");
+	str_add(&out, ", \"fix\": ");
+	json_add_string(&out, f->fix.s ? f->fix.s : "");
+	str_add(&out, "}");
+	fputs(out.s, stdout);
+}
+
+static bool examine(const struct patient *p, bool json)
+{
+	bool broken = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		struct finding f = { .verdict = WORKS };
+
+		checks[i].check(p, &f);
+		if (json)
+			print_json(checks[i].name, &f, i == 0);
+		else
+			print_text(checks[i].name, &f);
+		broken |= f.verdict == BROKEN;
+		str_release(&f.text);
+		str_release(&f.fix);
+		fflush(stdout);
+	}
+	if (json)
+		puts("\n]");
+	return broken;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct doctor_args args = { 0 };
+	struct spec spec, quick;
+	struct host host, quick_host = { 0 };
+	struct plan plan = { 0 };
+	struct patient patient = { .host = &host };
+	char *command[] = { (char *)"true", NULL };
+	struct err err;
+	int status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	spec_init(&spec);
+	spec_init(&quick);
+	quick.net = NET_NONE;
+	quick.cmd = command;
+	quick.force = quick.only = true;
+	if (host_probe(&spec, environ, &host, &err) < 0) {
+		status = cli_fail(&err);
+	} else {
+		if (host_probe(&quick, environ, &quick_host, &err) == 0 &&
+		    plan_make(&quick, &quick_host, &plan, &err) == 0)
+			patient.plan = &plan;
+		memset(plan.tty, 0, sizeof(plan.tty));
+		status = examine(&patient, args.json) ? EXIT_WRAPIX : 0;
+		host_release(&host);
+	}
+	plan_release(&plan);
+	host_release(&quick_host);
+	spec_release(&spec);
+	spec_release(&quick);
+	return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Trying, each for itself, what a sandbox is made of; for 'wrapix doctor'. Changes nothing. */
+#pragma once
+
+#include "plan/plan.h"
+
+/* A user namespace, mapped. */
+int probe_userns(struct err *err);
+/* All namespaces of a sandbox, a tmpfs, a copy of /usr, a /proc of its own. */
+int probe_mounts(struct err *err);
+/* The filter, loaded. */
+int probe_seccomp(struct err *err);
+/* pasta, attached to a network namespace. */
+int probe_pasta(const struct strv *argv, struct err *err);
