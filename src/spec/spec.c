@@ -142,7 +142,7 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct err *err)
 	size_t len = strspn(text, DIGITS);
 	const char *suffix = text + len;
 	unsigned shift = 0;
-	uint64_t n;
+	uint64_t n = 0;
 	int r;
 
 	if (*suffix) {
@@ -178,7 +178,7 @@ static int in_range(struct spec *spec, const struct key *key, uint64_t n, struct
 
 static int parse_bytes(struct spec *spec, const struct key *key, const char *value, struct err *err)
 {
-	uint64_t n;
+	uint64_t n = 0;
 	int r = parse_size(value, &n, err);
 
 	if (r < 0)
@@ -192,7 +192,7 @@ static int parse_bytes(struct spec *spec, const struct key *key, const char *val
 static int parse_count(struct spec *spec, const struct key *key, const char *value, struct err *err)
 {
 	size_t len = strspn(value, DIGITS);
-	uint64_t n;
+	uint64_t n = 0;
 	int r;
 
 	if (!len || value[len])
