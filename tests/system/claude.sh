@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A real Claude Code completes a whole turn in the sandbox, against a provider of our own that also runs inside: once
+# in print mode, and as the full-screen program under tmux, where the prompt must open without any question first.
+#
+# WRAPIX: the program under test (default: build/wrapix). WRAPIX_TEST_CLAUDE: an installed claude; without it one is
+# installed from npm into WRAPIX_TEST_CACHE (default /var/tmp/wrapix-tests) and kept there. As root the test goes on as
+# WRAPIX_TEST_USER. Prints TAP.
+#
+# shellcheck disable=SC2317 # functions that check() calls by name
+set -u
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=$(CDPATH='' cd -- "$here/../.." && pwd -P)
+wrapix=${WRAPIX:-$top/build/wrapix}
+case $wrapix in /*) ;; *) wrapix=$PWD/$wrapix ;; esac
+[ -x "$wrapix" ] || { echo "Bail out! there is no program at $wrapix"; exit 1; }
+
+if [ "$(id -u)" = 0 ]; then
+	user=${WRAPIX_TEST_USER:-wrapixtest}
+	home=$(getent passwd "$user" | cut -d: -f6)
+	[ -n "$home" ] || { echo "Bail out! there is no user '$user'; set WRAPIX_TEST_USER"; exit 1; }
+	cd / && exec setpriv --reuid "$user" --regid "$user" --init-groups env HOME="$home" USER="$user" LOGNAME="$user" \
+		WRAPIX="$wrapix" "$here/claude.sh" "$@"
+fi
+
+key=sk-ant-test-0123456789-abcdefghij-0123456789
+content='made by the agent'
+reply='The file is there.'
+me=$(id -u):$(id -g)
+
+tmp=$(mktemp -d) || exit 1
+# shellcheck disable=SC2329 # called by the trap
+finish() {
+	tmux kill-server 2>/dev/null
+	rm -rf "$tmp"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+export TMUX_TMPDIR="$tmp"
+unset TMUX
+
+n=0
+failed=0
+# check NAME COMMAND...: what a failing command printed, and what the program did, explain the failure.
+check() {
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" >"$tmp/why" 2>&1; then
+		echo "ok $n - $name"
+		return
+	fi
+	echo "not ok $n - $name"
+	for f in "$tmp/why" "$tmp/out" "$tmp/err" "$tmp/screen" "$project/api.err" "$project/api.log"; do
+		[ ! -s "$f" ] || sed "s|^|# ${f##*/}: |" "$f" | LC_ALL=C tr -cs ' -~\n' '?'
+	done
+	failed=1
+}
+cannot_run() {
+	if [ "${WRAPIX_TESTS_MUST_RUN-0}" = 1 ]; then
+		echo "not ok 1 - Claude Code in the sandbox"
+		echo "# cannot run here: $1"
+		echo 1..1
+		exit 1
+	fi
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+is() { [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; false; }; }
+
+# --- what is needed ---
+# A half-made install is never used: it becomes visible by its last step.
+install_claude() {
+	cache=${WRAPIX_TEST_CACHE:-/var/tmp/wrapix-tests}
+	claude=$cache/claude/node_modules/.bin/claude
+	mkdir -p "$cache" || return
+	[ -O "$cache" ] || { echo "$cache belongs to somebody else"; return 1; }
+	[ ! -x "$claude" ] || return 0
+	new=$(mktemp -d "$cache/new.XXXXXX") && "$top/scripts/npm-install" "$new" @anthropic-ai/claude-code &&
+		mv -T "$new" "$cache/claude"
+}
+
+for tool in node tmux; do
+	command -v $tool >/dev/null || cannot_run "$tool is not installed"
+done
+claude=${WRAPIX_TEST_CLAUDE-}
+if [ -z "$claude" ]; then
+	install_claude >"$tmp/npm.log" 2>&1 </dev/null || cannot_run "npm: $(tail -n 1 "$tmp/npm.log")"
+fi
+"$claude" --version >"$tmp/version" 2>&1 </dev/null || cannot_run "$claude: $(head -n 1 "$tmp/version")"
+echo "# $(head -n 1 "$tmp/version")"
+
+# What the sandboxes see at /kit.
+cd "$tmp" || exit 1
+mkdir home kit bin
+cp "$top/tests/lib/fake-anthropic.mjs" "$here/claude/with-api" kit
+cp "$here/claude/claude" bin
+printf '%s\n' 'set -g remain-on-exit on' 'set -g status off' >tmux.conf
+# tmux 3.3 knows a program's exit status most of the time only.
+echo '"$@"; echo $? >status' >keep-status
+
+# wx RUNNER PATH_FIRST ARGUMENT...: the program under test, with nothing of our environment but this.
+wx() {
+	runner=$1
+	first=$2
+	shift 2
+	# shellcheck disable=SC2086 # the runner is words
+	$runner env -i HOME="$tmp/home" PATH="$first:/usr/local/bin:/usr/bin:/bin" TERM=screen-256color LANG=C.UTF-8 \
+		ANTHROPIC_API_KEY="$key" "$wrapix" run --network none --mount "$tmp/kit:/kit:ro" \
+		--env ANTHROPIC_API_KEY --env CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 "$@"
+}
+
+made_the_file() {
+	is "$(cat "$1/hello.txt")" "$content" && is "$(stat -c %u:%g "$1/hello.txt")" "$me"
+}
+# The provider saw this program, with the key that the user let in.
+was_asked() { grep -F '"agent":"claude-cli/' "$1/api.log" | grep -qF "\"key\":\"$key\""; }
+
+# --- print mode ---
+project=$tmp/print
+mkdir "$project"
+print_mode() {
+	wx "timeout 60" "$(dirname "$claude")" "$project" --agent claude -- \
+		sh /kit/with-api claude -p 'make the file' --dangerously-skip-permissions \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	is $? 0 && is "$(cat "$tmp/out")" "$reply"
+}
+check "print mode: a turn completes" print_mode
+check "print mode: the file is the user's on the host" made_the_file "$project"
+check "print mode: the provider got the user's key" was_asked "$project"
+
+# --- full screen ---
+# screen_has PATTERN: wait until the screen shows it. Ends early when the program ended or asks something.
+questions='Enter to confirm|Choose the text style|Select login method|Not logged in|Unable to connect|Pane is dead'
+screen_has() {
+	tries=0
+	while tmux capture-pane -p >"$tmp/screen"; do
+		! grep -qE "$1" "$tmp/screen" || return 0
+		! grep -E "$questions" "$tmp/screen" || return 1
+		tries=$((tries + 1))
+		[ "$tries" -lt 200 ] || { echo "20 s without '$1'"; return 1; }
+		sleep 0.1
+	done
+	return 1
+}
+ends_with() {
+	tries=0
+	until [ -s status ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || { echo "still running after 10 s"; tmux capture-pane -p; return 1; }
+		sleep 0.1
+	done
+	is "$(cat status)" "$1"
+}
+
+types() {
+	tmux send-keys -l "$1"
+	screen_has "❯.*$1" && tmux send-keys Enter
+}
+
+# whole_session NAME DIRECTORY: a plain 'wrapix run' there, from the first screen to the last.
+whole_session() {
+	project=$2
+	rm -f status
+	wx "tmux -f tmux.conf new-session -d -x 100 -y 40 sh keep-status" "$tmp/bin" \
+		--mount "$(readlink -f "$claude"):/claude.real:ro" "$2"
+	check "$1: the prompt opens with no question before it" screen_has 'bypass permissions on'
+	check "$1: takes a prompt" types 'make the file'
+	check "$1: the turn completes" screen_has "● $reply"
+	check "$1: the file is the user's on the host" made_the_file "$2"
+	check "$1: the provider got the user's key" was_asked "$2"
+	check "$1: takes /exit" types '/exit'
+	check "$1: ends with 0" ends_with 0
+	tmux kill-server
+}
+
+mkdir plain
+whole_session "full screen" "$tmp/plain"
+
+# For Claude Code the repository's top is the project; it starts in a directory below it.
+git init -q repo && mkdir repo/sub && echo '@/etc/passwd' >repo/CLAUDE.md
+whole_session "below a repository's top" "$tmp/repo/sub"
+
+echo "1..$n"
+exit $failed
