@@ -241,6 +241,16 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 		emit(ctx, types[event], event == EVENT_EXITED ? exit_status(value) : value, NULL);
 }
 
+static void on_failure(void *ctx, const struct err *err)
+{
+	const struct relay *relay = ctx;
+	char text[sizeof(err->msg) + sizeof(err->hint) + 16];
+
+	snprintf(text, sizeof(text), "%s%s%s%s", err->msg, err->hint[0] ? " (" : "", err->hint,
+		 err->hint[0] ? ")" : "");
+	emit(relay, WRAPIX_WARNING, 0, text);
+}
+
 static char *command_line(struct arena *arena, const struct strv *argv)
 {
 	_cleanup_str_ struct str line = { 0 };
@@ -280,7 +290,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		    int *ret_status, struct wrapix_error *error)
 {
 	struct relay relay = { plan, on_event, ctx };
-	struct engine_hooks hooks = { on_engine_event, &relay };
+	struct engine_hooks hooks = { on_failure, on_engine_event, &relay };
 	struct session session;
 	char id[SESSION_ID_MAX];
 	struct err err;

@@ -7,6 +7,8 @@
 enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
 
 struct engine_hooks {
+	/* A part of the sandbox failed while it ran, and stays closed. */
+	void (*on_failure)(void *ctx, const struct err *err);
 	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
 	void (*on_event)(void *ctx, enum engine_event event, int value);
 	void *ctx;

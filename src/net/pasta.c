@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attaching pasta to a running namespace.
+ * Attaching pasta to a network namespace.
  *
  * Readiness: pasta writes its pid file when its interface is configured; that file is a FIFO of
  * ours, so the moment is an event and not a poll. Death: PDEATHSIG holds through pasta's entering
@@ -24,26 +24,43 @@
 #define READY_TIMEOUT_MS 10000
 #define OUTPUT_MAX 400
 
-struct attachment {
-	char dir[64], fifo[80];
-	int ready;  /* read side of the FIFO */
-	int output; /* what pasta prints: a small file in memory, which it may outlive */
-	pid_t pid;
-};
-
-static int make_fifo(struct attachment *a, struct err *err)
+static int make_fifo(struct pasta *p, struct err *err)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
 	if (!runtime || strlen(runtime) > 32 || access(runtime, W_OK) < 0)
 		runtime = "/tmp";
-	snprintf(a->dir, sizeof(a->dir), "%s/wrapix-XXXXXX", runtime);
-	if (!mkdtemp(a->dir))
+	snprintf(p->dir, sizeof(p->dir), "%s/wrapix-XXXXXX", runtime);
+	if (!mkdtemp(p->dir)) {
+		p->dir[0] = '\0';
 		return err_errno(err, errno, "making a directory in '%s'", runtime);
-	snprintf(a->fifo, sizeof(a->fifo), "%s/ready", a->dir);
-	if (mkfifo(a->fifo, 0600) == 0)
-		a->ready = open(a->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return a->ready < 0 ? err_errno(err, errno, "making '%s'", a->fifo) : 0;
+	}
+	snprintf(p->fifo, sizeof(p->fifo), "%s/ready", p->dir);
+	if (mkfifo(p->fifo, 0600) == 0)
+		p->ready = open(p->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return p->ready < 0 ? err_errno(err, errno, "making '%s'", p->fifo) : 0;
+}
+
+static void remove_fifo(struct pasta *p)
+{
+	if (p->ready >= 0)
+		close(p->ready);
+	p->ready = -1;
+	if (!p->dir[0])
+		return;
+	unlink(p->fifo);
+	rmdir(p->dir);
+	p->dir[0] = '\0';
+}
+
+/* A pipe would need a reader for as long as pasta lives; a plain file would grow. */
+static int make_output(struct pasta *p, struct err *err)
+{
+	p->output = memfd_create("pasta", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (p->output < 0 || ftruncate(p->output, OUTPUT_MAX) < 0 ||
+	    fcntl(p->output, F_ADD_SEALS, F_SEAL_GROW) < 0)
+		return err_errno(err, errno, "memfd");
+	return 0;
 }
 
 _Noreturn static void exec_pasta(char **words, int output, pid_t parent)
@@ -62,17 +79,7 @@ _Noreturn static void exec_pasta(char **words, int output, pid_t parent)
 	_exit(127);
 }
 
-/* A pipe would need a reader for as long as pasta lives; a file would grow. */
-static int make_output(struct attachment *a, struct err *err)
-{
-	a->output = memfd_create("pasta", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (a->output < 0 || ftruncate(a->output, OUTPUT_MAX) < 0 ||
-	    fcntl(a->output, F_ADD_SEALS, F_SEAL_GROW) < 0)
-		return err_errno(err, errno, "memfd");
-	return 0;
-}
-
-static int spawn(struct attachment *a, const struct strv *argv, pid_t target, struct err *err)
+static int spawn(struct pasta *p, const struct strv *argv, pid_t target, struct err *err)
 {
 	struct arena arena = { 0 };
 	struct strv words = { 0 };
@@ -81,24 +88,43 @@ static int spawn(struct attachment *a, const struct strv *argv, pid_t target, st
 	for (size_t i = 0; i < argv->len; i++)
 		strv_add(&arena, &words, argv->v[i]);
 	strv_add(&arena, &words, "--pid");
-	strv_add(&arena, &words, a->fifo);
+	strv_add(&arena, &words, p->fifo);
 	strv_addf(&arena, &words, "%d", (int)target);
-	a->pid = fork();
-	if (a->pid == 0)
-		exec_pasta(words.v, a->output, parent);
+	p->pid = fork();
+	if (p->pid == 0)
+		exec_pasta(words.v, p->output, parent);
 	arena_release(&arena);
-	return a->pid < 0 ? err_errno(err, errno, "fork") : 0;
+	if (p->pid < 0) {
+		p->pid = 0;
+		return err_errno(err, errno, "fork");
+	}
+	p->pidfd = os_pidfd_open(p->pid);
+	return p->pidfd < 0 ? err_errno(err, -p->pidfd, "pidfd_open") : 0;
 }
 
-/* The last line that pasta printed, for the error. */
-static int explain(struct attachment *a, struct err *err)
+int pasta_begin(struct pasta *p, const struct strv *argv, pid_t target, struct err *err)
 {
-	char text[OUTPUT_MAX + 1];
-	ssize_t n = pread(a->output, text, OUTPUT_MAX, 0);
+	int r;
+
+	*p = (struct pasta){ .pidfd = -1, .ready = -1, .output = -1 };
+	r = make_fifo(p, err);
+	if (r == 0)
+		r = make_output(p, err);
+	if (r == 0)
+		r = spawn(p, argv, target, err);
+	if (r < 0)
+		pasta_stop(p);
+	return r;
+}
+
+/* The last line that pasta printed. */
+static int explain(const struct pasta *p, struct err *err)
+{
+	char text[OUTPUT_MAX + 1] = "";
+	ssize_t n = pread(p->output, text, OUTPUT_MAX, 0);
 	char *line;
 
-	text[MAX(n, 0)] = '\0';
-	n = (ssize_t)strlen(text);
+	n = n > 0 ? (ssize_t)strlen(text) : 0;
 	while (n > 0 && text[n - 1] == '\n')
 		text[--n] = '\0';
 	line = strrchr(text, '\n');
@@ -108,58 +134,41 @@ static int explain(struct attachment *a, struct err *err)
 			"'wrapix doctor' looks closer; --network none starts without a network");
 }
 
-static int wait_ready(struct attachment *a, struct err *err)
+int pasta_finish(struct pasta *p, struct err *err)
 {
-	int pidfd = os_pidfd_open(a->pid);
-	struct pollfd fds[] = {
-		{ .fd = a->ready, .events = POLLIN },
-		{ .fd = pidfd, .events = POLLIN },
-	};
-	int n;
+	char byte;
+	int r = read(p->ready, &byte, 1) == 1 ? 0 : explain(p, err);
 
-	do {
-		n = poll(fds, ARRAY_LEN(fds), READY_TIMEOUT_MS);
-	} while (n < 0 && errno == EINTR);
-	if (pidfd >= 0)
-		close(pidfd);
-	if (n > 0 && (fds[0].revents & POLLIN))
-		return 0;
-	return explain(a, err);
-}
-
-static void clean(struct attachment *a)
-{
-	if (a->ready >= 0)
-		close(a->ready);
-	if (a->output >= 0)
-		close(a->output);
-	if (a->fifo[0])
-		unlink(a->fifo);
-	rmdir(a->dir);
-}
-
-int pasta_start(const struct strv *argv, pid_t pid, pid_t *ret_pasta, struct err *err)
-{
-	struct attachment a = { .ready = -1, .output = -1 };
-	int r = make_fifo(&a, err);
-
-	if (r == 0)
-		r = make_output(&a, err);
-	if (r == 0)
-		r = spawn(&a, argv, pid, err);
-	if (r == 0)
-		r = wait_ready(&a, err);
-	if (r < 0 && a.pid > 0)
-		pasta_stop(a.pid);
-	clean(&a);
-	if (r == 0)
-		*ret_pasta = a.pid;
+	remove_fifo(p);
+	if (r < 0)
+		pasta_stop(p);
 	return r;
 }
 
-void pasta_stop(pid_t pasta)
+int pasta_start(struct pasta *p, const struct strv *argv, pid_t target, struct err *err)
 {
-	kill(pasta, SIGKILL);
-	while (waitpid(pasta, NULL, 0) < 0 && errno == EINTR)
-		;
+	struct pollfd fds[2];
+	int n, r = pasta_begin(p, argv, target, err);
+
+	if (r < 0)
+		return r;
+	fds[0] = (struct pollfd){ .fd = p->ready, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = p->pidfd, .events = POLLIN };
+	do {
+		n = poll(fds, ARRAY_LEN(fds), READY_TIMEOUT_MS);
+	} while (n < 0 && errno == EINTR);
+	return pasta_finish(p, err);
+}
+
+void pasta_stop(struct pasta *p)
+{
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		close(p->pidfd);
+		close(p->output);
+		remove_fifo(p);
+	}
+	*p = (struct pasta){ .pidfd = -1, .ready = -1, .output = -1 };
 }

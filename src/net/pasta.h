@@ -7,9 +7,25 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+struct pasta {
+	pid_t pid;  /* 0: not running */
+	int pidfd;  /* readable when it has ended */
+	int ready;  /* readable when the network is there */
+	int output; /* what it prints: a small file in memory, which it may outlive */
+	char dir[64], fifo[80];
+};
+
 /*
- * Starts pasta (argv without the last word) for the namespaces of pid and waits until it is ready.
- * It dies with the caller. The caller stops it: pasta of 2023 outlives its target.
+ * Starts pasta (argv without its last words) for the namespaces of process target, without waiting.
+ * It dies with the caller, but the caller stops it: pasta of 2023 outlives its target.
  */
-int pasta_start(const struct strv *argv, pid_t pid, pid_t *ret_pasta, struct err *err);
-void pasta_stop(pid_t pasta);
+int pasta_begin(struct pasta *pasta, const struct strv *argv, pid_t target, struct err *err);
+
+/* Once 'ready' or 'pidfd' is readable: 0 when the network is there, else why not. */
+int pasta_finish(struct pasta *pasta, struct err *err);
+
+/* Both of these, waiting between them. */
+int pasta_start(struct pasta *pasta, const struct strv *argv, pid_t target, struct err *err);
+
+/* Safe at any time, also for a zeroed one. */
+void pasta_stop(struct pasta *pasta);

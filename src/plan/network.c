@@ -65,6 +65,7 @@ static int plan_pasta(struct plan *plan, const struct host *host, struct err *er
 		return err_hint(err, "sudo modprobe tun; sudo chmod 0666 /dev/net/tun; "
 				     "or use --network none");
 	}
+	plan->eager_net = !host->seccomp_notify;
 	strv_add(&plan->arena, &plan->pasta, host->tools.pasta);
 	for (size_t i = 0; i < ARRAY_LEN(pasta_args); i++)
 		strv_add(&plan->arena, &plan->pasta, pasta_args[i]);

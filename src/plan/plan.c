@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
 
 #define MIB (1024 * 1024ULL)
 
@@ -129,6 +130,11 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	note_landlock(&plan);
 	*ret = plan;
 	return 0;
+}
+
+unsigned plan_seccomp(const struct plan *plan)
+{
+	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0);
 }
 
 void plan_release(struct plan *plan)

@@ -9,8 +9,6 @@
 #include "spec/host.h"
 #include "spec/spec.h"
 
-
-
 #define AGENT_INSIDE "/opt/wrapix"
 
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
@@ -71,6 +69,7 @@ struct plan {
 
 	enum net_mode net;
 	struct strv pasta; /* argv without the final PID */
+	bool eager_net;    /* pasta is attached before the start: the kernel cannot ask later */
 
 	int landlock_abi;
 	struct access_rule *rules;
@@ -90,6 +89,20 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 void plan_release(struct plan *plan);
 void plan_print(const struct plan *plan, FILE *out);
 void plan_print_json(const struct plan *plan, FILE *out);
+
+/* The network is attached on first use. */
+static inline bool plan_is_lazy(const struct plan *plan)
+{
+	return plan->net == NET_OPEN && !plan->eager_net;
+}
+
+static inline bool plan_has_tty(const struct plan *plan)
+{
+	return plan->tty[0] || plan->tty[1] || plan->tty[2];
+}
+
+/* The seccomp filter, as flags of os/linux/seccomp.h. */
+unsigned plan_seccomp(const struct plan *plan);
 
 /* For the files of this room. */
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,

@@ -115,7 +115,7 @@ static void print_limits(struct str *out, const struct plan *plan)
 
 static void print_protections(struct str *out, const struct plan *plan)
 {
-	str_addf(out, "seccomp   %s\n", seccomp_describe(plan->nested ? SECCOMP_NESTED : 0));
+	str_addf(out, "seccomp   %s\n", seccomp_describe(plan_seccomp(plan)));
 	str_addf(out, "landlock  ABI %d:%s%s%s\n", plan->landlock_abi,
 		 plan->n_rules && landlock_handles_files(plan->landlock_abi) ? " files" : "",
 		 landlock_has_scopes(plan->landlock_abi) ? " signals abstract-sockets" : "",
@@ -261,7 +261,7 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	str_add(&out, "\n  ]");
 	json_pair(&out, "network", net_mode_name(plan->net));
 	json_list(&out, "pasta", &plan->pasta);
-	json_pair(&out, "seccomp", seccomp_describe(plan->nested ? SECCOMP_NESTED : 0));
+	json_pair(&out, "seccomp", seccomp_describe(plan_seccomp(plan)));
 	json_rules(&out, plan);
 	json_limits(&out, plan);
 	json_env(&out, plan);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
 #include "os/proc.h"
 #include "spec/project.h"
 #include "spec/agent.h"
@@ -365,6 +366,15 @@ static void probe_mounts(const struct spec *spec, struct host *host)
 	}
 }
 
+/* PID 1 of a sandbox of ours says so. */
+static bool is_inside(void)
+{
+	_cleanup_free_ char *name = NULL;
+
+	return os_read_file_at(AT_FDCWD, "/proc/1/cmdline", 65536, &name, NULL) == 0 &&
+	       !strcmp(name, "wrapix-init");
+}
+
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err)
 {
 	struct host host = { .platform = NULL };
@@ -392,6 +402,9 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	git_identity_probe(&host);
 	cgroup_probe(&host.cgroup);
 	host.landlock_abi = landlock_abi();
+	host.inside = is_inside();
+	/* A process tree has one listener, and ours is the outer sandbox's. */
+	host.seccomp_notify = !host.inside && (seccomp_features() & SECCOMP_HAS_NOTIFY);
 	for (int fd = 0; fd < 3; fd++)
 		host.tty[fd] = isatty(fd);
 	*ret = host;

@@ -72,6 +72,8 @@ struct host {
 	struct path_facts extra; /* /nix/store, /sys/devices/system/cpu, device nodes, ... */
 	struct path_facts masks; /* what exists of the table of files in /proc that are hidden */
 	int landlock_abi;
+	bool seccomp_notify;        /* system calls can be answered by a supervisor */
+	bool inside;                /* this is a sandbox of wrapix itself */
 	bool tun;                   /* /dev/net/tun can be opened */
 	char *resolv_conf;          /* the host's */
 	char *git_name, *git_email; /* from the user's own git configuration */

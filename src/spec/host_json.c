@@ -39,6 +39,8 @@ static const struct field fields[] = {
 	FIELD("configHome", STRING, config_home),
 	FIELD("dataHome", STRING, data_home),
 	FIELD("landlockAbi", UINT, landlock_abi),
+	FIELD("seccompNotify", BOOL, seccomp_notify),
+	FIELD("inside", BOOL, inside),
 	FIELD("tun", BOOL, tun),
 	FIELD("resolvConf", STRING, resolv_conf),
 	FIELD("gitName", STRING, git_name),

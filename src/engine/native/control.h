@@ -5,12 +5,14 @@
 #include "base/err.h"
 
 enum control_type {
-	CONTROL_MAPPED,  /* child: the user namespace has its ids */
-	CONTROL_PTY,     /* child: the master comes along */
-	CONTROL_GO,      /* supervisor: network and limits are in place */
-	CONTROL_SIGNAL,  /* supervisor: deliver value to the command */
-	CONTROL_STOPPED, /* child: the command was stopped by value */
-	CONTROL_EXITED,  /* child: the command ended with wait status value */
+	CONTROL_MAPPED,   /* child: the user namespace has its ids */
+	CONTROL_NETNS,    /* child: the network namespace comes along */
+	CONTROL_PTY,      /* child: the master comes along */
+	CONTROL_LISTENER, /* command: the seccomp listener comes along */
+	CONTROL_GO,       /* supervisor: network and limits are in place */
+	CONTROL_SIGNAL,   /* supervisor: deliver value to the command */
+	CONTROL_STOPPED,  /* child: the command was stopped by value */
+	CONTROL_EXITED,   /* child: the command ended with wait status value */
 };
 
 struct control {

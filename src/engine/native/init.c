@@ -101,6 +101,21 @@ static int make_pty(struct child *child, struct err *err)
 	return 0;
 }
 
+/* The supervisor attaches the network to this namespace when it is first used. */
+static int send_netns(const struct child *child, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!plan_is_lazy(child->plan))
+		return 0;
+	fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, errno, "opening '/proc/self/ns/net'");
+	if (control_send(child->control, CONTROL_NETNS, 0, fd) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
 static int wait_for_go(struct child *child, struct err *err)
 {
 	struct control message;
@@ -185,8 +200,9 @@ _Noreturn void init_main(struct child *child)
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		init_fail(child, (err_errno(&err, errno, "PR_SET_PDEATHSIG"), &err));
-	if (set_up_namespaces(child, &err) < 0 || root_build(child, &err) < 0 ||
-	    make_pty(child, &err) < 0 || wait_for_go(child, &err) < 0)
+	if (set_up_namespaces(child, &err) < 0 || send_netns(child, &err) < 0 ||
+	    root_build(child, &err) < 0 || make_pty(child, &err) < 0 ||
+	    wait_for_go(child, &err) < 0)
 		init_fail(child, &err);
 	/* From here on nothing inside may look at us; the command inherits it until its exec. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)

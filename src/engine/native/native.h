@@ -18,6 +18,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/control.h"
+#include "net/pasta.h"
 #include "plan/plan.h"
 
 /* What a source was when the supervisor looked, so that the child can tell that it is the same. */
@@ -55,9 +56,10 @@ struct sandbox {
 	pid_t pid; /* of PID 1, on the host */
 	int pidfd;
 	int control;
-	int pty_master; /* -1: none */
+	int pty_master;      /* -1: none */
+	int netns, listener; /* for the lazy network; -1: none */
 	struct cgroup cgroup;
-	pid_t pasta; /* 0: none */
+	struct pasta pasta; /* attached before the start */
 };
 
 /* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */

@@ -125,7 +125,8 @@ int probe_pasta(const struct strv *argv, struct err *err)
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	int mapped[2], pidfd, r;
-	pid_t pid, pasta;
+	struct pasta pasta = { 0 };
+	pid_t pid;
 	char byte;
 
 	if (pipe2(mapped, O_CLOEXEC) < 0)
@@ -144,9 +145,8 @@ int probe_pasta(const struct strv *argv, struct err *err)
 	if (read(mapped[0], &byte, 1) != 1)
 		r = err_set(err, EPERM, "the user namespace could not be mapped");
 	else
-		r = pasta_start(argv, pid, &pasta, err);
-	if (r == 0)
-		pasta_stop(pasta);
+		r = pasta_start(&pasta, argv, pid, err);
+	pasta_stop(&pasta);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(mapped[0]);

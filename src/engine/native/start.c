@@ -39,7 +39,7 @@ static int identify_sources(const struct plan *plan, struct source_id *sources, 
 
 static bool needs_go(const struct plan *plan)
 {
-	return plan->net == NET_OPEN || plan->limits_by == CGROUP_SYSTEMD;
+	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD;
 }
 
 /* The command line and the environment of the supervisor lie in the child's memory too, and
@@ -107,27 +107,48 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 	if (control_receive(sandbox->control, &message, NULL) < 0)
 		return 0; /* it failed; the status pipe says how */
 	r = cgroup_enter(&sandbox->cgroup, sandbox->pid, err);
-	if (r == 0 && plan->net == NET_OPEN)
-		r = pasta_start(&plan->pasta, sandbox->pid, &sandbox->pasta, err);
+	if (r == 0 && plan->eager_net)
+		r = pasta_start(&sandbox->pasta, &plan->pasta, sandbox->pid, err);
 	if (r == 0)
 		control_send(sandbox->control, CONTROL_GO, 0, -1);
 	return r;
 }
 
+/* Takes the descriptors that the plan makes the child send. A child that fails sends another
+ * message or none, and the status pipe says why. */
+static void receive_descriptors(struct sandbox *sandbox)
+{
+	const struct plan *plan = sandbox->plan;
+	const struct {
+		bool expected;
+		enum control_type type;
+		int *ret_fd;
+	} due[] = {
+		{ plan_is_lazy(plan), CONTROL_NETNS, &sandbox->netns },
+		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
+		{ plan_is_lazy(plan), CONTROL_LISTENER, &sandbox->listener },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(due); i++) {
+		struct control message;
+
+		if (due[i].expected &&
+		    (control_receive(sandbox->control, &message, due[i].ret_fd) < 0 ||
+		     message.type != due[i].type))
+			return;
+	}
+}
+
 /* Until the command runs, or the error why it does not. */
 static int await_exec(struct sandbox *sandbox, const struct child *child, struct err *err)
 {
-	const bool *tty = sandbox->plan->tty;
-	struct control message;
 	struct err reported;
 	ssize_t n;
 	int r = child->wait_for_go ? give_go(sandbox, err) : 0;
 
 	if (r < 0)
 		return r;
-	/* Without a message the child failed, and the pipe says how. */
-	if (tty[0] || tty[1] || tty[2])
-		(void)control_receive(sandbox->control, &message, &sandbox->pty_master);
+	receive_descriptors(sandbox);
 	do {
 		n = read(child->status, &reported, sizeof(reported));
 	} while (n < 0 && errno == EINTR);
@@ -146,12 +167,11 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	if (sandbox->pasta > 0)
-		pasta_stop(sandbox->pasta);
+	pasta_stop(&sandbox->pasta);
 	cgroup_remove(&sandbox->cgroup);
-	for (size_t i = 0; i < 4; i++) {
-		int fd = (int[]){ sandbox->pidfd, sandbox->control, sandbox->pty_master,
-				  status_pipe }[i];
+	for (size_t i = 0; i < 6; i++) {
+		int fd = (int[]){ sandbox->pidfd, sandbox->control,  sandbox->pty_master,
+				  sandbox->netns, sandbox->listener, status_pipe }[i];
 
 		if (fd >= 0)
 			close(fd);
@@ -174,7 +194,14 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	       int *ret_status, struct err *err)
 {
 	_cleanup_free_ struct source_id *sources = calloc(plan->n_ops, sizeof(*sources));
-	struct sandbox sandbox = { .plan = plan, .pidfd = -1, .control = -1, .pty_master = -1 };
+	struct sandbox sandbox = {
+		.plan = plan,
+		.pidfd = -1,
+		.control = -1,
+		.pty_master = -1,
+		.netns = -1,
+		.listener = -1,
+	};
 	struct child child = {
 		.plan = plan,
 		.sources = sources,

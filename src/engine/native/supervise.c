@@ -12,6 +12,8 @@
 
 #include "engine/native/native.h"
 #include "engine/native/terminal.h"
+#include "guard/notify.h"
+#include "net/lazy.h"
 #include "os/loop.h"
 #include "os/proc.h"
 
@@ -22,6 +24,8 @@ struct supervisor {
 	struct loop_source signals, control, death;
 	struct terminal terminal;
 	bool has_terminal;
+	struct notify notify;
+	struct lazy_net net;
 	int status; /* the command's wait status, -1 until it ended */
 };
 
@@ -91,6 +95,46 @@ static int on_death(struct loop_source *source, uint32_t events, struct err *err
 	return 0;
 }
 
+/* The lazy network. Its socket calls are all that is notified, and the base filter has allowed
+ * each: there is nothing to decide here but when it goes on. */
+static int on_socket(void *ctx, const struct seccomp_notif *call)
+{
+	struct supervisor *s = ctx;
+	static const int answers[] = {
+		[LAZY_GO_ON] = NOTIFY_CONTINUE,
+		[LAZY_WAIT] = NOTIFY_LATER,
+		[LAZY_REFUSE] = -ENETDOWN,
+	};
+
+	return answers[lazy_net_ask(&s->net, call->id)];
+}
+
+static void on_net_answer(void *ctx, uint64_t id, bool up)
+{
+	struct supervisor *s = ctx;
+
+	notify_answer(&s->notify, id, up ? NOTIFY_CONTINUE : -ENETDOWN);
+}
+
+static void on_net_failed(void *ctx, const struct err *err)
+{
+	struct supervisor *s = ctx;
+
+	if (s->hooks && s->hooks->on_failure)
+		s->hooks->on_failure(s->hooks->ctx, err);
+}
+
+static int start_network(struct supervisor *s, struct err *err)
+{
+	const struct lazy_net_hooks hooks = { on_net_answer, on_net_failed, s };
+	struct sandbox *sandbox = s->sandbox;
+
+	if (sandbox->listener < 0)
+		return 0;
+	lazy_net_start(&s->net, &s->loop, &sandbox->plan->pasta, take_fd(&sandbox->netns), &hooks);
+	return notify_start(&s->notify, &s->loop, take_fd(&sandbox->listener), on_socket, s, err);
+}
+
 static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *err)
 {
 	sigset_t set;
@@ -124,6 +168,8 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 		r = loop_add(&s->loop, &s->control, EPOLLIN, err);
 	if (r == 0)
 		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
+	if (r == 0)
+		r = start_network(s, err);
 	if (r == 0 && sandbox->pty_master >= 0) {
 		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
 				   sandbox->plan->tty, err);
@@ -166,7 +212,13 @@ int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *re
 	      struct err *err)
 {
 	struct supervisor s = {
-		.sandbox = sandbox, .hooks = hooks, .loop.fd = -1, .signals.fd = -1, .status = -1
+		.sandbox = sandbox,
+		.hooks = hooks,
+		.loop.fd = -1,
+		.signals.fd = -1,
+		.notify.source.fd = -1,
+		.net = { .netns = -1, .ready.fd = -1, .dead.fd = -1 },
+		.status = -1,
 	};
 	sigset_t old;
 	int r;
@@ -183,6 +235,8 @@ int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *re
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = reap_init(&s, err);
+	notify_stop(&s.notify);
+	lazy_net_stop(&s.net);
 	if (s.signals.fd >= 0)
 		close(s.signals.fd);
 	loop_release(&s.loop);

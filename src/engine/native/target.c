@@ -57,6 +57,17 @@ static int enter_landlock(const struct plan *plan, struct err *err)
 	return r;
 }
 
+static int load_filter(const struct child *child, struct err *err)
+{
+	_cleanup_close_ int listener = -1;
+	int r = seccomp_load(plan_seccomp(child->plan), &listener, err);
+
+	if (r == 0 && listener >= 0 &&
+	    control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return r;
+}
+
 static int confine(const struct child *child, struct err *err)
 {
 	const struct plan *plan = child->plan;
@@ -72,9 +83,7 @@ static int confine(const struct child *child, struct err *err)
 		r = err_errno(err, errno, "setting no_new_privs");
 	if (r == 0)
 		r = enter_landlock(plan, err);
-	if (r == 0)
-		r = seccomp_load(plan->nested ? SECCOMP_NESTED : 0, NULL, err);
-	return r;
+	return r == 0 ? load_filter(child, err) : r;
 }
 
 static int start_command(const struct child *child, struct err *err)
@@ -98,7 +107,10 @@ _Noreturn void target_main(struct child *child)
 
 	if (r == 0 && chdir(plan->cwd) < 0)
 		r = err_errno(&err, errno, "entering '%s'", plan->cwd);
-	os_close_all_but(3, &child->status, 1);
+	os_close_all_but(
+		3,
+		(int[]){ MIN(child->control, child->status), MAX(child->control, child->status) },
+		2);
 	if (r == 0) {
 		os_reset_signals();
 		r = confine(child, &err);

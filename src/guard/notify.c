@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading and answering seccomp notifications. */
+#include "guard/notify.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+void notify_answer(struct notify *notify, uint64_t id, int answer)
+{
+	struct seccomp_notif_resp response = {
+		.id = id,
+		.error = answer < 0 ? answer : 0,
+		.flags = answer < 0 ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
+	};
+
+	/* ENOENT: the caller died meanwhile, and nobody waits for this any more. */
+	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static int on_event(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct notify *notify = container_of(source, struct notify, source);
+	int answer;
+
+	(void)err;
+	if (!(events & EPOLLIN)) {
+		loop_remove(notify->loop, source); /* the last process under the filter is gone */
+		return 0;
+	}
+	memset(notify->call, 0, notify->size); /* the kernel insists */
+	if (ioctl(source->fd, SECCOMP_IOCTL_NOTIF_RECV, notify->call) < 0)
+		return 0; /* the caller was killed between the event and now */
+	answer = notify->fn(notify->ctx, notify->call);
+	if (answer != NOTIFY_LATER)
+		notify_answer(notify, notify->call->id, answer);
+	return 0;
+}
+
+int notify_start(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
+		 struct err *err)
+{
+	struct seccomp_notif_sizes sizes = { 0 };
+
+	*notify = (struct notify){
+		.loop = loop,
+		.source = { .fd = listener, .on_event = on_event },
+		.fn = fn,
+		.ctx = ctx,
+	};
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0)
+		return err_errno(err, errno, "seccomp notifications");
+	notify->size = MAX((size_t)sizes.seccomp_notif, sizeof(*notify->call));
+	notify->call = malloc(notify->size);
+	if (!notify->call)
+		return err_errno(err, ENOMEM, "seccomp notifications");
+	return loop_add(loop, &notify->source, EPOLLIN, err);
+}
+
+void notify_stop(struct notify *notify)
+{
+	if (notify->source.fd >= 0) {
+		loop_remove(notify->loop, &notify->source);
+		close(notify->source.fd);
+	}
+	free(notify->call);
+	*notify = (struct notify){ .source.fd = -1 };
+}

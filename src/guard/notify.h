@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guest of the loop: the one reader of a sandbox's seccomp notifications. A process inside hangs in
+ * its system call until it is answered here: with "go on", with an errno, or later.
+ */
+#pragma once
+
+#include <linux/seccomp.h>
+
+#include "os/loop.h"
+
+enum {
+	NOTIFY_CONTINUE = 0, /* let the kernel do the call */
+	NOTIFY_LATER = 1,    /* notify_answer() will follow */
+			     /* a negative errno: the call fails with it */
+};
+
+/* Says what becomes of a call. What it sees of the process is hostile and may change under it. */
+typedef int notify_fn(void *ctx, const struct seccomp_notif *call);
+
+struct notify {
+	struct loop *loop;
+	struct loop_source source;
+	struct seccomp_notif *call; /* of the size this kernel uses */
+	size_t size;
+	notify_fn *fn;
+	void *ctx;
+};
+
+/* Takes the listener over. */
+int notify_start(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
+		 struct err *err);
+void notify_answer(struct notify *notify, uint64_t id, int answer);
+void notify_stop(struct notify *notify);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attaching pasta on the first network socket, from inside the supervisor's loop.
+ *
+ * pasta takes its target by pid and must be able to look at it. PID 1 of the sandbox cannot be
+ * looked at, and no other process inside is ours to rely on: so a keeper, a child of the supervisor
+ * that joins the sandbox's user and network namespaces and waits, lends its pid until pasta holds
+ * the namespaces itself. It is in none of the sandbox's other namespaces: nothing inside sees it.
+ */
+#include "net/lazy.h"
+
+#include <errno.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "os/proc.h"
+
+#define WAITING_MAX 4096
+
+static int join_namespaces(int netns)
+{
+	_cleanup_close_ int userns = ioctl(netns, NS_GET_USERNS);
+
+	if (userns < 0 || setns(userns, CLONE_NEWUSER) < 0 || setns(netns, CLONE_NEWNET) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Forks the keeper and waits until it has joined. */
+static int start_keeper(struct lazy_net *net, struct err *err)
+{
+	pid_t parent = getpid();
+	int fds[2], code = 0;
+
+	if (pipe(fds) < 0)
+		return err_errno(err, errno, "pipe");
+	net->keeper = fork();
+	if (net->keeper == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		code = getppid() == parent ? join_namespaces(net->netns) : -ESRCH;
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* pasta opens our /proc/PID/ns */
+		if (write(fds[1], &code, sizeof(code)) < 0)
+			_exit(1);
+		os_close_all_but(0, NULL, 0);
+		for (;;)
+			pause();
+	}
+	close(fds[1]);
+	if (net->keeper < 0 || read(fds[0], &code, sizeof(code)) != sizeof(code))
+		code = -errno;
+	close(fds[0]);
+	return code < 0 ? err_errno(err, -code, "joining the sandbox's network namespace") : 0;
+}
+
+static void stop_keeper(struct lazy_net *net)
+{
+	if (net->keeper <= 0)
+		return;
+	kill(net->keeper, SIGKILL);
+	while (waitpid(net->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	net->keeper = 0;
+}
+
+static void unwatch(struct lazy_net *net)
+{
+	loop_remove(net->loop, &net->ready);
+	loop_remove(net->loop, &net->dead);
+	net->ready.fd = net->dead.fd = -1;
+}
+
+static void settle(struct lazy_net *net, bool up)
+{
+	net->state = up ? LAZY_UP : LAZY_DOWN;
+	for (size_t i = 0; i < net->n_waiting; i++)
+		net->hooks.answer(net->hooks.ctx, net->waiting[i], up);
+	free(net->waiting);
+	net->waiting = NULL;
+	net->n_waiting = 0;
+}
+
+/* pasta is ready, or has ended. */
+static int on_pasta(struct lazy_net *net)
+{
+	struct err err;
+	bool up;
+
+	unwatch(net);
+	up = pasta_finish(&net->pasta, &err) == 0;
+	stop_keeper(net);
+	if (!up)
+		net->hooks.failed(net->hooks.ctx, &err);
+	settle(net, up);
+	return 0;
+}
+
+static int on_ready(struct loop_source *source, uint32_t events, struct err *err)
+{
+	(void)events;
+	(void)err;
+	return on_pasta(container_of(source, struct lazy_net, ready));
+}
+
+static int on_dead(struct loop_source *source, uint32_t events, struct err *err)
+{
+	(void)events;
+	(void)err;
+	return on_pasta(container_of(source, struct lazy_net, dead));
+}
+
+static int begin(struct lazy_net *net, struct err *err)
+{
+	int r = start_keeper(net, err);
+
+	if (r == 0)
+		r = pasta_begin(&net->pasta, net->argv, net->keeper, err);
+	if (r < 0)
+		return r;
+	net->ready = (struct loop_source){ .fd = net->pasta.ready, .on_event = on_ready };
+	net->dead = (struct loop_source){ .fd = net->pasta.pidfd, .on_event = on_dead };
+	r = loop_add(net->loop, &net->ready, EPOLLIN, err);
+	return r == 0 ? loop_add(net->loop, &net->dead, EPOLLIN, err) : r;
+}
+
+void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argv, int netns,
+		    const struct lazy_net_hooks *hooks)
+{
+	*net = (struct lazy_net){
+		.loop = loop,
+		.argv = argv,
+		.netns = netns,
+		.hooks = *hooks,
+		.ready.fd = -1,
+		.dead.fd = -1,
+	};
+}
+
+static enum lazy_answer enqueue(struct lazy_net *net, uint64_t id)
+{
+	size_t n = net->n_waiting;
+
+	if (n >= WAITING_MAX)
+		return LAZY_REFUSE;
+	if ((n & (n - 1)) == 0) {
+		uint64_t *bigger = realloc(net->waiting, (n ? 2 * n : 1) * sizeof(*bigger));
+
+		if (!bigger)
+			return LAZY_REFUSE;
+		net->waiting = bigger;
+	}
+	net->waiting[net->n_waiting++] = id;
+	return LAZY_WAIT;
+}
+
+enum lazy_answer lazy_net_ask(struct lazy_net *net, uint64_t id)
+{
+	struct err err;
+
+	if (net->state == LAZY_UP)
+		return LAZY_GO_ON;
+	if (net->state == LAZY_DOWN)
+		return LAZY_REFUSE;
+	if (net->state == LAZY_IDLE) {
+		if (begin(net, &err) < 0) {
+			unwatch(net);
+			stop_keeper(net);
+			pasta_stop(&net->pasta);
+			net->state = LAZY_DOWN;
+			net->hooks.failed(net->hooks.ctx, &err);
+			return LAZY_REFUSE;
+		}
+		net->state = LAZY_ATTACHING;
+	}
+	return enqueue(net, id);
+}
+
+void lazy_net_stop(struct lazy_net *net)
+{
+	unwatch(net);
+	stop_keeper(net);
+	pasta_stop(&net->pasta);
+	free(net->waiting);
+	if (net->netns >= 0)
+		close(net->netns);
+	*net = (struct lazy_net){ .netns = -1, .ready.fd = -1, .dead.fd = -1 };
+}

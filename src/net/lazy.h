@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The open network, free until used: the first socket that needs a network makes pasta attach, and
+ * the call goes on when it is there. A command that makes no connection pays nothing.
+ */
+#pragma once
+
+#include "net/pasta.h"
+#include "os/loop.h"
+
+struct lazy_net;
+
+/* What lazy_net_ask() says. */
+enum lazy_answer { LAZY_GO_ON, LAZY_WAIT, LAZY_REFUSE };
+
+struct lazy_net_hooks {
+	void (*answer)(void *ctx, uint64_t id, bool up); /* for each that was told to wait */
+	void (*failed)(void *ctx, const struct err *err);
+	void *ctx;
+};
+
+struct lazy_net {
+	struct loop *loop;
+	const struct strv *argv;
+	int netns; /* of the sandbox */
+	struct lazy_net_hooks hooks;
+	enum { LAZY_IDLE, LAZY_ATTACHING, LAZY_UP, LAZY_DOWN } state;
+	pid_t keeper; /* lends pasta a pid in the sandbox's namespaces */
+	struct pasta pasta;
+	struct loop_source ready, dead;
+	uint64_t *waiting;
+	size_t n_waiting;
+};
+
+/* Takes netns over. */
+void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argv, int netns,
+		    const struct lazy_net_hooks *hooks);
+enum lazy_answer lazy_net_ask(struct lazy_net *net, uint64_t id);
+void lazy_net_stop(struct lazy_net *net);
