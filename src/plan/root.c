@@ -116,7 +116,7 @@ static void add_home(struct plan *plan, const struct spec *spec, const struct ho
 	if (spec->home == HOME_KEEP)
 		plan_add(plan, OP_BIND, HOME_INSIDE,
 			 arena_printf(a, "%s/wrapix/homes/%s", host->state_home, plan->home_key),
-			 OPF_DIR);
+			 OPF_DIR | OPF_MAKE);
 	else
 		plan_add(plan, OP_SCRATCH, HOME_INSIDE, NULL, 0)->mode = 0700;
 	if (host->git_name && host->git_email)

@@ -97,10 +97,19 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	return 0;
 }
 
+/* A source that a project's file names as its own and that leads elsewhere: nobody was asked. */
+static bool leaves_by_link(struct plan *plan, const struct mount_spec *mount,
+			   const struct path_fact *fact, const char *project)
+{
+	if (mount->layer != LAYER_PROJECT || strchr("/~$", mount->src[0]))
+		return false;
+	return path_is_below(path_join(&plan->arena, project, mount->src), project) &&
+	       !path_is_below(fact->path, project);
+}
+
 static int add_mount(struct plan *plan, const struct mount_spec *mount,
 		     const struct path_fact *fact, const struct host *host, struct err *err)
 {
-	const char *dest = mount->dest;
 	unsigned flags = mount->rw ? 0 : OPF_RO;
 
 	if (fact->kind == PATH_ABSENT) {
@@ -110,16 +119,13 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			fact->path);
 		return err_hint(err, "create it, or add ',optional' to the mount");
 	}
-	if (mount->layer == LAYER_PROJECT && mount->src[0] != '/' && mount->src[0] != '~' &&
-	    mount->src[0] != '$' && !path_is_below(fact->path, host->project.dir))
+	if (leaves_by_link(plan, mount, fact, host->project.dir))
 		return err_set(
 			err, EXDEV,
 			"mount source '%s' of the project's wrapix.json is a link that leaves "
 			"the project (to '%s')",
 			mount->src, fact->path);
-	if (dest[0] == '~')
-		dest = path_join(&plan->arena, HOME_INSIDE, dest + 1 + (dest[1] == '/'));
-	plan_add(plan, OP_BIND, path_join(&plan->arena, "/", dest), fact->path,
+	plan_add(plan, OP_BIND, mount->dest, fact->path,
 		 flags | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0));
 	return 0;
 }

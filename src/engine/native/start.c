@@ -16,6 +16,7 @@
 
 #include "engine/native/native.h"
 #include "net/pasta.h"
+#include "os/fs.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
 
@@ -30,9 +31,25 @@ static int identify_sources(const struct plan *plan, struct source_id *sources, 
 
 		if (op->kind != OP_BIND || (op->flags & OPF_OPTIONAL))
 			continue;
+		if ((op->flags & OPF_MAKE) && os_mkdirs(op->src, 0700, err) < 0)
+			return -err->code;
 		if (stat(op->src, &st) < 0)
 			return err_errno(err, errno, "mounting '%s' on '%s'", op->src, op->dest);
 		sources[i] = (struct source_id){ .dev = st.st_dev, .ino = st.st_ino };
+	}
+	return 0;
+}
+
+/* Descriptors 0 to 2 go inside as they are; a directory would be a door to the host's files. */
+static int check_standard_descriptors(struct err *err)
+{
+	static const char *const names[] = { "input", "output", "error" };
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat st;
+
+		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+			return err_usage(err, "standard %s is a directory", names[fd]);
 	}
 	return 0;
 }
@@ -216,6 +233,9 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 
 	if (!sources)
 		return err_errno(err, ENOMEM, "starting the sandbox");
+	r = check_standard_descriptors(err);
+	if (r < 0)
+		return r;
 	block_signals(&old);
 	r = cgroup_create(&sandbox.cgroup, &plan->cgroup, plan->limits_by, id, &plan->limits, err);
 	if (r == 0)

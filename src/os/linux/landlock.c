@@ -98,6 +98,34 @@ static int add_rule(int ruleset, const struct landlock_rule *rule, __u64 handled
 	return 0;
 }
 
+/* "/dev/stdout" is /proc/self/fd/1, and a file behind it lies in no tree of the sandbox's. */
+static int add_standard_files(int ruleset, __u64 handled, struct err *err)
+{
+	static const __u64 rights[] = {
+		[O_RDONLY] = LANDLOCK_ACCESS_FS_READ_FILE,
+		[O_WRONLY] = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE,
+		[O_RDWR] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+			   LANDLOCK_ACCESS_FS_TRUNCATE,
+	};
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct landlock_path_beneath_attr attr = { .parent_fd = fd };
+		int mode = fcntl(fd, F_GETFL);
+		struct stat st;
+
+		if (mode < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+		    (mode & O_ACCMODE) >= (int)ARRAY_LEN(rights))
+			continue;
+		attr.allowed_access = rights[mode & O_ACCMODE] & handled;
+		/* EBADFD: a file of no file system, such as a memfd, needs no rule. */
+		if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) <
+			    0 &&
+		    errno != EBADFD)
+			return err_errno(err, errno, "Landlock rule for descriptor %d", fd);
+	}
+	return 0;
+}
+
 int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, struct err *err)
 {
 	struct landlock_ruleset attr = handled_by(abi, n > 0);
@@ -115,6 +143,8 @@ int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, stru
 		if (r < 0)
 			return r;
 	}
+	if (attr.fs && add_standard_files(ruleset, attr.fs, err) < 0)
+		return -err->code;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return err_errno(err, errno, "entering the Landlock domain");
 	return 0;
