@@ -77,8 +77,10 @@ install_claude() {
 	mkdir -p "$cache" || return
 	[ -O "$cache" ] || { echo "$cache belongs to somebody else"; return 1; }
 	[ ! -x "$claude" ] || return 0
-	new=$(mktemp -d "$cache/new.XXXXXX") && "$top/scripts/npm-install" "$new" @anthropic-ai/claude-code &&
-		mv -T "$new" "$cache/claude"
+	new=$(mktemp -d "$cache/new.XXXXXX") || return
+	"$top/scripts/npm-install" "$new" @anthropic-ai/claude-code && mv -T "$new" "$cache/claude" && return
+	rm -rf "$new"
+	return 1
 }
 
 for tool in node tmux; do
@@ -86,7 +88,7 @@ for tool in node tmux; do
 done
 claude=${WRAPIX_TEST_CLAUDE-}
 if [ -z "$claude" ]; then
-	install_claude >"$tmp/npm.log" 2>&1 </dev/null || cannot_run "npm: $(tail -n 1 "$tmp/npm.log")"
+	install_claude >"$tmp/npm.log" 2>&1 </dev/null || cannot_run "no Claude Code: $(head -n 1 "$tmp/npm.log")"
 fi
 "$claude" --version >"$tmp/version" 2>&1 </dev/null || cannot_run "$claude: $(head -n 1 "$tmp/version")"
 echo "# $(head -n 1 "$tmp/version")"
