@@ -1,0 +1,217 @@
+# shellcheck shell=sh disable=SC2034 # a library: the scripts use its variables
+# SPDX-License-Identifier: MIT
+# What the system tests share; sourced as their first act:
+#
+#	. "$(dirname -- "$0")/../lib/system.sh"
+#	be_user "$@"		# as root: start again as the ordinary user WRAPIX_TEST_USER
+#	set_up			# $tmp, an empty $HOME, a $project to stand in
+#	check NAME COMMAND...	# one test point: the command succeeds
+#	finish			# the plan, and the exit status
+#
+# WRAPIX is the program under test. Nothing here sleeps to let something happen: a test waits for the end of a
+# process, for a line in a FIFO (the sandbox writes it into the project), or with await() for a condition.
+set -u
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=$(CDPATH='' cd -- "$here/../.." && pwd -P)
+wrapix=${WRAPIX:-$top/build/src/cli/wrapix}
+case $wrapix in /*) ;; *) wrapix=$PWD/$wrapix ;; esac
+test_user=${WRAPIX_TEST_USER:-wrapixtest}
+tests_run=0
+tests_failed=0
+tmp=
+
+bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+# --- who runs the test ---
+
+# Only these come from whoever started the test.
+clean_env() {
+	env -i PATH="$PATH" LANG=C.UTF-8 TERM=xterm WRAPIX="$wrapix" WRAPIX_TEST_USER="$test_user" \
+		WRAPIX_TESTS_MUST_RUN="${WRAPIX_TESTS_MUST_RUN-0}" HOME="${HOME-/}" "$@"
+}
+
+# as_user COMMAND...: root does it as the ordinary user, anybody else as himself.
+as_user() {
+	if [ "$(id -u)" = 0 ]; then
+		HOME=${user_home:-$(getent passwd "$test_user" | cut -d: -f6)} \
+			clean_env setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+need_user() {
+	[ "$(id -u)" != 0 ] || id "$test_user" >/dev/null 2>&1 ||
+		bail "there is no user '$test_user' (WRAPIX_TEST_USER); ./test makes it"
+	[ -x "$wrapix" ] || bail "there is no program at $wrapix (WRAPIX)"
+	as_user test -x "$wrapix" || bail "$test_user cannot reach $wrapix"
+}
+
+# be_user "$@": from here on the script runs as the ordinary user.
+be_user() {
+	need_user
+	[ "$(id -u)" != 0 ] || {
+		HOME=$(getent passwd "$test_user" | cut -d: -f6)
+		export HOME
+		cd / || exit 1
+		clean_env setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}" "$@"
+		exit
+	}
+}
+
+# $tmp lies in the user's real home, as projects do, because /tmp and /var/tmp are places of the sandbox's own.
+set_up() {
+	real_home=$HOME
+	tmp=$(mktemp -d "$HOME/wrapix-test.XXXXXX") || bail "no temporary directory in $HOME"
+	tmp=$(CDPATH='' cd -- "$tmp" && pwd -P)
+	trap tear_down EXIT
+	trap 'exit 1' HUP INT TERM
+	mkdir "$tmp/home" "$tmp/project" "$tmp/log"
+	home=$tmp/home
+	project=$tmp/project
+	state=$home/.local/state/wrapix
+	export HOME="$home"
+	unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR TMPDIR NO_COLOR
+	umask 022
+	cd "$project" || exit 1
+}
+
+tear_down() {
+	cd / || :
+	for pid in ${started-}; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	[ -z "$tmp" ] || {
+		chmod -R u+rwX "$tmp" 2>/dev/null
+		rm -rf "$tmp"
+	}
+}
+
+# --- TAP ---
+
+# What a test prints may hold anything; TAP gets lines of printable ASCII.
+explain() {
+	for log in "$tmp/log/why" "$tmp/log/out" "$tmp/log/err"; do
+		[ ! -s "$log" ] || { echo "--- ${log##*/}"; head -c 3000 "$log"; echo; }
+	done | LC_ALL=C tr -c ' -~\n' '?' | sed 's/^/# /'
+}
+
+point() { # point 'ok'|'not ok' NAME
+	tests_run=$((tests_run + 1))
+	printf '%s %d - ' "$1" "$tests_run"
+	printf '%s\n' "$2" | LC_ALL=C tr -c ' -~\n' '?' | tr '#\n' '? ' | sed 's/ *$//'
+	echo
+}
+
+check() {
+	check_name=$1
+	shift
+	if "$@" >"$tmp/log/why" 2>&1; then
+		point ok "$check_name"
+	else
+		point 'not ok' "$check_name"
+		tests_failed=$((tests_failed + 1))
+		explain
+	fi
+}
+
+# A test that cannot run here. Allowed on a laptop; in CI it is a failure.
+skip() { # skip NAME WHY
+	if [ "${WRAPIX_TESTS_MUST_RUN-0}" = 1 ]; then
+		point 'not ok' "$1"
+		echo "# cannot run here: $2"
+		tests_failed=$((tests_failed + 1))
+	else
+		tests_run=$((tests_run + 1))
+		echo "ok $tests_run - $1 # SKIP $2"
+	fi
+}
+
+finish() {
+	echo "1..$tests_run"
+	[ "$tests_failed" = 0 ]
+	exit
+}
+
+# --- conditions; each says why when it does not hold ---
+
+is() { [ "$1" = "$2" ] || { printf "got '%s', wanted '%s'\n" "$1" "$2"; false; }; }
+isnt() { [ "$1" != "$2" ] || { printf "got '%s'\n" "$1"; false; }; }
+has() { grep -qF -- "$2" "$1" || { printf "no '%s' in %s\n" "$2" "$1"; false; }; }
+lacks() { ! grep -F -- "$2" "$1"; }
+empty() { [ ! -s "$1" ] || { echo "$1 is not empty"; head -n 5 "$1"; false; }; }
+lines() { is "$(wc -l <"$1" | tr -d ' ')" "$2"; }
+absent() { [ ! -e "$1" ] || { echo "$1 exists"; false; }; }
+exists() { [ -e "$1" ] || { echo "$1 does not exist"; false; }; }
+fails() { ! "$@"; }
+printable() { [ -s "$1" ] && ! LC_ALL=C grep -n '[^ -~]' "$1"; }
+
+# await COMMAND...: until it succeeds; fails after 20 s. For what gives no event to wait for.
+await() {
+	await_end=$(($(date +%s) + 20))
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$await_end" ] || { echo "still not so after 20 s: $*"; return 1; }
+		sleep 0.01
+	done
+}
+
+# --- running the program ---
+
+# wx ARG...: leaves $rc, the files $out and $err. A hang ends after a minute, as 137.
+wx() {
+	out=$tmp/log/out err=$tmp/log/err
+	rm -f "$tmp/log/why"
+	timeout --foreground -s KILL 60 "$wrapix" "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+
+# inside SCRIPT [OPTION...]: in the current directory, without a network, which is fast.
+inside() {
+	inside_script=$1
+	shift
+	wx run --network none "$@" -- sh -c "$inside_script"
+}
+
+ended() { is "$rc" "$1" && empty "$err"; } # as the command wanted, without a word of ours
+
+printed() { # exactly this on standard output, nothing on standard error, status 0
+	is "$(cat "$out")" "$1" && ended 0
+}
+
+# says NAME WANT SCRIPT [OPTION...]: the script runs inside and prints exactly WANT.
+says() {
+	says_name=$1 says_want=$2
+	shift 2
+	inside "$@"
+	check "$says_name" printed "$says_want"
+}
+
+# works NAME SCRIPT [OPTION...]: the script runs inside and succeeds.
+works() {
+	works_name=$1
+	shift
+	inside "$@"
+	check "$works_name" is "$rc" 0
+}
+
+# refused STATUS TEXT: one line of error that holds TEXT, at most one hint, and nothing else.
+refused() {
+	is "$rc" "$1" && empty "$out" && has "$err" "$2" &&
+		is "$(head -n 1 "$err" | cut -c1-8)" "wrapix: " &&
+		is "$(sed 1d "$err" | grep -v '^hint: ' | head -n 1)" "" &&
+		[ "$(wc -l <"$err")" -le 2 ]
+}
+
+# Everything in a directory: names, kinds, modes, sizes, targets.
+snapshot() { (cd "$1" && find . -printf '%P|%y|%m|%s|%l\n' | LC_ALL=C sort); }
+same_tree() { # same_tree DIR FILE: as it was when 'snapshot DIR >FILE' ran
+	snapshot "$1" | diff "$2" -
+}
+
+# Processes of this user whose command line holds the word.
+running() { pgrep -u "$(id -u)" -f -- "$1" | grep -vx $$; }
+none_running() { await fails running "$1" || { pgrep -u "$(id -u)" -af -- "$1"; false; }; }
