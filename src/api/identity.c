@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 /* The variables that name root's places would lead the user there. */
@@ -19,6 +20,9 @@ static int change_ids(uid_t uid, gid_t gid, const char *name, struct err *err)
 		return err_errno(err, errno, "becoming uid %u, the owner of the project", uid);
 	if (setuid(0) == 0)
 		return err_set(err, EPERM, "root's rights could not be given up");
+	/* The kernel closed our /proc/self with the change; the child writes its id maps there. */
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return err_errno(err, errno, "PR_SET_DUMPABLE");
 	return 0;
 }
 

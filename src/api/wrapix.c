@@ -194,11 +194,13 @@ void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format
 	}
 }
 
-/* Passes the engine's events on as public ones. */
+/* Passes the engine's events on as public ones, and keeps the registry. */
 struct relay {
 	const struct wrapix_plan *plan;
 	wrapix_event_fn *fn;
 	void *ctx;
+	char id[SESSION_ID_MAX];
+	struct session session;
 };
 
 static void emit(const struct relay *relay, enum wrapix_event_type type, int number,
@@ -227,20 +229,6 @@ static void on_limit(const struct relay *relay, unsigned hits)
 	}
 }
 
-static void on_engine_event(void *ctx, enum engine_event event, int value)
-{
-	static const enum wrapix_event_type types[] = {
-		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
-		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
-		[EVENT_EXITED] = WRAPIX_EXITED,
-	};
-
-	if (event == EVENT_LIMIT)
-		on_limit(ctx, (unsigned)value);
-	else
-		emit(ctx, types[event], event == EVENT_EXITED ? exit_status(value) : value, NULL);
-}
-
 static void on_failure(void *ctx, const struct err *err)
 {
 	const struct relay *relay = ctx;
@@ -263,13 +251,12 @@ static char *command_line(struct arena *arena, const struct strv *argv)
 }
 
 /* Writes the session down. Without a place for it the sandbox runs all the same, unlisted. */
-static void record(struct session *session, const struct wrapix_plan *wp, char *id,
-		   const struct relay *relay)
+static void record(struct relay *relay)
 {
-	const struct plan *plan = &wp->plan;
+	const struct plan *plan = &relay->plan->plan;
 	struct arena arena = { 0 };
 	struct session_info info = {
-		.id = id,
+		.id = relay->id,
 		.name = plan->name,
 		.dir = plan->project,
 		.engine = (char *)engine_name(plan->engine),
@@ -279,20 +266,44 @@ static void record(struct session *session, const struct wrapix_plan *wp, char *
 	};
 	struct err err;
 
-	if (session_create(session, wp->host.state_home, &info, &err) < 0) {
+	if (session_create(&relay->session, relay->plan->host.state_home, &info, &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
 		emit(relay, WRAPIX_WARNING, 0, err.msg);
 	}
 	arena_release(&arena);
 }
 
+/* The registry is written while the command already runs, and cleared while the kernel still takes
+ * the namespaces down: neither is waited for. */
+static void on_engine_event(void *ctx, enum engine_event event, int value)
+{
+	static const enum wrapix_event_type types[] = {
+		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
+		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
+		[EVENT_EXITED] = WRAPIX_EXITED,
+	};
+	struct relay *relay = ctx;
+
+	if (event == EVENT_STARTED)
+		record(relay);
+	if (event == EVENT_EXITED)
+		session_remove(&relay->session);
+	if (event == EVENT_LIMIT)
+		on_limit(relay, (unsigned)value);
+	else
+		emit(relay, types[event], event == EVENT_EXITED ? exit_status(value) : value, NULL);
+}
+
 int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, void *ctx,
 		    int *ret_status, struct wrapix_error *error)
 {
-	struct relay relay = { plan, on_event, ctx };
+	struct relay relay = {
+		.plan = plan,
+		.fn = on_event,
+		.ctx = ctx,
+		.session = { .sessions_fd = -1, .meta_fd = -1 },
+	};
 	struct engine_hooks hooks = { on_failure, on_engine_event, &relay };
-	struct session session;
-	char id[SESSION_ID_MAX];
 	struct err err;
 	int r, status;
 
@@ -300,10 +311,9 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		emit(&relay, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)
 		emit(&relay, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
-	session_new_id(id);
-	record(&session, plan, id, &relay);
-	r = native_run(&plan->plan, id, &hooks, &status, &err);
-	session_remove(&session);
+	session_new_id(relay.id);
+	r = native_run(&plan->plan, relay.id, &hooks, &status, &err);
+	session_remove(&relay.session);
 	if (r < 0)
 		return fail(&err, error);
 	*ret_status = exit_status(status);

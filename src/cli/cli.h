@@ -35,6 +35,7 @@ extern const struct opt main_opts[];
 struct run_args {
 	struct wrapix_spec *spec;
 	bool dry_run, json, facts, verbose;
+	bool running;          /* the command has been started */
 	const char *host_file; /* plan --host: facts about another machine */
 };
 extern const struct opt run_opts[];  /* run */

@@ -36,7 +36,9 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 /* What happens around the command, in one line each; silent where all is as usual. */
 static void on_event(void *ctx, const struct wrapix_event *event)
 {
-	const struct run_args *args = ctx;
+	struct run_args *args = ctx;
+	/* While the command runs the terminal is in raw mode. */
+	const char *eol = args->running && isatty(STDERR_FILENO) ? "\r\n" : "\n";
 	_cleanup_str_ struct str text = { 0 };
 
 	str_add_escaped(&text, event->text ? event->text : "");
@@ -45,18 +47,19 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		fprintf(stderr, "wrapix: %s\n", text.s);
 		break;
 	case WRAPIX_WARNING:
-		cli_warn("%s", event->text);
+		fprintf(stderr, "wrapix: warning: %s%s", text.s, eol);
 		break;
 	case WRAPIX_LIMIT:
-		fprintf(stderr, "wrapix: limit reached: %s\n", text.s);
+		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
 		break;
 	case WRAPIX_STARTED:
+		args->running = true;
 		if (args->verbose)
-			fprintf(stderr, "wrapix: started, pid %d\n", event->number);
+			fprintf(stderr, "wrapix: started, pid %d%s", event->number, eol);
 		break;
 	case WRAPIX_EXITED:
 		if (args->verbose)
-			fprintf(stderr, "wrapix: ended with status %d\n", event->number);
+			fprintf(stderr, "wrapix: ended with status %d%s", event->number, eol);
 		break;
 	default:
 		break;

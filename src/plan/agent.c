@@ -3,12 +3,22 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "plan/plan.h"
 #include "spec/agent.h"
 
-/* The staged files with their placeholders filled. */
+/* A value as it stands between the quotes of a JSON string. */
+static void add_json(struct str *out, const char *value)
+{
+	_cleanup_str_ struct str quoted = { 0 };
+
+	json_add_string(&quoted, value);
+	str_addn(out, quoted.s + 1, quoted.len - 2);
+}
+
+/* The staged files, which are JSON, with their placeholders filled. */
 static char *fill(struct arena *arena, const char *text, const char *cwd, const char *key_end)
 {
 	const struct {
@@ -25,7 +35,7 @@ static char *fill(struct arena *arena, const char *text, const char *cwd, const 
 			str_addn(&out, text++, 1);
 			continue;
 		}
-		str_add(&out, holes[i].value);
+		add_json(&out, holes[i].value);
 		text += strlen(holes[i].name);
 	}
 	return arena_strdup(arena, out.s ? out.s : "");

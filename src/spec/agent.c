@@ -85,16 +85,13 @@ int agent_load(struct arena *arena, const char *name, struct agent *ret)
 	return 0;
 }
 
-bool agent_wants_env(const struct spec *spec, const char *name)
+void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *ret)
 {
 	const char *wanted = agent_wanted(spec);
-	struct arena arena = { 0 };
 	struct agent agent;
-	bool found = wanted && agent_load(&arena, wanted, &agent) &&
-		     strv_has(&agent.pass_env, name);
 
-	arena_release(&arena);
-	return found;
+	if (wanted && agent_load(arena, wanted, &agent))
+		*ret = agent.pass_env;
 }
 
 static bool visible_inside(const char *path)
@@ -104,10 +101,15 @@ static bool visible_inside(const char *path)
 }
 
 /* The directory of the npm package that path lies in, or path itself: an installed program of one
- * file. */
-static char *package_root(struct arena *a, const char *path)
+ * file. wrapix's own prefix holds agents and what they need, side by side: all of it goes in. */
+static char *package_root(struct host *host, const char *path)
 {
+	struct arena *a = &host->arena;
+	char *own = arena_printf(a, "%s/wrapix/agents/node_modules", host->data_home);
 	char *dir = path_parent(a, path);
+
+	if (path_is_below(path, own))
+		return own;
 
 	while (strcmp(dir, "/")) {
 		char *up = path_parent(a, dir);
@@ -178,7 +180,7 @@ void agent_probe(const struct spec *spec, const char *path_list, struct host *ho
 		facts->program = visible_inside(found) ? found : real;
 		return;
 	}
-	facts->root = package_root(a, real);
+	facts->root = package_root(host, real);
 	facts->inner = strcmp(facts->root, real)
 			       ? arena_strdup(a, AGENT_HOME "/agent")
 			       : arena_printf(a, "%s/bin/%s", AGENT_HOME, path_name(agent.program));

@@ -30,5 +30,6 @@ const char *agent_wanted(const struct spec *spec);
 /* 1 when there is a definition of that name, 0 when not. */
 int agent_load(struct arena *arena, const char *name, struct agent *ret);
 
-bool agent_wants_env(const struct spec *spec, const char *name);
+/* The variables of the host that the wanted agent gets without being asked. */
+void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *ret);
 void agent_probe(const struct spec *spec, const char *path_list, struct host *host);

@@ -230,7 +230,9 @@ static void probe_masks(struct host *host)
 	for (size_t i = 0; i < ARRAY_LEN(mask_names); i++) {
 		struct stat st;
 
-		if (lstat(mask_names[i].path, &st) == 0)
+		/* What only root may open is closed to everybody else already. */
+		if (lstat(mask_names[i].path, &st) == 0 &&
+		    (host->uid == 0 || (st.st_mode & S_IRWXO)))
 			add_fact(host, &host->masks, mask_names[i].path, kind_of(&st),
 				 mask_names[i].readonly ? "ro" : NULL);
 	}
@@ -246,13 +248,16 @@ static bool named(const struct spec *spec, const char *name)
 
 static void probe_env(const struct spec *spec, char **environment, struct host *host)
 {
+	struct strv for_agent = { 0 };
+
+	agent_pass_env(&host->arena, spec, &for_agent);
 	for (; environment && *environment; environment++) {
 		size_t len = strcspn(*environment, "=");
 		char *name = arena_strndup(&host->arena, *environment, len);
 		struct env_fact *fact;
 
 		if (!(*environment)[len] ||
-		    (!host_env_allowed(name) && !named(spec, name) && !agent_wants_env(spec, name)))
+		    (!host_env_allowed(name) && !named(spec, name) && !strv_has(&for_agent, name)))
 			continue;
 		fact = arena_grow(&host->arena, &host->env, &host->n_env, sizeof(*fact));
 		*fact = (struct env_fact){ name,
@@ -273,16 +278,24 @@ static const char *raw_env(char **environment, const char *name)
 /* The line of /etc/passwd, read by hand: getpwuid() would load every NSS module for it. */
 static bool read_passwd(struct host *host)
 {
-	_cleanup_fclose_ FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *pw;
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
 
-	while (f && (pw = fgetpwent(f)))
-		if (pw->pw_uid == host->uid) {
-			host->user = arena_strdup(&host->arena, pw->pw_name);
-			host->home = arena_strdup(&host->arena, pw->pw_dir);
-			host->tools.shell = arena_strdup(&host->arena, pw->pw_shell);
-			return true;
-		}
+	if (os_read_file_at(AT_FDCWD, "/etc/passwd", 1 << 24, &text, NULL) < 0)
+		return false;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		char *field[7];
+		size_t n = 0;
+
+		while (n < ARRAY_LEN(field) && (field[n] = strsep(&line, ":")))
+			n++;
+		if (n < ARRAY_LEN(field) || strtoul(field[2], NULL, 10) != host->uid || !*field[2])
+			continue;
+		host->user = arena_strdup(&host->arena, field[0]);
+		host->home = arena_strdup(&host->arena, field[5]);
+		host->tools.shell = arena_strdup(&host->arena, field[6]);
+		return true;
+	}
 	return false;
 }
 

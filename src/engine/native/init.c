@@ -129,13 +129,17 @@ static int wait_for_go(struct child *child, struct err *err)
 	return 0;
 }
 
-static int give_up_everything(struct err *err)
+/* For us and for the command that we are about to fork. From here on nothing inside may look at
+ * us; the command inherits that until its exec. */
+static int give_up_privileges(struct err *err)
 {
 	int r = caps_drop_all(err);
 
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_errno(err, errno, "setting no_new_privs");
-	return r == 0 ? seccomp_load(0, NULL, err) : r;
+	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_errno(err, errno, "PR_SET_DUMPABLE");
+	return r;
 }
 
 /* Takes in every child that ended; true when the command itself did. */
@@ -202,11 +206,8 @@ _Noreturn void init_main(struct child *child)
 		init_fail(child, (err_errno(&err, errno, "PR_SET_PDEATHSIG"), &err));
 	if (set_up_namespaces(child, &err) < 0 || send_netns(child, &err) < 0 ||
 	    root_build(child, &err) < 0 || make_pty(child, &err) < 0 ||
-	    wait_for_go(child, &err) < 0)
+	    wait_for_go(child, &err) < 0 || give_up_privileges(&err) < 0)
 		init_fail(child, &err);
-	/* From here on nothing inside may look at us; the command inherits it until its exec. */
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		init_fail(child, (err_errno(&err, errno, "PR_SET_DUMPABLE"), &err));
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	command = fork();
@@ -215,7 +216,7 @@ _Noreturn void init_main(struct child *child)
 	if (command == 0)
 		target_main(child);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0 || give_up_everything(&err) < 0)
+	if (signals < 0 || seccomp_load(0, NULL, &err) < 0)
 		init_fail(child, signals < 0 ? (err_errno(&err, errno, "signalfd"), &err) : &err);
 	os_close_all_but(0, (int[]){ MIN(child->control, signals), MAX(child->control, signals) },
 			 2);

@@ -15,14 +15,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "engine/native/native.h"
 #include "os/fs.h"
 #include "os/linux/mount.h"
-
-#define STAGE "stage" /* where the scratch file system is attached while we build */
 
 struct root {
 	const struct child *child;
@@ -60,11 +57,11 @@ static int begin(struct root *root, const struct plan *plan, struct err *err)
 	if (root->fd < 0 || root->scratch < 0)
 		return err_errno(err, root->fd < 0 ? -root->fd : -root->scratch,
 				 "mounting a tmpfs");
-	r = mount_attach(root->fd, AT_FDCWD, "/");
-	if (r == 0 && mkdirat(root->fd, STAGE, 0700) < 0)
-		r = -errno;
+	/* A mount must be attached to be cloned from: the scratch file system lies under the root, on
+	 * the host's, and is detached with that. Its directories live on in their clones. */
+	r = mount_attach(root->scratch, AT_FDCWD, "/");
 	if (r == 0)
-		r = mount_attach(root->scratch, root->fd, STAGE);
+		r = mount_attach(root->fd, AT_FDCWD, "/");
 	return r < 0 ? err_errno(err, -r, "attaching the new root") : 0;
 }
 
@@ -329,13 +326,8 @@ static int (*const actions[])(struct root *, const struct op *, struct err *) = 
 
 static int finish(struct root *root, struct err *err)
 {
-	int r;
+	int r = mount_make_readonly(root->fd);
 
-	/* The scratch directories live on in their clones. */
-	if (fchdir(root->fd) < 0 || umount2(STAGE, MNT_DETACH) < 0 ||
-	    unlinkat(root->fd, STAGE, AT_REMOVEDIR) < 0)
-		return err_errno(err, errno, "taking the scaffold down");
-	r = mount_make_readonly(root->fd);
 	if (r < 0)
 		return err_errno(err, -r, "making the root read-only");
 	return mount_pivot(root->fd, err);

@@ -37,6 +37,12 @@ static void tell(struct supervisor *s, enum engine_event event, int value)
 		s->hooks->on_event(s->hooks->ctx, event, value);
 }
 
+static void command_ended(struct supervisor *s, int status)
+{
+	s->status = status;
+	tell(s, EVENT_EXITED, status);
+}
+
 /* Stops with the command, so that the user's shell sees a stopped job, and goes on with it. */
 static void suspend(struct supervisor *s, int signal_no)
 {
@@ -81,7 +87,7 @@ static int on_control(struct loop_source *source, uint32_t events, struct err *e
 	else if (message.type == CONTROL_STOPPED)
 		suspend(s, message.value);
 	else if (message.type == CONTROL_EXITED)
-		s->status = message.value;
+		command_ended(s, message.value);
 	return 0;
 }
 
@@ -185,7 +191,7 @@ static void read_last_words(struct supervisor *s)
 
 	while (s->status < 0 && control_receive(s->sandbox->control, &message, NULL) == 0)
 		if (message.type == CONTROL_EXITED)
-			s->status = message.value;
+			command_ended(s, message.value);
 }
 
 static int reap_init(struct supervisor *s, struct err *err)
@@ -202,7 +208,7 @@ static int reap_init(struct supervisor *s, struct err *err)
 	if (s->status >= 0)
 		return 0;
 	if (WIFSIGNALED(status)) {
-		s->status = status; /* the whole sandbox was killed: the user's doing, or memory */
+		command_ended(s, status); /* all was killed: the user's doing, or memory's */
 		return 0;
 	}
 	return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
@@ -241,9 +247,7 @@ int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *re
 		close(s.signals.fd);
 	loop_release(&s.loop);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (r == 0) {
-		tell(&s, EVENT_EXITED, s.status);
+	if (r == 0)
 		*ret_status = s.status;
-	}
 	return r;
 }

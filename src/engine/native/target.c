@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that becomes the command: in every namespace of the sandbox, inside its root, with
- * capabilities until the line that drops them. The order matters: what needs a right comes before
- * that right goes, and the filter comes last.
+ * The process that becomes the command: in every namespace of the sandbox, inside its root, without
+ * capabilities, with no_new_privs. The order matters: what needs a right comes before that right
+ * goes, and the filter comes last.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/keyctl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "engine/native/native.h"
 #include "os/fs.h"
-#include "os/linux/caps.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
@@ -78,10 +77,6 @@ static int confine(const struct child *child, struct err *err)
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
 		return err_errno(err, errno, "joining a new session keyring");
 	r = rlimits_apply(&plan->cgroup, plan->limits_by, &plan->limits, err);
-	if (r == 0)
-		r = caps_drop_all(err);
-	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		r = err_errno(err, errno, "setting no_new_privs");
 	if (r == 0)
 		r = enter_landlock(plan, err);
 	return r == 0 ? load_filter(child, err) : r;
@@ -151,6 +146,15 @@ static int start_command(const struct child *child, struct err *err)
 	return -code;
 }
 
+/* The handlers went with clone3; what the user ignores (nohup) stays ignored. */
+static void unblock_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 _Noreturn void target_main(struct child *child)
 {
 	const struct plan *plan = child->plan;
@@ -163,10 +167,9 @@ _Noreturn void target_main(struct child *child)
 		3,
 		(int[]){ MIN(child->control, child->status), MAX(child->control, child->status) },
 		2);
-	if (r == 0) {
-		os_reset_signals();
+	unblock_signals();
+	if (r == 0)
 		r = confine(child, &err);
-	}
 	if (r == 0)
 		r = start_command(child, &err);
 	/* The supervisor is gone when this fails; there is nobody to tell. */

@@ -12,6 +12,9 @@
 
 #include "os/fs.h"
 
+#ifndef CLONE_CLEAR_SIGHAND
+#define CLONE_CLEAR_SIGHAND 0x100000000ULL
+#endif
 #ifndef CLONE_INTO_CGROUP
 #define CLONE_INTO_CGROUP 0x200000000ULL
 #endif
@@ -19,7 +22,8 @@
 pid_t userns_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd)
 {
 	struct clone_args args = {
-		.flags = flags | CLONE_PIDFD | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0),
+		.flags = flags | CLONE_PIDFD | CLONE_CLEAR_SIGHAND |
+			 (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = cgroup_fd >= 0 ? (uint64_t)cgroup_fd : 0,

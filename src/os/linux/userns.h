@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-/* fork() with namespaces (CLONE_NEW*) and a pidfd; returns the pid, 0 in the child, or -errno. */
+/* fork() with namespaces (CLONE_NEW*), a pidfd and no signal handlers; returns the pid, 0 in the child, or -errno. */
 pid_t userns_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd);
 
 /* In the child: the one user and group that exist inside are the host's own. */
