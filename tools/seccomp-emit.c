@@ -7,8 +7,8 @@
  *   that is different becomes an exception of the run around it; then comes a binary search;
  * - the program is written backwards, from its end: what a jump leads to is there before the jump,
  *   and every return, and the rules of a call that depends on its arguments, stand there once for
- *   both archs. A conditional jump reaches over 255 instructions; what lies farther away is repeated
- *   (a return) or reached through a plain jump.
+ *   both archs. A conditional jump reaches over 255 instructions; what lies farther away is
+ *   repeated (a return) or reached through a plain jump.
  *
  *     arch = ours?     no -> next arch; after the last: kill, or fall off (a fragment)
  *     number >= mid?   ... exceptions -> return, or rules: load argument, compare, return
@@ -201,8 +201,9 @@ static unsigned emit_call(struct emitter *e, const struct call *c)
 	if (c->rules[0].n_tests == 0)
 		return answer(e, c->rules[0].action);
 	entry = &e->entry[c - e->policy->calls];
-	if (*entry)
-		return *entry;
+	at = *entry;
+	if (at != 0)
+		return at;
 	if (c->rules[c->n_rules - 1].n_tests > 0 && e->policy->fallback != PASS)
 		die("'%s' needs a last line without tests", c->name);
 	at = answer(e, PASS);

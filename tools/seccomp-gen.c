@@ -4,15 +4,15 @@
  *
  *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST...
  *
- * ARCH is meson's cpu family; its 32-bit sister gets a table of its own in the same program. A filter
- * is a whole program, loaded by itself; a fragment asks the supervisor about a few calls and falls
- * off its end otherwise, and the loader strings fragments together. The output is one C file that
- * defines a 'struct seccomp_program seccomp_NAME' for each.
+ * ARCH is meson's cpu family; its 32-bit sister gets a table of its own in the same program. A
+ * filter is a whole program, loaded by itself; a fragment asks the supervisor about a few calls and
+ * falls off its end otherwise, and the loader strings fragments together. The output is one C file
+ * that defines a 'struct seccomp_program seccomp_NAME' for each.
  *
  * libseccomp gives the numbers only. Its own code generator cannot say 'every other value of this
  * argument' (it refuses two tests of one argument in a rule), and for i386 it turns a rule about
  * socket() into one that also opens socketcall(), whose arguments no filter can see. The program is
- * made in seccomp-emit.c instead.
+ * made in seccomp-emit.c instead, and checked in seccomp-check.c before it is written.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -153,6 +153,7 @@ static int make_program(FILE *f, const struct arch *arch, char **argv)
 	}
 	check_kind(&policy, argv[0] + 2, name);
 	emit_program(&code, &policy, arch);
+	check_program(&code, &policy, arch);
 	print_program(f, name, &code);
 	return n;
 }

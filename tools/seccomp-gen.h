@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of seccomp-gen share: a list read (seccomp-list.c), a program made (seccomp-emit.c). */
+/* What the parts of seccomp-gen share: lists are read, a program is made of them and checked. */
 #pragma once
 
 #include <stdbool.h>
@@ -76,3 +76,6 @@ int64_t call_nr(const struct call *c, const struct arch *arch);
 void read_list(struct policy *p, const char *path, unsigned list);
 
 void emit_program(struct code *ret_code, const struct policy *p, const struct arch *arch);
+
+/* Ends with a message when the program is not what the policy says. */
+void check_program(const struct code *code, const struct policy *p, const struct arch *arch);

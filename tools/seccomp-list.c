@@ -3,7 +3,7 @@
  * The lists of data/seccomp, read line by line; '#' starts a comment.
  *
  *     [ACTION]                    the answer for the names that follow: allow, notify, or an errno
- *     [replace ACTION]            the same, for names that an earlier list has; the new answer counts
+ *     [replace ACTION]            the same, for names that an earlier list has; the new one counts
  *     NAME                        a call, by libseccomp's name
  *     NAME=NR NAME=ARCH:NR        with the number, for a libseccomp too old to know the name
  *     ?NAME                       ignored where libseccomp does not know it
@@ -11,8 +11,8 @@
  *     define WORD NUMBER          a name for a number in tests, to the end of the list
  *     default ACTION              the answer for calls that no list names (filters only)
  *
- * A TEST is 'argN is V...' (one of), 'argN not V...' (none of) or 'argN has V' (any of its bits). It
- * looks at the low 32 bits of the argument. A call that is listed twice, or a replacement that
+ * A TEST is 'argN is V...' (one of), 'argN not V...' (none of) or 'argN has V' (any of its bits).
+ * It looks at the low 32 bits of the argument. A call that is listed twice, or a replacement that
  * replaces nothing, is an error: a slip in a list must not become a hole.
  */
 #include <ctype.h>

@@ -2,8 +2,8 @@
 /*
  * TAP for tests in C, small enough to be a header: ok(), is_int(), is_str(), then 'return done()'.
  *
- * Standard output belongs to TAP; it is line-buffered and flushed before every line ends, so that a
- * forked child does not print the parent's lines again. A child must leave with _exit().
+ * Standard output belongs to TAP; it is flushed after every line, so that a forked child does not
+ * print the parent's lines again. A child leaves with _exit().
  */
 #pragma once
 

@@ -7,8 +7,8 @@
  * runs both and takes the stricter answer, and an errno is stricter than a question, which is
  * stricter than 'allow'. So a question can only be asked about a call that the base allows, and the
  * supervisor may let it go on without judging it again. Fragments are strung together when loading,
- * because a process tree may have one listener only; adding one adds a row to the table below, not a
- * variant of every program.
+ * because a process tree may have one listener only; adding one adds a row to the table below, not
+ * a variant of every program.
  *
  * The kernel remembers which calls both filters always allow, and runs neither for them.
  */

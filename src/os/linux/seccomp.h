@@ -29,9 +29,9 @@ unsigned seccomp_features(void);
  * Puts the calling thread and all that it starts under the filter. Needs no_new_privs, or
  * CAP_SYS_ADMIN in its user namespace; sets nothing else. With a flag of SECCOMP_NOTIFY,
  * 'ret_listener' gets the descriptor that the supervisor reads from, close-on-exec; every call that
- * asks hangs until it is answered, and gives ENOSYS once the listener is closed. Without such a flag
- * 'ret_listener' may be NULL and is not written. Where the kernel has it, a question is broken off
- * by fatal signals only (see SECCOMP_HAS_WAIT_KILLABLE).
+ * asks hangs until it is answered, and gives ENOSYS once the listener is closed. Without such a
+ * flag 'ret_listener' may be NULL and is not written. Where the kernel has it, a question is broken
+ * off by fatal signals only (see SECCOMP_HAS_WAIT_KILLABLE).
  */
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err);
 

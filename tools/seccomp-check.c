@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks a program against the policy it was made from, each time one is made: runs the
+ * instructions over every number that a call could have on every arch, and for calls that depend on
+ * arguments over all mixes of the values that their rules name and of values beside them, with and
+ * without bits above the low 32. The expected answer comes from reading the rules one by one.
+ */
+#include <string.h>
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+
+#include "seccomp-gen.h"
+
+#define MAX_VALUES 128
+#define NR_X32 0x40000000u
+#define ARCH_ALIEN AUDIT_ARCH_S390X
+
+struct values {
+	unsigned n;
+	uint32_t v[MAX_VALUES];
+};
+
+static uint32_t word_at(const struct seccomp_data *d, uint32_t offset)
+{
+	uint32_t w;
+
+	if (offset > sizeof(*d) - sizeof(w) || offset % sizeof(w) != 0)
+		die("the program reads outside of its data");
+	memcpy(&w, (const char *)d + offset, sizeof(w));
+	return w;
+}
+
+static uint32_t run(const struct code *code, const struct seccomp_data *d)
+{
+	uint32_t a = 0;
+
+	for (uint64_t pc = 0; pc < code->n; pc++) {
+		const struct sock_filter *i = &code->insns[pc];
+
+		switch (i->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			a = word_at(d, i->k);
+			break;
+		case BPF_RET | BPF_K:
+			return i->k;
+		case BPF_JMP | BPF_JA:
+			pc += i->k;
+			break;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			pc += a == i->k ? i->jt : i->jf;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			pc += a >= i->k ? i->jt : i->jf;
+			break;
+		case BPF_JMP | BPF_JSET | BPF_K:
+			pc += (a & i->k) ? i->jt : i->jf;
+			break;
+		default:
+			die("the program has an instruction 0x%x", i->code);
+		}
+	}
+	return PASS;
+}
+
+static bool test_holds(const struct test *t, const struct seccomp_data *d)
+{
+	uint32_t low = (uint32_t)d->args[t->arg];
+	bool found = false;
+
+	for (unsigned i = 0; i < t->n; i++)
+		found |= t->op == OP_HAS ? (low & t->v[i]) != 0 : low == t->v[i];
+	return t->op == OP_NOT ? !found : found;
+}
+
+static uint32_t judge(const struct policy *p, const struct call *c, const struct seccomp_data *d)
+{
+	for (unsigned i = 0; c && i < c->n_rules; i++) {
+		const struct rule *r = &c->rules[i];
+		bool fits = true;
+
+		for (unsigned j = 0; j < r->n_tests; j++)
+			fits &= test_holds(&r->tests[j], d);
+		if (fits)
+			return r->action;
+	}
+	return c ? PASS : p->fallback;
+}
+
+static void compare(const struct code *code, const struct policy *p, const struct call *c,
+		    const struct seccomp_data *d)
+{
+	uint32_t got = run(code, d), want = judge(p, c, d);
+
+	if (got != want)
+		die("wrong program: arch %x call %u(%llx, %llx, %llx): 0x%x instead of 0x%x",
+		    d->arch, (unsigned)d->nr, d->args[0], d->args[1], d->args[2], got, want);
+}
+
+static void add_value(struct values *s, uint32_t v)
+{
+	if (s->n == MAX_VALUES)
+		die("too many values to check");
+	s->v[s->n++] = v;
+}
+
+/* What to try for an argument: every value that a rule names, its neighbours, single bits. */
+static void collect_values(const struct call *c, unsigned arg, struct values *s)
+{
+	bool bits = false;
+
+	s->n = 0;
+	add_value(s, 0);
+	add_value(s, UINT32_MAX);
+	for (unsigned i = 0; i < c->n_rules; i++) {
+		for (unsigned j = 0; j < c->rules[i].n_tests; j++) {
+			const struct test *t = &c->rules[i].tests[j];
+
+			if (t->arg > 2)
+				die("'%s': only the first three arguments are checked", c->name);
+			bits |= t->arg == arg && t->op == OP_HAS;
+			for (unsigned k = 0; t->arg == arg && k < t->n; k++) {
+				add_value(s, t->v[k] - 1);
+				add_value(s, t->v[k]);
+				add_value(s, t->v[k] + 1);
+			}
+		}
+	}
+	for (unsigned b = 0; bits && b < 32; b++)
+		add_value(s, 1u << b);
+}
+
+static void check_call(const struct code *code, const struct policy *p, const struct call *c,
+		       struct seccomp_data d)
+{
+	static struct values s[3];
+
+	compare(code, p, c, &d);
+	if (!c || c->rules[0].n_tests == 0)
+		return;
+	for (unsigned arg = 0; arg < 3; arg++)
+		collect_values(c, arg, &s[arg]);
+	for (unsigned i = 0; i < s[0].n; i++) {
+		for (unsigned j = 0; j < s[1].n; j++) {
+			for (unsigned k = 0; k < s[2].n; k++) {
+				d.args[0] = s[0].v[i];
+				d.args[1] = s[1].v[j];
+				d.args[2] = s[2].v[k];
+				compare(code, p, c, &d);
+				for (unsigned arg = 0; arg < 6; arg++)
+					d.args[arg] |= 0xdeadbeefULL << 32;
+				compare(code, p, c, &d);
+			}
+		}
+	}
+}
+
+static void check_arch(const struct code *code, const struct policy *p, const struct arch *arch)
+{
+	static const uint32_t starts[] = {
+		0, 0x0f0000, NR_X32, 0x7fffff00, 0x80000000, 0xfffff000
+	};
+	int64_t nrs[NR_MAX];
+
+	for (unsigned i = 0; i < p->n_calls; i++)
+		nrs[i] = call_nr(&p->calls[i], arch);
+	for (unsigned s = 0; s < ARRAY_LEN(starts); s++) {
+		for (uint32_t n = 0; n < 4 * NR_MAX; n++) {
+			uint32_t nr = starts[s] + n;
+			struct seccomp_data d = { .nr = (int)nr, .arch = arch->audit };
+			const struct call *c = NULL;
+
+			for (unsigned i = 0; i < p->n_calls && !c; i++)
+				if (nrs[i] == nr)
+					c = &p->calls[i];
+			check_call(code, p, c, d);
+		}
+	}
+}
+
+void check_program(const struct code *code, const struct policy *p, const struct arch *arch)
+{
+	struct seccomp_data alien = { .arch = ARCH_ALIEN };
+
+	check_arch(code, p, arch);
+	if (arch->sister)
+		check_arch(code, p, find_arch(arch->sister));
+	if (run(code, &alien) != (p->fallback == PASS ? PASS : SECCOMP_RET_KILL_PROCESS))
+		die("wrong program: another arch is not refused");
+}
