@@ -72,8 +72,10 @@ static int plan_pasta(struct plan *plan, const struct host *host, struct err *er
 	return 0;
 }
 
-static int plan_host_network(struct plan *plan, struct err *err)
+static int plan_host_network(struct plan *plan, const struct host *host, struct err *err)
 {
+	if (host->inside)
+		return 0; /* "the host" is the outer sandbox */
 	if (!landlock_has_scopes(plan->landlock_abi)) {
 		err_set(err, EOPNOTSUPP,
 			"--network host shares abstract sockets (the desktop's among them), and "
@@ -99,7 +101,7 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 	case NET_OPEN:
 		return plan_pasta(plan, host, err);
 	case NET_HOST:
-		return plan_host_network(plan, err);
+		return plan_host_network(plan, host, err);
 	default:
 		return 0;
 	}

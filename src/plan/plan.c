@@ -83,6 +83,12 @@ static void note_landlock(struct plan *plan)
 			 "rules stand on the mounts alone");
 }
 
+/* A sandbox inside a sandbox has no /dev/net/tun, and the outer one's network is already apart. */
+static enum net_mode default_network(const struct host *host)
+{
+	return host->inside ? NET_HOST : NET_OPEN;
+}
+
 static void init(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	char hash[SHA256_HEX];
@@ -91,7 +97,7 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 	*plan = (struct plan){
 		.uid = host->uid,
 		.gid = host->gid,
-		.net = spec->net == NET_UNSET ? NET_OPEN : spec->net,
+		.net = spec->net == NET_UNSET ? default_network(host) : spec->net,
 		.landlock_abi = host->landlock_abi,
 		.nested = spec->allow_nested,
 	};

@@ -28,10 +28,12 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 
 	if (spec->force)
 		return 0;
-	if (path_is_below(host->home, dir)) {
+	if (host_holds_home(host, dir)) {
+		bool is_home = !strcmp(dir, host->home) ||
+			       (host->passwd_home && !strcmp(dir, host->passwd_home));
+
 		err_usage(err, "'%s' %s, with every key and password in it", dir,
-			  strcmp(dir, host->home) ? "holds your home directory"
-						  : "is your home directory");
+			  is_home ? "is your home directory" : "holds your home directory");
 		return err_hint(err, "cd into a project first; --force mounts it all the same");
 	}
 	if (!strcmp(dir, "/proc") || !strcmp(dir, "/sys") || !strcmp(dir, "/dev"))

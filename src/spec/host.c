@@ -156,6 +156,12 @@ const char *host_env(const struct host *host, const char *name)
 	return NULL;
 }
 
+bool host_holds_home(const struct host *host, const char *dir)
+{
+	return path_is_below(host->home, dir) ||
+	       (host->passwd_home && path_is_below(host->passwd_home, dir));
+}
+
 const struct path_fact *path_facts_find(const struct path_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->len; i++)
@@ -299,6 +305,14 @@ static bool read_passwd(struct host *host)
 	return false;
 }
 
+/* Compared with canonical paths, so a link on the way (/home -> var/home) must not matter. */
+static char *canonical(struct host *host, const char *path)
+{
+	char *real = os_realpath(&host->arena, path);
+
+	return real ? real : path_join(&host->arena, "/", path);
+}
+
 static void probe_identity(char **environment, struct host *host)
 {
 	const char *home = raw_env(environment, "HOME");
@@ -313,8 +327,8 @@ static void probe_identity(char **environment, struct host *host)
 		host->home = arena_strdup(&host->arena, pw ? pw->pw_dir : "/");
 		host->tools.shell = arena_strdup(&host->arena, pw ? pw->pw_shell : "");
 	}
-	if (home && home[0] == '/')
-		host->home = path_join(&host->arena, "/", home);
+	host->passwd_home = canonical(host, host->home);
+	host->home = canonical(host, home && home[0] == '/' ? home : host->home);
 }
 
 static char *xdg_dir(struct host *host, char **environment, const char *name,

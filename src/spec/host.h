@@ -64,7 +64,9 @@ struct host {
 	char *platform; /* "linux" or "darwin" */
 	uid_t uid;
 	gid_t gid;
-	char *user, *home;
+	char *user;
+	char *home;        /* $HOME, canonical */
+	char *passwd_home; /* the same by the user database; NULL when that knows none */
 	char *state_home, *config_home, *data_home;
 
 	struct path_facts top;   /* /bin, /lib64, ...: directories or links into /usr */
@@ -97,6 +99,8 @@ void host_print_json(const struct host *host, FILE *out);
 void host_assume_mounts(const struct spec *spec, struct host *host);
 
 const char *host_env(const struct host *host, const char *name);
+/* True for the user's home directory and every directory above it. */
+bool host_holds_home(const struct host *host, const char *dir);
 /* True for the variables that come in without being named: terminal, locale, git identity. */
 bool host_env_allowed(const char *name);
 const struct path_fact *path_facts_find(const struct path_facts *facts, const char *path);

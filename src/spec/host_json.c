@@ -35,6 +35,7 @@ static const struct field fields[] = {
 	FIELD("gid", UINT, gid),
 	FIELD("user", STRING, user),
 	FIELD("home", STRING, home),
+	FIELD("passwdHome", STRING, passwd_home),
 	FIELD("stateHome", STRING, state_home),
 	FIELD("configHome", STRING, config_home),
 	FIELD("dataHome", STRING, data_home),

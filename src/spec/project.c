@@ -116,7 +116,9 @@ static void probe_gitfile(struct host *host, const char *dir)
 	else if (common ? !worktree_points_back(a, project->gitdir, dir) ||
 				  !path_is_below(project->gitdir, project->commondir)
 			: !config_points_back(a, project->gitdir, dir))
-		distrust(host, "the repository it leads to does not know this directory");
+		distrust(host,
+			 "the repository it leads to does not know this directory (git config "
+			 "core.worktree would say so)");
 	else
 		project->git = GIT_LINKED;
 }
@@ -147,7 +149,7 @@ static void probe_repository(struct host *host)
 		return;
 	while (strcmp(dir, "/")) {
 		dir = path_parent(&host->arena, dir);
-		if (path_is_below(host->home, dir) || !is_dir(dir, host->uid))
+		if (host_holds_home(host, dir) || !is_dir(dir, host->uid))
 			return;
 		if (probe_git(host, dir)) {
 			if (project->git != GIT_NONE)
