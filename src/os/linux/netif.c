@@ -14,7 +14,7 @@ int netif_loopback_up(struct err *err)
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq req = { .ifr_flags = IFF_UP | IFF_RUNNING };
 
-	strcpy(req.ifr_name, "lo");
+	memcpy(req.ifr_name, "lo", sizeof("lo"));
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &req) < 0)
 		return err_errno(err, errno, "bringing the loopback interface up");
 	return 0;

@@ -15,6 +15,7 @@
 #include "os/linux/seccomp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -143,7 +144,7 @@ const char *seccomp_describe(unsigned flags)
 	name = names[flags];
 	if (*name)
 		return name;
-	strcpy(name, flags & SECCOMP_NESTED ? "nested" : "default");
+	snprintf(name, sizeof(names[0]), "%s", flags & SECCOMP_NESTED ? "nested" : "default");
 	for (size_t i = 0; i < ARRAY_LEN(notify_flags); i++)
 		if (flags & notify_flags[i].flag)
 			strncat(name, notify_flags[i].name, sizeof(names[0]) - strlen(name) - 1);
