@@ -54,6 +54,7 @@ golden: all
 
 ## fuzz: run every fuzz target for SECONDS=60 each, starting from its corpus
 fuzz:
+	@scripts/need build fuzz
 	@tests/fuzz/run $(SECONDS)
 
 ## clean: remove build/ and build-*/
