@@ -60,6 +60,15 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Neither the directory nor what the file links to may lie there. */
+static bool leads_below(struct arena *arena, const char *dir, const char *file, const char *except)
+{
+	char *real_dir = os_realpath(arena, dir), *real_file = os_realpath(arena, file);
+
+	return !real_dir || !real_file || path_is_below(real_dir, except) ||
+	       path_is_below(real_file, except);
+}
+
 char *os_find_program(struct arena *arena, const char *name, const char *path_list,
 		      const char *except)
 {
@@ -72,10 +81,10 @@ char *os_find_program(struct arena *arena, const char *name, const char *path_li
 		char *dir = arena_strndup(arena, p, len), *file;
 
 		p += len + (p[len] == ':');
-		if (dir[0] != '/' || (except && path_is_below(path_join(arena, "/", dir), except)))
+		if (dir[0] != '/')
 			continue;
 		file = path_join(arena, dir, name);
-		if (is_program(file))
+		if (is_program(file) && !(except && leads_below(arena, dir, file, except)))
 			return file;
 	}
 	return NULL;

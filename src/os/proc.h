@@ -16,8 +16,9 @@ int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
 /* Every signal back to its default action and unblocked: what a program expects at its start. */
 void os_reset_signals(void);
 
-/* The program's absolute path, looked up in path_list; directories at or below 'except' (a hostile
- * project) and relative ones are passed over. NULL when it is nowhere. */
+/* The program's absolute path, looked up in path_list; relative directories are passed over, and so
+ * is what lies at or below 'except' (a hostile project, canonical) by whatever name. NULL when it is
+ * nowhere. */
 char *os_find_program(struct arena *arena, const char *name, const char *path_list,
 		      const char *except);
 

@@ -97,14 +97,14 @@ static void add_program(struct plan *plan, const struct agent *agent,
 
 	if (facts->root)
 		plan_add(plan, OP_BIND, facts->inner, facts->root,
-			 OPF_RO | (dir ? OPF_DIR | OPF_RECURSIVE : 0));
+			 OPF_RO | OPF_CHECK | (dir ? OPF_DIR | OPF_RECURSIVE : 0));
 	if (dir)
 		plan_add(plan, OP_LINK, arena_printf(a, "%s/bin/%s", AGENT_INSIDE, name),
 			 facts->program, 0);
 	if (facts->interpreter)
 		plan_add(plan, OP_BIND,
 			 arena_printf(a, "%s/bin/%s", AGENT_INSIDE, path_name(facts->interpreter)),
-			 facts->interpreter, OPF_RO);
+			 facts->interpreter, OPF_RO | OPF_CHECK);
 }
 
 static int without_agent(struct plan *plan, const struct spec *spec, const struct agent *agent,

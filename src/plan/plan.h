@@ -33,6 +33,7 @@ enum op_flags {
 	OPF_OPTIONAL = 1 << 3, /* OP_BIND: skipped when the source is gone by then; OP_FILE: what
 				  is there stays */
 	OPF_DIR = 1 << 4,      /* the source is a directory */
+	OPF_CHECK = 1 << 6,    /* the source must be what the supervisor saw, by no symbolic link */
 	OPF_MAKE = 1 << 5,     /* the source is a directory of ours and is made when missing */
 };
 

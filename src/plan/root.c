@@ -116,7 +116,7 @@ static void add_home(struct plan *plan, const struct spec *spec, const struct ho
 	if (spec->home == HOME_KEEP)
 		plan_add(plan, OP_BIND, HOME_INSIDE,
 			 arena_printf(a, "%s/wrapix/homes/%s", host->state_home, plan->home_key),
-			 OPF_DIR | OPF_MAKE);
+			 OPF_DIR | OPF_MAKE | OPF_CHECK);
 	else
 		plan_add(plan, OP_SCRATCH, HOME_INSIDE, NULL, 0)->mode = 0700;
 	if (host->git_name && host->git_email)
@@ -148,7 +148,8 @@ static void add_dev(struct plan *plan, const struct host *host)
 		const struct path_fact *fact = &host->extra.v[i];
 
 		if (fact->kind == PATH_OTHER)
-			plan_add(plan, OP_BIND, fact->path, fact->path, OPF_DEV);
+			/* A device on a read-only mount works as one; its mode is not root's to change. */
+			plan_add(plan, OP_BIND, fact->path, fact->path, OPF_DEV | OPF_RO);
 		else
 			add_host_path(plan, fact);
 	}
@@ -173,7 +174,7 @@ void plan_access_rules(struct plan *plan)
 	add_rule(plan, "/proc", ACCESS_DEV);
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *op = &plan->ops[i];
-		bool bind = op->kind == OP_BIND && !(op->flags & (OPF_RO | OPF_DEV));
+		bool bind = op->kind == OP_BIND && !(op->flags & OPF_RO);
 
 		if (bind || op->kind == OP_SCRATCH)
 			add_rule(plan, op->dest, ACCESS_WRITE);

@@ -36,7 +36,8 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 			  is_home ? "is your home directory" : "holds your home directory");
 		return err_hint(err, "cd into a project first; --force mounts it all the same");
 	}
-	if (!strcmp(dir, "/proc") || !strcmp(dir, "/sys") || !strcmp(dir, "/dev"))
+	/* The host's /proc leads everywhere: /proc/PID/root. */
+	if (path_is_below(dir, "/proc") || path_is_below(dir, "/sys") || !strcmp(dir, "/dev"))
 		return err_usage(err, "'%s' is not a directory of files", dir);
 	return 0;
 }
@@ -44,7 +45,7 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 static void add_repository(struct plan *plan, const struct host *host)
 {
 	const struct project_facts *project = &host->project;
-	const unsigned tree = OPF_DIR | OPF_RECURSIVE;
+	const unsigned tree = OPF_DIR | OPF_RECURSIVE | OPF_CHECK;
 
 	plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->top, OPF_RO | tree);
 	plan_add(plan, OP_BIND, plan->cwd, project->dir, tree);
@@ -61,7 +62,8 @@ static void add_linked_git(struct plan *plan, const struct host *host)
 {
 	const struct project_facts *project = &host->project;
 
-	plan_add(plan, OP_BIND, project->commondir, project->commondir, OPF_DIR | OPF_RECURSIVE);
+	plan_add(plan, OP_BIND, project->commondir, project->commondir,
+		 OPF_DIR | OPF_RECURSIVE | OPF_CHECK);
 	/* git's own files name the worktree by its path on the host. */
 	if (!path_is_below(project->top, project->commondir))
 		plan_add(plan, OP_LINK, project->top, WORKSPACE_INSIDE, 0);
@@ -84,7 +86,8 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	if (strcmp(plan->cwd, WORKSPACE_INSIDE))
 		add_repository(plan, host);
 	else
-		plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->dir, OPF_DIR | OPF_RECURSIVE);
+		plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->dir,
+			 OPF_DIR | OPF_RECURSIVE | OPF_CHECK);
 	if (project->git == GIT_LINKED && !spec->only)
 		add_linked_git(plan, host);
 	if (project->note && !spec->only)
@@ -109,6 +112,20 @@ static bool leaves_by_link(struct plan *plan, const struct mount_spec *mount,
 	       !path_is_below(fact->path, project);
 }
 
+/* True when writing at path reaches what the sandbox must not write in the project. */
+static bool opens_protected(struct plan *plan, const char *path, const struct host *host)
+{
+	static const char *const names[] = { "wrapix.json", ".wrapix", ".git" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char *name = path_join(&plan->arena, host->project.dir, names[i]);
+
+		if (path_is_below(name, path) || path_is_below(path, name))
+			return true;
+	}
+	return false;
+}
+
 static int add_mount(struct plan *plan, const struct mount_spec *mount,
 		     const struct path_fact *fact, const struct host *host, struct err *err)
 {
@@ -127,8 +144,13 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			"mount source '%s' of the project's wrapix.json is a link that leaves "
 			"the project (to '%s')",
 			mount->src, fact->path);
+	if (mount->layer == LAYER_PROJECT && mount->rw && opens_protected(plan, fact->path, host))
+		return err_set(err, EPERM,
+			       "mount source '%s' of the project's wrapix.json is a second door to "
+			       "what is read-only in it ('%s')",
+			       mount->src, fact->path);
 	plan_add(plan, OP_BIND, mount->dest, fact->path,
-		 flags | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0));
+		 flags | OPF_CHECK | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0));
 	return 0;
 }
 

@@ -139,7 +139,7 @@ static void probe_interpreter(struct host *host, const char *program, const char
 	word = strtok_r(line + 2, " \t", &save);
 	if (word && !strcmp(path_name(word), "env"))
 		word = strtok_r(NULL, " \t", &save);
-	found = word ? os_find_program(a, word, path_list, host->project.dir) : NULL;
+	found = word ? os_find_program(a, word, path_list, host->project.top) : NULL;
 	found = found ? os_realpath(a, found) : NULL;
 	if (found && !visible_inside(found))
 		host->agent.interpreter = found;
@@ -149,7 +149,7 @@ static char *find_program(struct host *host, const char *program, const char *pa
 {
 	struct arena *a = &host->arena;
 	char *own = arena_printf(a, "%s/wrapix/agents/node_modules/.bin", host->data_home);
-	char *found = os_find_program(a, program, path_list, host->project.dir);
+	char *found = os_find_program(a, program, path_list, host->project.top);
 
 	return found ? found : os_find_program(a, program, own, NULL);
 }

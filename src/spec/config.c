@@ -351,6 +351,11 @@ static int read_file(int dir_fd, const char *name, uint64_t resolve, const char 
 		return err_errno(err, errno, "looking at '%s'", shown);
 	if (!S_ISREG(st.st_mode))
 		return err_usage(err, "%s: not a regular file", shown);
+	/* What covers the name inside does not cover a second one. */
+	if (resolve && st.st_nlink > 1) {
+		err_usage(err, "%s: has a second name (a hard link)", shown);
+		return err_hint(err, "cp wrapix.json new && mv new wrapix.json");
+	}
 	r = os_read_fd(fd, JSON_MAX_SIZE, ret_text, ret_len);
 	if (r == -EFBIG)
 		return err_usage(err, "%s: larger than 1 MiB", shown);

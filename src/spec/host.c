@@ -2,6 +2,8 @@
 /* Looking at this machine: the one file of this room that makes system calls. */
 #include "spec/host.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,7 +51,7 @@ static const char *const etc_names[] = {
 	"/etc/login.defs",
 	"/etc/lsb-release",
 	"/etc/magic",
-	"/etc/maven",
+	"/etc/maven/m2.conf",
 	"/etc/mime.types",
 	"/etc/nanorc",
 	"/etc/os-release",
@@ -59,7 +61,7 @@ static const char *const etc_names[] = {
 	"/etc/pki/tls/cert.pem",
 	"/etc/pki/tls/openssl.cnf",
 	"/etc/profile",
-	"/etc/profile.d",
+
 	"/etc/protocols",
 	"/etc/python3",
 	"/etc/redhat-release",
@@ -231,6 +233,26 @@ static void probe_names(struct host *host, struct path_facts *facts, const char 
 	}
 }
 
+/* Root owns every file of the kernel's in /proc, and could change its mode for the whole host. */
+static void probe_proc_as_root(struct host *host)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char *path = arena_printf(&host->arena, "/proc/%s", entry->d_name);
+		struct stat st;
+
+		if (entry->d_name[0] == '.' || isdigit((unsigned char)entry->d_name[0]) ||
+		    path_facts_find(&host->masks, path) || lstat(path, &st) < 0 ||
+		    S_ISLNK(st.st_mode))
+			continue;
+		add_fact(host, &host->masks, path, kind_of(&st), "ro");
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static void probe_masks(struct host *host)
 {
 	for (size_t i = 0; i < ARRAY_LEN(mask_names); i++) {
@@ -242,6 +264,8 @@ static void probe_masks(struct host *host)
 			add_fact(host, &host->masks, mask_names[i].path, kind_of(&st),
 				 mask_names[i].readonly ? "ro" : NULL);
 	}
+	if (host->uid == 0)
+		probe_proc_as_root(host);
 }
 
 static bool named(const struct spec *spec, const char *name)
@@ -370,7 +394,7 @@ static void probe_network(const struct spec *spec, char **environment, struct ho
 	if (spec->net == NET_HOST)
 		return;
 	host->tools.pasta = os_find_program(&host->arena, "pasta", raw_env(environment, "PATH"),
-					    host->project.dir);
+					    host->project.top);
 	host->tun = access("/dev/net/tun", R_OK | W_OK) == 0;
 }
 

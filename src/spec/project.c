@@ -90,6 +90,14 @@ static void distrust(struct host *host, const char *why)
 		"the project's .git file was not followed: %s; git will not work inside", why);
 }
 
+/* A git directory is mounted at a path of its own, writable: one that holds the project or lies in
+ * it would be a second door, past what is read-only in the project. */
+static bool overlap(const char *project, const char *gitdir, const char *commondir)
+{
+	return path_is_below(gitdir, project) || path_is_below(commondir, project) ||
+	       path_is_below(project, commondir);
+}
+
 /* A '.git' that is a file: where it leads, if that place agrees. */
 static void probe_gitfile(struct host *host, const char *dir)
 {
@@ -111,7 +119,9 @@ static void probe_gitfile(struct host *host, const char *dir)
 	common = first_line(a, path_join(a, project->gitdir, "commondir"));
 	project->commondir = common ? os_realpath(a, path_join(a, project->gitdir, common))
 				    : project->gitdir;
-	if (!project->commondir || !looks_like_repository(a, project->commondir, host->uid))
+	if (project->commondir && overlap(dir, project->gitdir, project->commondir))
+		distrust(host, "it leads back into the project, or to a repository around it");
+	else if (!project->commondir || !looks_like_repository(a, project->commondir, host->uid))
 		distrust(host, "it does not lead to a repository of yours");
 	else if (common ? !worktree_points_back(a, project->gitdir, dir) ||
 				  !path_is_below(project->gitdir, project->commondir)

@@ -24,7 +24,7 @@
 /* What a source was when the supervisor looked, so that the child can tell that it is the same. */
 struct source_id {
 	dev_t dev;
-	ino_t ino; /* 0: need not be checked */
+	ino_t ino;
 };
 
 /* What the child inherits from the supervisor. */

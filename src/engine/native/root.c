@@ -208,20 +208,33 @@ static unsigned mount_flags(const struct op *op)
 	       (op->flags & OPF_RECURSIVE ? MOUNT_RECURSIVE : 0);
 }
 
-static int do_bind(struct root *root, const struct op *op, struct err *err)
+/* The source as the supervisor saw it, or nothing; returns a detached mount or -errno. */
+static int clone_checked(struct root *root, const struct op *op)
 {
 	const struct source_id *id = &root->child->sources[op - root->child->plan->ops];
-	int fd = mount_clone(AT_FDCWD, op->src, mount_flags(op));
+	_cleanup_close_ int fd = os_openat2(AT_FDCWD, op->src, O_PATH, 0, RESOLVE_NO_SYMLINKS);
 	struct stat st;
+
+	if (fd < 0)
+		return fd == -ELOOP ? -ESTALE : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_ino != id->ino || st.st_dev != id->dev)
+		return -ESTALE;
+	return mount_clone(fd, "", mount_flags(op));
+}
+
+static int do_bind(struct root *root, const struct op *op, struct err *err)
+{
+	int fd = op->flags & OPF_CHECK ? clone_checked(root, op)
+				       : mount_clone(AT_FDCWD, op->src, mount_flags(op));
 
 	if (fd < 0 && (op->flags & OPF_OPTIONAL) && (fd == -ENOENT || fd == -EACCES))
 		return 0;
+	if (fd == -ESTALE)
+		return err_set(err, ESTALE, "'%s' was replaced while the sandbox started", op->src);
 	if (fd < 0)
 		return err_errno(err, -fd, "mounting '%s' on '%s'", op->src, op->dest);
-	if (id->ino && (fstat(fd, &st) < 0 || st.st_ino != id->ino || st.st_dev != id->dev)) {
-		close(fd);
-		return err_set(err, ESTALE, "'%s' was replaced while the sandbox started", op->src);
-	}
 	return attach(root, op, fd, err);
 }
 

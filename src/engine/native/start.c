@@ -27,14 +27,18 @@ static int identify_sources(const struct plan *plan, struct source_id *sources, 
 {
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *op = &plan->ops[i];
+		_cleanup_close_ int fd = -1;
 		struct stat st;
 
-		if (op->kind != OP_BIND || (op->flags & OPF_OPTIONAL))
+		if (!(op->flags & OPF_CHECK))
 			continue;
 		if ((op->flags & OPF_MAKE) && os_mkdirs(op->src, 0700, err) < 0)
 			return -err->code;
-		if (stat(op->src, &st) < 0)
-			return err_errno(err, errno, "mounting '%s' on '%s'", op->src, op->dest);
+		/* The plan judged this very path; a link that stands there now was not judged. */
+		fd = os_openat2(AT_FDCWD, op->src, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+		if (fd < 0 || fstat(fd, &st) < 0)
+			return err_errno(err, fd < 0 ? -fd : errno, "mounting '%s' on '%s'",
+					 op->src, op->dest);
 		sources[i] = (struct source_id){ .dev = st.st_dev, .ino = st.st_ino };
 	}
 	return 0;
