@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Limits that really hold, on this machine: rlimits while nothing is delegated to the user, then control groups that
+# root delegates to him with the very commands that cgroup_fix() prints. Runs as root and starts sandboxes as
+# WRAPIX_TEST_USER. WRAPIX: the program under test (default: build/wrapix). Prints TAP.
+# cgroup v2 and systemd's user manager, which not every machine has: limits_uml.sh.
+#
+# shellcheck disable=SC2317 # functions that check() calls by name
+set -u
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=$(CDPATH='' cd -- "$here/../.." && pwd -P)
+wrapix=${WRAPIX:-$top/build/wrapix}
+case $wrapix in /*) ;; *) wrapix=$PWD/$wrapix ;; esac
+[ -x "$wrapix" ] || { echo "Bail out! there is no program at $wrapix"; exit 1; }
+user=${WRAPIX_TEST_USER:-wrapixtest}
+must=${WRAPIX_TESTS_MUST_RUN-0}
+if [ "$(id -u)" != 0 ]; then
+	[ "$must" = 1 ] && { echo "Bail out! this test needs root, to delegate control groups"; exit 1; }
+	echo "1..0 # SKIP needs root, to delegate control groups"
+	exit 0
+fi
+uid=$(id -u "$user") || { echo "Bail out! there is no user $user"; exit 1; }
+cg=/sys/fs/cgroup
+
+tmp=$(mktemp -d /tmp/wrapix-limits.XXXXXX) || exit 1
+undelegate() {
+	for c in memory pids cpu; do
+		# What is left below would be a finding of its own; 'nothing is left' looks for it first.
+		find "$cg/$c/wrapix.$uid" -depth -type d -exec rmdir {} + 2>/dev/null
+	done
+}
+trap 'undelegate; rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$tmp/home" "$tmp/work" && cp "$here/limits_hog.py" "$tmp/work/hog.py" && chown -R "$user" "$tmp" || exit 1
+chmod 0755 "$tmp"
+
+as_user() {
+	env -i PATH="$PATH" HOME="$tmp/home" USER="$user" LOGNAME="$user" LANG=C.UTF-8 \
+		setpriv --reuid "$user" --regid "$user" --init-groups -- "$@"
+}
+# sandbox OPTION... -- CMD...; sets $out, $err and $rc.
+sandbox() {
+	(cd "$tmp/work" && as_user "$wrapix" run --network none "$@") >"$tmp/out" 2>"$tmp/err" </dev/null
+	rc=$?
+	out=$(cat "$tmp/out")
+}
+
+n=0
+failed=0
+check() {
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" >"$tmp/why" 2>&1; then
+		echo "ok $n - $name"
+		return
+	fi
+	echo "not ok $n - $name"
+	echo "# got: ${out-} (exit ${rc-})" | LC_ALL=C tr -c ' -~\n' '?'
+	sed 's/^/# /' "$tmp/why" "$tmp/err" 2>/dev/null | LC_ALL=C tr -c ' -~\n' '?'
+	failed=$((failed + 1))
+}
+# A fork bomb in a sandbox of 50: its own processes and ours in there are fewer than ten.
+stopped_near_50() {
+	forked=$(expr "$out" : 'forked \([0-9]*\): EAGAIN$') && [ "$forked" -ge 40 ] && [ "$forked" -lt 50 ]
+}
+got() { [ "$out" = "$1" ] && [ "$rc" = "${2-0}" ]; }
+exited() { [ "$rc" = "$1" ]; }
+percent_between() {
+	p=$(expr "$out" : 'percent \([0-9]*\)$') && [ "$p" -ge "$1" ] && [ "$p" -le "$2" ]
+}
+plan_says() {
+	(cd "$tmp/work" && as_user "$wrapix" plan --network none --memory 64M --pids 50 --cpus 1) 2>&1 | grep -F -- "$1"
+}
+
+echo "# nothing delegated: rlimits"
+undelegate
+check "the plan says that memory is limited per process only" plan_says "each process on its own (RLIMIT_DATA)"
+check "and that processes are counted for the sandbox" plan_says "pids 50: RLIMIT_NPROC (whole sandbox)"
+check "and that processors can be taken back" plan_says "which a program inside can lift"
+# Sixty more processes of the same user outside: they must not count inside.
+mkfifo "$tmp/home/ready" && chown "$user" "$tmp/home/ready"
+# shellcheck disable=SC2016 # expands there
+as_user setsid sh -c 'for i in $(seq 60); do sleep 300 & done; echo $$ >"$HOME/ready"; wait' &
+read -r outside <"$tmp/home/ready"
+sandbox --pids 50 -- python3 hog.py bomb 200
+check "a fork bomb stops at 50, whatever runs outside" stopped_near_50
+kill -9 "-$outside"
+wait 2>/dev/null
+sandbox --memory 256M -- python3 hog.py fill 512
+check "one process cannot have more than --memory" got MemoryError 3
+sandbox --memory 256M -- python3 hog.py fill 100
+check "and can have less" got "filled 100"
+sandbox --memory 64M -- python3 hog.py share 3 40
+check "but three can together, as the plan said" got "held 3 killed 0"
+sandbox --cpus 1 -- nproc
+check "--cpus 1 is an affinity to one processor" got 1
+sandbox -- sh -c 'ulimit -Hc'
+check "core dumps are off" got 0
+if command -v node >/dev/null; then
+	sandbox --memory 1G -- node -e 'console.log("up")'
+	check "node starts with --memory 1G" got up
+fi
+# shellcheck disable=SC2016 # awk expands it
+sandbox -- awk '/^Max processes/ { print $4 }' /proc/self/limits
+check "processes are limited by default" test "$out" -le 8192
+
+if [ ! -e $cg/memory/cgroup.procs ] || [ ! -e $cg/pids/cgroup.procs ] || [ ! -e $cg/cpu/cgroup.procs ]; then
+	# A pure version 2 needs a login of the user's own: limits_uml.sh does that in a machine of its own.
+	echo "# no cgroup v1 here: the rest is tested in limits_uml.sh"
+	echo "1..$n"
+	exit $((failed > 0))
+fi
+
+echo "# delegated by root: cgroup v1"
+for c in memory pids cpu; do mkdir -p $cg/$c/wrapix."$uid" && chown -R "$uid" $cg/$c/wrapix."$uid"; done
+check "the plan says memory is held" plan_says "memory 64 MiB: cgroup v1 (whole sandbox)"
+check "the plan says pids are held" plan_says "pids 50: cgroup v1 (whole sandbox)"
+check "the plan says cpus are held" plan_says "cpus 1: cgroup v1 (whole sandbox)"
+sandbox --pids 50 -- python3 hog.py bomb 200
+check "a fork bomb stops at 50" stopped_near_50
+sandbox --memory 64M -- python3 hog.py fill 200
+check "a hog is killed: 137" exited 137
+check "and wrapix says why" grep -F "memory 64 MiB" "$tmp/err"
+sandbox --memory 64M -- python3 hog.py share 3 40
+check "three that together have too much: one is killed, the rest goes on" expr "$out" : 'held [12] killed [12]$'
+sandbox --cpus 0.25 -- python3 hog.py spin 1000
+check "a quarter of a processor" percent_between 15 35
+sandbox -- python3 hog.py fill 100
+check "defaults leave room to work" got "filled 100"
+sandbox -- sh -c 'ls -A /sys/fs/cgroup 2>/dev/null; cut -d: -f3 /proc/self/cgroup | sort -u'
+check "inside no group is to be seen" got /
+left() { find $cg/memory/wrapix."$uid" $cg/pids/wrapix."$uid" $cg/cpu/wrapix."$uid" -mindepth 1 -type d; }
+nothing_left() {
+	left >"$tmp/left"
+	cat "$tmp/left"
+	[ ! -s "$tmp/left" ]
+}
+check "nothing is left" nothing_left
+
+echo "# a sandbox that may mount"
+# shellcheck disable=SC2016 # expands there
+attack='mkdir -p /tmp/m && mount -t cgroup -o pids none /tmp/m && { echo max >/tmp/m/pids.max; mkdir /tmp/m/x; echo $$ >/tmp/m/x/tasks; }
+	exec python3 hog.py bomb 200'
+# The control: the same attempt in a group whose limit lies at its namespace's root.
+(cd "$tmp/work" && as_user unshare -rm sh -c "mkdir $cg/pids/wrapix.$uid/control && cd $cg/pids/wrapix.$uid/control && echo 50 >pids.max && echo \$\$ >tasks && \
+	cd '$tmp/work' && exec unshare -C sh -c '$attack'") >"$tmp/out" 2>"$tmp/err"
+rc=$?
+out=$(cat "$tmp/out")
+check "control: it lifts a limit that it can reach" got "forked 200: no limit"
+find "$cg/pids/wrapix.$uid/control" -depth -type d -exec rmdir {} + 2>/dev/null
+# Without a cgroup namespace of its own it has even less to mount.
+sandbox --allow-nested --pids 50 -- sh -c "unshare -rmC true && ns=C; exec unshare -rm\$ns sh -c '$attack'"
+check "with --allow-nested it reaches none" stopped_near_50
+check "and what it made is removed" nothing_left
+
+echo "# after kill -9"
+mkfifo "$tmp/work/alive" && chown "$user" "$tmp/work/alive"
+# shellcheck disable=SC2016 # expands there
+(cd "$tmp/work" && as_user sh -c 'echo $$ >"$HOME/pid"; exec "$@"' sh \
+	"$wrapix" run --network none -- sh -c 'echo up >alive; exec sleep 300') 2>/dev/null &
+read -r word <"$tmp/work/alive"
+check "a sandbox is up" test "$word" = up
+check "with a group of its own" test -n "$(left)"
+procs=$(left | sed 's|$|/cgroup.procs|' | xargs cat | sort -u)
+kill -9 "$(cat "$tmp/home/pid")"
+# Inside dies with wrapix: its processes' directories in /proc go.
+gone() {
+	for _ in $(seq 100); do
+		alive=
+		for p in $procs; do [ ! -e "/proc/$p" ] || alive="$alive $p"; done
+		[ -n "$alive" ] || return 0
+		sleep 0.05
+	done
+	echo "still there: $alive"
+	return 1
+}
+check "kill -9 of wrapix kills what is inside" gone
+sandbox -- true
+check "the next start works" exited 0
+check "and removes what the killed one left" nothing_left
+
+echo "1..$n"
+exit $((failed > 0))
