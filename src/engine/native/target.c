@@ -146,11 +146,13 @@ static int start_command(const struct child *child, struct err *err)
 	return -code;
 }
 
-/* The handlers went with clone3; what the user ignores (nohup) stays ignored. */
+/* The handlers went with clone3. What the user ignores (nohup) stays ignored, but for SIGPIPE: that
+ * is a habit of the languages we are started from, and a filter must end with its pipe. */
 static void unblock_signals(void)
 {
 	sigset_t none;
 
+	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
