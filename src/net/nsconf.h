@@ -19,8 +19,8 @@
 #include "base/err.h"
 
 /* The sandbox's own addresses. 198.18.0.0/15 is set aside for tests and never routed. */
-#define NET_OWN_V4 0xc6120002u /* 198.18.0.2, in host order */
-#define NET_OWN_V6                                                                      \
+#define NSCONF_OWN_V4 0xc6120002u /* 198.18.0.2, in host order */
+#define NSCONF_OWN_V6                                                                   \
 	{                                                                               \
 		{                                                                       \
 			{ 0xfd, 0x53, 0xb0, 0xc5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 }, \
@@ -28,17 +28,17 @@
 	} /* fd53:b0c5::2 */
 
 /* What names resolve to inside lies in these. */
-#define NET_SYNTHETIC_V4 0xc6120000u /* 198.18.0.0/15 */
-#define NET_SYNTHETIC_V4_BITS 15
-#define NET_SYNTHETIC_V6_BITS 32 /* of NET_OWN_V6 */
+#define NSCONF_SYNTHETIC_V4 0xc6120000u /* 198.18.0.0/15 */
+#define NSCONF_SYNTHETIC_V4_BITS 15
+#define NSCONF_SYNTHETIC_V6_BITS 32 /* of NSCONF_OWN_V6 */
 
-#define NET_RELAY_PORT 1
-#define NET_DNS_PORT 53
+#define NSCONF_RELAY_PORT 1
+#define NSCONF_DNS_PORT 53
 
 /* All CLOEXEC and non-blocking; -1 where the kernel has no such thing. */
 struct ns_sockets {
 	int family;  /* of the three below: AF_INET6 (both), AF_INET when there is no IPv6 */
-	int tcp;     /* listens on every address, port NET_RELAY_PORT, transparent */
+	int tcp;     /* listens on every address, port NSCONF_RELAY_PORT, transparent */
 	int udp;     /* every address, port 53; gives and takes IPV6_PKTINFO (or IP_PKTINFO) */
 	int dns_tcp; /* listens on every address, port 53 */
 	int route;   /* NETLINK_ROUTE */
