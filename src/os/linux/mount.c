@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+
+#define OLD_ROOT_MAX 8 /* mounts stacked on the old root */
 
 static unsigned attributes(unsigned flags)
 {
@@ -72,17 +75,30 @@ int mount_make_readonly(int fd)
 	return mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 
+/* What '/..' leads to is the root itself, and no mount stacked on it. */
+static bool is_uncovered(int root_fd)
+{
+	_cleanup_close_ int up = open("/..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat root, above;
+
+	return up >= 0 && fstat(root_fd, &root) == 0 && fstat(up, &above) == 0 &&
+	       root.st_dev == above.st_dev && root.st_ino == above.st_ino;
+}
+
 int mount_pivot(int root_fd, struct err *err)
 {
 	if (fchdir(root_fd) < 0)
 		return err_errno(err, errno, "entering the new root");
-	/* pivot_root(".", ".") stacks the old root on the new one; detaching it leaves the new. */
+	/* pivot_root(".", ".") stacks the old root on the new one, with all that was mounted on it;
+	 * each umount takes the topmost off. */
 	if (syscall(SYS_pivot_root, ".", ".") < 0) {
 		err_errno(err, errno, "pivot_root");
 		return err_hint(err, "a root file system in memory (initramfs) cannot be left; "
 				     "run wrapix from a booted system or a container");
 	}
-	if (umount2(".", MNT_DETACH) < 0)
-		return err_errno(err, errno, "detaching the host's file systems");
+	for (int i = 0; !is_uncovered(root_fd); i++)
+		if (i == OLD_ROOT_MAX || umount2(".", MNT_DETACH) < 0)
+			return err_errno(err, i == OLD_ROOT_MAX ? EBUSY : errno,
+					 "detaching the host's file systems");
 	return chdir("/") < 0 ? err_errno(err, errno, "entering '/'") : 0;
 }
