@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034 # a library: the scripts use its variables
+# shellcheck shell=sh disable=SC2016,SC2034 # scripts for other shells; a library, whose variables the scripts use
 # SPDX-License-Identifier: MIT
 # What the system tests share; sourced as their first act:
 #
@@ -148,7 +148,7 @@ lines() { is "$(wc -l <"$1" | tr -d ' ')" "$2"; }
 absent() { [ ! -e "$1" ] || { echo "$1 exists"; false; }; }
 exists() { [ -e "$1" ] || { echo "$1 does not exist"; false; }; }
 fails() { ! "$@"; }
-printable() { [ -s "$1" ] && ! LC_ALL=C grep -n '[^ -~]' "$1"; }
+printable() { [ -s "$1" ] && ! LC_ALL=C.UTF-8 grep -anvx '[[:print:]]*' "$1"; } # nothing that a terminal obeys
 
 # await COMMAND...: until it succeeds; fails after 20 s. For what gives no event to wait for.
 await() {
@@ -161,11 +161,15 @@ await() {
 
 # --- running the program ---
 
-# wx ARG...: leaves $rc, the files $out and $err. A hang ends after a minute, as 137.
+# wx ARG...: leaves $rc, the files $out and $err. A hang ends after a minute, as 137. With $before set: in a mount
+# namespace of its own, where that script has run first with the right to mount.
 wx() {
 	out=$tmp/log/out err=$tmp/log/err
 	rm -f "$tmp/log/why"
-	timeout --foreground -s KILL 60 "$wrapix" "$@" >"$out" 2>"$err" </dev/null
+	set -- timeout --foreground -s KILL 60 "$wrapix" "$@"
+	[ -z "${before-}" ] || set -- unshare --user --map-current-user --mount --keep-caps sh -ec \
+		"$before"'; cd "$PWD"; exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
+	"$@" >"$out" 2>"$err" </dev/null
 	rc=$?
 }
 

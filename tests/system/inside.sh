@@ -37,7 +37,9 @@ says "the command starts in /workspace" "/workspace" pwd
 says "PWD says so" "/workspace" 'printenv PWD'
 says "a file of the project can be read, changed, removed" "y" 'echo y >>f; rm d/g; tail -n 1 f'
 check "... really" absent "$project/d/g"
-(umask 027 && inside 'umask; touch masked')
+umask 027
+inside 'umask; touch masked'
+umask 022
 check "the umask is kept" printed 0027
 check "... and works" is "$(stat -c %a "$project/masked")" 640
 mkfifo "$project/fifo"
@@ -147,6 +149,11 @@ says "... the number of processors among it" "$(nproc)" nproc
 says "/usr cannot be written" "Read-only" 'touch /usr/x 2>&1 | grep -o Read-only'
 says "/ cannot be written" "Read-only" 'mkdir /x 2>&1 | grep -o Read-only'
 says "/etc cannot be written" "Read-only" 'touch /etc/x 2>&1 | grep -o Read-only'
+for options in "" --allow-nested; do
+	# shellcheck disable=SC2086 # options are words
+	inside 'stat -c %d:%i / /.. /../.. /workspace/../.. /proc/self/root/.. /proc/1/root/.. 2>/dev/null | sort -u | wc -l' $options
+	check "/.. is / by every name ($options)" is "$(cat "$out")" 1
+done
 for ns in user mnt pid ipc uts cgroup net; do
 	host_ns=$(readlink "/proc/self/ns/$ns")
 	inside "readlink /proc/self/ns/$ns"

@@ -36,8 +36,9 @@ mount_says "deep below" "$home/data dir:/a/b/c/d:ro" data 'cat /a/b/c/d/file'
 mount_says "optional and there" "$home/data dir:/data:ro,optional" data 'cat /data/file'
 mount_says "optional and missing" "$tmp/missing:/data:ro,optional" "" 'ls -d /data 2>/dev/null; true'
 mount_says "optional without a mode" "$tmp/missing:/data,optional" "" 'ls -d /data 2>/dev/null; true'
-(cd "$home" && inside 'cat /data/file' --force --mount 'data dir:/data')
-check "SRC relative to where wrapix was started" printed data
+cd "$home" || exit 1
+says "SRC relative to where wrapix was started" data 'cat /data/file' --force --mount 'data dir:/data'
+cd "$project" || exit 1
 says "two mounts, one below the other" "data mine" 'cat /a/file /a/sub/file | tr "\n" " " | sed "s/ $//"' \
 	--mount "$home/data dir:/a" --mount "$tmp/src/$name:/a/sub:ro"
 mount_says "over a file of the sandbox's own" "$tmp/src/$name/file:/etc/hosts:ro" mine 'cat /etc/hosts'
