@@ -190,6 +190,7 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 	}
 	pasta_stop(&sandbox->pasta);
 	cgroup_remove(&sandbox->cgroup);
+	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
 	for (size_t i = 0; i < 6; i++) {
 		int fd = (int[]){ sandbox->pidfd, sandbox->control,  sandbox->pty_master,
 				  sandbox->netns, sandbox->listener, status_pipe }[i];
