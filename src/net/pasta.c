@@ -2,8 +2,8 @@
 /*
  * Attaching pasta to a network namespace.
  *
- * Readiness: pasta writes its pid file when its interface is configured; that file is a FIFO of
- * ours, so the moment is an event and not a poll. Death: PDEATHSIG holds through pasta's entering
+ * Readiness: pasta writes its pid file when its interface is configured. That file is a pipe of
+ * ours, its own standard output by name, so the moment is an event and nothing lies on a disk. Death: PDEATHSIG holds through pasta's entering
  * of our user namespace (joining a namespace that one owns gains nothing in the kernel's eyes), and
  * --foreground keeps it one process. What it prints is kept for the case that it fails.
  */
@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "os/proc.h"
@@ -24,36 +23,7 @@
 #define READY_TIMEOUT_MS 10000
 #define OUTPUT_MAX 400
 
-static int make_fifo(struct pasta *p, struct err *err)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-	if (!runtime || strlen(runtime) > 32 || access(runtime, W_OK) < 0)
-		runtime = "/tmp";
-	snprintf(p->dir, sizeof(p->dir), "%s/wrapix-XXXXXX", runtime);
-	if (!mkdtemp(p->dir)) {
-		p->dir[0] = '\0';
-		return err_errno(err, errno, "making a directory in '%s'", runtime);
-	}
-	snprintf(p->fifo, sizeof(p->fifo), "%s/ready", p->dir);
-	if (mkfifo(p->fifo, 0600) == 0)
-		p->ready = open(p->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return p->ready < 0 ? err_errno(err, errno, "making '%s'", p->fifo) : 0;
-}
-
-static void remove_fifo(struct pasta *p)
-{
-	if (p->ready >= 0)
-		close(p->ready);
-	p->ready = -1;
-	if (!p->dir[0])
-		return;
-	unlink(p->fifo);
-	rmdir(p->dir);
-	p->dir[0] = '\0';
-}
-
-/* A pipe would need a reader for as long as pasta lives; a plain file would grow. */
+/* What it prints: a pipe would need a reader for as long as it lives; a plain file would grow. */
 static int make_output(struct pasta *p, struct err *err)
 {
 	p->output = memfd_create("pasta", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -63,7 +33,7 @@ static int make_output(struct pasta *p, struct err *err)
 	return 0;
 }
 
-_Noreturn static void exec_pasta(char **words, int output, pid_t parent)
+_Noreturn static void exec_pasta(char **words, int ready, int output, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -72,7 +42,7 @@ _Noreturn static void exec_pasta(char **words, int output, pid_t parent)
 	if (getppid() != parent)
 		_exit(1);
 	dup2(null, STDIN_FILENO);
-	dup2(output, STDOUT_FILENO);
+	dup2(ready, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
 	os_close_all_but(3, NULL, 0);
 	execv(words[0], words);
@@ -84,15 +54,20 @@ static int spawn(struct pasta *p, const struct strv *argv, pid_t target, struct 
 	struct arena arena = { 0 };
 	struct strv words = { 0 };
 	pid_t parent = getpid();
+	int fds[2];
 
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_errno(err, errno, "pipe");
 	for (size_t i = 0; i < argv->len; i++)
 		strv_add(&arena, &words, argv->v[i]);
 	strv_add(&arena, &words, "--pid");
-	strv_add(&arena, &words, p->fifo);
+	strv_add(&arena, &words, "/proc/self/fd/1");
 	strv_addf(&arena, &words, "%d", (int)target);
 	p->pid = fork();
 	if (p->pid == 0)
-		exec_pasta(words.v, p->output, parent);
+		exec_pasta(words.v, fds[1], p->output, parent);
+	close(fds[1]);
+	p->ready = fds[0];
 	arena_release(&arena);
 	if (p->pid < 0) {
 		p->pid = 0;
@@ -107,9 +82,7 @@ int pasta_begin(struct pasta *p, const struct strv *argv, pid_t target, struct e
 	int r;
 
 	*p = (struct pasta){ .pidfd = -1, .ready = -1, .output = -1 };
-	r = make_fifo(p, err);
-	if (r == 0)
-		r = make_output(p, err);
+	r = make_output(p, err);
 	if (r == 0)
 		r = spawn(p, argv, target, err);
 	if (r < 0)
@@ -139,7 +112,8 @@ int pasta_finish(struct pasta *p, struct err *err)
 	char byte;
 	int r = read(p->ready, &byte, 1) == 1 ? 0 : explain(p, err);
 
-	remove_fifo(p);
+	close(p->ready);
+	p->ready = -1;
 	if (r < 0)
 		pasta_stop(p);
 	return r;
@@ -166,9 +140,12 @@ void pasta_stop(struct pasta *p)
 		kill(p->pid, SIGKILL);
 		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
 			;
-		close(p->pidfd);
-		close(p->output);
-		remove_fifo(p);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		int fd = (int[]){ p->pidfd, p->ready, p->output }[i];
+
+		if (fd > 0)
+			close(fd);
 	}
 	*p = (struct pasta){ .pidfd = -1, .ready = -1, .output = -1 };
 }

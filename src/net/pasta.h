@@ -10,9 +10,8 @@
 struct pasta {
 	pid_t pid;  /* 0: not running */
 	int pidfd;  /* readable when it has ended */
-	int ready;  /* readable when the network is there */
+	int ready;  /* a pipe, readable when the network is there */
 	int output; /* what it prints: a small file in memory, which it may outlive */
-	char dir[64], fifo[80];
 };
 
 /*

@@ -24,6 +24,7 @@
 struct root {
 	const struct child *child;
 	int fd, scratch;
+	int slash; /* the host's '/', cloned before ours lay on top of it; -1: no operation wants it */
 	dev_t dev, scratch_dev;
 	int n_scratch;
 	/* The directory that the last operation worked in: most work in the same one. */
@@ -224,10 +225,25 @@ static int clone_checked(struct root *root, const struct op *op)
 	return mount_clone(fd, "", mount_flags(op));
 }
 
+static bool is_slash(const struct op *op)
+{
+	return op->kind == OP_BIND && !strcmp(op->src, "/");
+}
+
+static int clone_slash(struct root *root, const struct op *op)
+{
+	int fd = take_fd(&root->slash), r = fd < 0 ? -EBUSY : mount_set_flags(fd, mount_flags(op));
+
+	if (r < 0 && fd >= 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
 static int do_bind(struct root *root, const struct op *op, struct err *err)
 {
-	int fd = op->flags & OPF_CHECK ? clone_checked(root, op)
-				       : mount_clone(AT_FDCWD, op->src, mount_flags(op));
+	int fd = is_slash(op)            ? clone_slash(root, op)
+		 : op->flags & OPF_CHECK ? clone_checked(root, op)
+					 : mount_clone(AT_FDCWD, op->src, mount_flags(op));
 
 	if (fd < 0 && (op->flags & OPF_OPTIONAL) && (fd == -ENOENT || fd == -EACCES))
 		return 0;
@@ -348,11 +364,15 @@ static int finish(struct root *root, struct err *err)
 
 int root_build(const struct child *child, struct err *err)
 {
-	struct root root = { .child = child, .fd = -1, .scratch = -1, .parent = -1 };
+	struct root root = { .child = child, .fd = -1, .scratch = -1, .slash = -1, .parent = -1 };
 	const struct plan *plan = child->plan;
 	mode_t user_mask = umask(0);
-	int r = begin(&root, plan, err);
+	int r;
 
+	for (size_t i = 0; root.slash < 0 && i < plan->n_ops; i++)
+		if (is_slash(&plan->ops[i]))
+			root.slash = mount_clone(AT_FDCWD, "/", MOUNT_RECURSIVE);
+	r = begin(&root, plan, err);
 	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
 		r = actions[plan->ops[i].kind](&root, &plan->ops[i], err);
 	if (r == 0)

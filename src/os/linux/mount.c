@@ -42,21 +42,30 @@ int mount_new(const char *type, const struct fs_option *options, size_t n, unsig
 	return fd < 0 ? -errno : fd;
 }
 
-int mount_clone(int source_fd, const char *path, unsigned flags)
+int mount_set_flags(int mount_fd, unsigned flags)
 {
 	/* Private: what the host mounts later below the source does not appear inside. */
 	struct mount_attr attr = { .attr_set = attributes(flags), .propagation = MS_PRIVATE };
 	unsigned recursive = flags & MOUNT_RECURSIVE ? AT_RECURSIVE : 0;
+
+	return mount_setattr(mount_fd, "", AT_EMPTY_PATH | recursive, &attr, sizeof(attr)) < 0
+		       ? -errno
+		       : 0;
+}
+
+int mount_clone(int source_fd, const char *path, unsigned flags)
+{
+	unsigned recursive = flags & MOUNT_RECURSIVE ? AT_RECURSIVE : 0;
 	int fd = open_tree(source_fd, path,
 			   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | recursive);
+	int r;
 
 	if (fd < 0)
 		return -errno;
-	if (mount_setattr(fd, "", AT_EMPTY_PATH | recursive, &attr, sizeof(attr)) < 0) {
-		int code = errno;
-
+	r = mount_set_flags(fd, flags);
+	if (r < 0) {
 		close(fd);
-		return -code;
+		return r;
 	}
 	return fd;
 }

@@ -26,6 +26,9 @@ int mount_new(const char *type, const struct fs_option *options, size_t n, unsig
 /* A private copy of the tree at source_fd as a detached mount with these flags; always nosuid. */
 int mount_clone(int source_fd, const char *path, unsigned flags);
 
+/* Gives a detached mount these flags. */
+int mount_set_flags(int mount_fd, unsigned flags);
+
 /* Puts a detached mount in its place. */
 int mount_attach(int mount_fd, int dir_fd, const char *path);
 

@@ -12,6 +12,9 @@
 
 #include "base/err.h"
 
+/* Makes a netlink socket one that hears the kernel alone, and hears from it what it disliked. */
+int nl_prepare(int fd);
+
 /* Messages on their way to the kernel, one after the other. */
 struct nl_out {
 	uint8_t *data; /* aligned to 4 */
