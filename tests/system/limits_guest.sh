@@ -140,12 +140,12 @@ echo "# a sandbox that may mount"
 # hierarchy's, and every mount from outside a namespace sets them.
 mkdir /tmp/plain && mount -t cgroup2 cgroup2 /tmp/plain
 # shellcheck disable=SC2016 # expands there
-attack='mount -t cgroup2 none /mnt && { echo max >/mnt/pids.max; mkdir /mnt/x; echo $$ >/mnt/x/cgroup.procs; }
-	exec python3 hog.py bomb 200'
-driver --pids 50 -- unshare -rmC sh -c "$attack"
-check "control: it lifts a limit that it can reach" got "forked 200: no limit"
-driver --pids 50 --allow-nested -- unshare -rmC sh -c "$attack"
-check "with --allow-nested it reaches none" stopped_near_50
+attack='mount -t cgroup2 none /mnt && { echo max >/mnt/memory.max; mkdir /mnt/x; echo $$ >/mnt/x/cgroup.procs; }
+	exec python3 hog.py fill 200'
+driver --memory 64M -- unshare -rmC sh -c "$attack"
+check "control: it lifts a limit that it can reach" got "filled 200"
+driver --memory 64M --allow-nested -- unshare -rmC sh -c "$attack"
+check "with --allow-nested it reaches none" exited 137
 check "and what it made is removed" nothing_left
 
 echo "guest: the end"

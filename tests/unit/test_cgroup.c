@@ -387,6 +387,19 @@ static int check_old_kernel(const void *arg)
 	return nproc.rlim_max > 1000 ? 0 : 2;
 }
 
+static int check_behind_group(const void *arg)
+{
+	const struct cgroup_facts facts = { .nproc_is_own = true, .v2 = LIMIT_ALL };
+	struct rlimit nproc, data;
+	struct err err = { 0 };
+
+	if (rlimits_apply(&facts, CGROUP_V2, arg, &err) < 0)
+		return 1;
+	getrlimit(RLIMIT_NPROC, &nproc);
+	getrlimit(RLIMIT_DATA, &data);
+	return nproc.rlim_max == 21 && data.rlim_max == RLIM_INFINITY ? 0 : 2;
+}
+
 static int check_affinity(const void *arg)
 {
 	const struct cgroup_facts facts = { .nproc_is_own = true };
@@ -405,6 +418,8 @@ static void test_rlimits(void)
 
 	is_int(in_child(check_rlimits_alone, &limits), 0,
 	       "20 processes of the sandbox alone, RLIMIT_DATA, no core dumps");
+	is_int(in_child(check_behind_group, &limits), 0,
+	       "a group leaves only RLIMIT_NPROC to do, one above its own");
 	limits.asked = 0;
 	is_int(in_child(check_rlimits_alone, &limits), 0, "a default does not become RLIMIT_DATA");
 	is_int(in_child(check_old_kernel, &limits), 0, "on an old kernel 20 would stop the start");

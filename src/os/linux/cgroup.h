@@ -98,7 +98,8 @@ struct cgroup {
 /* Makes the group and sets its limits. id: letters, digits, '-', at most 48 bytes.
  * Always leaves cg ready for cgroup_remove(). CGROUP_NONE and CGROUP_SYSTEMD make nothing yet.
  * A failure here, in cgroup_enter() or in cgroup_join() must stop the start when the user named a
- * limit; when all were defaults the caller may warn and go on with CGROUP_NONE. */
+ * limit; when all were defaults the caller may warn and go on as if nothing had happened:
+ * rlimits_apply() bounds the processes all the same. */
 int cgroup_create(struct cgroup *cg, const struct cgroup_facts *facts, enum cgroup_kind kind,
 		  const char *id, const struct cgroup_limits *limits, struct err *err);
 
@@ -132,8 +133,9 @@ void cgroup_sweep(const struct cgroup_facts *facts);
 
 /*
  * In the sandbox's process before exec, and inside its user namespace: RLIMIT_NPROC set before
- * that namespace exists would count the user's processes outside. Holds, for each process, what
- * 'kind' does not hold for the whole; core dumps are off always. Allocates nothing.
+ * that namespace exists would count the user's processes outside. RLIMIT_NPROC is set always;
+ * beyond that it holds, for each process, what 'kind' does not hold for the whole. Core dumps are
+ * off always. Allocates nothing.
  */
 int rlimits_apply(const struct cgroup_facts *facts, enum cgroup_kind kind,
 		  const struct cgroup_limits *limits, struct err *err);

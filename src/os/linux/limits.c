@@ -307,19 +307,26 @@ static int set_affinity(double cpus, struct err *err)
 	return 0;
 }
 
+/* RLIMIT_NPROC also stands behind a group that holds pids: should that fail and the caller go on, a
+ * fork bomb is still bounded. One more than the group's, so that the group counts the refusals. */
+static int set_nproc(const struct cgroup_facts *facts, uint64_t pids, bool held, struct err *err)
+{
+	if (facts->nproc_is_own)
+		return set_rlimit(RLIMIT_NPROC, pids + held, "RLIMIT_NPROC", err);
+	/* Where it counts all of the user's processes, a small number would stop the start. */
+	return held ? 0
+		    : set_rlimit(RLIMIT_NPROC, MAX(pids, (uint64_t)PIDS_MAX), "RLIMIT_NPROC", err);
+}
+
 int rlimits_apply(const struct cgroup_facts *facts, enum cgroup_kind kind,
 		  const struct cgroup_limits *limits, struct err *err)
 {
-	unsigned left = cgroup_wanted(limits) & ~cgroup_holds(facts, kind);
-	uint64_t pids = limits->pids;
+	unsigned held = cgroup_holds(facts, kind), left = cgroup_wanted(limits) & ~held;
 	int r;
 
 	r = set_rlimit(RLIMIT_CORE, 0, "RLIMIT_CORE", err);
-	/* Where it counts all of the user's processes, a small number would stop the start. */
-	if (!facts->nproc_is_own)
-		pids = MAX(pids, (uint64_t)PIDS_MAX);
-	if (r == 0 && (left & LIMIT_BIT(LIMIT_PIDS)))
-		r = set_rlimit(RLIMIT_NPROC, pids, "RLIMIT_NPROC", err);
+	if (r == 0 && limits->pids)
+		r = set_nproc(facts, limits->pids, held & LIMIT_BIT(LIMIT_PIDS), err);
 	if (r == 0 && (left & limits->asked & LIMIT_BIT(LIMIT_MEMORY)))
 		r = set_rlimit(RLIMIT_DATA, limits->memory, "RLIMIT_DATA", err);
 	if (r == 0 && (left & LIMIT_BIT(LIMIT_CPUS)))
