@@ -11,11 +11,9 @@
 
 enum {
 	DNS_QUERY_MAX = 4096, /* a longer query is ignored */
-	DNS_ANSWER_MAX = 1232,
+	DNS_ANSWER_MAX = 512, /* so no answer is ever cut short, on UDP without EDNS neither */
 	DNS_TTL = 60,
 };
-
-enum dns_transport { DNS_UDP, DNS_TCP };
 
 struct dns {
 	const struct policy *policy;
@@ -35,13 +33,14 @@ struct dns_answer {
 	char name[NAME_SIZE];
 };
 
-/* Writes at most DNS_ANSWER_MAX bytes to buf. */
-void dns_answer(const struct dns *dns, enum dns_transport transport, const uint8_t *query,
-		size_t len, uint8_t buf[DNS_ANSWER_MAX], struct dns_answer *ret);
+/* The same on UDP and TCP. */
+void dns_answer(const struct dns *dns, const uint8_t *query, size_t len,
+		uint8_t buf[DNS_ANSWER_MAX], struct dns_answer *ret);
 
 /*
  * The first query in the bytes of a TCP stream: its length (it stands at buf + 2, and 2 + length
- * bytes are used up), 0 when it is not there whole, -EMSGSIZE when it is longer than DNS_QUERY_MAX.
+ * bytes are used up), 0 when it is not there whole, -EMSGSIZE when it is empty or longer than
+ * DNS_QUERY_MAX and the stream is of no more use.
  */
 int dns_tcp_next(const uint8_t *buf, size_t len);
 /* The two bytes that stand before an answer on TCP. */

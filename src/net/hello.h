@@ -24,11 +24,10 @@ struct hello {
 	size_t fed;               /* bytes taken so far */
 	char name[NAME_SIZE];     /* for HELLO_SNI */
 	/* The rest is hello.c's. */
-	unsigned step, record_step;
-	uint32_t value;                                     /* number being read */
-	uint32_t left;                                      /* bytes of the present step */
-	uint32_t record_left;                               /* of the present record */
-	uint32_t body_left, exts_left, ext_left, list_left; /* of the containers around it */
+	unsigned step, header_len; /* header_len: bytes of the present record's header */
+	uint32_t value;            /* the number being read */
+	uint32_t left;             /* bytes of the present step */
+	uint32_t record_left, body_left, ext_left; /* of what is around it */
 	unsigned ext_type;
 	bool seen_sni;
 	size_t name_len;

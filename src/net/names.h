@@ -18,6 +18,8 @@
  * resolver. len bytes are read; a NUL among them is a bad character like any other.
  */
 bool name_canonical(const char *text, size_t len, char ret[NAME_SIZE]);
+/* The canonical form of one byte of a label; -1 for a byte that no name has. */
+int name_byte(unsigned char c);
 /* Strictly below: "a.x" and "b.a.x" are below "x", "x" and "ax" are not. Both canonical. */
 bool name_is_below(const char *name, const char *parent);
 

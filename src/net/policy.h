@@ -38,7 +38,7 @@ struct rule {
 	uint16_t port;    /* 0: every port */
 	const char *host; /* canonical, without "*."; "" for RULE_RANGE and RULE_ANY */
 	struct address_range range;
-	const struct rule *next; /* of the same hash bucket, or of the ranges */
+	struct rule *next; /* of the same hash bucket, or of the ranges */
 };
 
 /* Why something is allowed or not; the relay's own reasons are here too, so that all of them have
@@ -91,11 +91,12 @@ struct verdict {
 struct policy {
 	unsigned refs;
 	struct arena arena;
+	struct rule **rules; /* in the order of their addition */
 	size_t n_rules;
-	const struct rule **rules; /* in the order of their addition */
-	const struct rule **buckets;
+	struct rule **buckets; /* names, by host */
 	size_t n_buckets;
-	const struct rule *ranges[2]; /* allow, deny */
+	struct rule *ranges[2];       /* allow, deny */
+	struct address_range *denied; /* guard.denied */
 	struct address_guard guard;   /* kind, own and ctx are the caller's to set */
 	struct policy *also;          /* set with policy_set_also() */
 };
@@ -112,8 +113,9 @@ void policy_set_also(struct policy *policy,
  * whole top-level domain, names outside of ASCII, numbers that only a resolver takes for addresses.
  */
 int policy_add(struct policy *policy, const char *text, unsigned flags, struct err *err);
-/* The check alone, for readers of configuration. */
-int policy_check_rule(const char *text, unsigned flags, struct err *err);
+/* The reading alone. Strings live in the arena; 'next' is not set. */
+int rule_parse(struct arena *arena, const char *text, unsigned flags, struct rule *ret,
+	       struct err *err);
 /* An address or range that no name may lead to, besides the guard's classes. */
 int policy_deny_resolved(struct policy *policy, const char *text, struct err *err);
 
@@ -125,7 +127,7 @@ struct verdict policy_connect(const struct policy *policy, const char *name, uin
 struct verdict policy_address(const struct policy *policy, const struct address *addr,
 			      uint16_t port);
 
-/* 'rule' is policy_connect()'s. Special addresses are open to RULE_PRIVATE, and where an allow rule
- * names that address (see policy_address()). */
-struct verdict policy_dial(const struct policy *policy, const struct rule *rule,
+/* policy_connect() and then the address. Special addresses are open to RULE_PRIVATE, and where an
+ * allow rule names that address (see policy_address()). */
+struct verdict policy_dial(const struct policy *policy, const char *name,
 			   const struct address *addr, uint16_t port);
