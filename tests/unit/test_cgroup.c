@@ -517,8 +517,11 @@ static void test_systemd(void)
 	static const char huge[] = "l\4\1\1\377\377\377\377\1\0\0\0\0\0\0\0";
 	static const char torn[] = "l\4\1\1\0\0\0\0\1\0\0\0\20\0\0\0\3\1s\0\377\377\377\0JobRemov";
 	static const char version[] = "l\4\1\7\0\0\0\0\1\0\0\0\0\0\0\0";
+	/* A body of 20,000 bytes, more than we keep, and then the signal. */
+	static char talk[20016 + 256] = "l\4\1\1\40\116\0\0\1\0\0\0\0\0\0\0";
 	char failed[256], done[256], other[512];
 	size_t len = make_signal(other, "else.scope", "done");
+	size_t talk_len = 20016 + make_signal(talk + 20016, "wrapix-x.scope", "failed");
 	const struct lie lies[] = {
 		{ "hangs up", "OK 1\r\n", "", 0, "Connection reset" },
 		{ "does not know us", "REJECTED EXTERNAL\r\n", "", 0, "Permission denied" },
@@ -533,6 +536,8 @@ static void test_systemd(void)
 		{ "says done and did not", "OK 1\r\n", done,
 		  make_signal(done, "wrapix-x.scope", "done"), "did not move process" },
 		{ "speaks of another unit", "OK 1\r\n", other, len, "Connection reset" },
+		{ "is talkative first", "OK 1\r\n", talk, talk_len,
+		  "could not start 'wrapix-x.scope': failed" },
 	};
 	struct cgroup cg = { .kind = CGROUP_SYSTEMD, .name = "wrapix-x", .socket = "/nonexistent" };
 	struct err err = { 0 };

@@ -163,15 +163,11 @@ static int peer_send(const struct dbus_peer *peer, const void *data, size_t len)
 	return 0;
 }
 
-/* Exactly len bytes; data may be NULL to throw them away. */
+/* Exactly len bytes. */
 static int peer_recv(const struct dbus_peer *peer, void *data, size_t len)
 {
-	uint8_t waste[512];
-
 	for (size_t done = 0; done < len;) {
-		uint8_t *to = data ? (uint8_t *)data + done : waste;
-		size_t want = data ? len - done : MIN(len - done, sizeof(waste));
-		ssize_t n = recv(peer->fd, to, want, MSG_DONTWAIT);
+		ssize_t n = recv(peer->fd, (uint8_t *)data + done, len - done, MSG_DONTWAIT);
 
 		if (n > 0) {
 			done += (size_t)n;
@@ -187,6 +183,16 @@ static int peer_recv(const struct dbus_peer *peer, void *data, size_t len)
 		}
 	}
 	return 0;
+}
+
+static int peer_skip(const struct dbus_peer *peer, size_t len)
+{
+	uint8_t waste[512];
+	int r = 0;
+
+	for (; len > 0 && r == 0; len -= MIN(len, sizeof(waste)))
+		r = peer_recv(peer, waste, MIN(len, sizeof(waste)));
+	return r;
 }
 
 static void read_align(struct dbus_message *m, size_t align)
@@ -285,7 +291,7 @@ int dbus_receive(const struct dbus_peer *peer, struct dbus_message *m)
 		return -EBADMSG;
 	rest = (((size_t)fields + 7) & ~(size_t)7) + body;
 	if (rest > sizeof(m->buf) - HEADER)
-		return peer_recv(peer, NULL, rest);
+		return peer_skip(peer, rest);
 	r = peer_recv(peer, m->buf + HEADER, rest);
 	if (r < 0)
 		return r;
