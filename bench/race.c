@@ -121,7 +121,7 @@ _Noreturn static void failed(const struct runner *runner, int status, int compla
 
 static void run(struct runner *runner, size_t round, bool counts)
 {
-	struct timespec start, end, stamp;
+	struct timespec start, end, stamp[2];
 	struct rusage usage;
 	int out[2], err[2], status;
 	ssize_t n;
@@ -138,7 +138,7 @@ static void run(struct runner *runner, size_t round, bool counts)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (status)
 		failed(runner, status, err[0]);
-	n = read(out[0], &stamp, sizeof(stamp));
+	n = read(out[0], stamp, sizeof(stamp)); /* more than one is not a stamp but a text */
 	for (size_t i = 0; i < 2; i++) {
 		close(out[i]);
 		close(err[i]);
@@ -147,10 +147,10 @@ static void run(struct runner *runner, size_t round, bool counts)
 		return;
 	runner->wall[round] = microseconds(&start, &end);
 	runner->cpu[round] = cpu_time(&usage);
-	runner->stamped = n == sizeof(stamp);
+	runner->stamped = n == sizeof(stamp[0]);
 	if (runner->stamped) {
-		runner->before[round] = microseconds(&start, &stamp);
-		runner->after[round] = microseconds(&stamp, &end);
+		runner->before[round] = microseconds(&start, stamp);
+		runner->after[round] = microseconds(stamp, &end);
 	}
 }
 
