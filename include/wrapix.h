@@ -55,6 +55,9 @@ WRAPIX_API int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount
 /* "NAME=VALUE", or "NAME" for the host's value */
 WRAPIX_API int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env,
 				   struct wrapix_error *error);
+/* "HOST[:PORT]" for the filtered network; deny is 0 or 1. */
+WRAPIX_API int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
+				    struct wrapix_error *error);
 /* NULL-terminated; without one the agent is started. */
 WRAPIX_API void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv);
 
@@ -86,6 +89,7 @@ enum wrapix_event_type {
 	WRAPIX_CONTINUED = 5,
 	WRAPIX_LIMIT = 6,  /* text: the limit that was hit */
 	WRAPIX_EXITED = 7, /* number: the exit status */
+	WRAPIX_DENIED = 8, /* text: what the filtered network refused, and why; number: the port */
 };
 
 struct wrapix_event {

@@ -12,6 +12,7 @@
 #include "api/identity.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "net/filter.h"
 #include "os/fs.h"
 #include "session/session.h"
 
@@ -74,6 +75,14 @@ int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env, struct wrapix
 	return spec_add_env_string(&spec->spec, env, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
 }
 
+int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
+			 struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_rule(&spec->spec, host, deny, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
+}
+
 void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir)
 {
 	spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
@@ -126,6 +135,27 @@ static int check_trust(struct spec *spec, const struct project_config *project, 
 			   err);
 }
 
+/* The rules of the network, before anything is started for them. */
+static int check_rules(const struct spec *spec, struct err *err)
+{
+	struct arena arena = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < spec->n_rules; i++) {
+		struct rule rule;
+
+		r = rule_parse(&arena, spec->rules[i].text, spec->rules[i].deny ? RULE_DENY : 0,
+			       &rule, err);
+	}
+	arena_release(&arena);
+	if (r == 0 && spec->n_rules && spec->net != NET_UNSET && spec->net != NET_FILTERED) {
+		err_usage(err, "hosts are named, and the network is '%s'",
+			  net_mode_name(spec->net));
+		return err_hint(err, "--allow and --deny belong to --network filtered");
+	}
+	return r;
+}
+
 /* Everything from the layers of configuration to the plan; host_json NULL: this machine. */
 static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len,
 		     struct wrapix_plan *plan, struct err *err)
@@ -137,6 +167,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		r = identity_become_owner(spec->spec.dir, err);
 	if (r == 0)
 		r = spec_load_layers(&spec->spec, &project, err);
+	if (r == 0)
+		r = check_rules(&spec->spec, err);
 	if (r == 0 && !host_json)
 		r = check_trust(&spec->spec, &project, err);
 	project_config_release(&project);
@@ -195,7 +227,7 @@ void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format
 }
 
 /* Passes the engine's events on as public ones, and keeps the registry. */
-struct relay {
+struct observer {
 	const struct wrapix_plan *plan;
 	wrapix_event_fn *fn;
 	void *ctx;
@@ -203,11 +235,11 @@ struct relay {
 	struct session session;
 };
 
-static void emit(const struct relay *relay, enum wrapix_event_type type, int number,
+static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
 		 const char *text)
 {
-	if (relay->fn)
-		relay->fn(relay->ctx, &(struct wrapix_event){ type, number, text });
+	if (observer->fn)
+		observer->fn(observer->ctx, &(struct wrapix_event){ type, number, text });
 }
 
 static int exit_status(int wait_status)
@@ -215,9 +247,9 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static void on_limit(const struct relay *relay, unsigned hits)
+static void on_limit(const struct observer *observer, unsigned hits)
 {
-	const struct plan *plan = &relay->plan->plan;
+	const struct plan *plan = &observer->plan->plan;
 
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 		char line[256];
@@ -225,18 +257,34 @@ static void on_limit(const struct relay *relay, unsigned hits)
 		if (!(hits & LIMIT_BIT(limit)))
 			continue;
 		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
-		emit(relay, WRAPIX_LIMIT, (int)limit, line);
+		emit(observer, WRAPIX_LIMIT, (int)limit, line);
 	}
 }
 
 static void on_failure(void *ctx, const struct err *err)
 {
-	const struct relay *relay = ctx;
+	const struct observer *observer = ctx;
 	char text[sizeof(err->msg) + sizeof(err->hint) + 16];
 
 	snprintf(text, sizeof(text), "%s%s%s%s", err->msg, err->hint[0] ? " (" : "", err->hint,
 		 err->hint[0] ? ")" : "");
-	emit(relay, WRAPIX_WARNING, 0, text);
+	emit(observer, WRAPIX_WARNING, 0, text);
+}
+
+/* "evil.example:443: not-allowed", with the rule that decided where there was one. */
+static void on_network(void *ctx, const struct net_event *event)
+{
+	const struct observer *observer = ctx;
+	char text[NAME_SIZE + 128], port[8] = "";
+
+	if (event->type != NET_EVENT_DENIED)
+		return;
+	if (event->port)
+		snprintf(port, sizeof(port), ":%u", event->port);
+	snprintf(text, sizeof(text), "%s%s: %s%s%s", event->name ? event->name : event->address,
+		 port, net_reason_name(event->reason), event->rule ? ", by rule " : "",
+		 event->rule ? event->rule : "");
+	emit(observer, WRAPIX_DENIED, event->port, text);
 }
 
 static char *command_line(struct arena *arena, const struct strv *argv)
@@ -251,12 +299,12 @@ static char *command_line(struct arena *arena, const struct strv *argv)
 }
 
 /* Writes the session down. Without a place for it the sandbox runs all the same, unlisted. */
-static void record(struct relay *relay)
+static void record(struct observer *observer)
 {
-	const struct plan *plan = &relay->plan->plan;
+	const struct plan *plan = &observer->plan->plan;
 	struct arena arena = { 0 };
 	struct session_info info = {
-		.id = relay->id,
+		.id = observer->id,
 		.name = plan->name,
 		.dir = plan->project,
 		.engine = (char *)engine_name(plan->engine),
@@ -266,9 +314,9 @@ static void record(struct relay *relay)
 	};
 	struct err err;
 
-	if (session_create(&relay->session, relay->plan->host.state_home, &info, &err) < 0) {
+	if (session_create(&observer->session, observer->plan->host.runtime_dir, &info, &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
-		emit(relay, WRAPIX_WARNING, 0, err.msg);
+		emit(observer, WRAPIX_WARNING, 0, err.msg);
 	}
 	arena_release(&arena);
 }
@@ -282,38 +330,39 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
 		[EVENT_EXITED] = WRAPIX_EXITED,
 	};
-	struct relay *relay = ctx;
+	struct observer *observer = ctx;
 
 	if (event == EVENT_STARTED)
-		record(relay);
+		record(observer);
 	if (event == EVENT_EXITED)
-		session_remove(&relay->session);
+		session_remove(&observer->session);
 	if (event == EVENT_LIMIT)
-		on_limit(relay, (unsigned)value);
+		on_limit(observer, (unsigned)value);
 	else
-		emit(relay, types[event], event == EVENT_EXITED ? exit_status(value) : value, NULL);
+		emit(observer, types[event], event == EVENT_EXITED ? exit_status(value) : value,
+		     NULL);
 }
 
 int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, void *ctx,
 		    int *ret_status, struct wrapix_error *error)
 {
-	struct relay relay = {
+	struct observer observer = {
 		.plan = plan,
 		.fn = on_event,
 		.ctx = ctx,
 		.session = { .sessions_fd = -1, .meta_fd = -1 },
 	};
-	struct engine_hooks hooks = { on_failure, on_engine_event, &relay };
+	struct engine_hooks hooks = { on_network, on_failure, on_engine_event, &observer };
 	struct err err;
 	int r, status;
 
 	for (size_t i = 0; i < plan->plan.says.len; i++)
-		emit(&relay, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
+		emit(&observer, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)
-		emit(&relay, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
-	session_new_id(relay.id);
-	r = native_run(&plan->plan, relay.id, &hooks, &status, &err);
-	session_remove(&relay.session);
+		emit(&observer, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
+	session_new_id(observer.id);
+	r = native_run(&plan->plan, observer.id, &hooks, &status, &err);
+	session_remove(&observer.session);
 	if (r < 0)
 		return fail(&err, error);
 	*ret_status = exit_status(status);

@@ -31,11 +31,22 @@ struct main_args {
 };
 extern const struct opt main_opts[];
 
+/* What the network refused during a run, to be told at its end. */
+struct denials {
+	struct {
+		char text[320];
+		unsigned long count;
+	} v[8];
+	size_t n;
+	unsigned long others; /* that found no place */
+};
+
 /* What each subcommand's options fill. */
 struct run_args {
 	struct wrapix_spec *spec;
 	bool dry_run, json, facts, verbose;
-	bool running;          /* the command has been started */
+	bool running; /* the command has been started */
+	struct denials denials;
 	const char *host_file; /* plan --host: facts about another machine */
 };
 extern const struct opt run_opts[];  /* run */
@@ -102,6 +113,11 @@ int cli_parse_run(int argc, char **argv, struct run_args *args);
 
 /* The user's state directory, in the arena. */
 char *cli_state_home(struct arena *arena);
+
+/* The running sessions of this user, wherever they are registered. */
+struct session_info;
+int cli_list_sessions(struct arena *arena, struct session_info **ret, size_t *ret_len,
+		      struct err *err);
 
 /* The names of the running sessions, one per line, for completion; in ps.c. Returns a status. */
 int cli_print_sessions(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix ps: the sessions that are running. */
+#include <string.h>
 #include <time.h>
 
 #include "base/json.h"
@@ -14,6 +15,22 @@ char *cli_state_home(struct arena *arena)
 	if (state && state[0] == '/')
 		return arena_strdup(arena, state);
 	return arena_printf(arena, "%s/.local/state", home && home[0] == '/' ? home : "");
+}
+
+int cli_list_sessions(struct arena *arena, struct session_info **ret, size_t *ret_len,
+		      struct err *err)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *bases[] = {
+		arena_printf(arena, "/run/user/%u", geteuid()),
+		cli_state_home(arena),
+		runtime && runtime[0] == '/' ? runtime : NULL,
+		NULL,
+	};
+
+	if (bases[2] && !strcmp(bases[2], bases[0]))
+		bases[2] = NULL;
+	return session_list(arena, bases, ret, ret_len, err);
 }
 
 /* "45s", "12m", "3h", "2d" */
@@ -86,7 +103,7 @@ int cmd_ps(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	if (session_list(&arena, cli_state_home(&arena), &list, &n, &err) < 0)
+	if (cli_list_sessions(&arena, &list, &n, &err) < 0)
 		status = cli_fail(&err);
 	else
 		(args.json ? print_json : print_text)(list, n);
@@ -101,7 +118,7 @@ int cli_print_sessions(void)
 	struct err err;
 	size_t n;
 
-	if (session_list(&arena, cli_state_home(&arena), &list, &n, &err) == 0)
+	if (cli_list_sessions(&arena, &list, &n, &err) == 0)
 		for (size_t i = 0; i < n; i++)
 			printf("%s\n%s\n", list[i].name, list[i].id);
 	arena_release(&arena);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix run and wrapix plan: the command line becomes a spec, and the library does the rest. */
 #include <fcntl.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
@@ -33,6 +34,33 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 	return CLI_GO_ON;
 }
 
+/* A flood of denials is counted, not stored. */
+static void count_denial(struct denials *denials, const char *text)
+{
+	size_t i = 0;
+
+	while (i < denials->n && strcmp(denials->v[i].text, text))
+		i++;
+	if (i == ARRAY_LEN(denials->v)) {
+		denials->others++;
+		return;
+	}
+	if (i == denials->n)
+		snprintf(denials->v[denials->n++].text, sizeof(denials->v[i].text), "%s", text);
+	denials->v[i].count++;
+}
+
+static void tell_denials(const struct denials *denials)
+{
+	for (size_t i = 0; i < denials->n; i++)
+		fprintf(stderr, "wrapix: refused %s (%lu times)\n", denials->v[i].text,
+			denials->v[i].count);
+	if (denials->others)
+		fprintf(stderr, "wrapix: and %lu more\n", denials->others);
+	if (denials->n)
+		fprintf(stderr, "hint: --allow HOST[:PORT] opens a host\n");
+}
+
 /* What happens around the command, in one line each; silent where all is as usual. */
 static void on_event(void *ctx, const struct wrapix_event *event)
 {
@@ -51,6 +79,9 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		break;
 	case WRAPIX_LIMIT:
 		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
+		break;
+	case WRAPIX_DENIED:
+		count_denial(&args->denials, text.s);
 		break;
 	case WRAPIX_STARTED:
 		args->running = true;
@@ -111,6 +142,7 @@ static int run_plan(struct run_args *args)
 		return status;
 	if (wrapix_plan_run(plan, on_event, args, &status, &error) < 0)
 		status = cli_fail_public(&error);
+	tell_denials(&args->denials);
 	wrapix_plan_free(plan);
 	return status;
 }

@@ -56,6 +56,15 @@ static int add_mount(void *ctx, _unused_ const struct opt *opt, const char *valu
 	return as_err(wrapix_spec_add_mount(args->spec, value, &error), &error, err);
 }
 
+static int add_rule(void *ctx, const struct opt *opt, const char *value, struct err *err)
+{
+	struct run_args *args = ctx;
+	struct wrapix_error error;
+
+	return as_err(wrapix_spec_add_rule(args->spec, value, !strcmp(opt->name, "deny"), &error),
+		      &error, err);
+}
+
 static const char *const *profile_words(_unused_ const char *name)
 {
 	static const char *words[32];
@@ -80,9 +89,15 @@ static const struct opt shared_opts[] = {
 	{ 0, "mount", "SRC:DEST[:ro|rw][,optional]", .kind = OPT_CALL, .call = add_mount,
 	  .repeat = true, .complete = COMPLETE_FILE,
 	  .help = "show SRC of the host at DEST inside, writable unless ':ro'; repeatable" },
-	{ 0, "network", "open|none|host", WORDS,
-	  .help = "open: the internet, not this machine's own services; none: loopback alone; "
-		  "host: this machine's network (default: open)" },
+	{ 0, "network", "open|filtered|none|host", WORDS,
+	  .help = "open: the internet, not this machine's own services; filtered: the hosts that "
+		  "--allow names; none: loopback alone; host: this machine's network (default: "
+		  "open, "
+		  "or filtered with --allow)" },
+	{ 0, "allow", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
+	  .help = "this host may be reached: a name, *.name, an address or a range; repeatable" },
+	{ 0, "deny", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
+	  .help = "this host may not, whatever allows it; repeatable" },
 	{ 0, "cpus", "N", KEY, .help = "at most this many processors' time, as 1.5" },
 	{ 0, "memory", "SIZE", KEY, .help = "at most this much memory, as 4G" },
 	{ 0, "pids", "N", KEY, .help = "at most this many processes and threads" },

@@ -78,7 +78,7 @@ int cmd_stop(int argc, char **argv)
 		return status;
 	if (!args.all && !rest.n_operands)
 		return err_usage(&err, "which session? give a name, or --all"), cli_fail(&err);
-	r = session_list(&arena, cli_state_home(&arena), &list, &n, &err);
+	r = cli_list_sessions(&arena, &list, &n, &err);
 	if (r == 0 && args.all)
 		r = stop_all(list, n, args.kill, &err);
 	for (size_t i = 0; r == 0 && i < rest.n_operands; i++)

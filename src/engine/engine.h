@@ -4,9 +4,13 @@
 
 #include "plan/plan.h"
 
+struct net_event;
+
 enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
 
 struct engine_hooks {
+	/* Something was denied on the filtered network, or a connection of it ended. */
+	void (*on_network)(void *ctx, const struct net_event *event);
 	/* A part of the sandbox failed while it ran, and stays closed. */
 	void (*on_failure)(void *ctx, const struct err *err);
 	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */

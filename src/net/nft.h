@@ -27,14 +27,16 @@ struct nft_range {
 #define NFT_RANGES_MAX 64
 
 struct nft_options {
-	enum net_tier best; /* try no better one (tests; doctor) */
+	enum net_tier best; /* try no better one: for tests, and for 'replace' */
+	bool replace;       /* rules are there: put the new ones in their place, in one step */
 	const struct nft_range *direct;
 	size_t n_direct;
 };
 
 /*
- * Binds queue and log, and puts the rules in place; called again, it replaces them at once (in
- * TIER_STATIC, when 'direct' has changed). When *ret is not the best, err says what the kernel lacks.
+ * Binds queue and log, and puts the rules in place. When *ret is less than the best, err says what
+ * the kernel lacks. Done once; again with 'replace' and the tier that was reached, when 'direct' has
+ * changed (only TIER_STATIC looks at it).
  */
 int nft_apply(const struct ns_sockets *sockets, const struct nft_options *options,
 	      enum net_tier *ret, struct err *err);

@@ -166,7 +166,8 @@ int policy_deny_resolved(struct policy *policy, const char *text, struct err *er
 	return 0;
 }
 
-/* The rules that a name falls under: its own, those of the names above it, those for all. */
+/* The rules that a name falls under: its own, those of the names above it, those for all; for ""
+ * the last alone. */
 struct walk {
 	const struct policy *policy;
 	const char *name, *at;
@@ -184,9 +185,9 @@ static struct walk walk_start(const struct policy *policy, const char *name)
 static const struct rule *walk_next(struct walk *walk)
 {
 	for (;;) {
-		enum rule_kind kind = walk->at == walk->name ? RULE_NAME
-				      : *walk->at            ? RULE_BELOW
-							     : RULE_ANY;
+		enum rule_kind kind = !*walk->at               ? RULE_ANY
+				      : walk->at == walk->name ? RULE_NAME
+							       : RULE_BELOW;
 		const char *dot;
 
 		while (walk->rule) {

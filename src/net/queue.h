@@ -21,13 +21,14 @@ struct queue_packet {
 	uint16_t sport, dport;    /* in host order */
 };
 
-/* What becomes of a queued packet, and what connect() inside says. */
+/* What becomes of a queued packet, and what connect() inside says. The numbers are the marks by
+ * which the rules of net/nft.c tell them apart. */
 enum queue_verdict {
-	QUEUE_DROP,             /* nothing: the sandbox's kernel sends it again, later and later */
-	QUEUE_PASS,             /* it goes to our listener, which accepts */
-	QUEUE_REFUSE,           /* ECONNREFUSED */
-	QUEUE_HOST_UNREACHABLE, /* EHOSTUNREACH */
-	QUEUE_NO_ROUTE,         /* ENETUNREACH */
+	QUEUE_DROP = 0,   /* nothing: the sandbox's kernel sends it again, later and later */
+	QUEUE_PASS = 1,   /* it goes to our listener, which accepts */
+	QUEUE_REFUSE = 2, /* ECONNREFUSED */
+	QUEUE_HOST_UNREACHABLE = 3, /* EHOSTUNREACH */
+	QUEUE_NO_ROUTE = 4,         /* ENETUNREACH */
 };
 
 /* Binds the socket (ns_sockets.queue) to the queue. Before nft_apply() fills it. */
@@ -48,7 +49,9 @@ int log_bind(int fd, struct err *err);
 /* The next refused packet (id is 0): 0, -EAGAIN, or -errno. There are at most some 20 a second. */
 int log_receive(int fd, struct queue_packet *ret);
 
-/* The parsers, for tests: one datagram as it comes from the kernel. 0 or -EBADMSG. *ret_id is set as
- * soon as it is known, also when the packet itself cannot be understood. */
+/*
+ * The parsers: one datagram as it comes from the kernel. -EBADMSG when it is something else, -EPROTO
+ * when it holds no packet that we understand; queue_parse() then has set *ret_id.
+ */
 int queue_parse(const void *data, size_t len, struct queue_packet *ret, uint32_t *ret_id);
 int log_parse(const void *data, size_t len, struct queue_packet *ret);

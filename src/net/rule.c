@@ -148,7 +148,7 @@ static int refuse_name(const struct reading *in, const char *name, struct err *e
 		err_usage(err, "network rule %s: begins with a dot", in->quoted);
 		return err_hint(err, "*%.250s is every name below it", name);
 	}
-	if (strlen(name) && strspn(name, "0123456789abcdefxABCDEFX.") == strlen(name))
+	if (strspn(name, "0123456789") && !name[strspn(name, "0123456789abcdefxABCDEFX.")])
 		return err_usage(err, "network rule %s: neither a whole address nor a name",
 				 in->quoted);
 	return err_usage(

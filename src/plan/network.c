@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 
 #define DNS_ADDRESS "169.254.1.1"
+#define FILTER_DNS "198.18.0.1" /* any address reaches the responder; this one says whose it is */
 
 static const char *const pasta_args[] = {
 	"--config-net",
@@ -88,13 +89,34 @@ static int plan_host_network(struct plan *plan, const struct host *host, struct 
 	return 0;
 }
 
+static int plan_filter(struct plan *plan, const struct spec *spec, const struct host *host,
+		       struct err *err)
+{
+	if (!host->seccomp_notify) {
+		err_set(err, EOPNOTSUPP, "the filtered network needs seccomp notifications%s",
+			host->inside ? ", and the outer sandbox has them already" : "");
+		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");
+	}
+	for (size_t i = 0; i < spec->n_rules; i++)
+		strv_add(&plan->arena, spec->rules[i].deny ? &plan->deny : &plan->allow,
+			 spec->rules[i].text);
+	return 0;
+}
+
+static const char *resolver_of(enum net_mode mode)
+{
+	return mode == NET_OPEN ? DNS_ADDRESS : mode == NET_FILTERED ? FILTER_DNS : NULL;
+}
+
 int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
 		 struct err *err)
 {
-	const char *server = plan->net == NET_OPEN ? DNS_ADDRESS : NULL;
-	const char *file = plan->net == NET_NONE ? NULL : host->resolv_conf;
+	const char *server = resolver_of(plan->net);
+	/* Search domains would turn one question into several that are denied. */
+	const char *file = plan->net == NET_NONE       ? NULL
+			   : plan->net == NET_FILTERED ? "options timeout:2 attempts:2\n"
+						       : host->resolv_conf;
 
-	(void)spec;
 	plan_add(plan, OP_FILE, "/etc/resolv.conf", resolver_file(&plan->arena, file, server), 0)
 		->mode = 0644;
 	switch (plan->net) {
@@ -102,6 +124,8 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 		return plan_pasta(plan, host, err);
 	case NET_HOST:
 		return plan_host_network(plan, host, err);
+	case NET_FILTERED:
+		return plan_filter(plan, spec, host, err);
 	default:
 		return 0;
 	}

@@ -86,8 +86,11 @@ static void note_landlock(struct plan *plan)
 }
 
 /* A sandbox inside a sandbox has no /dev/net/tun, and the outer one's network is already apart. */
-static enum net_mode default_network(const struct host *host)
+static enum net_mode default_network(const struct spec *spec, const struct host *host)
 {
+	/* Who names hosts means these and no others. */
+	if (spec->n_rules)
+		return NET_FILTERED;
 	return host->inside ? NET_HOST : NET_OPEN;
 }
 
@@ -99,7 +102,7 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 	*plan = (struct plan){
 		.uid = host->uid,
 		.gid = host->gid,
-		.net = spec->net == NET_UNSET ? default_network(host) : spec->net,
+		.net = spec->net == NET_UNSET ? default_network(spec, host) : spec->net,
 		.landlock_abi = host->landlock_abi,
 		.nested = spec->allow_nested,
 	};

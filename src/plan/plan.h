@@ -72,6 +72,7 @@ struct plan {
 	enum net_mode net;
 	struct strv pasta; /* argv without the final PID */
 	bool eager_net;    /* pasta is attached before the start: the kernel cannot ask later */
+	struct strv allow, deny; /* NET_FILTERED: the rules, as written */
 
 	int landlock_abi;
 	struct access_rule *rules;
@@ -95,7 +96,7 @@ void plan_print_json(const struct plan *plan, FILE *out);
 /* The network is attached on first use. */
 static inline bool plan_is_lazy(const struct plan *plan)
 {
-	return plan->net == NET_OPEN && !plan->eager_net;
+	return plan->net == NET_FILTERED || (plan->net == NET_OPEN && !plan->eager_net);
 }
 
 static inline bool plan_has_tty(const struct plan *plan)

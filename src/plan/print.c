@@ -145,6 +145,10 @@ void plan_print(const struct plan *plan, FILE *file)
 	print_line(&out, "network", net_mode_name(plan->net));
 	if (plan->pasta.len)
 		print_words(&out, "pasta", &plan->pasta);
+	if (plan->allow.len)
+		print_words(&out, "allow", &plan->allow);
+	if (plan->deny.len)
+		print_words(&out, "deny", &plan->deny);
 	print_protections(&out, plan);
 	print_limits(&out, plan);
 	for (size_t i = 0; i < plan->env.len; i++)
@@ -261,6 +265,8 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	str_add(&out, "\n  ]");
 	json_pair(&out, "network", net_mode_name(plan->net));
 	json_list(&out, "pasta", &plan->pasta);
+	json_list(&out, "allow", &plan->allow);
+	json_list(&out, "deny", &plan->deny);
 	json_pair(&out, "seccomp", seccomp_describe(plan_seccomp(plan)));
 	json_rules(&out, plan);
 	json_limits(&out, plan);

@@ -28,13 +28,13 @@ void session_new_id(char ret_id[SESSION_ID_MAX])
 	ret_id[sizeof(random)] = '\0';
 }
 
-static int open_sessions(const char *state_home, bool make, struct err *err)
+static int open_sessions(const char *base, bool make, struct err *err)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/wrapix/sessions", state_home) >= (int)sizeof(path))
-		return err_errno(err, ENAMETOOLONG, "'%s'", state_home);
+	if (snprintf(path, sizeof(path), "%s/wrapix/sessions", base) >= (int)sizeof(path))
+		return err_errno(err, ENAMETOOLONG, "'%s'", base);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT && make && os_mkdirs(path, 0700, err) == 0)
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -153,7 +153,7 @@ static void walk(struct arena *arena, int sessions_fd, struct session_info **lis
 		closedir(dir);
 }
 
-int session_create(struct session *session, const char *state_home, const struct session_info *info,
+int session_create(struct session *session, const char *base, const struct session_info *info,
 		   struct err *err)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -162,7 +162,7 @@ int session_create(struct session *session, const char *state_home, const struct
 
 	*session = (struct session){ .meta_fd = -1 };
 	snprintf(session->id, sizeof(session->id), "%s", info->id);
-	session->sessions_fd = open_sessions(state_home, true, err);
+	session->sessions_fd = open_sessions(base, true, err);
 	if (session->sessions_fd < 0)
 		return session->sessions_fd;
 	walk(NULL, session->sessions_fd, NULL, NULL);
@@ -173,7 +173,7 @@ int session_create(struct session *session, const char *state_home, const struct
 	info_write(info, &text);
 	if (session->meta_fd < 0 || fcntl(session->meta_fd, F_SETLK, &lock) < 0 ||
 	    os_write_all(session->meta_fd, text.s, text.len) < 0) {
-		err_errno(err, errno, "recording the session in '%s/wrapix'", state_home);
+		err_errno(err, errno, "recording the session in '%s/wrapix'", base);
 		session_remove(session);
 		return -err->code;
 	}
@@ -198,19 +198,21 @@ static int by_age(const void *a, const void *b)
 	return x->started < y->started ? -1 : x->started > y->started;
 }
 
-int session_list(struct arena *arena, const char *state_home, struct session_info **ret,
+int session_list(struct arena *arena, const char *const *bases, struct session_info **ret,
 		 size_t *ret_len, struct err *err)
 {
-	int fd = open_sessions(state_home, false, err);
-
 	*ret = NULL;
 	*ret_len = 0;
-	if (fd == -ENOENT)
-		return 0;
-	if (fd < 0)
-		return fd;
-	walk(arena, fd, ret, ret_len);
-	close(fd);
+	for (; *bases; bases++) {
+		int fd = open_sessions(*bases, false, err);
+
+		if (fd == -ENOENT)
+			continue;
+		if (fd < 0)
+			return fd;
+		walk(arena, fd, ret, ret_len);
+		close(fd);
+	}
 	if (*ret_len)
 		qsort(*ret, *ret_len, sizeof(**ret), by_age);
 	return 0;

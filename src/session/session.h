@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions on disk: STATE_HOME/wrapix/sessions/ID/meta. The supervisor holds a record lock on the
+ * The registry of running sessions: DIR/wrapix/sessions/ID/meta, where DIR is the user's runtime
+ * directory, or the state directory where there is none. The supervisor holds a record lock on the
  * file while it lives; the kernel names the holder, so whether a session lives, and as which pid,
  * is never guessed from a number in a file. What a killed supervisor left is removed by the next
  * command that looks.
@@ -31,10 +32,10 @@ struct session {
 void session_new_id(char ret_id[SESSION_ID_MAX]);
 
 /* Makes the directory and takes the lock; also sweeps what dead ones left. */
-int session_create(struct session *session, const char *state_home, const struct session_info *info,
+int session_create(struct session *session, const char *base, const struct session_info *info,
 		   struct err *err);
 void session_remove(struct session *session);
 
-/* The living ones, oldest first; dead ones are swept. */
-int session_list(struct arena *arena, const char *state_home, struct session_info **ret,
+/* The living ones of all places (NULL-terminated), oldest first; dead ones are swept. */
+int session_list(struct arena *arena, const char *const *bases, struct session_info **ret,
 		 size_t *ret_len, struct err *err);

@@ -236,12 +236,100 @@ static int read_mounts(const struct reader *reader, const struct json_at *at,
 	return r;
 }
 
+/* "allow" and "deny" of the network. */
+static int read_rules(const struct reader *reader, const struct json_at *at,
+		      struct json_object *list, bool deny, struct err *err)
+{
+	int r = json_check_type(at, list, json_type_array, err);
+	size_t n = r == 0 ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		const struct json_at *place = JSON_INDEX(at, i);
+		_cleanup_str_ struct str shown = { 0 };
+		const char *text;
+
+		json_at_add(&shown, place);
+		r = json_get_string(place, json_object_array_get_idx(list, i), &text, err);
+		if (r == 0 && reader->project && !deny)
+			widen_rule(reader->project, reader->spec, shown.s, text);
+		if (r == 0)
+			r = spec_add_rule(reader->spec, text, deny, reader->layer, err);
+	}
+	return r;
+}
+
+/* A word, or {"mode": ..., "allow": [...], "deny": [...]}. */
+static int read_network(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err)
+{
+	static const char *const words[] = { "mode", "allow", "deny" };
+	struct json_object *mode;
+	const char *text = "filtered";
+	int r = 0;
+
+	if (json_object_is_type(value, json_type_string))
+		return read_word(reader, at, value, err);
+	if (!json_object_is_type(value, json_type_object))
+		return json_err_type(at, value, "a mode, or an object with \"mode\"", err);
+	json_object_object_foreach(value, key, entry)
+	{
+		if (!in_words(key, words, ARRAY_LEN(words)))
+			return json_err_key(JSON_KEY(at, key), words, ARRAY_LEN(words), err);
+		if (r == 0 && strcmp(key, "mode"))
+			r = read_rules(reader, JSON_KEY(at, key), entry, !strcmp(key, "deny"), err);
+	}
+	mode = json_object_object_get(value, "mode");
+	if (r == 0 && mode)
+		r = json_get_string(JSON_KEY(at, "mode"), mode, &text, err);
+	return r == 0 ? set_scalar(reader, at, text, err) : r;
+}
+
+static int read_ports(const struct reader *reader, const struct json_at *at,
+		      struct json_object *value,
+		      int (*add)(struct spec *, const char *, enum layer, struct err *),
+		      struct err *err)
+{
+	int r = json_check_type(at, value, json_type_array, err);
+	size_t n = r == 0 ? json_object_array_length(value) : 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct json_object *port = json_object_array_get_idx(value, i);
+		const struct json_at *place = JSON_INDEX(at, i);
+		_cleanup_str_ struct str shown = { 0 };
+
+		json_at_add(&shown, place);
+		if (!json_object_is_type(port, json_type_string) &&
+		    !json_object_is_type(port, json_type_int))
+			return json_err_type(place, port, "a port", err);
+		if (reader->project)
+			widen_port(reader->project, shown.s, json_object_get_string(port));
+		r = add(reader->spec, json_object_get_string(port), reader->layer, err);
+		if (r < 0)
+			return err_wrap(err, "%s", shown.s);
+	}
+	return r;
+}
+
+static int read_publish(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err)
+{
+	return read_ports(reader, at, value, spec_add_publish, err);
+}
+
+static int read_host_ports(const struct reader *reader, const struct json_at *at,
+			   struct json_object *value, struct err *err)
+{
+	return read_ports(reader, at, value, spec_add_host_port, err);
+}
+
 static const struct key keys[] = {
 	{ "$schema", IN_CONFIG | IN_PROFILE, read_text },
 	{ "profile", IN_CONFIG, read_word },
 	{ "env", IN_CONFIG | IN_PROFILE, read_env },
 	{ "mounts", IN_CONFIG | IN_PROFILE, read_mounts },
-	{ "network", IN_CONFIG, read_word },
+	{ "network", IN_CONFIG, read_network },
+	{ "publish", IN_CONFIG, read_publish },
+	{ "hostPorts", IN_CONFIG, read_host_ports },
 	{ "limits", IN_CONFIG, read_limits },
 	{ "engine", IN_CONFIG, read_word },
 	{ "agent", IN_CONFIG, read_word },

@@ -31,8 +31,6 @@ static const char *const etc_names[] = {
 	"/etc/alternatives",
 	"/etc/bash.bashrc",
 	"/etc/bash_completion.d",
-	"/etc/ca-certificates",
-	"/etc/ca-certificates.conf",
 	"/etc/crypto-policies",
 	"/etc/debian_version",
 	"/etc/default/locale",
@@ -44,13 +42,9 @@ static const char *const etc_names[] = {
 	"/etc/java-17-openjdk",
 	"/etc/java-21-openjdk",
 	"/etc/ld.so.cache",
-	"/etc/ld.so.conf",
-	"/etc/ld.so.conf.d",
 	"/etc/locale.conf",
 	"/etc/localtime",
-	"/etc/login.defs",
 	"/etc/lsb-release",
-	"/etc/magic",
 	"/etc/maven/m2.conf",
 	"/etc/mime.types",
 	"/etc/nanorc",
@@ -65,7 +59,6 @@ static const char *const etc_names[] = {
 	"/etc/protocols",
 	"/etc/python3",
 	"/etc/redhat-release",
-	"/etc/rpc",
 	"/etc/services",
 	"/etc/shells",
 	"/etc/ssl/cert.pem",
@@ -365,6 +358,20 @@ static char *xdg_dir(struct host *host, char **environment, const char *name,
 	return path_join(&host->arena, host->home, below_home);
 }
 
+/* Where files of a running session go: gone with the login, and in memory on most systems. */
+static char *runtime_dir(struct host *host, char **environment)
+{
+	const char *value = raw_env(environment, "XDG_RUNTIME_DIR");
+	char *dir = value && value[0] == '/'
+			    ? path_join(&host->arena, "/", value)
+			    : arena_printf(&host->arena, "/run/user/%u", host->uid);
+	struct stat st;
+
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == host->uid
+		       ? dir
+		       : host->state_home;
+}
+
 /* The user's shell where the sandbox has it too, else one that every system has. */
 static void probe_shell(struct host *host)
 {
@@ -387,7 +394,7 @@ static void probe_network(const struct spec *spec, char **environment, struct ho
 {
 	_cleanup_free_ char *resolv = NULL;
 
-	if (spec->net == NET_NONE)
+	if (spec->net == NET_NONE || spec->net == NET_FILTERED)
 		return;
 	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)
 		host->resolv_conf = arena_strdup(&host->arena, resolv);
@@ -440,6 +447,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	}
 	host.state_home = xdg_dir(&host, environment, "XDG_STATE_HOME", ".local/state");
 	host.config_home = xdg_dir(&host, environment, "XDG_CONFIG_HOME", ".config");
+	host.runtime_dir = runtime_dir(&host, environment);
 	host.data_home = xdg_dir(&host, environment, "XDG_DATA_HOME", ".local/share");
 	probe_shell(&host);
 	probe_top(&host);

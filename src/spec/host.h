@@ -68,6 +68,7 @@ struct host {
 	char *home;        /* $HOME, canonical */
 	char *passwd_home; /* the same by the user database; NULL when that knows none */
 	char *state_home, *config_home, *data_home;
+	char *runtime_dir; /* state_home where there is none */
 
 	struct path_facts top;   /* /bin, /lib64, ...: directories or links into /usr */
 	struct path_facts etc;   /* what exists of the table of needed files in /etc */

@@ -37,6 +37,7 @@ static const struct field fields[] = {
 	FIELD("home", STRING, home),
 	FIELD("passwdHome", STRING, passwd_home),
 	FIELD("stateHome", STRING, state_home),
+	FIELD("runtimeDir", STRING, runtime_dir),
 	FIELD("configHome", STRING, config_home),
 	FIELD("dataHome", STRING, data_home),
 	FIELD("landlockAbi", UINT, landlock_abi),

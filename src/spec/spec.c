@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 static const char *const engines[] = { "auto", "native", "podman", "apple", NULL };
-static const char *const networks[] = { "open", "none", "host", NULL };
+static const char *const networks[] = { "open", "none", "host", "filtered", NULL };
 static const char *const homes[] = { "fresh", "keep", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 

@@ -19,7 +19,7 @@
 enum layer { LAYER_BUILTIN, LAYER_PROFILE, LAYER_USER, LAYER_PROJECT, LAYER_FLAG };
 
 enum engine_kind { ENGINE_UNSET, ENGINE_AUTO, ENGINE_NATIVE, ENGINE_PODMAN, ENGINE_APPLE };
-enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST };
+enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST, NET_FILTERED };
 enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
 
 struct mount_spec {
@@ -37,13 +37,35 @@ struct env_spec {
 	enum layer layer;
 };
 
+/* Who may be reached with --network filtered: "HOST[:PORT]", judged by net/policy.h. */
+struct rule_spec {
+	char *text;
+	bool deny;
+	enum layer layer;
+};
+
+/* A port of the sandbox's that the host offers, or one of the host's loopback that the sandbox may
+ * reach. */
+struct port_spec {
+	char *address; /* on the host; 127.0.0.1 when nothing is said */
+	uint16_t host, inside;
+	bool into; /* from the sandbox to the host's service */
+	enum layer layer;
+};
+
 /* 0 means unset in each. */
 struct limits {
 	double cpus;
 	uint64_t memory, pids, disk; /* bytes, processes, bytes */
 };
 
-enum { SPEC_KEYS = 16, SPEC_MAX_MOUNTS = 10000, SPEC_MAX_ENV = 10000 };
+enum {
+	SPEC_KEYS = 16,
+	SPEC_MAX_MOUNTS = 10000,
+	SPEC_MAX_ENV = 10000,
+	SPEC_MAX_RULES = 10000,
+	SPEC_MAX_PORTS = 256
+};
 
 struct spec {
 	struct arena arena;
@@ -60,6 +82,11 @@ struct spec {
 	struct env_spec *env;
 	size_t n_env;
 	struct limits limits;
+	struct rule_spec *rules;
+	size_t n_rules;
+	struct port_spec *ports;
+	size_t n_ports;
+	bool publish_auto; /* every port that something inside listens on */
 
 	bool only;         /* mount DIR alone, without its repository */
 	bool force;        /* accept '/' and the home directory as DIR */
@@ -89,6 +116,14 @@ int spec_check_mount(struct spec *spec, struct mount_spec *mount, struct err *er
 int spec_add_env_string(struct spec *spec, const char *text, enum layer layer, struct err *err);
 int spec_add_env(struct spec *spec, const char *name, const char *value, enum layer layer,
 		 struct err *err);
+/* A rule of the filtered network. Every one counts, whichever its layer. */
+int spec_add_rule(struct spec *spec, const char *text, bool deny, enum layer layer,
+		  struct err *err);
+/* "[IP:]HOST:SANDBOX", "PORT" for the same on both sides, or "auto". */
+int spec_add_publish(struct spec *spec, const char *text, enum layer layer, struct err *err);
+/* "PORT" on the host's loopback. */
+int spec_add_host_port(struct spec *spec, const char *text, enum layer layer, struct err *err);
+
 const struct env_spec *spec_find_env(const struct spec *spec, const char *name);
 
 /* Scalars by name, shared by flags and configuration files: profile agent name engine network home

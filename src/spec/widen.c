@@ -136,10 +136,32 @@ void widen_env(struct project_config *project, const struct spec *spec, const ch
 static bool network_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	static const int rank[] = {
-		[NET_UNSET] = 1, [NET_NONE] = 0, [NET_OPEN] = 1, [NET_HOST] = 2
+		[NET_UNSET] = 2, [NET_NONE] = 0, [NET_FILTERED] = 1, [NET_OPEN] = 2, [NET_HOST] = 3
 	};
 
 	return rank[want->net] > rank[users ? now->net : NET_UNSET];
+}
+
+void widen_rule(struct project_config *project, const struct spec *spec, const char *place,
+		const char *text)
+{
+	_cleanup_str_ struct str shown = { 0 };
+	enum layer layer;
+
+	/* Without a filter of the user's the project only tightens: everything was open. */
+	if (spec->net != NET_FILTERED || !spec_layer(spec, "network", &layer) ||
+	    layer == LAYER_PROJECT)
+		return;
+	json_add_string(&shown, text);
+	note(project, place, shown.s);
+}
+
+void widen_port(struct project_config *project, const char *place, const char *text)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	json_add_string(&shown, text);
+	note(project, place, shown.s);
 }
 
 static bool agent_widens(const struct spec *now, const struct spec *want, bool users)

@@ -13,3 +13,7 @@ void widen_env(struct project_config *project, const struct spec *spec, const ch
 	       const char *value);
 void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,
 		  const char *key, const char *value);
+/* A host that the project wants to reach, and a port that it wants opened. */
+void widen_rule(struct project_config *project, const struct spec *spec, const char *place,
+		const char *text);
+void widen_port(struct project_config *project, const char *place, const char *text);

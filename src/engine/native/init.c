@@ -124,7 +124,7 @@ static int wait_for_go(struct child *child, struct err *err)
 	    (control_receive(child->control, &message, NULL) < 0 || message.type != CONTROL_GO))
 		return err_set(err, EPIPE, "the supervisor is gone");
 	/* Only now are we in our group: the namespace's root is to be that one. */
-	if (child->plan->limits_by != CGROUP_NONE && unshare(CLONE_NEWCGROUP) < 0)
+	if (child->limits_by != CGROUP_NONE && unshare(CLONE_NEWCGROUP) < 0)
 		return err_errno(err, errno, "making a cgroup namespace");
 	return 0;
 }

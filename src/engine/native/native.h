@@ -34,6 +34,7 @@ struct child {
 	int control;                     /* to the supervisor */
 	int status; /* the pipe for a struct err; closed by a successful exec */
 	const struct cgroup *cgroup;
+	enum cgroup_kind limits_by; /* as it turned out */
 	bool wait_for_go;
 	int pty_slave; /* -1: none */
 };
@@ -53,15 +54,19 @@ _Noreturn void target_main(struct child *child);
 /* The running sandbox as the supervisor sees it. */
 struct sandbox {
 	const struct plan *plan;
+	const struct engine_hooks *hooks;
 	pid_t pid; /* of PID 1, on the host */
 	int pidfd;
 	int control;
 	int pty_master;      /* -1: none */
 	int netns, listener; /* for the lazy network; -1: none */
 	struct cgroup cgroup;
+	enum cgroup_kind limits_by;
 	struct pasta pasta; /* attached before the start */
 };
 
+/* Tells whoever listens that a comfort was lost. */
+void sandbox_warn(const struct sandbox *sandbox, const struct err *err);
+
 /* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */
-int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *ret_status,
-	      struct err *err);
+int supervise(struct sandbox *sandbox, int *ret_status, struct err *err);

@@ -262,8 +262,7 @@ static int do_scratch(struct root *root, const struct op *op, struct err *err)
 	int fd;
 
 	snprintf(name, sizeof(name), "%d", root->n_scratch++);
-	if (mkdirat(root->scratch, name, op->mode) < 0 ||
-	    fchmodat(root->scratch, name, op->mode, 0) < 0)
+	if (mkdirat(root->scratch, name, op->mode) < 0) /* the umask is 0 */
 		return err_errno(err, errno, "creating '%s'", op->dest);
 	fd = mount_clone(root->scratch, name, 0);
 	if (fd < 0)

@@ -58,6 +58,12 @@ static int check_standard_descriptors(struct err *err)
 	return 0;
 }
 
+void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
+{
+	if (sandbox->hooks && sandbox->hooks->on_failure)
+		sandbox->hooks->on_failure(sandbox->hooks->ctx, err);
+}
+
 static bool needs_go(const struct plan *plan)
 {
 	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD;
@@ -96,7 +102,7 @@ _Noreturn static void child_main(struct child *child)
 static int clone_child(struct sandbox *sandbox, struct child *child, struct err *err)
 {
 	uint64_t flags = NAMESPACES | (child->plan->net == NET_HOST ? 0 : CLONE_NEWNET) |
-			 (child->plan->limits_by == CGROUP_NONE ? CLONE_NEWCGROUP : 0);
+			 (child->limits_by == CGROUP_NONE ? CLONE_NEWCGROUP : 0);
 	int control[2], status[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
@@ -128,6 +134,10 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 	if (control_receive(sandbox->control, &message, NULL) < 0)
 		return 0; /* it failed; the status pipe says how */
 	r = cgroup_enter(&sandbox->cgroup, sandbox->pid, err);
+	if (r < 0 && !plan->limits.asked) {
+		sandbox_warn(sandbox, err);
+		r = 0;
+	}
 	if (r == 0 && plan->eager_net)
 		r = pasta_start(&sandbox->pasta, &plan->pasta, sandbox->pid, err);
 	if (r == 0)
@@ -200,6 +210,23 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 	}
 }
 
+/* A limit that the user named must hold. The defaults are a comfort: when their group cannot be
+ * made the rlimits stand alone, and that is said. */
+static int make_group(struct sandbox *sandbox, const char *id, struct err *err)
+{
+	const struct plan *plan = sandbox->plan;
+	int r = cgroup_create(&sandbox->cgroup, &plan->cgroup, plan->limits_by, id, &plan->limits,
+			      err);
+
+	sandbox->limits_by = plan->limits_by;
+	if (r == 0 || plan->limits.asked)
+		return r;
+	sandbox_warn(sandbox, err);
+	cgroup_remove(&sandbox->cgroup);
+	sandbox->limits_by = CGROUP_NONE;
+	return cgroup_create(&sandbox->cgroup, &plan->cgroup, CGROUP_NONE, id, &plan->limits, err);
+}
+
 /* Signals that arrive while we start are delivered when the command can have them. */
 static void block_signals(sigset_t *ret_old)
 {
@@ -218,6 +245,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	_cleanup_free_ struct source_id *sources = calloc(plan->n_ops, sizeof(*sources));
 	struct sandbox sandbox = {
 		.plan = plan,
+		.hooks = hooks,
 		.pidfd = -1,
 		.control = -1,
 		.pty_master = -1,
@@ -242,7 +270,8 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	if (r < 0)
 		return r;
 	block_signals(&old);
-	r = cgroup_create(&sandbox.cgroup, &plan->cgroup, plan->limits_by, id, &plan->limits, err);
+	r = make_group(&sandbox, id, err);
+	child.limits_by = sandbox.limits_by;
 	if (r == 0)
 		r = identify_sources(plan, sources, err);
 	if (r == 0)
@@ -251,7 +280,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 		r = await_exec(&sandbox, &child, err);
 	if (r == 0) {
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-		r = supervise(&sandbox, hooks, ret_status, err);
+		r = supervise(&sandbox, ret_status, err);
 		prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	}
 	clean(&sandbox, child.status);

@@ -13,6 +13,7 @@
 #include "engine/native/native.h"
 #include "engine/native/terminal.h"
 #include "guard/notify.h"
+#include "net/filter.h"
 #include "net/lazy.h"
 #include "os/loop.h"
 #include "os/proc.h"
@@ -20,12 +21,13 @@
 struct supervisor {
 	struct loop loop;
 	struct sandbox *sandbox;
-	const struct engine_hooks *hooks;
 	struct loop_source signals, control, death;
 	struct terminal terminal;
 	bool has_terminal;
 	struct notify notify;
 	struct lazy_net net;
+	struct filter filter;
+	bool filter_failed;
 	int status; /* the command's wait status, -1 until it ended */
 };
 
@@ -33,8 +35,10 @@ static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 
 static void tell(struct supervisor *s, enum engine_event event, int value)
 {
-	if (s->hooks && s->hooks->on_event)
-		s->hooks->on_event(s->hooks->ctx, event, value);
+	const struct engine_hooks *hooks = s->sandbox->hooks;
+
+	if (hooks && hooks->on_event)
+		hooks->on_event(hooks->ctx, event, value);
 }
 
 static void command_ended(struct supervisor *s, int status)
@@ -126,19 +130,69 @@ static void on_net_failed(void *ctx, const struct err *err)
 {
 	struct supervisor *s = ctx;
 
-	if (s->hooks && s->hooks->on_failure)
-		s->hooks->on_failure(s->hooks->ctx, err);
+	sandbox_warn(s->sandbox, err);
+}
+
+/* The filtered network is configured within the first call, in less than a millisecond. */
+static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
+{
+	struct supervisor *s = ctx;
+	struct err err;
+
+	(void)call;
+	if (filter_up(&s->filter, &err) == 0)
+		return NOTIFY_CONTINUE;
+	if (!s->filter_failed)
+		on_net_failed(s, &err);
+	s->filter_failed = true;
+	return -ENETDOWN;
+}
+
+static void on_net_event(void *ctx, const struct net_event *event)
+{
+	struct supervisor *s = ctx;
+
+	const struct engine_hooks *hooks = s->sandbox->hooks;
+
+	if (hooks && hooks->on_network)
+		hooks->on_network(hooks->ctx, event);
+}
+
+static int start_filter(struct supervisor *s, struct err *err)
+{
+	const struct plan *plan = s->sandbox->plan;
+	struct policy *policy = policy_new();
+	int r = policy ? 0 : err_errno(err, ENOMEM, "the network's rules");
+
+	for (size_t i = 0; r == 0 && i < plan->allow.len; i++)
+		r = policy_add(policy, plan->allow.v[i], 0, err);
+	for (size_t i = 0; r == 0 && i < plan->deny.len; i++)
+		r = policy_add(policy, plan->deny.v[i], RULE_DENY, err);
+	if (r < 0) {
+		policy_unref(policy);
+		return r;
+	}
+	filter_start(&s->filter, &s->loop, take_fd(&s->sandbox->netns), policy, on_net_event, s);
+	return 0;
 }
 
 static int start_network(struct supervisor *s, struct err *err)
 {
 	const struct lazy_net_hooks hooks = { on_net_answer, on_net_failed, s };
 	struct sandbox *sandbox = s->sandbox;
+	bool filtered = sandbox->plan->net == NET_FILTERED;
+	int r = 0;
 
 	if (sandbox->listener < 0)
 		return 0;
-	lazy_net_start(&s->net, &s->loop, &sandbox->plan->pasta, take_fd(&sandbox->netns), &hooks);
-	return notify_start(&s->notify, &s->loop, take_fd(&sandbox->listener), on_socket, s, err);
+	if (filtered)
+		r = start_filter(s, err);
+	else
+		lazy_net_start(&s->net, &s->loop, &sandbox->plan->pasta, take_fd(&sandbox->netns),
+			       &hooks);
+	return r < 0 ? r
+		     : notify_start(&s->notify, &s->loop, take_fd(&sandbox->listener),
+				    filtered ? on_filtered_socket : on_socket, s, err);
 }
 
 static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *err)
@@ -214,16 +268,15 @@ static int reap_init(struct supervisor *s, struct err *err)
 	return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
 }
 
-int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *ret_status,
-	      struct err *err)
+int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 {
 	struct supervisor s = {
 		.sandbox = sandbox,
-		.hooks = hooks,
 		.loop.fd = -1,
 		.signals.fd = -1,
 		.notify.source.fd = -1,
 		.net = { .netns = -1, .ready.fd = -1, .dead.fd = -1 },
+		.filter.netns = -1,
 		.status = -1,
 	};
 	sigset_t old;
@@ -243,6 +296,7 @@ int supervise(struct sandbox *sandbox, const struct engine_hooks *hooks, int *re
 		r = reap_init(&s, err);
 	notify_stop(&s.notify);
 	lazy_net_stop(&s.net);
+	filter_stop(&s.filter);
 	if (s.signals.fd >= 0)
 		close(s.signals.fd);
 	loop_release(&s.loop);

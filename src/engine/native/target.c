@@ -76,7 +76,7 @@ static int confine(const struct child *child, struct err *err)
 	/* A kernel without keyrings has nothing to leave. */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
 		return err_errno(err, errno, "joining a new session keyring");
-	r = rlimits_apply(&plan->cgroup, plan->limits_by, &plan->limits, err);
+	r = rlimits_apply(&plan->cgroup, child->limits_by, &plan->limits, err);
 	if (r == 0)
 		r = enter_landlock(plan, err);
 	return r == 0 ? load_filter(child, err) : r;

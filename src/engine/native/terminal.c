@@ -85,7 +85,8 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 	if ((events & EPOLLIN) && flow_read(&t->in, t->tty.fd) == FLOW_END)
 		t->user_gone = true;
 	if (events & (EPOLLHUP | EPOLLERR)) {
-		/* The terminal was closed. SIGHUP tells the command; here there is nothing more. */
+		/* The terminal was closed: so is the sandbox's, and the kernel tells those inside. */
+		drop_master(t);
 		loop_remove(t->loop, &t->user);
 		t->user.fd = -1;
 		t->user_gone = true;

@@ -75,6 +75,14 @@ void nl_end(struct nl_out *out)
 		message->nlmsg_len = (uint32_t)(out->len - out->message);
 }
 
+void nl_want_ack(struct nl_out *out)
+{
+	struct nlmsghdr *message = (struct nlmsghdr *)(out->data + out->message);
+
+	if (!out->overflow)
+		message->nlmsg_flags |= NLM_F_ACK;
+}
+
 void nl_put(struct nl_out *out, uint16_t type, const void *data, size_t len)
 {
 	struct nlattr *attr;

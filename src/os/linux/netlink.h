@@ -34,6 +34,8 @@ struct nl_out {
 uint32_t nl_begin(struct nl_out *out, uint16_t type, uint16_t flags, const void *header,
 		  size_t header_len);
 void nl_end(struct nl_out *out);
+/* Asks for an answer to the message that was just ended. */
+void nl_want_ack(struct nl_out *out);
 
 void nl_put(struct nl_out *out, uint16_t type, const void *data, size_t len);
 void nl_put_u8(struct nl_out *out, uint16_t type, uint8_t value);

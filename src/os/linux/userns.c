@@ -69,9 +69,8 @@ static const struct {
 	{ "/proc/sys/user/max_user_namespaces", '0',
 	  "sudo sysctl -w user.max_user_namespaces=15000" },
 	{ "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
-	  "install the AppArmor profile that comes with wrapix: sudo install -m 644 "
-	  "data/apparmor/wrapix /etc/apparmor.d/wrapix && sudo apparmor_parser -r "
-	  "/etc/apparmor.d/wrapix" },
+	  "let wrapix have a profile: sudo scripts/apparmor build/wrapix (in its source tree), or "
+	  "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 " },
 };
 
 int userns_explain(int code, struct err *err)

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dialling out.
+ *
+ * A name that resolves differently the next time (rebinding) gains nothing: the addresses that were
+ * judged are the ones that are dialled, and a cached answer is judged again for each connection.
+ */
+#include "net/dial.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#define BUDGET_SECONDS 30
+#define ACCEPT_SECONDS 10 /* for the sandbox to take what was connected for it */
+#define CACHE_SIZE 64
+#define CACHE_SECONDS 30
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+static void watch_time(struct dial_list *list, bool on)
+{
+	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+
+	timerfd_settime(list->timer.fd, 0, on ? &second : &(struct itimerspec){ 0 }, NULL);
+}
+
+void dial_free(struct dial *dial)
+{
+	struct dial_list *list = dial->list;
+
+	if (dial->outside.fd >= 0) {
+		loop_remove(list->loop, &dial->outside);
+		close(dial->outside.fd);
+	}
+	if (dial->inside >= 0)
+		close(dial->inside);
+	*dial->link = dial->next;
+	if (dial->next)
+		dial->next->link = dial->link;
+	policy_unref(dial->policy);
+	free(dial);
+	if (--list->n == 0)
+		watch_time(list, false);
+}
+
+static void fail(struct dial *dial, int code, enum net_reason reason, const struct address *addr)
+{
+	dial->list->hooks.failed(dial->list->hooks.ctx, dial, code, reason, addr);
+	dial_free(dial);
+}
+
+static void close_outside(struct dial *dial)
+{
+	loop_remove(dial->list->loop, &dial->outside);
+	close(dial->outside.fd);
+	dial->outside.fd = -1;
+}
+
+static int on_connected(struct loop_source *source, uint32_t events, struct err *err);
+
+/* Tries the addresses from dial->at on until one is under way. */
+static void connect_next(struct dial *dial)
+{
+	while (dial->at < dial->n_addresses) {
+		struct sockaddr_storage to;
+		socklen_t len = address_to_sockaddr(&dial->addresses[dial->at++],
+						    dial->packet.dport, &to);
+		struct err err;
+
+		dial->outside = (struct loop_source){
+			.fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
+			.on_event = on_connected,
+		};
+		if (dial->outside.fd < 0) {
+			dial->last_error = errno;
+			continue;
+		}
+		if (connect(dial->outside.fd, (struct sockaddr *)&to, len) < 0 &&
+		    errno != EINPROGRESS) {
+			dial->last_error = errno;
+			close_outside(dial);
+			continue;
+		}
+		if (loop_add(dial->list->loop, &dial->outside, EPOLLOUT, &err) == 0)
+			return;
+		dial->last_error = err.code;
+		close_outside(dial);
+	}
+	fail(dial, dial->last_error ? dial->last_error : EHOSTUNREACH, NET_ALLOWED, NULL);
+}
+
+static int on_connected(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct dial *dial = container_of(source, struct dial, outside);
+	int code = 0;
+	socklen_t len = sizeof(code);
+
+	(void)events;
+	(void)err;
+	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
+		code = errno;
+	if (code) {
+		dial->last_error = code;
+		close_outside(dial);
+		connect_next(dial);
+		return 0;
+	}
+	loop_remove(dial->list->loop, source);
+	dial->state = DIAL_CONNECTED;
+	dial->deadline = now() + ACCEPT_SECONDS;
+	dial->list->hooks.connected(dial->list->hooks.ctx, dial);
+	return 0;
+}
+
+static struct address from_in6(const struct in6_addr *in6)
+{
+	struct address address;
+
+	memcpy(address.b, in6->s6_addr, sizeof(address.b));
+	return address;
+}
+
+/* Keeps the addresses that the policy lets this name have. */
+static void on_addresses(struct dial *dial, const struct resolver_answer *answer)
+{
+	enum net_reason reason = NET_RESOLVE;
+	struct address refused;
+
+	for (size_t i = 0; i < answer->n; i++) {
+		struct address address = from_in6(&answer->addresses[i]);
+		struct verdict verdict = policy_dial(dial->policy, dial->name, &address,
+						     dial->packet.dport);
+
+		if (verdict.allow) {
+			dial->addresses[dial->n_addresses++] = address;
+		} else {
+			refused = address;
+			reason = verdict.reason;
+		}
+	}
+	dial->state = DIAL_CONNECTING;
+	if (dial->n_addresses)
+		connect_next(dial);
+	else
+		fail(dial, reason == NET_RESOLVE ? EHOSTUNREACH : ECONNREFUSED, reason,
+		     reason == NET_RESOLVE ? NULL : &refused);
+}
+
+static struct dial_cached *cache_slot(const struct dial_list *list, const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (const char *p = name; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 16777619u;
+	return &list->cache[hash % CACHE_SIZE];
+}
+
+static void on_resolved(void *ctx, const struct resolver_answer *answer)
+{
+	struct dial_list *list = ctx;
+	struct dial *dial = list->head;
+
+	while (dial && (dial->id != answer->id || dial->state != DIAL_RESOLVING))
+		dial = dial->next;
+	if (!dial)
+		return; /* it took too long, and nobody waits any more */
+	if (!answer->error) {
+		struct dial_cached *slot = cache_slot(list, dial->name);
+
+		memcpy(slot->name, dial->name, sizeof(slot->name));
+		slot->answer = *answer;
+		slot->expires = now() + CACHE_SECONDS;
+	}
+	on_addresses(dial, answer);
+}
+
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct dial_list *list = container_of(source, struct dial_list, timer);
+	uint64_t ticks;
+
+	(void)events;
+	(void)err;
+	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+		return 0;
+	for (struct dial *dial = list->head, *next; dial; dial = next) {
+		next = dial->next;
+		if (now() < dial->deadline)
+			continue;
+		if (dial->state == DIAL_CONNECTED)
+			dial_free(dial); /* the sandbox did not want it any more */
+		else
+			fail(dial, ETIMEDOUT, NET_ALLOWED, NULL);
+	}
+	return 0;
+}
+
+int dial_list_start(struct dial_list *list, struct loop *loop, const struct dial_hooks *hooks,
+		    struct err *err)
+{
+	int r;
+
+	*list = (struct dial_list){
+		.loop = loop,
+		.hooks = *hooks,
+		.resolver.source.fd = -1,
+		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			   .on_event = on_timer },
+		.cache = calloc(CACHE_SIZE, sizeof(*list->cache)),
+	};
+	if (!list->cache || list->timer.fd < 0)
+		return err_errno(err, list->cache ? errno : ENOMEM, "dialling");
+	r = loop_add(loop, &list->timer, EPOLLIN, err);
+	return r == 0 ? resolver_start(&list->resolver, loop, on_resolved, list, err) : r;
+}
+
+void dial_list_stop(struct dial_list *list)
+{
+	while (list->head)
+		dial_free(list->head);
+	resolver_stop(&list->resolver);
+	if (list->timer.fd >= 0) {
+		loop_remove(list->loop, &list->timer);
+		close(list->timer.fd);
+	}
+	free(list->cache);
+	*list = (struct dial_list){ .timer.fd = -1, .resolver.source.fd = -1 };
+}
+
+static void begin_name(struct dial *dial)
+{
+	const struct dial_cached *slot = cache_slot(dial->list, dial->name);
+
+	if (!strcmp(slot->name, dial->name) && now() < slot->expires) {
+		struct resolver_answer answer = slot->answer;
+
+		on_addresses(dial, &answer);
+	} else if (resolver_ask(&dial->list->resolver, dial->id, dial->name) < 0) {
+		fail(dial, EHOSTUNREACH, NET_RESOLVE, NULL);
+	}
+}
+
+bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
+		const char *name, struct policy *policy, const struct rule *rule)
+{
+	struct dial *dial = calloc(1, sizeof(*dial));
+
+	if (!dial)
+		return false;
+	*dial = (struct dial){
+		.list = list,
+		.next = list->head,
+		.link = &list->head,
+		.id = ++list->last_id,
+		.packet = *packet,
+		.inside = inside,
+		.policy = policy_ref(policy),
+		.rule = rule,
+		.outside.fd = -1,
+		.deadline = now() + BUDGET_SECONDS,
+	};
+	if (dial->next)
+		dial->next->link = &dial->next;
+	list->head = dial;
+	if (list->n++ == 0)
+		watch_time(list, true);
+	if (name) {
+		snprintf(dial->name, sizeof(dial->name), "%s", name);
+		begin_name(dial);
+	} else {
+		dial->addresses[0] = from_in6(&packet->dst);
+		dial->n_addresses = 1;
+		dial->state = DIAL_CONNECTING;
+		connect_next(dial);
+	}
+	return true;
+}
+
+struct dial *dial_find(const struct dial_list *list, const struct queue_packet *packet)
+{
+	for (struct dial *dial = list->head; dial; dial = dial->next)
+		if (dial->packet.sport == packet->sport && dial->packet.dport == packet->dport &&
+		    !memcmp(&dial->packet.src, &packet->src, sizeof(packet->src)) &&
+		    !memcmp(&dial->packet.dst, &packet->dst, sizeof(packet->dst)))
+			return dial;
+	return NULL;
+}

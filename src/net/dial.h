@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dialling out for the sandbox: a name is resolved by the host's resolver, each address is judged
+ * by the policy, and only what was judged is dialled, in order, within 30 seconds.
+ */
+#pragma once
+
+#include "net/policy.h"
+#include "net/queue.h"
+#include "net/resolver.h"
+#include "os/loop.h"
+
+struct dial_list;
+
+struct dial {
+	struct dial_list *list;
+	struct dial *next, **link;
+	uint32_t id;
+	struct queue_packet packet; /* the connection as the sandbox sees it */
+	int inside;                 /* its socket, where it was accepted first; else -1 */
+	char name[NAME_SIZE];       /* "": by address */
+	struct policy *policy;      /* that allowed it; keeps the rule */
+	const struct rule *rule;
+	struct address addresses[RESOLVER_ADDRESSES];
+	size_t n_addresses, at;
+	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_CONNECTED } state;
+	struct loop_source outside;
+	time_t deadline;
+	int last_error;
+};
+
+struct dial_hooks {
+	/* The outside is connected: dial->outside.fd is the hook's to take. */
+	void (*connected)(void *ctx, struct dial *dial);
+	/* reason is NET_ALLOWED for a failure of the network; addr may be NULL. The dial is freed. */
+	void (*failed)(void *ctx, struct dial *dial, int code, enum net_reason reason,
+		       const struct address *addr);
+	void *ctx;
+};
+
+/* What a name was resolved to lately. */
+struct dial_cached {
+	char name[NAME_SIZE];
+	struct resolver_answer answer;
+	time_t expires;
+};
+
+struct dial_list {
+	struct loop *loop;
+	struct resolver resolver;
+	struct dial_hooks hooks;
+	struct loop_source timer;
+	struct dial *head;
+	size_t n;
+	uint32_t last_id;
+	struct dial_cached *cache;
+};
+
+int dial_list_start(struct dial_list *list, struct loop *loop, const struct dial_hooks *hooks,
+		    struct err *err);
+void dial_list_stop(struct dial_list *list);
+
+/* name NULL: the packet's own destination. The hooks say how it went, perhaps at once; 'inside' is
+ * taken over. False without memory: nothing was taken. */
+bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
+		const char *name, struct policy *policy, const struct rule *rule);
+struct dial *dial_find(const struct dial_list *list, const struct queue_packet *packet);
+void dial_free(struct dial *dial);

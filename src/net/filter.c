@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The filtered network: where packets, names, dials and relayed bytes meet.
+ *
+ * Invariants: a destination is a name by its synthetic address, or an address that a rule names;
+ * everything else is refused before a packet leaves. The policy lives here and nowhere inside: a
+ * sandbox that takes its own rules and routes away cuts itself off. When the supervisor dies, the
+ * kernel refuses what is new and resets what was open.
+ *
+ * What an attacker controls: every packet and every byte, their number and their timing.
+ */
+#include "net/filter.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define CONNECTIONS_MAX 1024
+#define BATCH 64
+#define HTTPS_PORT 443
+
+/* What the log wants to know of a connection when it ends. */
+struct flow {
+	char name[NAME_SIZE];
+	char address[ADDRESS_TEXT];
+	uint16_t port;
+	double started;
+};
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct address from_in6(const struct in6_addr *in6)
+{
+	struct address address;
+
+	memcpy(address.b, in6->s6_addr, sizeof(address.b));
+	return address;
+}
+
+static void deny(struct filter *f, const char *name, const struct address *address, uint16_t port,
+		 const struct verdict *verdict)
+{
+	char text[ADDRESS_TEXT];
+	struct net_event event = {
+		.type = NET_EVENT_DENIED,
+		.name = name && *name ? name : NULL,
+		.address = address ? address_print(address, text) : NULL,
+		.port = port,
+		.reason = verdict->reason,
+		.rule = verdict->rule ? verdict->rule->text : NULL,
+	};
+
+	f->on_event(f->ctx, &event);
+}
+
+/* What the destination means, and whether it may be reached. */
+static struct verdict judge(const struct filter *f, const struct address *dst, uint16_t port,
+			    const char **ret_name)
+{
+	*ret_name = names_at(f->names, dst);
+	if (*ret_name)
+		return policy_connect(f->policy, *ret_name, port);
+	if (names_is_synthetic(dst))
+		return (struct verdict){ .reason = NET_UNASSIGNED };
+	return policy_address(f->policy, dst, port);
+}
+
+static bool is_full(const struct filter *f)
+{
+	return f->relay.n_conns + f->dials.n >= CONNECTIONS_MAX;
+}
+
+/* Starts to dial for a connection that is allowed, or says why not. */
+static bool begin(struct filter *f, const struct queue_packet *packet, int inside)
+{
+	struct address dst = from_in6(&packet->dst);
+	const char *name;
+	struct verdict verdict = judge(f, &dst, packet->dport, &name);
+
+	if (verdict.allow && is_full(f))
+		verdict = (struct verdict){ .reason = NET_LIMIT };
+	if (!verdict.allow) {
+		deny(f, name, name ? NULL : &dst, packet->dport, &verdict);
+		return false;
+	}
+	return dial_begin(&f->dials, packet, inside, name, f->policy, verdict.rule);
+}
+
+static int on_queue(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct filter *f = container_of(source, struct filter, queue);
+
+	(void)events;
+	(void)err;
+	for (int i = 0; i < BATCH; i++) {
+		struct queue_packet packet;
+		int r = queue_receive(source->fd, &packet);
+		struct dial *dial;
+
+		if (r == -EAGAIN)
+			return 0;
+		if (r < 0)
+			continue;
+		dial = dial_find(&f->dials, &packet);
+		if (dial) /* sent again while we dial, or after */
+			queue_verdict(source->fd, packet.id,
+				      dial->state == DIAL_CONNECTED ? QUEUE_PASS : QUEUE_DROP);
+		else if (!begin(f, &packet, -1))
+			queue_verdict(source->fd, packet.id, QUEUE_REFUSE);
+	}
+	return 0;
+}
+
+/* UDP that the kernel refused by itself. */
+static int on_log(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct filter *f = container_of(source, struct filter, log);
+	struct queue_packet packet;
+
+	(void)events;
+	(void)err;
+	while (log_receive(source->fd, &packet) == 0) {
+		struct address dst = from_in6(&packet.dst);
+		const char *name = names_at(f->names, &dst);
+		struct verdict verdict = { .reason = packet.proto == IPPROTO_UDP ? NET_UDP
+										 : NET_DIRECT_IP };
+
+		deny(f, name, name ? NULL : &dst, packet.dport, &verdict);
+	}
+	return 0;
+}
+
+/* What the sandbox sees of a connection that was accepted before it was refused. */
+static void reset(int fd)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
+static enum queue_verdict verdict_for(int code)
+{
+	switch (code) {
+	case ENETUNREACH:
+		return QUEUE_NO_ROUTE;
+	case EHOSTUNREACH:
+	case ETIMEDOUT:
+		return QUEUE_HOST_UNREACHABLE;
+	default:
+		return QUEUE_REFUSE;
+	}
+}
+
+static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reason reason,
+			   const struct address *address)
+{
+	struct filter *f = ctx;
+	struct verdict verdict = { .reason = reason, .rule = dial->rule };
+
+	if (reason != NET_ALLOWED)
+		deny(f, dial->name, address, dial->packet.dport, &verdict);
+	if (dial->inside < 0)
+		queue_verdict(f->sockets.queue, dial->packet.id, verdict_for(code));
+	else
+		reset(take_fd(&dial->inside));
+}
+
+/* Joins the two sides. The dial is done with. */
+static void join(struct filter *f, struct dial *dial, int inside)
+{
+	struct flow *flow = calloc(1, sizeof(*flow));
+	struct address dst = from_in6(&dial->packet.dst);
+	bool tls = dial->name[0] && dial->packet.dport == HTTPS_PORT;
+	struct err ignored; /* without memory the connection is reset, which is what it says */
+
+	if (!flow) {
+		close(inside);
+		dial_free(dial);
+		return;
+	}
+	memcpy(flow->name, dial->name, sizeof(flow->name));
+	if (!flow->name[0])
+		address_print(&dst, flow->address);
+	flow->port = dial->packet.dport;
+	flow->started = seconds();
+	(void)relay_add(&f->relay, inside, take_fd(&dial->outside.fd), tls ? flow->name : NULL,
+			flow, &ignored);
+	dial_free(dial);
+}
+
+static void on_dial_connected(void *ctx, struct dial *dial)
+{
+	struct filter *f = ctx;
+
+	if (dial->inside >= 0)
+		join(f, dial, take_fd(&dial->inside));
+	else
+		queue_verdict(f->sockets.queue, dial->packet.id, QUEUE_PASS);
+}
+
+static void in6_from_sockaddr(const struct sockaddr_storage *sa, struct in6_addr *ret,
+			      uint16_t *port)
+{
+	struct address address = { { 0 } };
+
+	address_from_sockaddr((const struct sockaddr *)sa, &address, port);
+	memcpy(ret->s6_addr, address.b, sizeof(address.b));
+}
+
+/* The connection as the sandbox sees it: both ends of the accepted socket. */
+static bool tuple_of(int fd, struct queue_packet *ret)
+{
+	struct sockaddr_storage peer, own;
+	socklen_t peer_len = sizeof(peer), own_len = sizeof(own);
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &peer_len) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&own, &own_len) < 0)
+		return false;
+	*ret = (struct queue_packet){ .proto = IPPROTO_TCP, .syn = true };
+	in6_from_sockaddr(&peer, &ret->src, &ret->sport);
+	in6_from_sockaddr(&own, &ret->dst, &ret->dport);
+	return true;
+}
+
+static void on_accepted(struct filter *f, int fd)
+{
+	struct queue_packet packet;
+	struct dial *dial;
+
+	if (!tuple_of(fd, &packet)) {
+		close(fd);
+		return;
+	}
+	dial = dial_find(&f->dials, &packet);
+	if (dial && dial->state == DIAL_CONNECTED) {
+		join(f, dial, fd);
+	} else if (f->tier == TIER_QUEUE) {
+		/* Nobody was let through to here: it is the relay's own port that was dialled. */
+		struct address dst = from_in6(&packet.dst);
+
+		deny(f, NULL, &dst, packet.dport, &(struct verdict){ .reason = NET_RELAY_PORT });
+		reset(fd);
+	} else if (!begin(f, &packet, fd)) {
+		reset(fd);
+	}
+}
+
+static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct filter *f = container_of(source, struct filter, tcp);
+
+	(void)events;
+	(void)err;
+	for (int i = 0; i < BATCH; i++) {
+		int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return 0;
+		on_accepted(f, fd);
+	}
+	return 0;
+}
+
+static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
+{
+	static const enum net_reason reasons[] = {
+		[RELAY_CLOSED] = NET_ALLOWED,
+		[RELAY_RESET] = NET_ALLOWED,
+		[RELAY_REFUSED] = NET_SNI,
+		[RELAY_STALLED] = NET_BAD_TLS,
+	};
+	struct filter *f = ctx;
+	struct flow *flow = tag;
+	struct net_event event = {
+		.type = reasons[stats->end] == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
+		.name = flow->name[0] ? flow->name : NULL,
+		.address = flow->address[0] ? flow->address : NULL,
+		.port = flow->port,
+		.reason = reasons[stats->end],
+		.sent = stats->sent,
+		.received = stats->received,
+		.seconds = seconds() - flow->started,
+	};
+
+	f->on_event(f->ctx, &event);
+	free(flow);
+}
+
+static void on_dns_report(void *ctx, const struct dns_answer *answer)
+{
+	struct filter *f = ctx;
+
+	if (!answer->verdict.allow)
+		deny(f, answer->name, NULL, 0, &answer->verdict);
+}
+
+/* The host's own address: what the kernel would send from to reach it. No packet leaves. */
+static bool is_own(void *ctx, const struct address *address)
+{
+	struct sockaddr_storage to, from;
+	socklen_t to_len = address_to_sockaddr(address, 9, &to), from_len = sizeof(from);
+	_cleanup_close_ int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct address own;
+
+	(void)ctx;
+	return fd >= 0 && connect(fd, (struct sockaddr *)&to, to_len) == 0 &&
+	       getsockname(fd, (struct sockaddr *)&from, &from_len) == 0 &&
+	       address_from_sockaddr((struct sockaddr *)&from, &own, NULL) &&
+	       address_equal(&own, address);
+}
+
+static int watch(struct filter *f, struct loop_source *source, int fd,
+		 int (*on_event)(struct loop_source *, uint32_t, struct err *), struct err *err)
+{
+	*source = (struct loop_source){ .fd = fd, .on_event = on_event };
+	return fd < 0 ? 0 : loop_add(f->loop, source, EPOLLIN, err);
+}
+
+/* Two descriptors for each connection. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit); /* fewer connections otherwise, each refused */
+	}
+}
+
+static int configure(struct filter *f, struct err *err)
+{
+	const struct nft_options options = { .best = TIER_QUEUE };
+	const struct relay_hooks relay = { on_relay_ended, f };
+	const struct dial_hooks dials = { on_dial_connected, on_dial_failed, f };
+	struct dns dns = { .policy = f->policy, .names = f->names };
+	bool ipv6;
+	int r = nsconf_open(f->netns, &f->sockets, err);
+
+	if (r == 0)
+		r = nsconf_routes(&f->sockets, &ipv6, err);
+	if (r == 0)
+		r = nft_apply(&f->sockets, &options, &f->tier, err);
+	if (r == 0)
+		r = relay_start(&f->relay, f->loop, &relay, err);
+	if (r == 0)
+		r = dial_list_start(&f->dials, f->loop, &dials, err);
+	if (r < 0)
+		return r;
+	dns.no_ipv6 = !ipv6;
+	raise_descriptor_limit();
+	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,
+			     on_dns_report, f, err);
+	if (r == 0)
+		r = watch(f, &f->queue, f->sockets.queue, on_queue, err);
+	if (r == 0)
+		r = watch(f, &f->log, f->sockets.log, on_log, err);
+	if (r == 0)
+		r = watch(f, &f->tcp, f->sockets.tcp, on_tcp, err);
+	return r;
+}
+
+void filter_start(struct filter *f, struct loop *loop, int netns, struct policy *policy,
+		  net_event_fn *on_event, void *ctx)
+{
+	*f = (struct filter){
+		.loop = loop,
+		.netns = netns,
+		.policy = policy,
+		.queue.fd = -1,
+		.log.fd = -1,
+		.tcp.fd = -1,
+		.sockets = { .tcp = -1,
+			     .udp = -1,
+			     .dns_tcp = -1,
+			     .route = -1,
+			     .diag = -1,
+			     .nft = -1,
+			     .queue = -1,
+			     .log = -1 },
+		.dials = { .timer.fd = -1, .resolver.source.fd = -1 },
+		.relay.timer.fd = -1,
+		.on_event = on_event,
+		.ctx = ctx,
+	};
+	policy->guard.own = is_own;
+}
+
+int filter_up(struct filter *f, struct err *err)
+{
+	int r;
+
+	if (f->up)
+		return 0;
+	f->names = names_new();
+	r = f->names ? configure(f, err) : err_errno(err, ENOMEM, "the filtered network");
+	f->up = r == 0;
+	return r;
+}
+
+void filter_stop(struct filter *f)
+{
+	if (!f->loop)
+		return;
+	dns_server_stop(&f->dns);
+	loop_remove(f->loop, &f->queue);
+	loop_remove(f->loop, &f->log);
+	loop_remove(f->loop, &f->tcp);
+	if (f->up) {
+		relay_stop(&f->relay);
+		dial_list_stop(&f->dials);
+	}
+	nsconf_close(&f->sockets);
+	names_free(f->names);
+	policy_unref(f->policy);
+	if (f->netns >= 0)
+		close(f->netns);
+	*f = (struct filter){ .netns = -1 };
+}

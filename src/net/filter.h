@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The filtered network: only the hosts that the policy names can be reached, by any program, with
+ * no proxy variable and no certificate. A guest of the loop.
+ *
+ *	inside                        supervisor
+ *	------                        ----------
+ *	name?           -- udp 53 --> dns: allowed names get a synthetic address, others do not exist
+ *	connect(addr)   -- queue ---> dial: address -> name -> policy -> resolve -> vet -> connect
+ *	connected       <- verdict -- the dial has succeeded; its errno otherwise
+ *	bytes           <- accept --> relay
+ *
+ * Nothing is configured until the first network socket is asked for.
+ */
+#pragma once
+
+#include "net/dial.h"
+#include "net/dnsserve.h"
+#include "net/nft.h"
+#include "net/relay.h"
+
+/* Something that was refused or has ended. Strings live during the call. */
+struct net_event {
+	enum { NET_EVENT_DENIED, NET_EVENT_ENDED } type;
+	const char *name;    /* NULL: by address */
+	const char *address; /* NULL: by name */
+	uint16_t port;       /* 0: a question for a name */
+	enum net_reason reason;
+	const char *rule; /* that decided; NULL: none */
+	uint64_t sent, received;
+	double seconds;
+};
+
+typedef void net_event_fn(void *ctx, const struct net_event *event);
+
+struct filter {
+	struct loop *loop;
+	int netns;
+	bool up;
+	struct policy *policy;
+	struct names *names;
+	struct ns_sockets sockets;
+	enum net_tier tier;
+	struct loop_source queue, log, tcp;
+	struct dns_server dns;
+	struct dial_list dials;
+	struct relay relay;
+	net_event_fn *on_event;
+	void *ctx;
+};
+
+/* Takes netns and the reference to the policy over. Configures nothing yet. */
+void filter_start(struct filter *filter, struct loop *loop, int netns, struct policy *policy,
+		  net_event_fn *on_event, void *ctx);
+/* Configures the namespace; does nothing when it already is. */
+int filter_up(struct filter *filter, struct err *err);
+/* Safe for one that was never started, if zeroed with netns -1. */
+void filter_stop(struct filter *filter);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay.
+ *
+ * Each direction is a pump: look at what the near side has (MSG_PEEK), send as much as the far side
+ * takes, and only then take that much away. Edge-triggered events on both sockets start the pumps;
+ * a pump that stops early for fairness has its events armed again.
+ *
+ * A killed supervisor must not make a cut-off download look complete, so the sandbox's socket
+ * lingers with zero seconds (its close is a reset) until an orderly end.
+ *
+ * What an attacker controls: both byte streams, and how many connections stall. Kernel memory per
+ * stalled connection is bounded by the window clamp and TCP_NOTSENT_LOWAT.
+ */
+#include "net/relay.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "net/hello.h"
+
+#define BUFFER_SIZE (256 * 1024)
+#define ROUNDS 8 /* buffers a pump moves before others get their turn */
+#define HELLO_SECONDS 10
+#define NOTSENT_LOWAT (128 * 1024)
+#define CLAMP_INSIDE (256 * 1024)
+#define CLAMP_OUTSIDE (1024 * 1024)
+
+struct pump {
+	uint64_t moved;
+	bool eof, shut;
+};
+
+/* A TLS hello that is awaited, and the name it must have. */
+struct pin {
+	char name[NAME_SIZE];
+	struct hello hello;
+	time_t deadline;
+};
+
+struct relay_conn {
+	struct relay *relay;
+	struct relay_conn *next, **link;
+	struct loop_source inside, outside;
+	struct pump up, down; /* from inside to outside, and back */
+	struct pin *pin;      /* NULL once it was seen */
+	void *tag;
+};
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+static void set(int fd, int level, int option, int value)
+{
+	/* Comforts and memory bounds of a socket that works without them too. */
+	(void)setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+static void linger_zero(int fd, bool on)
+{
+	struct linger linger = { .l_onoff = on };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
+static void prepare(int fd, int clamp)
+{
+	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT_LOWAT);
+	set(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
+	linger_zero(fd, true);
+}
+
+static void end(struct relay_conn *conn, const struct relay_stats *how)
+{
+	struct relay *relay = conn->relay;
+	struct relay_stats stats = *how;
+
+	stats.sent = conn->up.moved;
+	stats.received = conn->down.moved;
+	if (stats.end == RELAY_CLOSED) {
+		linger_zero(conn->inside.fd, false);
+		linger_zero(conn->outside.fd, false);
+	}
+	loop_remove(relay->loop, &conn->inside);
+	loop_remove(relay->loop, &conn->outside);
+	close(conn->inside.fd);
+	close(conn->outside.fd);
+	*conn->link = conn->next;
+	if (conn->next)
+		conn->next->link = conn->link;
+	relay->n_conns--;
+	relay->hooks.ended(relay->hooks.ctx, conn->tag, &stats);
+	free(conn->pin);
+	free(conn);
+}
+
+enum pump_result { PUMP_WAITS, PUMP_MORE, PUMP_BROKEN };
+
+static enum pump_result pump(struct pump *pump, char *buffer, int from, int to)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		ssize_t n, m;
+
+		if (pump->eof)
+			return PUMP_WAITS;
+		n = recv(from, buffer, BUFFER_SIZE, MSG_PEEK | MSG_DONTWAIT);
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR ? PUMP_WAITS : PUMP_BROKEN;
+		if (n == 0) {
+			pump->eof = true;
+			if (shutdown(to, SHUT_WR) < 0 && errno != ENOTCONN)
+				return PUMP_BROKEN;
+			pump->shut = true;
+			return PUMP_WAITS;
+		}
+		m = send(to, buffer, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (m < 0)
+			return errno == EAGAIN || errno == EINTR ? PUMP_WAITS : PUMP_BROKEN;
+		/* With MSG_TRUNC TCP drops the bytes without copying them again. */
+		if (recv(from, buffer, (size_t)m, MSG_TRUNC | MSG_DONTWAIT) != m)
+			return PUMP_BROKEN;
+		pump->moved += (uint64_t)m;
+	}
+	return PUMP_MORE;
+}
+
+/* The name in the TLS hello must be the one that the connection was allowed for. True when the
+ * bytes may flow. The hello is peeked at: the pump sends it on. */
+static bool check_hello(struct relay_conn *conn)
+{
+	struct pin *pin = conn->pin;
+	size_t fed = pin->hello.fed;
+	ssize_t n = recv(conn->inside.fd, conn->relay->buffer, BUFFER_SIZE,
+			 MSG_PEEK | MSG_DONTWAIT);
+
+	if (n == 0)
+		return true; /* an early goodbye is the pump's business */
+	if (n < 0 || (size_t)n <= fed)
+		return n < 0 && errno != EAGAIN && errno != EINTR;
+	switch (hello_feed(&pin->hello, conn->relay->buffer + fed, (size_t)n - fed)) {
+	case HELLO_MORE:
+		return false;
+	case HELLO_SNI:
+		if (!hello_matches(&pin->hello, pin->name))
+			break;
+		/* fall through */
+	case HELLO_NOT_TLS:
+	case HELLO_NO_SNI:
+		free(pin);
+		conn->pin = NULL;
+		return true;
+	case HELLO_BAD:
+		break;
+	}
+	end(conn, &(struct relay_stats){ .end = RELAY_REFUSED, .other_name = pin->hello.name });
+	return false;
+}
+
+static int flow(struct relay_conn *conn, struct err *err)
+{
+	struct relay *relay = conn->relay;
+	enum pump_result up, down;
+	int r = 0;
+
+	if (conn->pin && !check_hello(conn))
+		return 0;
+	up = pump(&conn->up, relay->buffer, conn->inside.fd, conn->outside.fd);
+	down = pump(&conn->down, relay->buffer, conn->outside.fd, conn->inside.fd);
+	if (up == PUMP_BROKEN || down == PUMP_BROKEN) {
+		end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+		return 0;
+	}
+	if (conn->up.shut && conn->down.shut) {
+		end(conn, &(struct relay_stats){ .end = RELAY_CLOSED });
+		return 0;
+	}
+	/* Changing nothing makes the kernel report again what is ready: after the others' turn. */
+	if (up == PUMP_MORE || down == PUMP_MORE)
+		r = loop_change(relay->loop, &conn->inside,
+				EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, err);
+	if (r == 0 && (up == PUMP_MORE || down == PUMP_MORE))
+		r = loop_change(relay->loop, &conn->outside,
+				EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, err);
+	return r;
+}
+
+/* A reset is an error event; a direction that has already said goodbye would not notice it. */
+static int on_events(struct relay_conn *conn, uint32_t events, struct err *err)
+{
+	if (!(events & EPOLLERR))
+		return flow(conn, err);
+	end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+	return 0;
+}
+
+static int on_inside(struct loop_source *source, uint32_t events, struct err *err)
+{
+	return on_events(container_of(source, struct relay_conn, inside), events, err);
+}
+
+static int on_outside(struct loop_source *source, uint32_t events, struct err *err)
+{
+	return on_events(container_of(source, struct relay_conn, outside), events, err);
+}
+
+/* Once a second while a hello is awaited. */
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct relay *relay = container_of(source, struct relay, timer);
+	uint64_t ticks;
+	bool awaited = false;
+
+	(void)events;
+	(void)err;
+	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+		return 0;
+	for (struct relay_conn *conn = relay->conns, *next; conn; conn = next) {
+		next = conn->next;
+		if (!conn->pin)
+			continue;
+		if (now() >= conn->pin->deadline)
+			end(conn, &(struct relay_stats){ .end = RELAY_STALLED });
+		else
+			awaited = true;
+	}
+	if (!awaited)
+		timerfd_settime(source->fd, 0, &(struct itimerspec){ 0 }, NULL);
+	return 0;
+}
+
+static bool await_hello(struct relay_conn *conn, const char *name)
+{
+	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+
+	conn->pin = calloc(1, sizeof(*conn->pin));
+	if (!conn->pin)
+		return false;
+	snprintf(conn->pin->name, sizeof(conn->pin->name), "%s", name);
+	conn->pin->deadline = now() + HELLO_SECONDS;
+	timerfd_settime(conn->relay->timer.fd, 0, &second, NULL);
+	return true;
+}
+
+int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,
+		struct err *err)
+{
+	*relay = (struct relay){
+		.loop = loop,
+		.hooks = *hooks,
+		.buffer = malloc(BUFFER_SIZE),
+		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			   .on_event = on_timer },
+	};
+	if (!relay->buffer)
+		return err_errno(err, ENOMEM, "the relay");
+	if (relay->timer.fd < 0)
+		return err_errno(err, errno, "timerfd");
+	return loop_add(loop, &relay->timer, EPOLLIN, err);
+}
+
+int relay_add(struct relay *relay, int inside, int outside, const char *tls_name, void *tag,
+	      struct err *err)
+{
+	const uint32_t events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+	struct relay_conn *conn = calloc(1, sizeof(*conn));
+	int r;
+
+	if (!conn) {
+		close(inside);
+		close(outside);
+		return err_errno(err, ENOMEM, "a connection");
+	}
+	*conn = (struct relay_conn){
+		.relay = relay,
+		.next = relay->conns,
+		.link = &relay->conns,
+		.inside = { .fd = inside, .on_event = on_inside },
+		.outside = { .fd = outside, .on_event = on_outside },
+		.tag = tag,
+	};
+	if (conn->next)
+		conn->next->link = &conn->next;
+	relay->conns = conn;
+	relay->n_conns++;
+	prepare(inside, CLAMP_INSIDE);
+	prepare(outside, CLAMP_OUTSIDE);
+	if (tls_name && !await_hello(conn, tls_name))
+		r = err_errno(err, ENOMEM, "a connection");
+	else
+		r = loop_add(relay->loop, &conn->inside, events, err);
+	if (r == 0)
+		r = loop_add(relay->loop, &conn->outside, events, err);
+	if (r < 0)
+		end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+	return r;
+}
+
+void relay_reset_if(struct relay *relay, bool (*doomed)(void *ctx, void *tag), void *ctx)
+{
+	for (struct relay_conn *conn = relay->conns, *next; conn; conn = next) {
+		next = conn->next;
+		if (doomed(ctx, conn->tag))
+			end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+	}
+}
+
+void relay_stop(struct relay *relay)
+{
+	while (relay->conns)
+		end(relay->conns, &(struct relay_stats){ .end = RELAY_RESET });
+	if (relay->timer.fd >= 0) {
+		loop_remove(relay->loop, &relay->timer);
+		close(relay->timer.fd);
+	}
+	free(relay->buffer);
+	*relay = (struct relay){ .timer.fd = -1 };
+}

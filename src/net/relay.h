@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guest of the loop: carries bytes between a connection of the sandbox and one of the host's. It
+ * buffers nothing: what the far side does not take stays in the near side's socket, so a stalled
+ * reader costs the supervisor no memory and the sender its own window.
+ */
+#pragma once
+
+#include "os/loop.h"
+
+struct relay_conn;
+
+enum relay_end {
+	RELAY_CLOSED,  /* both sides said goodbye */
+	RELAY_RESET,   /* one side broke off */
+	RELAY_REFUSED, /* the TLS name was another one */
+	RELAY_STALLED, /* no TLS hello in time */
+};
+
+struct relay_stats {
+	uint64_t sent, received; /* seen from inside */
+	enum relay_end end;
+	const char *other_name; /* RELAY_REFUSED: what the hello asked for */
+};
+
+struct relay_hooks {
+	/* Once for each connection, before it is forgotten. */
+	void (*ended)(void *ctx, void *tag, const struct relay_stats *stats);
+	void *ctx;
+};
+
+struct relay {
+	struct loop *loop;
+	struct relay_hooks hooks;
+	struct relay_conn *conns;
+	size_t n_conns;
+	struct loop_source timer;
+	char *buffer; /* one for all: bytes pass through it within a call */
+};
+
+int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,
+		struct err *err);
+/* Takes both descriptors over, also on failure. tls_name: the connection must be TLS for this name
+ * or no TLS at all; NULL: not looked at. */
+int relay_add(struct relay *relay, int inside, int outside, const char *tls_name, void *tag,
+	      struct err *err);
+/* Breaks every connection off for which the function says so. */
+void relay_reset_if(struct relay *relay, bool (*doomed)(void *ctx, void *tag), void *ctx);
+void relay_stop(struct relay *relay);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Name resolution out of the loop.
+ *
+ * One worker process forks a child for each question, at most 32 at a time; the child calls
+ * getaddrinfo() with the host's own configuration and sends the answer itself. The worker dies with
+ * the supervisor, and a child with its alarm.
+ */
+#include "net/resolver.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "os/proc.h"
+
+#define CHILDREN_MAX 32
+#define TIMEOUT_S 15
+
+struct question {
+	uint32_t id;
+	char name[RESOLVER_NAME_MAX];
+};
+
+static void add_address(struct resolver_answer *answer, const struct sockaddr *address)
+{
+	struct in6_addr *to = &answer->addresses[answer->n];
+
+	if (answer->n == RESOLVER_ADDRESSES)
+		return;
+	if (address->sa_family == AF_INET6) {
+		*to = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	} else if (address->sa_family == AF_INET) {
+		memset(to, 0, sizeof(*to));
+		to->s6_addr[10] = to->s6_addr[11] = 0xff;
+		memcpy(&to->s6_addr[12],
+		       &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+	} else {
+		return;
+	}
+	answer->n++;
+}
+
+_Noreturn static void resolve(int fd, const struct question *question)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG },
+			*list = NULL;
+	struct resolver_answer answer = { .id = question->id };
+
+	alarm(TIMEOUT_S);
+	answer.error = getaddrinfo(question->name, NULL, &hints, &list);
+	for (struct addrinfo *a = answer.error ? NULL : list; a; a = a->ai_next)
+		add_address(&answer, a->ai_addr);
+	if (send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* A child that was killed cannot answer: its slot does it for it. */
+struct slots {
+	pid_t pid[CHILDREN_MAX];
+	uint32_t id[CHILDREN_MAX];
+	size_t n;
+};
+
+static void collect(struct slots *slots, int fd, bool wait)
+{
+	int status;
+	pid_t pid;
+
+	while (slots->n && (pid = waitpid(-1, &status, wait ? 0 : WNOHANG)) > 0) {
+		size_t i = 0;
+
+		wait = false;
+		while (i < slots->n && slots->pid[i] != pid)
+			i++;
+		if (i == slots->n)
+			continue;
+		if (!WIFEXITED(status)) {
+			struct resolver_answer failed = { .id = slots->id[i], .error = EAI_AGAIN };
+
+			(void)send(fd, &failed, sizeof(failed), MSG_NOSIGNAL); /* gone: so are we */
+		}
+		slots->n--;
+		slots->pid[i] = slots->pid[slots->n];
+		slots->id[i] = slots->id[slots->n];
+	}
+}
+
+static void on_child(int signal_no)
+{
+	(void)signal_no; /* its arrival interrupts recv() */
+}
+
+_Noreturn static void work(int fd)
+{
+	struct sigaction action = { .sa_handler = on_child };
+	struct slots slots = { .n = 0 };
+	struct question question;
+	ssize_t n;
+
+	sigaction(SIGCHLD, &action, NULL);
+	for (;;) {
+		pid_t pid;
+
+		collect(&slots, fd, slots.n == CHILDREN_MAX);
+		n = recv(fd, &question, sizeof(question), 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof(question))
+			_exit(0); /* the supervisor is gone */
+		question.name[sizeof(question.name) - 1] = '\0';
+		pid = fork();
+		if (pid == 0)
+			resolve(fd, &question);
+		if (pid < 0) {
+			struct resolver_answer failed = { .id = question.id, .error = EAI_MEMORY };
+
+			(void)send(fd, &failed, sizeof(failed), MSG_NOSIGNAL);
+			continue;
+		}
+		slots.pid[slots.n] = pid;
+		slots.id[slots.n++] = question.id;
+	}
+}
+
+static int on_answer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct resolver *resolver = container_of(source, struct resolver, source);
+	struct resolver_answer answer;
+	ssize_t n = recv(source->fd, &answer, sizeof(answer), MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n != sizeof(answer) || answer.n > RESOLVER_ADDRESSES)
+		return err_set(err, EIO, "the resolver ended");
+	resolver->fn(resolver->ctx, &answer);
+	return 0;
+}
+
+int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,
+		   struct err *err)
+{
+	pid_t parent = getpid();
+	int fds[2];
+
+	*resolver = (struct resolver){ .loop = loop, .source.fd = -1, .fn = fn, .ctx = ctx };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return err_errno(err, errno, "socketpair");
+	resolver->pid = fork();
+	if (resolver->pid == 0) {
+		os_reset_signals();
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (getppid() != parent)
+			_exit(1);
+		os_close_all_but(3, &fds[1], 1);
+		work(fds[1]);
+	}
+	close(fds[1]);
+	resolver->source = (struct loop_source){ .fd = fds[0], .on_event = on_answer };
+	if (resolver->pid < 0)
+		return err_errno(err, errno, "fork");
+	return loop_add(loop, &resolver->source, EPOLLIN, err);
+}
+
+int resolver_ask(struct resolver *resolver, uint32_t id, const char *name)
+{
+	struct question question = { .id = id };
+
+	if (snprintf(question.name, sizeof(question.name), "%s", name) >=
+	    (int)sizeof(question.name))
+		return -ENAMETOOLONG;
+	if (send(resolver->source.fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return -errno;
+	return 0;
+}
+
+void resolver_stop(struct resolver *resolver)
+{
+	if (resolver->source.fd >= 0) {
+		loop_remove(resolver->loop, &resolver->source);
+		close(resolver->source.fd);
+	}
+	if (resolver->pid > 0) {
+		kill(resolver->pid, SIGKILL);
+		while (waitpid(resolver->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	*resolver = (struct resolver){ .source.fd = -1 };
+}
