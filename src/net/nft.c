@@ -89,9 +89,12 @@ static int explain(const struct refusal *refusal, struct err *err)
 	static const struct {
 		const char *expr, *config;
 	} options[] = {
-		{ "queue", "NFT_QUEUE" },   { "target", "NFT_COMPAT and NETFILTER_XT_TARGET_NFQUEUE" },
-		{ "tproxy", "NFT_TPROXY" }, { "reject", "NFT_REJECT_INET" },
-		{ "limit", "NFT_LIMIT" },   { "log", "NFT_LOG and NETFILTER_NETLINK_LOG" },
+		{ "queue", "NFT_QUEUE" },
+		{ "target", "NFT_COMPAT and NETFILTER_XT_TARGET_NFQUEUE" },
+		{ "tproxy", "NFT_TPROXY" },
+		{ "reject", "NFT_REJECT_INET" },
+		{ "limit", "NFT_LIMIT" },
+		{ "log", "NFT_LOG and NETFILTER_NETLINK_LOG" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)

@@ -38,7 +38,21 @@
 enum { FLAG_SYN = 0x02, FLAG_ACK = 0x10 };
 enum { SPORT = 0, DPORT = 2, TCP_FLAGS = 13, V4_TO = 16, V6_TO = 24 };
 
-enum kind { END, FAMILY, PROTO, MARK, NETWORK, TRANSPORT, VERDICT, TPROXY, REJECT, LIMIT, LOG, QUEUE, RANGES };
+enum kind {
+	END,
+	FAMILY,
+	PROTO,
+	MARK,
+	NETWORK,
+	TRANSPORT,
+	VERDICT,
+	TPROXY,
+	REJECT,
+	LIMIT,
+	LOG,
+	QUEUE,
+	RANGES
+};
 
 /* One statement of a rule: a comparison that ends the rule when it does not hold, or an act. */
 struct statement {
@@ -47,8 +61,8 @@ struct statement {
 	uint8_t offset, len;
 	uint8_t mask; /* for the last byte; 0: none */
 	uint8_t value[16];
-	int number; /* MARK; VERDICT: which; REJECT: by what */
-	uint8_t code; /* REJECT: ICMP's */
+	int number;        /* MARK; VERDICT: which; REJECT: by what */
+	uint8_t code;      /* REJECT: ICMP's */
 	const char *chain; /* VERDICT: that it jumps to */
 };
 
@@ -60,27 +74,31 @@ struct rule {
 	struct statement statements[STATEMENTS_MAX];
 };
 
-#define S(...) (struct statement){ __VA_ARGS__ }
+#define S(...)              \
+	(struct statement)  \
+	{                   \
+		__VA_ARGS__ \
+	}
 #define FAMILY_IS(f) S(FAMILY, NFT_CMP_EQ, .len = 1, .value = { NFPROTO_##f })
 #define TCP S(PROTO, NFT_CMP_EQ, .len = 1, .value = { IPPROTO_TCP })
 #define UDP S(PROTO, NFT_CMP_EQ, .len = 1, .value = { IPPROTO_UDP })
 #define NOT_TCP S(PROTO, NFT_CMP_NEQ, .len = 1, .value = { IPPROTO_TCP })
-#define NOT_FIRST \
-	S(TRANSPORT, NFT_CMP_NEQ, TCP_FLAGS, 1, FLAG_SYN | FLAG_ACK, { FLAG_SYN })
+#define NOT_FIRST S(TRANSPORT, NFT_CMP_NEQ, TCP_FLAGS, 1, FLAG_SYN | FLAG_ACK, { FLAG_SYN })
 #define PORT(side, op, port) S(TRANSPORT, NFT_CMP_##op, side, 2, 0, { (port) >> 8, (port)&0xff })
 #define TO(offset, len, ...) S(NETWORK, NFT_CMP_EQ, offset, len, 0, { __VA_ARGS__ })
 #define MARK_IS(m) S(MARK, NFT_CMP_EQ, .number = (m))
 #define ACCEPT S(VERDICT, .number = NF_ACCEPT)
 #define JUMP(to) S(VERDICT, .number = NFT_JUMP, .chain = (to))
 #define RESET S(REJECT, .number = NFT_REJECT_TCP_RST)
-#define UNREACHABLE(c) \
-	S(REJECT, .number = NFT_REJECT_ICMPX_UNREACH, .code = NFT_REJECT_ICMPX_##c)
+#define UNREACHABLE(c) S(REJECT, .number = NFT_REJECT_ICMPX_UNREACH, .code = NFT_REJECT_ICMPX_##c)
 
 static const struct rule rules[] = {
 	{ IN_BOTH, "own", { FAMILY_IS(IPV4), TO(V4_TO, 1, 127), ACCEPT } },
 	{ IN_BOTH, "own", { FAMILY_IS(IPV4), TO(V4_TO, 4, 198, 18, 0, 2), ACCEPT } },
 	{ IN_BOTH, "own", { FAMILY_IS(IPV6), TO(V6_TO, 16, [15] = 1), ACCEPT } },
-	{ IN_BOTH, "own", { FAMILY_IS(IPV6), TO(V6_TO, 16, 0xfd, 0x53, 0xb0, 0xc5, [15] = 2), ACCEPT } },
+	{ IN_BOTH,
+	  "own",
+	  { FAMILY_IS(IPV6), TO(V6_TO, 16, 0xfd, 0x53, 0xb0, 0xc5, [15] = 2), ACCEPT } },
 	{ IN_BOTH, "own", { PORT(DPORT, EQ, NSCONF_DNS_PORT), ACCEPT } },
 
 	{ IN_BOTH, "pre", { TCP, NOT_FIRST, ACCEPT } },
@@ -270,8 +288,10 @@ static void put_match(struct nl_out *out, const struct statement *s)
 	else if (s->kind == MARK)
 		put_meta(out, NFT_META_MARK);
 	else
-		put_payload(out, s->kind == NETWORK ? NFT_PAYLOAD_NETWORK_HEADER :
-						      NFT_PAYLOAD_TRANSPORT_HEADER, s);
+		put_payload(out,
+			    s->kind == NETWORK ? NFT_PAYLOAD_NETWORK_HEADER
+					       : NFT_PAYLOAD_TRANSPORT_HEADER,
+			    s);
 	if (s->mask)
 		put_mask(out, s);
 	if (s->kind == MARK)
