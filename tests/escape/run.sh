@@ -1,0 +1,326 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh user|open|root: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
+#
+# A case passes when the attempt works in its control and is stopped in the sandbox. The control is the same program,
+# against the same victim, in the same directory; the second column of the list says how it runs: 'plain' as the same
+# user; 'userns' as root of namespaces of its own; 'root' as the machine's root; 'pasta' behind pasta as it comes;
+# 'laid' as the user, with a file that root laid there. A control that does not work fails its case.
+#
+# user: as the ordinary user, with several kinds of sandbox. root: as root, staying root. open: the open network, on a
+# made-up host (a network namespace with one interface that leads nowhere), so that no packet leaves this machine.
+#
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; its variables; scripts for other shells; functions
+# called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+
+part=${1-}
+attempt=${ATTEMPT:-$top/build/tests/escape/attempt}
+victim=${VICTIM:-$top/build/tests/escape/victim}
+ontty=${ONTTY:-$top/build/tests/escape/ontty}
+is_root=false
+[ "$(id -u)" != 0 ] || is_root=true
+
+me() { as_user "$@"; }
+options="--network none"
+case $part in
+user | made-up) ;;
+open)
+	# From here on as the ordinary user, alone in a network with one address and a gateway that is not there.
+	need_user
+	cd / || exit 1
+	as_user env WRAPIX="$wrapix" ATTEMPT="$attempt" VICTIM="$victim" ONTTY="$ontty" \
+		unshare --user --map-current-user --keep-caps --net -- sh -ec '
+		ip link set lo up
+		ip link add wx0 type veth peer name wx1
+		ip addr add 10.99.0.1/24 dev wx0
+		ip link set wx0 up
+		ip link set wx1 up
+		ip route add default via 10.99.0.254
+		exec setpriv --inh-caps=-all --ambient-caps=-all -- "$0" made-up' "$here/${0##*/}"
+	exit
+	;;
+root)
+	$is_root || {
+		skip "what root may not do inside" "only root can stay root"
+		finish
+	}
+	me() { clean_env "$@"; }
+	HOME=/root
+	options="--network none --as-root"
+	;;
+*) bail "usage: run.sh user|open|root" ;;
+esac
+need_user
+
+# --- the victim and the project ---
+
+if [ "$part" = root ]; then its_home=/root; else its_home=$(as_user sh -c 'echo "$HOME"'); fi
+base=$(me mktemp -d "$its_home/wxe.XXXXXX") || bail "no directory in $its_home"
+export tmp="$base" # for the library's check()
+victim_pid=
+clean_up() {
+	cd / || :
+	exec 3>&-
+	[ -z "$victim_pid" ] || wait "$victim_pid"
+	rm -rf "$base" ${run_dir:+"$run_dir"}
+}
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+
+token=wx-$$-$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+argument=arg-$$-$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+project=$base/project
+me mkdir "$base/secret" "$base/shown" "$project" "$project/.wrapix" "$base/log" "$base/state"
+me sh -c 'echo "$1" >"$2/secret/key"; echo shown >"$2/shown/file"; echo "{}" >"$2/project/wrapix.json"
+	echo state >"$2/project/.wrapix/state"; cp "$3" "$2/project/attempt"
+	chmod 600 "$2/secret/key"' sh "$token" "$base" "$attempt"
+me ln -s "$base/secret/key" "$project/link-absolute"
+me ln -s ../secret/key "$project/link-relative"
+me ln -s ../secret "$project/link-directory"
+me ln -s "$base/agent.sock" "$project/link-socket"
+if $is_root; then
+	echo "$token" >"$project/root-file"
+	chmod 600 "$project/root-file"
+	cp "$attempt" "$project/setuid-root"
+	chmod 4755 "$project/setuid-root"
+	cp "$attempt" "$project/capable"
+	"$attempt" --give-capability "$project/capable" || bail "no file capabilities in $project"
+	mknod -m 666 "$project/node-zero" c 1 5
+	run_dir=$(mktemp -d /run/wxe.XXXXXX)
+	chmod 755 "$run_dir"
+	[ "$part" = root ] || chown "$test_user" "$run_dir"
+fi
+
+# What a desktop's and a cloud user's environment holds, and two forgotten descriptors.
+with_secrets() {
+	me env WX_SECRET="$token" WX_RUN="${run_dir-${XDG_RUNTIME_DIR-$base/state}}" HOME="$its_home" \
+		XDG_STATE_HOME="$base/state" SSH_AUTH_SOCK="$base/agent.sock" \
+		DBUS_SESSION_BUS_ADDRESS="unix:path=$base/agent.sock" DISPLAY=:9 WAYLAND_DISPLAY=wayland-0 \
+		XAUTHORITY="$base/secret/key" DOCKER_HOST="unix://$base/agent.sock" KUBECONFIG="$base/secret/key" \
+		GITHUB_TOKEN="$token" AWS_SECRET_ACCESS_KEY="$token" OPENAI_API_KEY="$token" LD_PRELOAD= BASH_ENV= \
+		GIT_SSH_COMMAND=ssh SUDO_USER=root PYTHONPATH="$base" \
+		"$@" 8<"$base/secret" 9<"$base/secret/key"
+}
+
+cd "$project" || exit 1
+mkfifo "$base/log/stop" "$base/log/ready"
+[ "$part" = root ] || ! $is_root || chown "$test_user" "$base/log/stop" "$base/log/ready"
+with_secrets env WX_ADDRESS=10.99.0.1 WX_GATEWAY=10.99.0.254 "$victim" "$base" "$project" "$argument" \
+	<"$base/log/stop" >"$base/log/ready" &
+victim_pid=$!
+exec 3>"$base/log/stop"
+read -r said <"$base/log/ready" || bail "the victim did not start"
+[ "$said" = ready ] || bail "the victim said '$said'"
+
+# --- the two sides; results are lines "NAME worked|stopped|unable WHY" ---
+
+controls=$base/log/controls
+insides=$base/log/insides
+names() { "$attempt" --list "$1" | while read -r n c e; do [ "$e" != - ] || [ "$c" != "$2" ] || echo "$n"; done; }
+
+run_control() { # run_control KIND NAME...
+	kind=$1
+	shift
+	[ $# -gt 0 ] || return 0
+	case $kind in
+	plain) with_secrets ./attempt "$@" ;;
+	userns) with_secrets ./attempt --userns "$@" ;;
+	pasta) with_secrets pasta --config-net --quiet -- ./attempt "$@" ;;
+	root) ! $is_root || ./attempt "$@" 8<"$base/secret" 9<"$base/secret/key" ;;
+	laid) ! $is_root || with_secrets ./attempt "$@" ;;
+	esac
+}
+
+run_inside() { # run_inside "OPTIONS" NAME...
+	inside_options=$1
+	shift
+	# shellcheck disable=SC2086 # options are words
+	with_secrets timeout -s KILL 60 "$wrapix" run . $inside_options --mount "$base/shown:/shown:ro" \
+		--env WX_ARG="$argument" -- ./attempt --inside "$@"
+}
+
+# The last result counts: a name may have been run before.
+result_of() { awk -v n="$2" '$1 == n { line = $0 } END { $0 = line; $1 = ""; print substr($0, 2) }' "$1"; }
+
+# --- judging ---
+
+judge() { # judge PLACE NAME KIND
+	outside=$(result_of "$controls" "$2")
+	inside=$(result_of "$insides" "$2")
+	title="$1: $2 (control: $3; inside: ${inside:-nothing})"
+	case $3 in root | laid)
+		$is_root || {
+			skip "$title" "its control needs root"
+			return
+		}
+		;;
+	esac
+	case $outside in
+	worked*) ;;
+	*)
+		tests_failed=$((tests_failed + 1))
+		point 'not ok' "$title"
+		echo "# the control is broken, so this proves nothing: ${outside:-no result}"
+		return
+		;;
+	esac
+	case $inside in
+	stopped*) point ok "$title" ;;
+	*)
+		tests_failed=$((tests_failed + 1))
+		point 'not ok' "$title"
+		;;
+	esac
+}
+
+# Controls are run once for each place: some change what they touch, and put it back.
+place() { # place PLACE OPTIONS
+	: >"$controls"
+	: >"$insides"
+	for kind in plain userns root pasta laid; do
+		# shellcheck disable=SC2046 # names are words
+		run_control $kind $(names "$1" $kind) >>"$controls" 2>"$base/log/err.$kind"
+	done
+	# shellcheck disable=SC2046
+	run_inside "$2" $("$attempt" --list "$1" | awk '$3 == "-" { print $1 }') >>"$insides" 2>"$base/log/err"
+	rc=$?
+	[ -s "$insides" ] || sed 's/^/# /' "$base/log/err"
+	"$attempt" --list "$1" >"$base/log/list"
+	while read -r name kind seen; do
+		[ "$seen" != - ] || judge "$1" "$name" "$kind"
+	done <"$base/log/list"
+	[ $rc -lt 125 ] || {
+		tests_failed=$((tests_failed + 1))
+		point 'not ok' "$1: the sandbox lives to the end (status $rc)"
+		sed 's/^/# /' "$base/log/err"
+	}
+}
+
+# The victim answers in order, so what came before this has been seen by it.
+victim_is_through() { with_secrets ./attempt net-path-home >/dev/null; }
+
+evidence() { # evidence NAME COMMAND...: the command runs and the victim notices
+	rm -f "$base/evidence"
+	"$@" >/dev/null 2>&1
+	victim_is_through && [ -e "$base/evidence" ]
+}
+
+signal_everybody() { # signal_everybody PLACE OPTIONS
+	title="$1: host-signal-everybody (control: plain)"
+	if ! evidence run_control plain host-signal-everybody; then
+		check "$title: the control" false
+	else
+		check "$title" fails evidence run_inside "$2" host-signal-everybody
+	fi
+}
+
+outlive() {
+	with_secrets ./attempt daemon-stays >/dev/null
+	holder=$(me ./attempt --lock-holder daemon-lock)
+	if [ -z "$holder" ]; then
+		echo "the control is broken: no daemon"
+		return 1
+	fi
+	kill -9 "$holder"
+	me rm -f daemon-lock
+	run_inside "$options" daemon-stays >"$insides" 2>&1
+	has "$insides" worked && exists daemon-lock && fails me ./attempt --lock-holder daemon-lock
+}
+
+# --- a terminal ---
+
+terminal_case() { # terminal_case NAME KIND EVIDENCE
+	case $2 in
+	root) $is_root && "$ontty" "$base/log/tty" ./attempt "$1" >"$controls" ;;
+	*) with_secrets "$ontty" "$base/log/tty" ./attempt "$1" >"$controls" ;;
+	esac
+	before=$(cat "$base/log/tty" 2>/dev/null)
+	rm -f "$base/log/tty"
+	# shellcheck disable=SC2086 # options are words
+	with_secrets "$ontty" "$base/log/tty" "$wrapix" run . $options -- ./attempt --inside "$1" 2>&1 |
+		tr -d '\r' >"$insides"
+	after=$(cat "$base/log/tty" 2>/dev/null)
+	rm -f "$base/log/tty"
+	if [ "$3" = evidence ]; then
+		# The attempt may well find a terminal: the sandbox's own. The user's must be as it was.
+		echo "$1 $(case $before in changed) echo worked ;; *) echo "unable $before" ;; esac)" >"$controls"
+		grep -q "^$1 " "$insides" || after="no result"
+		echo "$1 $(case $after in same) echo "stopped" ;; *) echo "worked $after" ;; esac)" >"$insides"
+	fi
+	judge tty "$1" "$2"
+}
+
+terminal() {
+	chmod 777 "$base/log"
+	"$attempt" --list tty >"$base/log/list"
+	while read -r name kind seen; do
+		terminal_case "$name" "$kind" "$seen" 3>&- </dev/null
+	done <"$base/log/list"
+}
+
+# --- somebody calls a server inside ---
+
+call_in() { # call_in COMMAND...: the server runs while we call it
+	rm -f serving
+	"$@" >"$base/log/served" 2>&1 &
+	server=$!
+	await exists serving || { cat "$base/log/served"; return 1; }
+	with_secrets ./attempt call
+	called=$?
+	kill -9 $server 2>/dev/null
+	wait $server 2>/dev/null
+	return $called
+}
+
+serve_outside() { exec "$attempt" serve; }
+serve_inside() { exec "$wrapix" run . --network open -- ./attempt --inside serve; }
+
+inbound() {
+	if ! call_in serve_outside >"$base/log/called"; then
+		cat "$base/log/called"
+		echo "the control is broken"
+		return 1
+	fi
+	call_in serve_inside >"$base/log/called"
+	is "$?" 1 && has "$base/log/called" stopped
+}
+
+# --- root starts it in a user's project, and must become that user ---
+
+becomes_owner() {
+	mine=$(as_user mktemp -d "$(as_user sh -c 'echo "$HOME"')/wxe.XXXXXX")
+	echo "$token" >"$mine/file"
+	chmod 640 "$mine/file"
+	has "$mine/file" "$token" && # the control: root's group opens it
+		with_secrets "$wrapix" run "$mine" --network none -- sh -c 'id -u; cat file; echo "$HOME"' \
+			>"$base/log/out" 2>"$base/log/err"
+	is "$(cat "$base/log/out")" "$(printf '%s\n%s' "$(id -u "$test_user")" /home/wrapix)"
+	became=$?
+	rm -rf "$mine"
+	return $became
+}
+
+case $part in
+user)
+	place none "$options"
+	signal_everybody none "$options"
+	place nested "$options --allow-nested"
+	signal_everybody nested "$options --allow-nested"
+	place host "--network host"
+	signal_everybody host "--network host"
+	place small "$options --disk 16M --pids 64 --memory 128M"
+	check "a daemon does not outlive the sandbox (control: plain)" outlive
+	terminal
+	;;
+made-up)
+	place open "--network open"
+	place offline "--network none"
+	check "a server inside cannot be reached from the host (control: plain)" inbound
+	;;
+root)
+	place root "$options"
+	check "root becomes the owner of a project, in groups too (control: root reads the file)" becomes_owner
+	;;
+esac
+finish
