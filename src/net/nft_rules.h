@@ -20,7 +20,7 @@ struct nft_ruleset {
 #define NFT_TABLE "wrapix"
 
 /* Enough for all rules and NFT_RANGES_MAX ranges. */
-#define NFT_BATCH_BYTES (48 * 1024)
+#define NFT_BATCH_BYTES (64 * 1024)
 
 /* The whole batch. Returns the number of the message that is answered when all went well. */
 uint32_t nft_put_ruleset(struct nl_out *out, const struct nft_ruleset *set);

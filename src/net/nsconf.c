@@ -56,17 +56,15 @@ struct visit {
 };
 
 /*
- * For this namespace only. The buffers bound what connections that nobody reads from can pin down:
- * TCP's memory is the whole host's. Refusals by ICMP are answers here, and must not be rationed; the
- * ration would be the host's too. All are comforts: the relay bounds its own sockets by itself, and
- * a /proc that is read-only is no reason to stay without a network.
+ * For this namespace only: bounds what connections that nobody reads from can pin down, because TCP's
+ * memory is the whole host's. A comfort: the relay bounds its own sockets by itself, and a /proc that
+ * is read-only is no reason to stay without a network.
  */
 static const struct {
 	const char *path, *value;
 } sysctls[] = {
 	{ "/proc/sys/net/ipv4/tcp_rmem", "4096 131072 524288" },
 	{ "/proc/sys/net/ipv4/tcp_wmem", "4096 65536 524288" },
-	{ "/proc/sys/net/ipv4/icmp_ratemask", "0" },
 };
 
 /* In the helper. */
@@ -78,7 +76,7 @@ static void set_sysctls(void)
 		if (fd < 0)
 			continue;
 		if (write(fd, sysctls[i].value, strlen(sysctls[i].value)) < 0) {
-			/* As the comment above says. */
+			/* As said above. */
 		}
 		close(fd);
 	}
@@ -122,11 +120,30 @@ static int helper(void *arg)
 	return 0;
 }
 
+/*
+ * Keeps us, and so the helper, on the processor that we are on: it runs while we stand still, and
+ * the scheduler would rather give it another, where it may wait for milliseconds behind others.
+ * False when there is nothing to restore; it is about time alone.
+ */
+static bool stay_on_processor(cpu_set_t *ret_old)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t here;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(*ret_old), ret_old) < 0)
+		return false;
+	CPU_ZERO(&here);
+	CPU_SET((size_t)cpu, &here);
+	return sched_setaffinity(0, sizeof(here), &here) == 0;
+}
+
 /* With every signal blocked: a handler in the helper would run on our memory. */
 static int run_helper(struct visit *visit)
 {
 	static char stack[HELPER_STACK] __attribute__((aligned(16)));
 	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+	cpu_set_t processors;
+	bool stayed = stay_on_processor(&processors);
 	sigset_t all, old;
 	pid_t pid;
 	int r = 0;
@@ -141,6 +158,8 @@ static int run_helper(struct visit *visit)
 		while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 			;
 	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (stayed)
+		(void)sched_setaffinity(0, sizeof(processors), &processors);
 	/* Joining made the memory, and that is ours, one that nobody may look at. */
 	if (dumpable == 1)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -336,6 +355,17 @@ int nsconf_refill(int netns, int *ret_fds, size_t n, int family, struct err *err
 	while (done > 0)
 		close(ret_fds[--done]);
 	return r;
+}
+
+int nsconf_diag(int netns, int *ret_fd, struct err *err)
+{
+	const struct order order = { AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, ret_fd, true };
+	int r = visit(netns, &order, 1, false, err);
+
+	if (r < 0)
+		return r;
+	r = nl_prepare(*ret_fd);
+	return r < 0 ? err_errno(err, -r, "connecting to the kernel's netlink") : 0;
 }
 
 int nsconf_listen(int netns, int family, uint16_t port, int *ret_fd, struct err *err)
