@@ -61,6 +61,9 @@ void nsconf_close(struct ns_sockets *sockets);
  * to listen there. All or none. */
 int nsconf_refill(int netns, int *ret_fds, size_t n, int family, struct err *err);
 
+/* A NETLINK_SOCK_DIAG socket in the namespace, which knows what listens there. */
+int nsconf_diag(int netns, int *ret_fd, struct err *err);
+
 /* A TCP listener inside on every address (for TIER_PORTS). EADDRINUSE: somebody inside has the port. */
 int nsconf_listen(int netns, int family, uint16_t port, int *ret_fd, struct err *err);
 
