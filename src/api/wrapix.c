@@ -83,6 +83,21 @@ int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
 	return spec_add_rule(&spec->spec, host, deny, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
 }
 
+int wrapix_spec_add_publish(struct wrapix_spec *spec, const char *port, struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_publish(&spec->spec, port, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
+}
+
+int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *port,
+			      struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_host_port(&spec->spec, port, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
+}
+
 void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir)
 {
 	spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
@@ -271,6 +286,11 @@ static void on_failure(void *ctx, const struct err *err)
 	emit(observer, WRAPIX_WARNING, 0, text);
 }
 
+static void on_note(void *ctx, const char *text)
+{
+	emit(ctx, WRAPIX_NOTE, 0, text);
+}
+
 /* "evil.example:443: not-allowed", with the rule that decided where there was one. */
 static void on_network(void *ctx, const struct net_event *event)
 {
@@ -352,7 +372,13 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.ctx = ctx,
 		.session = { .sessions_fd = -1, .meta_fd = -1 },
 	};
-	struct engine_hooks hooks = { on_network, on_failure, on_engine_event, &observer };
+	struct engine_hooks hooks = {
+		.on_network = on_network,
+		.on_failure = on_failure,
+		.on_note = on_note,
+		.on_event = on_engine_event,
+		.ctx = &observer,
+	};
 	struct err err;
 	int r, status;
 

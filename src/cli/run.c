@@ -72,7 +72,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 	str_add_escaped(&text, event->text ? event->text : "");
 	switch (event->type) {
 	case WRAPIX_NOTE:
-		fprintf(stderr, "wrapix: %s\n", text.s);
+		fprintf(stderr, "wrapix: %s%s", text.s, eol);
 		break;
 	case WRAPIX_WARNING:
 		fprintf(stderr, "wrapix: warning: %s%s", text.s, eol);

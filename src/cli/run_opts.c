@@ -65,6 +65,17 @@ static int add_rule(void *ctx, const struct opt *opt, const char *value, struct 
 		      &error, err);
 }
 
+static int add_port(void *ctx, const struct opt *opt, const char *value, struct err *err)
+{
+	struct run_args *args = ctx;
+	struct wrapix_error error;
+
+	return as_err(strcmp(opt->name, "publish")
+			      ? wrapix_spec_add_host_port(args->spec, value, &error)
+			      : wrapix_spec_add_publish(args->spec, value, &error),
+		      &error, err);
+}
+
 static const char *const *profile_words(_unused_ const char *name)
 {
 	static const char *words[32];
@@ -98,6 +109,16 @@ static const struct opt shared_opts[] = {
 	  .help = "this host may be reached: a name, *.name, an address or a range; repeatable" },
 	{ 0, "deny", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
 	  .help = "this host may not, whatever allows it; repeatable" },
+	{ 0, "publish", "[[IP:]HOST:]SANDBOX|auto", .kind = OPT_CALL, .call = add_port,
+	  .repeat = true,
+	  .help = "offer port SANDBOX of the sandbox's as port HOST of IP (127.0.0.1), or, with "
+		  "auto, every port that something inside listens on; repeatable" },
+	{ 0, "host-port", "PORT", .kind = OPT_CALL, .call = add_port, .repeat = true,
+	  .help = "let the sandbox reach this port of this machine's loopback, at 127.0.0.1 and "
+		  "as host.wrapix.internal; repeatable" },
+	{ 0, "filter-tier", "queue|static|ports", WORDS,
+	  .help = "catch connections in no better way than this; for tests of older kernels' "
+		  "ways" },
 	{ 0, "cpus", "N", KEY, .help = "at most this many processors' time, as 1.5" },
 	{ 0, "memory", "SIZE", KEY, .help = "at most this much memory, as 4G" },
 	{ 0, "pids", "N", KEY, .help = "at most this many processes and threads" },

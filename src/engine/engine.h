@@ -13,6 +13,8 @@ struct engine_hooks {
 	void (*on_network)(void *ctx, const struct net_event *event);
 	/* A part of the sandbox failed while it ran, and stays closed. */
 	void (*on_failure)(void *ctx, const struct err *err);
+	/* A line that the user should see while it runs. */
+	void (*on_note)(void *ctx, const char *text);
 	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
 	void (*on_event)(void *ctx, enum engine_event event, int value);
 	void *ctx;

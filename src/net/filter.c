@@ -13,13 +13,20 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #define CONNECTIONS_MAX 1024
 #define BATCH 64
 #define HTTPS_PORT 443
+
+#define PORTS_MAX 64
+
+struct port_listener {
+	struct filter *filter;
+	uint16_t port;
+	struct loop_source source;
+};
 
 /* What the log wants to know of a connection when it ends. */
 struct flow {
@@ -254,20 +261,30 @@ static void on_accepted(struct filter *f, int fd)
 	}
 }
 
-static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
+static int accept_all(struct filter *f, int listener)
 {
-	struct filter *f = container_of(source, struct filter, tcp);
-
-	(void)events;
-	(void)err;
 	for (int i = 0; i < BATCH; i++) {
-		int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0)
 			return 0;
 		on_accepted(f, fd);
 	}
 	return 0;
+}
+
+static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
+{
+	(void)events;
+	(void)err;
+	return accept_all(container_of(source, struct filter, tcp), source->fd);
+}
+
+static int on_port(struct loop_source *source, uint32_t events, struct err *err)
+{
+	(void)events;
+	(void)err;
+	return accept_all(container_of(source, struct port_listener, source)->filter, source->fd);
 }
 
 static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
@@ -325,20 +342,87 @@ static int watch(struct filter *f, struct loop_source *source, int fd,
 	return fd < 0 ? 0 : loop_add(f->loop, source, EPOLLIN, err);
 }
 
-/* Two descriptors for each connection. */
-static void raise_descriptor_limit(void)
-{
-	struct rlimit limit;
+/* TIER_PORTS: without a packet filter only what we listen on can be caught. A rule for every port
+ * means these. */
+static const uint16_t common_ports[] = { 22, 80, 443, 8080, 8443, 9418 };
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit); /* fewer connections otherwise, each refused */
+static int listen_on(struct filter *f, uint16_t port, struct err *err)
+{
+	struct port_listener *listener;
+	int fd, r;
+
+	for (size_t i = 0; i < f->n_ports; i++)
+		if (f->ports[i].port == port)
+			return 0;
+	if (f->n_ports == PORTS_MAX)
+		return err_set(err, E2BIG,
+			       "the rules name more than %d ports, and this kernel has no "
+			       "nf_tables",
+			       PORTS_MAX);
+	r = nsconf_listen(f->netns, f->sockets.family, port, &fd, err);
+	if (r < 0)
+		return r;
+	listener = &f->ports[f->n_ports++];
+	*listener = (struct port_listener){ .filter = f,
+					    .port = port,
+					    .source = { .fd = fd, .on_event = on_port } };
+	return loop_add(f->loop, &listener->source, EPOLLIN, err);
+}
+
+static int listen_on_ports(struct filter *f, struct err *err)
+{
+	int r = 0;
+
+	if (f->tier != TIER_PORTS)
+		return 0;
+	f->ports = calloc(PORTS_MAX, sizeof(*f->ports));
+	if (!f->ports)
+		return err_errno(err, ENOMEM, "the filtered network");
+	for (size_t i = 0; r == 0 && i < f->policy->n_rules; i++) {
+		const struct rule *rule = f->policy->rules[i];
+
+		if (rule->flags & RULE_DENY)
+			continue;
+		if (rule->port)
+			r = listen_on(f, rule->port, err);
+		for (size_t p = 0; r == 0 && !rule->port && p < ARRAY_LEN(common_ports); p++)
+			r = listen_on(f, common_ports[p], err);
 	}
+	return r;
+}
+
+/* The addresses that rules name as such: in TIER_STATIC the kernel must know them. */
+static size_t direct_ranges(const struct policy *policy, struct nft_range ret[NFT_RANGES_MAX + 1])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < policy->n_rules && n <= NFT_RANGES_MAX; i++) {
+		const struct rule *rule = policy->rules[i];
+
+		if (rule->kind != RULE_RANGE || (rule->flags & RULE_DENY))
+			continue;
+		ret[n] = (struct nft_range){ .bits = rule->range.bits,
+					     .first = rule->port,
+					     .last = rule->port };
+		memcpy(ret[n++].addr.s6_addr, rule->range.base.b, 16);
+	}
+	return n;
+}
+
+static int apply_rules(struct filter *f, struct err *err)
+{
+	struct nft_range direct[NFT_RANGES_MAX + 1];
+	const struct nft_options options = {
+		.best = f->best,
+		.direct = direct,
+		.n_direct = direct_ranges(f->policy, direct),
+	};
+
+	return nft_apply(&f->sockets, &options, &f->tier, err);
 }
 
 static int configure(struct filter *f, struct err *err)
 {
-	const struct nft_options options = { .best = TIER_QUEUE };
 	const struct relay_hooks relay = { on_relay_ended, f };
 	const struct dial_hooks dials = { on_dial_connected, on_dial_failed, f };
 	struct dns dns = { .policy = f->policy, .names = f->names };
@@ -348,7 +432,9 @@ static int configure(struct filter *f, struct err *err)
 	if (r == 0)
 		r = nsconf_routes(&f->sockets, &ipv6, err);
 	if (r == 0)
-		r = nft_apply(&f->sockets, &options, &f->tier, err);
+		r = apply_rules(f, err);
+	if (r == 0)
+		r = listen_on_ports(f, err);
 	if (r == 0)
 		r = relay_start(&f->relay, f->loop, &relay, err);
 	if (r == 0)
@@ -356,7 +442,6 @@ static int configure(struct filter *f, struct err *err)
 	if (r < 0)
 		return r;
 	dns.no_ipv6 = !ipv6;
-	raise_descriptor_limit();
 	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,
 			     on_dns_report, f, err);
 	if (r == 0)
@@ -406,6 +491,14 @@ int filter_up(struct filter *f, struct err *err)
 	return r;
 }
 
+bool filter_listens_on(const struct filter *f, uint16_t port)
+{
+	for (size_t i = 0; i < f->n_ports; i++)
+		if (f->ports[i].port == port)
+			return true;
+	return port == NSCONF_RELAY_PORT || port == NSCONF_DNS_PORT;
+}
+
 void filter_stop(struct filter *f)
 {
 	if (!f->loop)
@@ -418,6 +511,11 @@ void filter_stop(struct filter *f)
 		relay_stop(&f->relay);
 		dial_list_stop(&f->dials);
 	}
+	for (size_t i = 0; i < f->n_ports; i++) {
+		loop_remove(f->loop, &f->ports[i].source);
+		close(f->ports[i].source.fd);
+	}
+	free(f->ports);
 	nsconf_close(&f->sockets);
 	names_free(f->names);
 	policy_unref(f->policy);

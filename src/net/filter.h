@@ -40,8 +40,10 @@ struct filter {
 	struct policy *policy;
 	struct names *names;
 	struct ns_sockets sockets;
-	enum net_tier tier;
+	enum net_tier best, tier; /* the best that may be used, and what it is */
 	struct loop_source queue, log, tcp;
+	struct port_listener *ports; /* TIER_PORTS */
+	size_t n_ports;
 	struct dns_server dns;
 	struct dial_list dials;
 	struct relay relay;
@@ -54,5 +56,7 @@ void filter_start(struct filter *filter, struct loop *loop, int netns, struct po
 		  net_event_fn *on_event, void *ctx);
 /* Configures the namespace; does nothing when it already is. */
 int filter_up(struct filter *filter, struct err *err);
+/* A port inside that is the filter's own. */
+bool filter_listens_on(const struct filter *filter, uint16_t port);
 /* Safe for one that was never started, if zeroed with netns -1. */
 void filter_stop(struct filter *filter);

@@ -45,7 +45,7 @@ static void name_expression(const struct nl_out *out, const struct nl_ack *ack, 
 			    size_t size)
 {
 	struct nl_in in = { out->data, out->len };
-	struct nl_message message;
+	struct nl_message message = { 0 };
 	struct nl_attr attr;
 
 	while (nl_next_message(&in, &message) && message.seq != ack->seq)

@@ -41,8 +41,8 @@
 
 /* One socket to be made. A row without 'needed' may be unknown to the kernel. */
 struct order {
-	int family, type, protocol;
 	int *ret_fd;
+	int family, type, protocol;
 	bool needed;
 };
 
@@ -289,14 +289,14 @@ static int prepare_netlink(const struct ns_sockets *s, struct err *err)
 static int make_sockets(int netns, struct ns_sockets *s, int family, struct err *err)
 {
 	const struct order orders[] = {
-		{ family, SOCK_STREAM, 0, &s->tcp, true },
-		{ family, SOCK_DGRAM, 0, &s->udp, true },
-		{ family, SOCK_STREAM, 0, &s->dns_tcp, true },
-		{ AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &s->route, true },
-		{ AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, &s->diag, false },
-		{ AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, &s->nft, false },
-		{ AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, &s->queue, false },
-		{ AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, &s->log, false },
+		{ &s->tcp, family, SOCK_STREAM, 0, true },
+		{ &s->udp, family, SOCK_DGRAM, 0, true },
+		{ &s->dns_tcp, family, SOCK_STREAM, 0, true },
+		{ &s->route, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, true },
+		{ &s->diag, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, false },
+		{ &s->nft, AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, false },
+		{ &s->queue, AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, false },
+		{ &s->log, AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, false },
 	};
 
 	s->family = family;
@@ -344,7 +344,7 @@ int nsconf_refill(int netns, int *ret_fds, size_t n, int family, struct err *err
 		size_t now = MIN(n - done, ARRAY_LEN(orders));
 
 		for (size_t i = 0; i < now; i++)
-			orders[i] = (struct order){ family, SOCK_STREAM, 0, &ret_fds[done + i],
+			orders[i] = (struct order){ &ret_fds[done + i], family, SOCK_STREAM, 0,
 						    true };
 		r = visit(netns, orders, now, false, err);
 		if (r == 0)
@@ -359,7 +359,7 @@ int nsconf_refill(int netns, int *ret_fds, size_t n, int family, struct err *err
 
 int nsconf_diag(int netns, int *ret_fd, struct err *err)
 {
-	const struct order order = { AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, ret_fd, true };
+	const struct order order = { ret_fd, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG, true };
 	int r = visit(netns, &order, 1, false, err);
 
 	if (r < 0)

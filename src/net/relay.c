@@ -17,7 +17,9 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -253,6 +255,17 @@ static bool await_hello(struct relay_conn *conn, const char *name)
 	return true;
 }
 
+/* Two descriptors for each connection. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit); /* fewer connections otherwise, each refused */
+	}
+}
+
 int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,
 		struct err *err)
 {
@@ -267,6 +280,7 @@ int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks
 		return err_errno(err, ENOMEM, "the relay");
 	if (relay->timer.fd < 0)
 		return err_errno(err, errno, "timerfd");
+	raise_descriptor_limit();
 	return loop_add(loop, &relay->timer, EPOLLIN, err);
 }
 
@@ -280,6 +294,8 @@ int relay_add(struct relay *relay, int inside, int outside, const char *tls_name
 	if (!conn) {
 		close(inside);
 		close(outside);
+		relay->hooks.ended(relay->hooks.ctx, tag,
+				   &(struct relay_stats){ .end = RELAY_RESET });
 		return err_errno(err, ENOMEM, "a connection");
 	}
 	*conn = (struct relay_conn){
@@ -313,6 +329,54 @@ void relay_reset_if(struct relay *relay, bool (*doomed)(void *ctx, void *tag), v
 		next = conn->next;
 		if (doomed(ctx, conn->tag))
 			end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+	}
+}
+
+/* What conn waits for: the outside to take more, or the inside to have more. */
+static struct pollfd awaited(const struct relay_conn *conn)
+{
+	char byte;
+	bool more = recv(conn->inside.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+
+	return (struct pollfd){ .fd = more ? conn->outside.fd : conn->inside.fd,
+				.events = more ? POLLOUT : POLLIN };
+}
+
+/* Sends what is there; ends those that are done, and says what the rest waits for. */
+static size_t flush(struct relay *relay, struct pollfd *fds)
+{
+	size_t n = 0;
+
+	for (struct relay_conn *conn = relay->conns, *next; conn; conn = next) {
+		enum pump_result r = conn->pin ? PUMP_BROKEN : PUMP_MORE;
+
+		next = conn->next;
+		while (r == PUMP_MORE)
+			r = pump(&conn->up, relay->buffer, conn->inside.fd, conn->outside.fd);
+		if (r == PUMP_BROKEN)
+			end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+		else if (conn->up.shut)
+			end(conn, &(struct relay_stats){ .end = RELAY_CLOSED });
+		else
+			fds[n++] = awaited(conn);
+	}
+	return n;
+}
+
+void relay_finish(struct relay *relay, int timeout_ms)
+{
+	_cleanup_free_ struct pollfd *fds = calloc(relay->n_conns + 1, sizeof(*fds));
+	struct timespec t;
+	int64_t ms, last = -1;
+
+	while (fds && relay->conns) {
+		size_t n = flush(relay, fds);
+
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+		last = last < 0 ? ms + timeout_ms : last;
+		if (n == 0 || ms >= last || poll(fds, n, (int)(last - ms)) == 0)
+			return;
 	}
 }
 

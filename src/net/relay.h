@@ -40,10 +40,14 @@ struct relay {
 
 int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,
 		struct err *err);
-/* Takes both descriptors over, also on failure. tls_name: the connection must be TLS for this name
- * or no TLS at all; NULL: not looked at. */
+/* Takes both descriptors over; on failure the connection has ended already. tls_name: it must be TLS
+ * for this name or no TLS at all; NULL: not looked at. */
 int relay_add(struct relay *relay, int inside, int outside, const char *tls_name, void *tag,
 	      struct err *err);
 /* Breaks every connection off for which the function says so. */
 void relay_reset_if(struct relay *relay, bool (*doomed)(void *ctx, void *tag), void *ctx);
+/* The sandbox is dead: what it has sent before still goes out, and each connection ends as a dead
+ * process's does. Waits for those who take it, no longer than that. */
+void relay_finish(struct relay *relay, int timeout_ms);
+/* Breaks off what is left. */
 void relay_stop(struct relay *relay);

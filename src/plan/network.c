@@ -14,6 +14,8 @@
 #include "plan/plan.h"
 
 #define DNS_ADDRESS "169.254.1.1"
+#define FILTER_RELAY_PORT 1 /* as net/nsconf.h has them */
+#define FILTER_DNS_PORT 53
 #define FILTER_DNS "198.18.0.1" /* any address reaches the responder; this one says whose it is */
 
 static const char *const pasta_args[] = {
@@ -97,10 +99,55 @@ static int plan_filter(struct plan *plan, const struct spec *spec, const struct 
 			host->inside ? ", and the outer sandbox has them already" : "");
 		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");
 	}
+	plan->filter_tier = spec->filter_tier ? spec->filter_tier : FILTER_QUEUE;
 	for (size_t i = 0; i < spec->n_rules; i++)
 		strv_add(&plan->arena, spec->rules[i].deny ? &plan->deny : &plan->allow,
 			 spec->rules[i].text);
 	return 0;
+}
+
+/* What would be an endless loop of ours, or take a port that the filter needs. */
+static int check_port(const struct plan *plan, const struct spec *spec,
+		      const struct port_spec *port, struct err *err)
+{
+	bool filter = plan->net == NET_FILTERED &&
+		      (port->inside == FILTER_RELAY_PORT || port->inside == FILTER_DNS_PORT);
+
+	if (filter)
+		return err_usage(err, "port %u inside is needed by --network filtered itself",
+				 port->inside);
+	if (port->into)
+		return 0;
+	for (size_t i = 0; i < spec->n_ports; i++) {
+		const struct port_spec *other = &spec->ports[i];
+
+		if (other->into && (other->host == port->host || other->host == port->inside))
+			return err_usage(err,
+					 "port %u is a service of this machine's (--host-port) and "
+					 "cannot be published",
+					 other->host);
+	}
+	return 0;
+}
+
+static int plan_ports(struct plan *plan, const struct spec *spec, struct err *err)
+{
+	int r = 0;
+
+	if (plan->net == NET_HOST && (spec->n_ports || spec->publish_auto)) {
+		err_usage(err, "ports are published or asked for, and the network is 'host'");
+		return err_hint(err, "with --network host the ports inside are this machine's own");
+	}
+	plan->publish_auto = spec->publish_auto;
+	for (size_t i = 0; r == 0 && i < spec->n_ports; i++) {
+		struct port_spec *port = arena_grow(&plan->arena, &plan->ports, &plan->n_ports,
+						    sizeof(*port));
+
+		*port = spec->ports[i];
+		port->address = arena_strdup(&plan->arena, port->address);
+		r = check_port(plan, spec, port, err);
+	}
+	return r;
 }
 
 static const char *resolver_of(enum net_mode mode)
@@ -119,6 +166,8 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 
 	plan_add(plan, OP_FILE, "/etc/resolv.conf", resolver_file(&plan->arena, file, server), 0)
 		->mode = 0644;
+	if (plan_ports(plan, spec, err) < 0)
+		return -err->code;
 	switch (plan->net) {
 	case NET_OPEN:
 		return plan_pasta(plan, host, err);

@@ -73,6 +73,10 @@ struct plan {
 	struct strv pasta; /* argv without the final PID */
 	bool eager_net;    /* pasta is attached before the start: the kernel cannot ask later */
 	struct strv allow, deny; /* NET_FILTERED: the rules, as written */
+	struct port_spec *ports; /* in both directions */
+	size_t n_ports;
+	bool publish_auto; /* what listens inside, as it comes */
+	enum filter_tier filter_tier;
 
 	int landlock_abi;
 	struct access_rule *rules;
@@ -97,6 +101,17 @@ void plan_print_json(const struct plan *plan, FILE *out);
 static inline bool plan_is_lazy(const struct plan *plan)
 {
 	return plan->net == NET_FILTERED || (plan->net == NET_OPEN && !plan->eager_net);
+}
+
+static inline bool plan_has_ports(const struct plan *plan)
+{
+	return plan->n_ports || plan->publish_auto;
+}
+
+/* The supervisor works in the sandbox's network namespace. */
+static inline bool plan_needs_netns(const struct plan *plan)
+{
+	return plan_is_lazy(plan) || plan_has_ports(plan);
 }
 
 static inline bool plan_has_tty(const struct plan *plan)

@@ -101,6 +101,38 @@ static void print_line(struct str *out, const char *title, const char *value)
 	str_add(out, "\n");
 }
 
+/* One direction of the ports, as the options take them. */
+static struct strv ports_shown(struct arena *a, const struct plan *plan, bool into)
+{
+	struct strv shown = { 0 };
+
+	for (size_t i = 0; i < plan->n_ports; i++) {
+		const struct port_spec *port = &plan->ports[i];
+		bool v6 = strchr(port->address, ':') != NULL;
+
+		if (port->into != into)
+			continue;
+		if (into)
+			strv_addf(a, &shown, "%u", port->host);
+		else
+			strv_addf(a, &shown, "%s%s%s:%u:%u", v6 ? "[" : "", port->address,
+				  v6 ? "]" : "", port->host, port->inside);
+	}
+	if (!into && plan->publish_auto)
+		strv_add(a, &shown, "auto");
+	return shown;
+}
+
+static void print_ports(struct str *out, struct arena *a, const struct plan *plan)
+{
+	struct strv published = ports_shown(a, plan, false), into = ports_shown(a, plan, true);
+
+	if (published.len)
+		print_words(out, "publish", &published);
+	if (into.len)
+		print_words(out, "host-port", &into);
+}
+
 static void print_limits(struct str *out, const struct plan *plan)
 {
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
@@ -149,6 +181,7 @@ void plan_print(const struct plan *plan, FILE *file)
 		print_words(&out, "allow", &plan->allow);
 	if (plan->deny.len)
 		print_words(&out, "deny", &plan->deny);
+	print_ports(&out, &a, plan);
 	print_protections(&out, plan);
 	print_limits(&out, plan);
 	for (size_t i = 0; i < plan->env.len; i++)
@@ -234,6 +267,16 @@ static void json_limits(struct str *out, const struct plan *plan)
 		 (unsigned long long)plan->scratch_size);
 }
 
+static void json_ports(struct str *out, const struct plan *plan)
+{
+	struct arena a = { 0 };
+	struct strv published = ports_shown(&a, plan, false), into = ports_shown(&a, plan, true);
+
+	json_list(out, "publish", &published);
+	json_list(out, "hostPorts", &into);
+	arena_release(&a);
+}
+
 static void json_env(struct str *out, const struct plan *plan)
 {
 	struct strv shown = { 0 };
@@ -267,6 +310,7 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_list(&out, "pasta", &plan->pasta);
 	json_list(&out, "allow", &plan->allow);
 	json_list(&out, "deny", &plan->deny);
+	json_ports(&out, plan);
 	json_pair(&out, "seccomp", seccomp_describe(plan_seccomp(plan)));
 	json_rules(&out, plan);
 	json_limits(&out, plan);

@@ -77,7 +77,16 @@ static void add_file(struct plan *plan, const char *dest, unsigned mode, const c
 	plan_add(plan, OP_FILE, dest, content, 0)->mode = mode;
 }
 
-static void add_identity(struct plan *plan, const struct host *host)
+/* The names of this machine, for a sandbox that may reach a service of it. */
+static const char *host_names(const struct spec *spec)
+{
+	for (size_t i = 0; i < spec->n_ports; i++)
+		if (spec->ports[i].into)
+			return "127.0.0.1 host.wrapix.internal host.containers.internal\n";
+	return "";
+}
+
+static void add_identity(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	struct arena *a = &plan->arena;
 	unsigned uid = host->uid, gid = host->gid;
@@ -93,8 +102,8 @@ static void add_identity(struct plan *plan, const struct host *host)
 			      host->user, gid));
 	add_file(plan, "/etc/hostname", 0644, arena_printf(a, "%s\n", plan->hostname));
 	add_file(plan, "/etc/hosts", 0644,
-		 arena_printf(a, "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n",
-			      plan->hostname));
+		 arena_printf(a, "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n%s",
+			      plan->hostname, host_names(spec)));
 	add_file(plan, "/etc/nsswitch.conf", 0644, nsswitch);
 }
 
@@ -190,7 +199,7 @@ int plan_root(struct plan *plan, const struct spec *spec, const struct host *hos
 	add_programs(plan, host);
 	for (size_t i = 0; i < host->etc.len; i++)
 		add_host_path(plan, &host->etc.v[i]);
-	add_identity(plan, host);
+	add_identity(plan, spec, host);
 	add_scratch(plan, host);
 	add_home(plan, spec, host);
 	add_dev(plan, host);

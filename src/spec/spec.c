@@ -9,6 +9,7 @@
 
 static const char *const engines[] = { "auto", "native", "podman", "apple", NULL };
 static const char *const networks[] = { "open", "none", "host", "filtered", NULL };
+static const char *const tiers[] = { "queue", "static", "ports", NULL };
 static const char *const homes[] = { "fresh", "keep", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 
@@ -211,6 +212,7 @@ static const struct key keys[] = {
 	{ "engine", parse_choice, FIELD(engine), engines },
 	{ "network", parse_choice, FIELD(net), networks },
 	{ "home", parse_choice, FIELD(home), homes },
+	{ "filter-tier", parse_choice, FIELD(filter_tier), tiers },
 	{ "cpus", parse_cpus, FIELD(limits.cpus) },
 	{ "memory", parse_bytes, FIELD(limits.memory), NULL, MIB, INT64_MAX },
 	{ "pids", parse_count, FIELD(limits.pids), NULL, 1, 1 << 22 },

@@ -20,6 +20,8 @@ enum layer { LAYER_BUILTIN, LAYER_PROFILE, LAYER_USER, LAYER_PROJECT, LAYER_FLAG
 
 enum engine_kind { ENGINE_UNSET, ENGINE_AUTO, ENGINE_NATIVE, ENGINE_PODMAN, ENGINE_APPLE };
 enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST, NET_FILTERED };
+/* The best way to catch connections that may be used; the numbers are net/nft.h's plus one. */
+enum filter_tier { FILTER_UNSET, FILTER_QUEUE, FILTER_STATIC, FILTER_PORTS };
 enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
 
 struct mount_spec {
@@ -82,6 +84,7 @@ struct spec {
 	struct env_spec *env;
 	size_t n_env;
 	struct limits limits;
+	enum filter_tier filter_tier;
 	struct rule_spec *rules;
 	size_t n_rules;
 	struct port_spec *ports;

@@ -81,32 +81,36 @@ static int set_up_namespaces(struct child *child, struct err *err)
 	return r;
 }
 
-/* A terminal of the sandbox's own, made in its own devpts; the supervisor gets the master. */
+/* A session of the sandbox's own, and a terminal for it, made in its own devpts; the supervisor gets
+ * the master. Signals are blocked in here, so a hangup is for the command's group alone. */
 static int make_pty(struct child *child, struct err *err)
 {
 	const bool *tty = child->plan->tty;
 	_cleanup_close_ int master = -1;
 	int unlock = 0;
 
+	/* Away from the user's terminal in any case. */
+	if (setsid() < 0)
+		return err_errno(err, errno, "setsid");
 	if (!tty[0] && !tty[1] && !tty[2])
 		return 0;
 	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0)
 		return err_errno(err, errno, "making a terminal");
 	child->pty_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (child->pty_slave < 0)
+	if (child->pty_slave < 0 || ioctl(child->pty_slave, TIOCSCTTY, 0) < 0)
 		return err_errno(err, errno, "opening the terminal");
 	if (control_send(child->control, CONTROL_PTY, 0, master) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return 0;
 }
 
-/* The supervisor attaches the network to this namespace when it is first used. */
+/* The supervisor attaches the network to this namespace when it is first used, and has ports in it. */
 static int send_netns(const struct child *child, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
 
-	if (!plan_is_lazy(child->plan))
+	if (!plan_needs_netns(child->plan))
 		return 0;
 	fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

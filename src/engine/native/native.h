@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "engine/native/control.h"
 #include "net/pasta.h"
+#include "net/ports.h"
 #include "plan/plan.h"
 
 /* What a source was when the supervisor looked, so that the child can tell that it is the same. */
@@ -59,7 +60,8 @@ struct sandbox {
 	int pidfd;
 	int control;
 	int pty_master;      /* -1: none */
-	int netns, listener; /* for the lazy network; -1: none */
+	int netns, listener; /* for the lazy network and ports; -1: none */
+	struct ports ports;
 	struct cgroup cgroup;
 	enum cgroup_kind limits_by;
 	struct pasta pasta; /* attached before the start */

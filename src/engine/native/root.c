@@ -338,7 +338,10 @@ static int do_hide(struct root *root, const struct op *op, struct err *err)
 
 static int do_readonly(struct root *root, const struct op *op, struct err *err)
 {
-	int fd = mount_clone(root->fd, op->dest + 1, MOUNT_RO);
+	/* It may lie in the workspace, where a link could have taken its place. */
+	_cleanup_close_ int at = os_openat2(root->fd, op->dest + 1, O_PATH, 0,
+					    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	int fd = at < 0 ? at : mount_clone(at, "", MOUNT_RO);
 
 	if (fd < 0)
 		return err_errno(err, -fd, "making '%s' read-only", op->dest);

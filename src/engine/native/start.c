@@ -66,7 +66,7 @@ void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
 
 static bool needs_go(const struct plan *plan)
 {
-	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD;
+	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD || plan_has_ports(plan);
 }
 
 /* The command line and the environment of the supervisor lie in the child's memory too, and
@@ -124,6 +124,20 @@ static int clone_child(struct sandbox *sandbox, struct child *child, struct err 
 	return sandbox->pid < 0 ? userns_explain(-sandbox->pid, err) : 0;
 }
 
+/* So that the command finds its ports when it starts. */
+static int enter_ports(struct sandbox *sandbox, struct err *err)
+{
+	const struct plan *plan = sandbox->plan;
+	struct control message;
+
+	if (!plan_has_ports(plan))
+		return 0;
+	if (control_receive(sandbox->control, &message, &sandbox->netns) < 0 ||
+	    message.type != CONTROL_NETNS)
+		return 0; /* it failed; the status pipe says how */
+	return ports_enter(&sandbox->ports, plan->ports, plan->n_ports, sandbox->netns, err);
+}
+
 /* The child is mapped: limits and network, while it builds its mounts. */
 static int give_go(struct sandbox *sandbox, struct err *err)
 {
@@ -141,6 +155,8 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 	if (r == 0 && plan->eager_net)
 		r = pasta_start(&sandbox->pasta, &plan->pasta, sandbox->pid, err);
 	if (r == 0)
+		r = enter_ports(sandbox, err);
+	if (r == 0)
 		control_send(sandbox->control, CONTROL_GO, 0, -1);
 	return r;
 }
@@ -155,7 +171,7 @@ static void receive_descriptors(struct sandbox *sandbox)
 		enum control_type type;
 		int *ret_fd;
 	} due[] = {
-		{ plan_is_lazy(plan), CONTROL_NETNS, &sandbox->netns },
+		{ plan_is_lazy(plan) && sandbox->netns < 0, CONTROL_NETNS, &sandbox->netns },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
 		{ plan_is_lazy(plan), CONTROL_LISTENER, &sandbox->listener },
 	};
@@ -199,6 +215,7 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 			;
 	}
 	pasta_stop(&sandbox->pasta);
+	ports_stop(&sandbox->ports);
 	cgroup_remove(&sandbox->cgroup);
 	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
 	for (size_t i = 0; i < 6; i++) {
@@ -251,6 +268,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 		.pty_master = -1,
 		.netns = -1,
 		.listener = -1,
+		.ports = PORTS_NONE,
 	};
 	struct child child = {
 		.plan = plan,
@@ -270,7 +288,10 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	if (r < 0)
 		return r;
 	block_signals(&old);
-	r = make_group(&sandbox, id, err);
+	sandbox.ports.automatic = plan->publish_auto;
+	r = ports_bind(&sandbox.ports, plan->ports, plan->n_ports, err);
+	if (r == 0)
+		r = make_group(&sandbox, id, err);
 	child.limits_by = sandbox.limits_by;
 	if (r == 0)
 		r = identify_sources(plan, sources, err);

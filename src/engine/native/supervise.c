@@ -71,6 +71,8 @@ static int on_signal(struct loop_source *source, uint32_t events, struct err *er
 		return 0;
 	if (info.ssi_signo == SIGWINCH && s->has_terminal)
 		terminal_resize(&s->terminal);
+	else if (info.ssi_signo == SIGCONT && s->has_terminal)
+		terminal_resume(&s->terminal);
 	else if (info.ssi_signo == SIGTSTP)
 		control_send(s->sandbox->control, CONTROL_SIGNAL, SIGSTOP, -1);
 	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
@@ -173,7 +175,33 @@ static int start_filter(struct supervisor *s, struct err *err)
 		return r;
 	}
 	filter_start(&s->filter, &s->loop, take_fd(&s->sandbox->netns), policy, on_net_event, s);
+	s->filter.best = (enum net_tier)(plan->filter_tier - 1);
 	return 0;
+}
+
+static void on_port_note(void *ctx, const char *text)
+{
+	const struct engine_hooks *hooks = ((struct supervisor *)ctx)->sandbox->hooks;
+
+	if (hooks && hooks->on_note)
+		hooks->on_note(hooks->ctx, text);
+}
+
+static bool is_filters_port(void *ctx, uint16_t port)
+{
+	const struct supervisor *s = ctx;
+
+	return s->sandbox->plan->net == NET_FILTERED && filter_listens_on(&s->filter, port);
+}
+
+static int start_ports(struct supervisor *s, struct err *err)
+{
+	const struct ports_hooks hooks = { on_port_note, on_net_failed, on_net_event,
+					   is_filters_port, s };
+
+	if (!plan_has_ports(s->sandbox->plan))
+		return 0;
+	return ports_start(&s->sandbox->ports, &s->loop, &hooks, err);
 }
 
 static int start_network(struct supervisor *s, struct err *err)
@@ -204,8 +232,11 @@ static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *er
 		sigaddset(&set, forwarded[i]);
 	sigaddset(&set, SIGWINCH);
 	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGCONT);
+	/* Using the terminal from the background is an error to handle, not a stop. */
+	sigaddset(&set, SIGTTIN);
+	sigaddset(&set, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &set, ret_old);
-	/* Reading the terminal from the background is an error to handle, not a stop. */
 	s->signals = (struct loop_source){
 		.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
 		.on_event = on_signal,
@@ -230,6 +261,8 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
 	if (r == 0)
 		r = start_network(s, err);
+	if (r == 0)
+		r = start_ports(s, err);
 	if (r == 0 && sandbox->pty_master >= 0) {
 		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
 				   sandbox->plan->tty, err);
@@ -294,6 +327,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = reap_init(&s, err);
+	ports_stop(&sandbox->ports);
 	notify_stop(&s.notify);
 	lazy_net_stop(&s.net);
 	filter_stop(&s.filter);

@@ -10,7 +10,6 @@
 #include <linux/keyctl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "engine/native/native.h"
@@ -19,13 +18,15 @@
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
 
+/* A group of its own in PID 1's session: with its parent in the same session it is not orphaned, so
+ * Ctrl-Z stops it. */
 static int take_terminal(const struct child *child, struct err *err)
 {
-	if (setsid() < 0)
-		return err_errno(err, errno, "setsid");
+	if (setpgid(0, 0) < 0)
+		return err_errno(err, errno, "setpgid");
 	if (child->pty_slave < 0)
 		return 0;
-	if (ioctl(child->pty_slave, TIOCSCTTY, 0) < 0)
+	if (tcsetpgrp(child->pty_slave, getpid()) < 0) /* SIGTTOU is blocked */
 		return err_errno(err, errno, "taking the terminal");
 	for (int fd = 0; fd < 3; fd++)
 		if (child->plan->tty[fd] && dup2(child->pty_slave, fd) < 0)

@@ -9,6 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+
+#ifndef TIOCGPTPEER
+#define TIOCGPTPEER _IO('T', 0x41)
+#endif
 
 enum { FLOW_OK, FLOW_END };
 
@@ -55,7 +60,7 @@ static int update(struct terminal *t, struct err *err)
 	uint32_t user = 0, master = 0;
 	int r = 0;
 
-	if (t->has_input && !t->user_gone && !waiting(&t->in))
+	if (t->has_input && t->foreground && !t->user_gone && !waiting(&t->in))
 		user |= EPOLLIN;
 	if (waiting(&t->out))
 		user |= EPOLLOUT;
@@ -72,6 +77,9 @@ static int update(struct terminal *t, struct err *err)
 
 static void drop_master(struct terminal *t)
 {
+	if (t->peer >= 0)
+		close(t->peer);
+	t->peer = -1;
 	loop_remove(t->loop, &t->master);
 	if (t->master.fd >= 0)
 		close(t->master.fd);
@@ -115,6 +123,14 @@ static int on_master(struct loop_source *source, uint32_t events, struct err *er
 	return update(t, err);
 }
 
+/* A job in the background must leave the terminal alone: setting or reading it would stop us. */
+static void take_keys(struct terminal *t)
+{
+	t->foreground = tcgetpgrp(t->tty.fd) == getpgrp();
+	if (t->has_input && t->foreground)
+		tty_raw(&t->tty);
+}
+
 int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const bool std_tty[3],
 		   struct err *err)
 {
@@ -127,12 +143,12 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	t->in.at = t->in.len = t->out.at = t->out.len = 0;
 	t->user = (struct loop_source){ .fd = t->tty.fd, .on_event = on_user };
 	t->master = (struct loop_source){ .fd = master_fd, .on_event = on_master };
+	t->peer = ioctl(master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	fcntl(master_fd, F_SETFL, O_NONBLOCK);
 	if (r < 0)
 		return r;
 	tty_copy_settings(&t->tty, master_fd);
-	if (t->has_input)
-		tty_raw(&t->tty);
+	take_keys(t);
 	r = loop_add(loop, &t->user, 0, err);
 	if (r == 0)
 		r = loop_add(loop, &t->master, EPOLLIN, err);
@@ -152,14 +168,19 @@ void terminal_suspend(struct terminal *t)
 
 void terminal_resume(struct terminal *t)
 {
-	if (t->has_input)
-		tty_raw(&t->tty);
+	struct err ignored; /* the descriptors are in the loop already */
+
+	take_keys(t);
 	terminal_resize(t);
+	(void)update(t, &ignored);
 }
 
 void terminal_stop(struct terminal *t)
 {
 	/* Every process inside is dead: what is still in the pty is all there will ever be. */
+	if (t->peer >= 0)
+		close(t->peer);
+	t->peer = -1;
 	while (t->master.fd >= 0 && t->user.fd >= 0) {
 		struct pollfd user = { .fd = t->tty.fd, .events = POLLOUT };
 

@@ -15,8 +15,10 @@ struct terminal {
 	struct loop *loop;
 	struct tty tty;
 	struct loop_source user, master;
+	int peer; /* a slave of our own: a command that closes its last one has not ended */
 	struct flow in, out; /* from the user, to the user */
 	bool has_input;      /* standard input is the terminal: keys go inside */
+	bool foreground;     /* the keys are ours: not after 'bg' */
 	bool user_gone;
 };
 
@@ -25,6 +27,7 @@ int terminal_start(struct terminal *terminal, struct loop *loop, int master_fd,
 		   const bool std_tty[3], struct err *err);
 void terminal_resize(struct terminal *terminal);
 void terminal_suspend(struct terminal *terminal); /* the user's shell gets its terminal back */
+/* After SIGCONT: raw again when the shell put us into the foreground. */
 void terminal_resume(struct terminal *terminal);
 /* Writes out what the sandbox wrote last, then restores everything. */
 void terminal_stop(struct terminal *terminal);

@@ -278,8 +278,8 @@ static bool parse_ack(const struct nl_message *message, struct nl_ack *ret)
 int nl_transact(int fd, const struct nl_out *out, struct nl_ack *acks, size_t n)
 {
 	uint8_t buffer[8192] __attribute__((aligned(4)));
+	struct nl_in in = { 0 };
 	size_t count = 0;
-	struct nl_in in;
 	int r = nl_send(fd, out);
 
 	if (r < 0)

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ports in both directions.
+ *
+ * Each connection is a call: accepted on one side, dialled on the other, then two descriptors of the
+ * relay. Inside it is dialled with sockets that live in the sandbox's network namespace, so that it
+ * reaches the sandbox's own loopback and nothing else; outside, the host's loopback and the port
+ * that was asked for. IPv4 is tried first and then IPv6, because servers listen on either.
+ *
+ * A call is accepted before anybody knows whether somebody will answer: a client of a port that
+ * nobody serves sees its connection reset, not refused.
+ *
+ * What an attacker controls: inside, how many connections there are, their bytes and when they
+ * stall. Their number is bounded, and so is what each costs; the sandbox cannot choose what is
+ * dialled outside.
+ */
+#include "net/ports.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "net/autopublish.h"
+#include "net/nsconf.h"
+
+#define CALLS_MAX 256
+#define BACKLOG 128
+#define BATCH 16
+#define DIAL_SECONDS 10 /* a server whose own backlog is full answers late */
+#define FINISH_MS 1000
+
+struct call {
+	struct ports *ports;
+	struct call *next, **link; /* while it is dialled */
+	bool into;
+	uint16_t port;
+	unsigned tried; /* of the families */
+	int accepted;
+	struct loop_source dialled;
+	double started;
+};
+
+static const int families[] = { AF_INET, AF_INET6 };
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void watch_time(struct ports *p)
+{
+	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+
+	timerfd_settime(p->timer.fd, 0,
+			p->dialling || p->paused ? &second : &(struct itimerspec){ 0 }, NULL);
+}
+
+/* What a peer sees of a connection that leads nowhere. */
+static void reset(int fd)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
+static socklen_t loopback(int family, uint16_t port, struct sockaddr_storage *ret)
+{
+	struct address address = family == AF_INET ? address_v4(INADDR_LOOPBACK)
+						   : (struct address){ { [15] = 1 } };
+
+	return address_to_sockaddr(&address, port, ret);
+}
+
+/* Takes an unbound socket of the sandbox's; the pool is filled when it is empty. */
+static int take_inside(struct ports *p, unsigned index, struct err *err)
+{
+	size_t *n = &p->pool[index].n;
+	int r;
+
+	if (*n == 0) {
+		r = nsconf_refill(p->netns, p->pool[index].fds, PORTS_POOL, families[index], err);
+		if (r < 0)
+			return r;
+		*n = PORTS_POOL;
+	}
+	return p->pool[index].fds[--*n];
+}
+
+static int take_socket(struct call *call, unsigned index)
+{
+	struct ports *p = call->ports;
+	struct err err;
+	int fd;
+
+	if (call->into)
+		return socket(families[index], SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (families[index] == AF_INET6 && p->no_ipv6)
+		return -1;
+	fd = take_inside(p, index, &err);
+	if (fd >= 0)
+		return fd;
+	if (families[index] == AF_INET6)
+		p->no_ipv6 = err.code == EAFNOSUPPORT;
+	else if (!p->warned)
+		p->hooks.warn(p->hooks.ctx, &err);
+	p->warned |= families[index] == AF_INET; /* the reset that follows says nothing */
+	return -1;
+}
+
+static void unlink_call(struct call *call)
+{
+	*call->link = call->next;
+	if (call->next)
+		call->next->link = call->link;
+	if (!call->ports->dialling)
+		watch_time(call->ports);
+}
+
+static void close_dialled(struct call *call)
+{
+	loop_remove(call->ports->loop, &call->dialled);
+	close(call->dialled.fd);
+	call->dialled.fd = -1;
+}
+
+static void give_up(struct call *call)
+{
+	if (call->dialled.fd >= 0)
+		close_dialled(call);
+	reset(call->accepted);
+	unlink_call(call);
+	call->ports->n_calls[call->into]--;
+	free(call);
+}
+
+static int on_dialled(struct loop_source *source, uint32_t events, struct err *err);
+
+/* Tries the families from call->tried on until one is under way. */
+static void dial(struct call *call)
+{
+	while (call->tried < ARRAY_LEN(families)) {
+		unsigned index = call->tried++;
+		struct sockaddr_storage to;
+		socklen_t len = loopback(families[index], call->port, &to);
+		struct err err;
+
+		call->dialled = (struct loop_source){ .fd = take_socket(call, index),
+						      .on_event = on_dialled };
+		if (call->dialled.fd < 0)
+			continue;
+		if ((connect(call->dialled.fd, (struct sockaddr *)&to, len) == 0 ||
+		     errno == EINPROGRESS) &&
+		    loop_add(call->ports->loop, &call->dialled, EPOLLOUT, &err) == 0)
+			return;
+		close_dialled(call);
+	}
+	give_up(call);
+}
+
+/* Both sides are there. */
+static void join(struct call *call)
+{
+	int dialled = take_fd(&call->dialled.fd), accepted = take_fd(&call->accepted);
+	struct err ignored; /* it is reset, which is what the peers can be told */
+
+	unlink_call(call);
+	(void)relay_add(&call->ports->relay, call->into ? accepted : dialled,
+			call->into ? dialled : accepted, NULL, call, &ignored);
+}
+
+static int on_dialled(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct call *call = container_of(source, struct call, dialled);
+	int code = 0;
+	socklen_t len = sizeof(code);
+
+	(void)events;
+	(void)err;
+	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
+		code = errno;
+	if (code) {
+		close_dialled(call);
+		dial(call);
+		return 0;
+	}
+	loop_remove(call->ports->loop, source);
+	join(call);
+	return 0;
+}
+
+static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
+{
+	struct ports *p = ctx;
+	struct call *call = tag;
+	const struct net_event event = {
+		.type = NET_EVENT_ENDED,
+		.name = "host.wrapix.internal",
+		.port = call->port,
+		.sent = stats->sent,
+		.received = stats->received,
+		.seconds = seconds() - call->started,
+	};
+
+	if (call->into)
+		p->hooks.on_event(p->hooks.ctx, &event);
+	p->n_calls[call->into]--;
+	free(call);
+}
+
+/* Said once: whoever is turned away sees it by himself. */
+static void turn_away(struct ports *p, int fd, int code)
+{
+	struct err err;
+
+	reset(fd);
+	if (p->warned)
+		return;
+	p->warned = true;
+	if (code)
+		err_errno(&err, code, "a connection to a published or host port was reset");
+	else
+		err_set(&err, EUSERS,
+			"published and host ports: a connection beyond %d at once was reset",
+			CALLS_MAX);
+	p->hooks.warn(p->hooks.ctx, &err);
+}
+
+static void on_accepted(struct forward *forward, int fd)
+{
+	struct ports *p = forward->ports;
+	bool full = p->n_calls[forward->into] == CALLS_MAX;
+	struct call *call = full ? NULL : calloc(1, sizeof(*call));
+
+	if (!call) {
+		turn_away(p, fd, full ? 0 : ENOMEM);
+		return;
+	}
+	*call = (struct call){
+		.ports = p,
+		.next = p->dialling,
+		.link = &p->dialling,
+		.into = forward->into,
+		.port = forward->to,
+		.accepted = fd,
+		.dialled.fd = -1,
+		.started = seconds(),
+	};
+	if (call->next)
+		call->next->link = &call->next;
+	p->dialling = call;
+	p->n_calls[call->into]++;
+	if (!call->next)
+		watch_time(p);
+	dial(call);
+}
+
+static bool is_exhausted(int code)
+{
+	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
+}
+
+/* Without a descriptor to accept with, the loop would be told of the same connection for ever. The
+ * spare one takes it in and resets it; without even that nothing is accepted for a while. */
+static void shed(struct ports *p, int listener)
+{
+	int fd, code;
+
+	if (p->spare >= 0)
+		close(p->spare);
+	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	code = errno;
+	if (fd >= 0)
+		turn_away(p, fd, EMFILE);
+	p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 || !is_exhausted(code))
+		return;
+	for (struct forward *f = p->forwards; f; f = f->next)
+		loop_remove(p->loop, &f->source);
+	p->paused = true;
+	watch_time(p);
+}
+
+static int on_connection(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct forward *forward = container_of(source, struct forward, source);
+
+	(void)events;
+	(void)err;
+	for (int i = 0; i < BATCH; i++) {
+		int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0) {
+			on_accepted(forward, fd);
+		} else if (is_exhausted(errno)) {
+			shed(forward->ports, source->fd);
+			return 0;
+		} else if (errno == EAGAIN) {
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* Ends a pause, and calls that nobody answers. */
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct ports *p = container_of(source, struct ports, timer);
+	uint64_t ticks;
+	int r = 0;
+
+	(void)events;
+	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+		return 0;
+	for (struct call *call = p->dialling, *next; call; call = next) {
+		next = call->next;
+		if (seconds() - call->started > DIAL_SECONDS)
+			give_up(call);
+	}
+	if (!p->paused)
+		return 0;
+	p->paused = false;
+	for (struct forward *f = p->forwards; r == 0 && f; f = f->next)
+		r = loop_add(p->loop, &f->source, EPOLLIN, err);
+	watch_time(p);
+	return r;
+}
+
+static struct forward *add_forward(struct ports *p, int fd, bool into, uint16_t port, uint16_t to)
+{
+	struct forward *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	*f = (struct forward){
+		.ports = p,
+		.next = p->forwards,
+		.link = &p->forwards,
+		.source = { .fd = fd, .on_event = on_connection },
+		.into = into,
+		.port = port,
+		.to = to,
+	};
+	if (f->next)
+		f->next->link = &f->next;
+	p->forwards = f;
+	return f;
+}
+
+static int listen_at(int fd, const struct sockaddr_storage *at, socklen_t len)
+{
+	const int on = 1;
+
+	/* So that "0.0.0.0" and "::" can both be asked for, and mean what they say. */
+	if (at->ss_family == AF_INET6 &&
+	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
+		return -errno;
+	/* Connections of an earlier session may still be winding down. */
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (const struct sockaddr *)at, len) < 0 || listen(fd, BACKLOG) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_host(const struct address *address, uint16_t port, int *ret_fd)
+{
+	struct sockaddr_storage at;
+	socklen_t len = address_to_sockaddr(address, port, &at);
+	_cleanup_close_ int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+					0);
+	int r = fd < 0 ? -errno : listen_at(fd, &at, len);
+
+	if (r == 0)
+		*ret_fd = take_fd(&fd);
+	return r;
+}
+
+static int explain(const struct port_spec *spec, int code, struct err *err)
+{
+	const char *const bracket[] = { strchr(spec->address, ':') ? "[" : "",
+					strchr(spec->address, ':') ? "]" : "" };
+
+	err_errno(err, code, "publishing %s%s%s:%u", bracket[0], spec->address, bracket[1],
+		  spec->host);
+	if (code == EADDRINUSE)
+		err_hint(err, "another program has this port; --publish OTHER:%u takes another",
+			 spec->inside);
+	else if (code == EACCES)
+		err_hint(err,
+			 "ports below 1024 are the administrator's; --publish %u:%u takes another",
+			 spec->host + 8000, spec->inside);
+	else if (code == EADDRNOTAVAIL)
+		err_hint(err, "this machine has no such address; 0.0.0.0 and [::] are all it has");
+	return -code;
+}
+
+int ports_bind(struct ports *p, const struct port_spec *specs, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct port_spec *spec = &specs[i];
+		_cleanup_close_ int fd = -1;
+		struct address address;
+		int r;
+
+		if (spec->into)
+			continue;
+		if (!address_parse(spec->address, &address))
+			return err_usage(err, "'%s' is not an address", spec->address);
+		r = open_host(&address, spec->host, &fd);
+		if (r < 0)
+			return explain(spec, -r, err);
+		if (!add_forward(p, fd, false, spec->host, spec->inside))
+			return err_errno(err, ENOMEM, "publishing ports");
+		take_fd(&fd);
+	}
+	return 0;
+}
+
+/* A listener inside for a port of the host's. Without IPv6 inside, IPv4 will do. */
+static int open_inside(struct ports *p, uint16_t port, unsigned index, struct err *err)
+{
+	struct sockaddr_storage at;
+	socklen_t len = loopback(families[index], port, &at);
+	_cleanup_close_ int fd = take_inside(p, index, err);
+	int r = fd < 0 ? -err->code : listen_at(fd, &at, len);
+
+	if (r < 0 && families[index] == AF_INET6 && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))
+		return 0;
+	if (r < 0)
+		return err_errno(err, -r, "taking port %u in the sandbox", port);
+	if (!add_forward(p, fd, true, port, port))
+		return err_errno(err, ENOMEM, "taking port %u in the sandbox", port);
+	take_fd(&fd);
+	return 0;
+}
+
+int ports_enter(struct ports *p, const struct port_spec *specs, size_t n, int netns,
+		struct err *err)
+{
+	int r = 0;
+
+	p->netns = fcntl(netns, F_DUPFD_CLOEXEC, 3);
+	if (p->netns < 0)
+		return err_errno(err, errno, "the sandbox's network");
+	for (size_t i = 0; r == 0 && i < n; i++)
+		for (unsigned f = 0; r == 0 && specs[i].into && f < ARRAY_LEN(families); f++)
+			r = open_inside(p, specs[i].host, f, err);
+	return r == 0 && p->automatic ? nsconf_diag(p->netns, &p->diag, err) : r;
+}
+
+int ports_start(struct ports *p, struct loop *loop, const struct ports_hooks *hooks,
+		struct err *err)
+{
+	const struct relay_hooks relay = { on_relay_ended, p };
+	int r;
+
+	p->loop = loop;
+	p->hooks = *hooks;
+	p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	p->timer = (struct loop_source){
+		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.on_event = on_timer,
+	};
+	if (p->spare < 0 || p->timer.fd < 0)
+		return err_errno(err, errno, "ports");
+	r = loop_add(loop, &p->timer, EPOLLIN, err);
+	if (r == 0)
+		r = relay_start(&p->relay, loop, &relay, err);
+	for (struct forward *f = p->forwards; r == 0 && f; f = f->next)
+		r = loop_add(loop, &f->source, EPOLLIN, err);
+	if (r == 0 && p->automatic)
+		r = auto_publish_start(&p->publisher, p, err);
+	return r;
+}
+
+int ports_publish(struct ports *p, uint16_t port, uint16_t inside, struct forward **ret)
+{
+	const struct address address = address_v4(INADDR_LOOPBACK);
+	_cleanup_close_ int fd = -1;
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	struct forward *f;
+	struct err err;
+	int r = open_host(&address, port, &fd);
+
+	if (r == 0 && getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	address_from_sockaddr((struct sockaddr *)&at, &(struct address){ 0 }, &port);
+	f = add_forward(p, fd, false, port, inside);
+	if (!f)
+		return -ENOMEM;
+	take_fd(&fd);
+	r = p->paused ? 0 : loop_add(p->loop, &f->source, EPOLLIN, &err);
+	if (r < 0)
+		ports_withdraw(f);
+	else
+		*ret = f;
+	return r;
+}
+
+void ports_withdraw(struct forward *f)
+{
+	if (f->ports->loop)
+		loop_remove(f->ports->loop, &f->source);
+	close(f->source.fd);
+	*f->link = f->next;
+	if (f->next)
+		f->next->link = f->link;
+	free(f);
+}
+
+bool ports_has_inside(const struct ports *p, uint16_t port)
+{
+	for (const struct forward *f = p->forwards; f; f = f->next)
+		if ((f->into ? f->port : f->to) == port)
+			return true;
+	return p->hooks.is_own(p->hooks.ctx, port);
+}
+
+/* A server that answered and ended at once, and its sandbox with it, has answered. */
+static void finish(struct ports *p)
+{
+	struct err ignored;
+
+	while (p->dialling) {
+		struct call *call = p->dialling;
+
+		call->tried = ARRAY_LEN(families);
+		(void)on_dialled(&call->dialled, EPOLLOUT, &ignored);
+	}
+	relay_finish(&p->relay, FINISH_MS);
+	relay_stop(&p->relay);
+}
+
+void ports_stop(struct ports *p)
+{
+	auto_publish_stop(&p->publisher);
+	if (p->relay.loop)
+		finish(p);
+	while (p->forwards)
+		ports_withdraw(p->forwards);
+	for (size_t i = 0; i < ARRAY_LEN(p->pool); i++)
+		while (p->pool[i].n)
+			close(p->pool[i].fds[--p->pool[i].n]);
+	if (p->timer.fd >= 0) {
+		loop_remove(p->loop, &p->timer);
+		close(p->timer.fd);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		int fd = (int[]){ p->netns, p->diag, p->spare }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	*p = PORTS_NONE;
+}
