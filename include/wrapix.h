@@ -58,6 +58,12 @@ WRAPIX_API int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env,
 /* "HOST[:PORT]" for the filtered network; deny is 0 or 1. */
 WRAPIX_API int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
 				    struct wrapix_error *error);
+/* "[IP:]HOST:SANDBOX", "PORT" or "auto": ports of the sandbox's that this machine offers. */
+WRAPIX_API int wrapix_spec_add_publish(struct wrapix_spec *spec, const char *port,
+				       struct wrapix_error *error);
+/* "PORT" of this machine's loopback that the sandbox may reach. */
+WRAPIX_API int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *port,
+					 struct wrapix_error *error);
 /* NULL-terminated; without one the agent is started. */
 WRAPIX_API void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv);
 
@@ -82,7 +88,7 @@ WRAPIX_API void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_fo
 				  FILE *out);
 
 enum wrapix_event_type {
-	WRAPIX_NOTE = 1,    /* text: something the user should know, before the start */
+	WRAPIX_NOTE = 1,    /* text: something the user should know, before the start or later */
 	WRAPIX_WARNING = 2, /* text: a comfort was lost */
 	WRAPIX_STARTED = 3, /* number: the host's pid of the sandbox */
 	WRAPIX_STOPPED = 4, /* number: the signal */

@@ -72,8 +72,7 @@ static void connect_next(struct dial *dial)
 {
 	while (dial->at < dial->n_addresses) {
 		struct sockaddr_storage to;
-		socklen_t len = address_to_sockaddr(&dial->addresses[dial->at++],
-						    dial->packet.dport, &to);
+		socklen_t len = address_to_sockaddr(&dial->addresses[dial->at++], dial->port, &to);
 		struct err err;
 
 		dial->outside = (struct loop_source){
@@ -98,6 +97,54 @@ static void connect_next(struct dial *dial)
 	fail(dial, dial->last_error ? dial->last_error : EHOSTUNREACH, NET_ALLOWED, NULL);
 }
 
+static void connected(struct dial *dial)
+{
+	loop_remove(dial->list->loop, &dial->outside);
+	dial->state = DIAL_CONNECTED;
+	dial->deadline = now() + ACCEPT_SECONDS;
+	dial->list->hooks.connected(dial->list->hooks.ctx, dial);
+}
+
+/* The proxy's answer. Only its head is taken: what follows is the tunnel's. */
+static int on_reply(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct dial *dial = container_of(source, struct dial, outside);
+	char bytes[PROXY_REPLY_MAX];
+	ssize_t n = recv(source->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
+	size_t used = 0;
+
+	(void)events;
+	(void)err;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	switch (n <= 0 ? PROXY_REFUSED : proxy_reply(bytes, (size_t)n, &used)) {
+	case PROXY_MORE:
+		return 0;
+	case PROXY_OPEN:
+		if (recv(source->fd, bytes, used, MSG_DONTWAIT) == (ssize_t)used) {
+			connected(dial);
+			return 0;
+		}
+		/* fall through */
+	case PROXY_REFUSED:
+		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
+	}
+	return 0;
+}
+
+static void ask_proxy(struct dial *dial)
+{
+	char request[PROXY_REQUEST_MAX];
+	size_t len = proxy_request(dial->list->proxy, dial->name, dial->packet.dport, request);
+	struct err err;
+
+	dial->state = DIAL_ASKING;
+	dial->outside.on_event = on_reply;
+	if (send(dial->outside.fd, request, len, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)len ||
+	    loop_change(dial->list->loop, &dial->outside, EPOLLIN, &err) < 0)
+		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
+}
+
 static int on_connected(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct dial *dial = container_of(source, struct dial, outside);
@@ -114,10 +161,10 @@ static int on_connected(struct loop_source *source, uint32_t events, struct err 
 		connect_next(dial);
 		return 0;
 	}
-	loop_remove(dial->list->loop, source);
-	dial->state = DIAL_CONNECTED;
-	dial->deadline = now() + ACCEPT_SECONDS;
-	dial->list->hooks.connected(dial->list->hooks.ctx, dial);
+	if (dial->via_proxy)
+		ask_proxy(dial);
+	else
+		connected(dial);
 	return 0;
 }
 
@@ -137,8 +184,10 @@ static void on_addresses(struct dial *dial, const struct resolver_answer *answer
 
 	for (size_t i = 0; i < answer->n; i++) {
 		struct address address = from_in6(&answer->addresses[i]);
-		struct verdict verdict = policy_dial(dial->policy, dial->name, &address,
-						     dial->packet.dport);
+		/* Behind a proxy the name was judged, and the proxy is the user's own choice. */
+		struct verdict verdict = dial->via_proxy ? (struct verdict){ .allow = true }
+							 : policy_dial(dial->policy, dial->name,
+								       &address, dial->port);
 
 		if (verdict.allow) {
 			dial->addresses[dial->n_addresses++] = address;
@@ -164,6 +213,12 @@ static struct dial_cached *cache_slot(const struct dial_list *list, const char *
 	return &list->cache[hash % CACHE_SIZE];
 }
 
+/* What is to be resolved: the host, or the proxy that leads to it. */
+static const char *dialled_name(const struct dial *dial)
+{
+	return dial->via_proxy ? dial->list->proxy->host : dial->name;
+}
+
 static void on_resolved(void *ctx, const struct resolver_answer *answer)
 {
 	struct dial_list *list = ctx;
@@ -174,9 +229,9 @@ static void on_resolved(void *ctx, const struct resolver_answer *answer)
 	if (!dial)
 		return; /* it took too long, and nobody waits any more */
 	if (!answer->error) {
-		struct dial_cached *slot = cache_slot(list, dial->name);
+		struct dial_cached *slot = cache_slot(list, dialled_name(dial));
 
-		memcpy(slot->name, dial->name, sizeof(slot->name));
+		snprintf(slot->name, sizeof(slot->name), "%s", dialled_name(dial));
 		slot->answer = *answer;
 		slot->expires = now() + CACHE_SECONDS;
 	}
@@ -238,13 +293,18 @@ void dial_list_stop(struct dial_list *list)
 
 static void begin_name(struct dial *dial)
 {
-	const struct dial_cached *slot = cache_slot(dial->list, dial->name);
+	const struct proxy *proxy = dial->list->proxy;
+	const struct dial_cached *slot;
 
-	if (!strcmp(slot->name, dial->name) && now() < slot->expires) {
+	dial->via_proxy = proxy && proxy_serves(proxy, dial->name);
+	if (dial->via_proxy)
+		dial->port = proxy->port;
+	slot = cache_slot(dial->list, dialled_name(dial));
+	if (!strcmp(slot->name, dialled_name(dial)) && now() < slot->expires) {
 		struct resolver_answer answer = slot->answer;
 
 		on_addresses(dial, &answer);
-	} else if (resolver_ask(&dial->list->resolver, dial->id, dial->name) < 0) {
+	} else if (resolver_ask(&dial->list->resolver, dial->id, dialled_name(dial)) < 0) {
 		fail(dial, EHOSTUNREACH, NET_RESOLVE, NULL);
 	}
 }
@@ -262,6 +322,7 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 		.link = &list->head,
 		.id = ++list->last_id,
 		.packet = *packet,
+		.port = packet->dport,
 		.inside = inside,
 		.policy = policy_ref(policy),
 		.rule = rule,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/policy.h"
+#include "net/proxy.h"
 #include "net/queue.h"
 #include "net/resolver.h"
 #include "os/loop.h"
@@ -23,7 +24,9 @@ struct dial {
 	const struct rule *rule;
 	struct address addresses[RESOLVER_ADDRESSES];
 	size_t n_addresses, at;
-	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_CONNECTED } state;
+	uint16_t port;  /* to dial: the proxy's, or the packet's own */
+	bool via_proxy; /* the addresses are the proxy's */
+	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_ASKING, DIAL_CONNECTED } state;
 	struct loop_source outside;
 	time_t deadline;
 	int last_error;
@@ -54,6 +57,7 @@ struct dial_list {
 	size_t n;
 	uint32_t last_id;
 	struct dial_cached *cache;
+	const struct proxy *proxy; /* NULL: none */
 };
 
 int dial_list_start(struct dial_list *list, struct loop *loop, const struct dial_hooks *hooks,

@@ -442,6 +442,7 @@ static int configure(struct filter *f, struct err *err)
 	if (r < 0)
 		return r;
 	dns.no_ipv6 = !ipv6;
+	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
 	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,
 			     on_dns_report, f, err);
 	if (r == 0)

@@ -46,6 +46,7 @@ struct filter {
 	size_t n_ports;
 	struct dns_server dns;
 	struct dial_list dials;
+	struct proxy proxy; /* port 0: none */
 	struct relay relay;
 	net_event_fn *on_event;
 	void *ctx;

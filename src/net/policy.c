@@ -134,6 +134,7 @@ int policy_add(struct policy *policy, const char *text, unsigned flags, struct e
 	r = rule_parse(&policy->arena, text, flags, rule, err);
 	if (r < 0)
 		return r;
+	policy->longest = MAX(policy->longest, strlen(rule->host));
 	grow_buckets(policy);
 	slot = arena_grow(&policy->arena, &policy->rules, &policy->n_rules, sizeof(*slot));
 	*slot = rule;
@@ -174,12 +175,16 @@ struct walk {
 	const struct rule *rule;
 };
 
+/* A name of many labels, made up inside, must not cost a hash for each of them. */
+static const struct rule *first_rule(const struct policy *policy, const char *host)
+{
+	return policy->n_buckets && strlen(host) <= policy->longest ? *bucket_of(policy, host)
+								    : NULL;
+}
+
 static struct walk walk_start(const struct policy *policy, const char *name)
 {
-	return (struct walk){ .policy = policy,
-			      .name = name,
-			      .at = name,
-			      .rule = policy->n_buckets ? *bucket_of(policy, name) : NULL };
+	return (struct walk){ policy, name, name, first_rule(policy, name) };
 }
 
 static const struct rule *walk_next(struct walk *walk)
@@ -197,11 +202,11 @@ static const struct rule *walk_next(struct walk *walk)
 			if (rule->kind == kind && !strcmp(rule->host, walk->at))
 				return rule;
 		}
-		if (!*walk->at || !walk->policy->n_buckets)
+		if (!*walk->at)
 			return NULL;
 		dot = strchr(walk->at, '.');
 		walk->at = dot ? dot + 1 : walk->at + strlen(walk->at);
-		walk->rule = *bucket_of(walk->policy, walk->at);
+		walk->rule = first_rule(walk->policy, walk->at);
 	}
 }
 

@@ -95,6 +95,7 @@ struct policy {
 	size_t n_rules;
 	struct rule **buckets; /* names, by host */
 	size_t n_buckets;
+	size_t longest;               /* host of a rule: a longer name has no bucket to look into */
 	struct rule *ranges[2];       /* allow, deny */
 	struct address_range *denied; /* guard.denied */
 	struct address_guard guard;   /* kind, own and ctx are the caller's to set */

@@ -99,6 +99,8 @@ static int plan_filter(struct plan *plan, const struct spec *spec, const struct 
 			host->inside ? ", and the outer sandbox has them already" : "");
 		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");
 	}
+	plan->proxy = arena_strdup(&plan->arena, host->proxy);
+	plan->no_proxy = arena_strdup(&plan->arena, host->no_proxy);
 	plan->filter_tier = spec->filter_tier ? spec->filter_tier : FILTER_QUEUE;
 	for (size_t i = 0; i < spec->n_rules; i++)
 		strv_add(&plan->arena, spec->rules[i].deny ? &plan->deny : &plan->allow,

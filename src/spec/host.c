@@ -390,10 +390,26 @@ static void probe_shell(struct host *host)
 		}
 }
 
+static void probe_proxy(char **environment, struct host *host)
+{
+	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+					     "http_proxy" };
+	const char *exempt = raw_env(environment, "no_proxy");
+
+	for (size_t i = 0; !host->proxy && i < ARRAY_LEN(names); i++) {
+		const char *value = raw_env(environment, names[i]);
+
+		host->proxy = value && *value ? arena_strdup(&host->arena, value) : NULL;
+	}
+	host->no_proxy = arena_strdup(&host->arena,
+				      exempt ? exempt : raw_env(environment, "NO_PROXY"));
+}
+
 static void probe_network(const struct spec *spec, char **environment, struct host *host)
 {
 	_cleanup_free_ char *resolv = NULL;
 
+	probe_proxy(environment, host);
 	if (spec->net == NET_NONE || spec->net == NET_FILTERED)
 		return;
 	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)

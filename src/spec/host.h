@@ -75,10 +75,11 @@ struct host {
 	struct path_facts extra; /* /nix/store, /sys/devices/system/cpu, device nodes, ... */
 	struct path_facts masks; /* what exists of the table of files in /proc that are hidden */
 	int landlock_abi;
-	bool seccomp_notify;        /* system calls can be answered by a supervisor */
-	bool inside;                /* this is a sandbox of wrapix itself */
-	bool tun;                   /* /dev/net/tun can be opened */
-	char *resolv_conf;          /* the host's */
+	bool seccomp_notify;    /* system calls can be answered by a supervisor */
+	bool inside;            /* this is a sandbox of wrapix itself */
+	bool tun;               /* /dev/net/tun can be opened */
+	char *resolv_conf;      /* the host's */
+	char *proxy, *no_proxy; /* HTTPS_PROXY and NO_PROXY; not in the facts' JSON: a password */
 	char *git_name, *git_email; /* from the user's own git configuration */
 	struct env_fact *env;       /* the allow-listed and the named variables that are set */
 	size_t n_env;
