@@ -381,4 +381,14 @@ flip "$project/wrapix.json" "$tmp/config-link"
 many "$wrapix" run . --network none -- sh -c 'echo ran; cat wrapix.json'
 stop_flip
 judge_race "wrapix.json, by a link to a secret"
+
+# .wrapix, which is covered in the same way.
+new_project
+mkdir .wrapix
+ln -s "$secret" "$tmp/wrapix-link"
+flip "$project/.wrapix" "$tmp/wrapix-link"
+many "$wrapix" run . --network none -- sh -c 'echo ran; cat .wrapix/key'
+stop_flip
+check "swapped: .wrapix, by a link to a directory: never the wrong one" is "$held" 0
+check "... control: a start was met" [ "$won" -gt 0 ]
 finish

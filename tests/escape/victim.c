@@ -122,7 +122,9 @@ static void serve(void)
 	serve_unix("abstract", SOCK_STREAM, name, true);
 	(void)snprintf(name, sizeof(name), "wrapix-escape-datagram-%d", (int)getpid());
 	serve_unix("abstract_datagram", SOCK_DGRAM, name, true);
-	(void)mkdir("/tmp/.X11-unix", 01777);
+	/* as an X server would, and would leave it */
+	if (mkdir("/tmp/.X11-unix", 01777) == 0 && chmod("/tmp/.X11-unix", 01777) < 0)
+		fail("/tmp/.X11-unix");
 	(void)snprintf(name, sizeof(name), "/tmp/.X11-unix/X9%d", (int)getpid());
 	serve_unix("x11", SOCK_STREAM, name, true);
 	serve_unix("x11", SOCK_STREAM, name, false);
