@@ -116,6 +116,8 @@ static const struct opt shared_opts[] = {
 	{ 0, "host-port", "PORT", .kind = OPT_CALL, .call = add_port, .repeat = true,
 	  .help = "let the sandbox reach this port of this machine's loopback, at 127.0.0.1 and "
 		  "as host.wrapix.internal; repeatable" },
+	{ 0, "explain", SPEC_FLAG,
+	  .help = "tell programs why they are refused: HTTP 403 on port 80, a TLS alert on 443" },
 	{ 0, "filter-tier", "queue|static|ports", WORDS,
 	  .help = "catch connections in no better way than this; for tests of older kernels' "
 		  "ways" },

@@ -309,13 +309,12 @@ static void begin_name(struct dial *dial)
 	}
 }
 
-bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
-		const char *name, struct policy *policy, const struct rule *rule)
+static struct dial *dial_new(struct dial_list *list, const struct queue_packet *packet)
 {
 	struct dial *dial = calloc(1, sizeof(*dial));
 
 	if (!dial)
-		return false;
+		return NULL;
 	*dial = (struct dial){
 		.list = list,
 		.next = list->head,
@@ -323,9 +322,7 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 		.id = ++list->last_id,
 		.packet = *packet,
 		.port = packet->dport,
-		.inside = inside,
-		.policy = policy_ref(policy),
-		.rule = rule,
+		.inside = -1,
 		.outside.fd = -1,
 		.deadline = now() + BUDGET_SECONDS,
 	};
@@ -334,6 +331,19 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 	list->head = dial;
 	if (list->n++ == 0)
 		watch_time(list, true);
+	return dial;
+}
+
+bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
+		const char *name, struct policy *policy, const struct rule *rule)
+{
+	struct dial *dial = dial_new(list, packet);
+
+	if (!dial)
+		return false;
+	dial->inside = inside;
+	dial->policy = policy_ref(policy);
+	dial->rule = rule;
 	if (name) {
 		snprintf(dial->name, sizeof(dial->name), "%s", name);
 		begin_name(dial);
@@ -343,6 +353,20 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 		dial->state = DIAL_CONNECTING;
 		connect_next(dial);
 	}
+	return true;
+}
+
+bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, const char *name,
+		 const char *reason)
+{
+	struct dial *dial = dial_new(list, packet);
+
+	if (!dial)
+		return false;
+	snprintf(dial->name, sizeof(dial->name), "%s", name);
+	dial->refused = reason;
+	dial->state = DIAL_CONNECTED;
+	dial->deadline = now() + ACCEPT_SECONDS;
 	return true;
 }
 

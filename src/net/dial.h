@@ -24,8 +24,9 @@ struct dial {
 	const struct rule *rule;
 	struct address addresses[RESOLVER_ADDRESSES];
 	size_t n_addresses, at;
-	uint16_t port;  /* to dial: the proxy's, or the packet's own */
-	bool via_proxy; /* the addresses are the proxy's */
+	uint16_t port;       /* to dial: the proxy's, or the packet's own */
+	bool via_proxy;      /* the addresses are the proxy's */
+	const char *refused; /* nothing is dialled: why, for who connects; NULL: it is dialled */
 	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_ASKING, DIAL_CONNECTED } state;
 	struct loop_source outside;
 	time_t deadline;
@@ -68,5 +69,8 @@ void dial_list_stop(struct dial_list *list);
  * taken over. False without memory: nothing was taken. */
 bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
 		const char *name, struct policy *policy, const struct rule *rule);
+/* Keeps a place for a connection that is accepted to be told why it is refused. */
+bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, const char *name,
+		 const char *reason);
 struct dial *dial_find(const struct dial_list *list, const struct queue_packet *packet);
 void dial_free(struct dial *dial);

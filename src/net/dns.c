@@ -308,6 +308,14 @@ static bool answer_policy(const struct dns *dns, const struct query *q, struct r
 	}
 	if (policy_name(dns->policy, host).allow)
 		return true; /* a service of an allowed host: no data, no event */
+	ret->report = !is_chatter(q->name);
+	if (dns->explain && ret->report) {
+		struct verdict denied = ret->verdict;
+
+		give_name(dns, q, reply, ret);
+		ret->verdict = denied;
+		return true;
+	}
 	reply->rcode = RCODE_NO_NAME;
 	reply->ede = EDE_BLOCKED;
 	if (ret->verdict.rule)
@@ -315,7 +323,6 @@ static bool answer_policy(const struct dns *dns, const struct query *q, struct r
 			       ret->verdict.rule->text);
 	else
 		(void)snprintf(reply->why, sizeof(reply->why), "wrapix: no rule allows this name");
-	ret->report = !is_chatter(q->name);
 	memmove(ret->name, ret->name + (host - q->name), strlen(host) + 1);
 	return true;
 }

@@ -19,6 +19,7 @@ struct dns {
 	const struct policy *policy;
 	struct names *names;
 	bool no_ipv6; /* AAAA: no data */
+	bool explain; /* denied names get an address too, where the reason is told */
 	/* Where host.wrapix.internal and host.containers.internal are; NULL: no such record, and
 	 * with both NULL no such name. */
 	const struct address *host_v4, *host_v6;

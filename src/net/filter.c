@@ -85,6 +85,22 @@ static bool is_full(const struct filter *f)
 	return f->relay.n_conns + f->dials.n >= CONNECTIONS_MAX;
 }
 
+/* With --explain a refused connection to a name is accepted, to be told the reason. */
+static bool tell_why(struct filter *f, const struct queue_packet *packet, int inside,
+		     const char *name, enum net_reason reason)
+{
+	if (!f->explain || !name || !explainer_can(packet->dport) || is_full(f))
+		return false;
+	if (inside >= 0) {
+		explainer_tell(&f->explainer, inside, name, packet->dport, net_reason_name(reason));
+		return true;
+	}
+	if (!dial_refuse(&f->dials, packet, name, net_reason_name(reason)))
+		return false;
+	queue_verdict(f->sockets.queue, packet->id, QUEUE_PASS);
+	return true;
+}
+
 /* Starts to dial for a connection that is allowed, or says why not. */
 static bool begin(struct filter *f, const struct queue_packet *packet, int inside)
 {
@@ -96,7 +112,7 @@ static bool begin(struct filter *f, const struct queue_packet *packet, int insid
 		verdict = (struct verdict){ .reason = NET_LIMIT };
 	if (!verdict.allow) {
 		deny(f, name, name ? NULL : &dst, packet->dport, &verdict);
-		return false;
+		return tell_why(f, packet, inside, name, verdict.reason);
 	}
 	return dial_begin(&f->dials, packet, inside, name, f->policy, verdict.rule);
 }
@@ -248,7 +264,10 @@ static void on_accepted(struct filter *f, int fd)
 		return;
 	}
 	dial = dial_find(&f->dials, &packet);
-	if (dial && dial->state == DIAL_CONNECTED) {
+	if (dial && dial->refused) {
+		explainer_tell(&f->explainer, fd, dial->name, packet.dport, dial->refused);
+		dial_free(dial);
+	} else if (dial && dial->state == DIAL_CONNECTED) {
 		join(f, dial, fd);
 	} else if (f->tier == TIER_QUEUE) {
 		/* Nobody was let through to here: it is the relay's own port that was dialled. */
@@ -438,10 +457,13 @@ static int configure(struct filter *f, struct err *err)
 	if (r == 0)
 		r = relay_start(&f->relay, f->loop, &relay, err);
 	if (r == 0)
+		r = explainer_start(&f->explainer, f->loop, err);
+	if (r == 0)
 		r = dial_list_start(&f->dials, f->loop, &dials, err);
 	if (r < 0)
 		return r;
 	dns.no_ipv6 = !ipv6;
+	dns.explain = f->explain;
 	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
 	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,
 			     on_dns_report, f, err);
@@ -505,6 +527,7 @@ void filter_stop(struct filter *f)
 	if (!f->loop)
 		return;
 	dns_server_stop(&f->dns);
+	explainer_stop(&f->explainer);
 	loop_remove(f->loop, &f->queue);
 	loop_remove(f->loop, &f->log);
 	loop_remove(f->loop, &f->tcp);

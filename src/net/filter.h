@@ -16,6 +16,7 @@
 
 #include "net/dial.h"
 #include "net/dnsserve.h"
+#include "net/explain.h"
 #include "net/nft.h"
 #include "net/relay.h"
 
@@ -47,6 +48,8 @@ struct filter {
 	struct dns_server dns;
 	struct dial_list dials;
 	struct proxy proxy; /* port 0: none */
+	bool explain;       /* who is refused on ports 80 and 443 is told why */
+	struct explainer explainer;
 	struct relay relay;
 	net_event_fn *on_event;
 	void *ctx;

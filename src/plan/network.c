@@ -101,6 +101,7 @@ static int plan_filter(struct plan *plan, const struct spec *spec, const struct 
 	}
 	plan->proxy = arena_strdup(&plan->arena, host->proxy);
 	plan->no_proxy = arena_strdup(&plan->arena, host->no_proxy);
+	plan->explain = spec->explain;
 	plan->filter_tier = spec->filter_tier ? spec->filter_tier : FILTER_QUEUE;
 	for (size_t i = 0; i < spec->n_rules; i++)
 		strv_add(&plan->arena, spec->rules[i].deny ? &plan->deny : &plan->allow,

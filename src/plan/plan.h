@@ -77,6 +77,7 @@ struct plan {
 	size_t n_ports;
 	bool publish_auto; /* what listens inside, as it comes */
 	enum filter_tier filter_tier;
+	bool explain;
 	char *proxy, *no_proxy; /* of the host, or NULL; may hold a password: never printed */
 
 	int landlock_abi;

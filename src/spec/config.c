@@ -262,7 +262,7 @@ static int read_rules(const struct reader *reader, const struct json_at *at,
 static int read_network(const struct reader *reader, const struct json_at *at,
 			struct json_object *value, struct err *err)
 {
-	static const char *const words[] = { "mode", "allow", "deny" };
+	static const char *const words[] = { "mode", "allow", "deny", "explain" };
 	struct json_object *mode;
 	const char *text = "filtered";
 	int r = 0;
@@ -275,7 +275,9 @@ static int read_network(const struct reader *reader, const struct json_at *at,
 	{
 		if (!in_words(key, words, ARRAY_LEN(words)))
 			return json_err_key(JSON_KEY(at, key), words, ARRAY_LEN(words), err);
-		if (r == 0 && strcmp(key, "mode"))
+		if (r == 0 && !strcmp(key, "explain"))
+			r = read_bool(reader, JSON_KEY(at, key), entry, err);
+		else if (r == 0 && strcmp(key, "mode"))
 			r = read_rules(reader, JSON_KEY(at, key), entry, !strcmp(key, "deny"), err);
 	}
 	mode = json_object_object_get(value, "mode");

@@ -217,6 +217,7 @@ static const struct key keys[] = {
 	{ "memory", parse_bytes, FIELD(limits.memory), NULL, MIB, INT64_MAX },
 	{ "pids", parse_count, FIELD(limits.pids), NULL, 1, 1 << 22 },
 	{ "disk", parse_bytes, FIELD(limits.disk), NULL, MIB, INT64_MAX },
+	{ "explain", parse_bool, FIELD(explain), bools },
 	{ "only", parse_bool, FIELD(only), bools },
 	{ "force", parse_bool, FIELD(force), bools },
 	{ "asRoot", parse_bool, FIELD(as_root), bools },

@@ -62,7 +62,7 @@ struct limits {
 };
 
 enum {
-	SPEC_KEYS = 16,
+	SPEC_KEYS = 32,
 	SPEC_MAX_MOUNTS = 10000,
 	SPEC_MAX_ENV = 10000,
 	SPEC_MAX_RULES = 10000,
@@ -85,6 +85,7 @@ struct spec {
 	size_t n_env;
 	struct limits limits;
 	enum filter_tier filter_tier;
+	bool explain; /* tell programs over the refused connection why */
 	struct rule_spec *rules;
 	size_t n_rules;
 	struct port_spec *ports;

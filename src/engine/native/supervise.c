@@ -176,6 +176,7 @@ static int start_filter(struct supervisor *s, struct err *err)
 	}
 	filter_start(&s->filter, &s->loop, take_fd(&s->sandbox->netns), policy, on_net_event, s);
 	s->filter.best = (enum net_tier)(plan->filter_tier - 1);
+	s->filter.explain = plan->explain;
 	return plan->proxy ? proxy_parse(plan->proxy, plan->no_proxy, &s->filter.proxy, err) : 0;
 }
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Explaining a refusal. What is said is sent at once, and the connection is closed when the other
+ * side has closed it or a few seconds later: closing with unread bytes would be a reset, and the
+ * reason would be lost with it. What comes in is thrown away unread.
+ */
+#include "net/explain.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#define FAREWELLS_MAX 64
+#define FAREWELL_SECONDS 3
+
+struct farewell {
+	struct explainer *explainer;
+	struct farewell *next, **link;
+	struct loop_source source;
+	time_t deadline;
+};
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+bool explainer_can(uint16_t port)
+{
+	return port == 80 || port == 443;
+}
+
+static void finish(struct farewell *f)
+{
+	struct explainer *explainer = f->explainer;
+
+	loop_remove(explainer->loop, &f->source);
+	close(f->source.fd);
+	*f->link = f->next;
+	if (f->next)
+		f->next->link = f->link;
+	free(f);
+	if (--explainer->n == 0)
+		timerfd_settime(explainer->timer.fd, 0, &(struct itimerspec){ 0 }, NULL);
+}
+
+static int on_bytes(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct farewell *f = container_of(source, struct farewell, source);
+	char bytes[4096];
+	ssize_t n = recv(source->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	(void)events;
+	(void)err;
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return 0;
+	finish(f);
+	return 0;
+}
+
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct explainer *explainer = container_of(source, struct explainer, timer);
+	uint64_t ticks;
+
+	(void)events;
+	(void)err;
+	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+		return 0;
+	for (struct farewell *f = explainer->head, *next; f; f = next) {
+		next = f->next;
+		if (now() >= f->deadline)
+			finish(f);
+	}
+	return 0;
+}
+
+int explainer_start(struct explainer *explainer, struct loop *loop, struct err *err)
+{
+	*explainer = (struct explainer){
+		.loop = loop,
+		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			   .on_event = on_timer },
+	};
+	if (explainer->timer.fd < 0)
+		return err_errno(err, errno, "timerfd");
+	return loop_add(loop, &explainer->timer, EPOLLIN, err);
+}
+
+void explainer_stop(struct explainer *explainer)
+{
+	if (!explainer->loop)
+		return;
+	while (explainer->head)
+		finish(explainer->head);
+	loop_remove(explainer->loop, &explainer->timer);
+	close(explainer->timer.fd);
+	*explainer = (struct explainer){ .loop = NULL };
+}
+
+/* The name is canonical: nothing in it needs escaping. */
+static size_t words_for(const char *name, uint16_t port, const char *reason, char *buf, size_t size)
+{
+	static const char alert[] = { 0x15, 3, 1, 0, 2, 2, 49 }; /* fatal, access_denied */
+	char body[512];
+	int n;
+
+	if (port == 443) {
+		memcpy(buf, alert, sizeof(alert));
+		return sizeof(alert);
+	}
+	n = snprintf(body, sizeof(body),
+		     "wrapix: %s:%u was refused (%s). To allow it, start with --allow %s, or "
+		     "'wrapix allow' for this session, outside of the sandbox.\n",
+		     name, port, reason, name);
+	n = snprintf(buf, size,
+		     "HTTP/1.1 403 Refused by wrapix: %s\r\nContent-Type: text/plain\r\n"
+		     "Content-Length: %d\r\nConnection: close\r\n\r\n%s",
+		     reason, n, body);
+	return (size_t)n;
+}
+
+void explainer_tell(struct explainer *explainer, int fd, const char *name, uint16_t port,
+		    const char *reason)
+{
+	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+	struct farewell *f = explainer->n < FAREWELLS_MAX ? calloc(1, sizeof(*f)) : NULL;
+	char words[1024];
+	size_t len = words_for(name, port, reason, words, sizeof(words));
+	struct err ignored; /* the loop refuses it: then it is closed now */
+
+	if (!f) {
+		close(fd);
+		return;
+	}
+	/* Whoever does not read it has not lost anything else. */
+	(void)send(fd, words, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)shutdown(fd, SHUT_WR);
+	*f = (struct farewell){
+		.explainer = explainer,
+		.next = explainer->head,
+		.link = &explainer->head,
+		.source = { .fd = fd, .on_event = on_bytes },
+		.deadline = now() + FAREWELL_SECONDS,
+	};
+	if (f->next)
+		f->next->link = &f->next;
+	explainer->head = f;
+	if (explainer->n++ == 0)
+		timerfd_settime(explainer->timer.fd, 0, &second, NULL);
+	if (loop_add(explainer->loop, &f->source, EPOLLIN, &ignored) < 0)
+		finish(f);
+}
