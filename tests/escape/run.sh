@@ -263,18 +263,20 @@ terminal() {
 # --- somebody calls a server inside ---
 
 # pasta as it comes looks once a second for ports to open, so one call is not enough.
-answered() {
-	calling_until=$(($(date +%s) + 3))
+answered() { # answered SECONDS
+	calling_until=$(($(date +%s) + $1))
 	until with_secrets ./attempt call; do
 		[ "$(date +%s)" -lt "$calling_until" ] || return 1
 	done
 }
 
-call_in() { # call_in COMMAND...: the server runs while we call it
+call_in() { # call_in SECONDS COMMAND...: the server runs while we call it
+	patience=$1
+	shift
 	rm -f serving
 	"$@" >"$base/log/served" 2>&1 &
 	server=$!
-	await exists serving && answered
+	await exists serving && answered "$patience"
 	called=$?
 	kill -9 $server 2>/dev/null
 	wait $server 2>/dev/null
@@ -287,13 +289,13 @@ serve_inside() { exec "$wrapix" run . --network open -- ./attempt --inside serve
 
 inbound() {
 	for control in serve_outside serve_behind_pasta; do
-		call_in $control >"$base/log/called" || {
+		call_in 20 $control >"$base/log/called" || {
 			echo "the control is broken: $control"
 			cat "$base/log/served" "$base/log/called"
 			return 1
 		}
 	done
-	fails call_in serve_inside >"$base/log/called" && exists serving && has "$base/log/called" stopped
+	fails call_in 3 serve_inside >"$base/log/called" && exists serving && has "$base/log/called" stopped
 }
 
 # --- root starts it in a user's project, and must become that user ---
