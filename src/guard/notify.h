@@ -9,10 +9,10 @@
 
 #include "os/loop.h"
 
+/* An answer; a negative errno makes the call fail with it. */
 enum {
 	NOTIFY_CONTINUE = 0, /* let the kernel do the call */
 	NOTIFY_LATER = 1,    /* notify_answer() will follow */
-	/* a negative errno: the call fails with it */
 };
 
 /* Says what becomes of a call. What it sees of the process is hostile and may change under it. */

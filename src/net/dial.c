@@ -184,11 +184,11 @@ static void on_addresses(struct dial *dial, const struct resolver_answer *answer
 
 	for (size_t i = 0; i < answer->n; i++) {
 		struct address address = from_in6(&answer->addresses[i]);
-		/* Behind a proxy the name was judged, and the proxy is the user's own choice. */
-		struct verdict verdict = dial->via_proxy ? (struct verdict){ .allow = true }
-							 : policy_dial(dial->policy, dial->name,
-								       &address, dial->port);
+		struct verdict verdict = { .allow = true };
 
+		/* Behind a proxy the name was judged, and the proxy is the user's own choice. */
+		if (!dial->via_proxy)
+			verdict = policy_dial(dial->policy, dial->name, &address, dial->port);
 		if (verdict.allow) {
 			dial->addresses[dial->n_addresses++] = address;
 		} else {

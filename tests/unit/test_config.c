@@ -77,9 +77,17 @@ static void test_bad(void)
 		{ "{\"workspace\":\"cow\"}",
 		  "f: workspace: not available yet in this version of wrapix" },
 		{ "{\"profile\":7}", "f: profile: must be a string, not 7" },
-		{ "{\"network\":{\"mode\":\"open\"}}",
-		  "f: network: must be a string, not an object" },
-		{ "{\"network\":\"opne\"}", "f: network: 'opne': must be one of open, none, host" },
+		{ "{\"network\":7}",
+		  "f: network: must be a mode, or an object with \"mode\", not 7" },
+		{ "{\"network\":{\"mode\":7}}", "f: network.mode: must be a string, not 7" },
+		{ "{\"network\":{\"alow\":[]}}", "f: network.alow: unknown key" },
+		{ "{\"network\":{\"allow\":[7]}}", "f: network.allow[0]: must be a string, not 7" },
+		{ "{\"network\":{\"explain\":7}}",
+		  "f: network.explain: must be true or false, not 7" },
+		{ "{\"network\":\"opne\"}",
+		  "f: network: 'opne': must be one of open, none, host, filtered" },
+		{ "{\"publish\":[\"99999\"]}", "f: publish[0]: '99999': not a port to publish" },
+		{ "{\"hostPorts\":[true]}", "f: hostPorts[0]: must be a port, not true" },
 		{ "{\"only\":\"true\"}", "f: only: must be true or false, not \"true\"" },
 		{ "{\"only\":null}", "f: only: must be true or false, not null" },
 		{ "{\"env\":[\"A=b\"]}", "f: env: must be an object, not a list" },
@@ -525,7 +533,8 @@ static void test_schema(void)
 	for (; config_key(n); n++)
 		ok(has_key(properties, config_key(n)), "the schema has %s", config_key(n));
 	is_int(json_object_object_length(properties), (long long)n, "and no other key");
-	check_words(down(properties, "network", "enum"), "network");
+	check_words(down(json_object_object_get(schema, "$defs"), "networkMode", "enum"),
+		    "network");
 	check_words(down(properties, "engine", "enum"), "engine");
 	check_words(down(properties, "home", "enum"), "home");
 	json_object_object_foreach(down(properties, "limits", "properties"), key, value)
