@@ -71,6 +71,7 @@ _Noreturn static void try_it(const struct attempt *a)
 	int r;
 
 	(void)setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)alarm(SECONDS);
 	/* Mounts of one control are not for the next. */
 	if (own_namespaces && unshare(CLONE_NEWNS) < 0)

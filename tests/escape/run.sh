@@ -278,18 +278,19 @@ call_in() { # call_in SECONDS COMMAND...: the server runs while we call it
 	server=$!
 	await exists serving && answered "$patience"
 	called=$?
-	kill -9 $server 2>/dev/null
+	kill $server 2>/dev/null
 	wait $server 2>/dev/null
+	await fails with_secrets ./attempt call # the next one needs its port
 	return $called
 }
 
 serve_outside() { exec ./attempt serve; }
-serve_behind_pasta() { exec pasta --config-net --quiet -- ./attempt serve; }
+serve_behind_pasta() { exec pasta --config-net --quiet -- setpriv --pdeathsig KILL ./attempt serve; }
 serve_inside() { exec "$wrapix" run . --network open -- ./attempt --inside serve; }
 
 inbound() {
 	for control in serve_outside serve_behind_pasta; do
-		call_in 20 $control >"$base/log/called" || {
+		call_in 15 $control >"$base/log/called" || {
 			echo "the control is broken: $control"
 			cat "$base/log/served" "$base/log/called"
 			return 1
