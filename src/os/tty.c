@@ -50,9 +50,13 @@ void tty_close(struct tty *tty)
 	tty->fd = -1;
 }
 
-void tty_copy_settings(const struct tty *tty, int master_fd)
+void tty_copy_settings(const struct tty *tty, int master_fd, bool process_output)
 {
-	tcsetattr(master_fd, TCSANOW, &tty->saved);
+	struct termios settings = tty->saved;
+
+	if (!process_output)
+		settings.c_oflag &= ~(tcflag_t)OPOST;
+	tcsetattr(master_fd, TCSANOW, &settings);
 	tty_copy_size(tty, master_fd);
 }
 

@@ -18,6 +18,7 @@ void tty_raw(struct tty *tty);
 void tty_restore(struct tty *tty);
 void tty_close(struct tty *tty);
 
-/* Gives the slave behind master_fd the user's settings and window size. */
-void tty_copy_settings(const struct tty *tty, int master_fd);
+/* Gives the slave behind master_fd the user's settings and window size; without processing of
+ * output where the user's terminal goes on doing that. */
+void tty_copy_settings(const struct tty *tty, int master_fd, bool process_output);
 void tty_copy_size(const struct tty *tty, int master_fd);

@@ -16,6 +16,8 @@
  */
 #pragma once
 
+#include <signal.h>
+
 #include "engine/engine.h"
 #include "engine/native/control.h"
 #include "net/pasta.h"
@@ -69,6 +71,9 @@ struct sandbox {
 
 /* Tells whoever listens that a comfort was lost. */
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err);
+
+/* The signals that supervise() takes; blocked from before the start, so that none is lost. */
+void supervised_signals(sigset_t *ret);
 
 /* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */
 int supervise(struct sandbox *sandbox, int *ret_status, struct err *err);

@@ -244,18 +244,6 @@ static int make_group(struct sandbox *sandbox, const char *id, struct err *err)
 	return cgroup_create(&sandbox->cgroup, &plan->cgroup, CGROUP_NONE, id, &plan->limits, err);
 }
 
-/* Signals that arrive while we start are delivered when the command can have them. */
-static void block_signals(sigset_t *ret_old)
-{
-	static const int held[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP };
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_LEN(held); i++)
-		sigaddset(&set, held[i]);
-	sigprocmask(SIG_BLOCK, &set, ret_old);
-}
-
 int native_run(const struct plan *plan, const char *id, const struct engine_hooks *hooks,
 	       int *ret_status, struct err *err)
 {
@@ -279,7 +267,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 		.wait_for_go = needs_go(plan),
 	};
 	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
-	sigset_t old;
+	sigset_t held, old;
 	int r;
 
 	if (!sources)
@@ -287,7 +275,9 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	r = check_standard_descriptors(err);
 	if (r < 0)
 		return r;
-	block_signals(&old);
+	/* Signals that arrive while we start are delivered when the command can have them. */
+	supervised_signals(&held);
+	sigprocmask(SIG_BLOCK, &held, &old);
 	sandbox.ports.automatic = plan->publish_auto;
 	r = ports_bind(&sandbox.ports, plan->ports, plan->n_ports, err);
 	if (r == 0)

@@ -224,19 +224,23 @@ static int start_network(struct supervisor *s, struct err *err)
 				    filtered ? on_filtered_socket : on_socket, s, err);
 }
 
+void supervised_signals(sigset_t *ret)
+{
+	/* Using the terminal from the background is an error to handle, not a stop. */
+	static const int others[] = { SIGWINCH, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU };
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
+		sigaddset(ret, forwarded[i]);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		sigaddset(ret, others[i]);
+}
+
 static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *err)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
-		sigaddset(&set, forwarded[i]);
-	sigaddset(&set, SIGWINCH);
-	sigaddset(&set, SIGTSTP);
-	sigaddset(&set, SIGCONT);
-	/* Using the terminal from the background is an error to handle, not a stop. */
-	sigaddset(&set, SIGTTIN);
-	sigaddset(&set, SIGTTOU);
+	supervised_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, ret_old);
 	s->signals = (struct loop_source){
 		.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),

@@ -107,6 +107,33 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 	return update(t, err);
 }
 
+/* A job in the background must leave the terminal alone: setting or reading it would stop us. */
+static void take_keys(struct terminal *t)
+{
+	t->foreground = tcgetpgrp(t->tty.fd) == getpgrp();
+	if (t->has_input && t->foreground)
+		tty_raw(&t->tty);
+}
+
+/* "cat x | wrapix run -- less": standard input is a pipe, and the program reads its keys from
+ * /dev/tty. It shows that it does by taking line editing off. */
+static void follow_mode(struct terminal *t)
+{
+	struct termios inner;
+	bool wants_keys;
+
+	if (t->std_input || t->master.fd < 0 || tcgetattr(t->master.fd, &inner) < 0)
+		return;
+	wants_keys = !(inner.c_lflag & ICANON);
+	if (wants_keys == t->has_input)
+		return;
+	t->has_input = wants_keys;
+	if (wants_keys)
+		take_keys(t);
+	else
+		tty_restore(&t->tty);
+}
+
 static int on_master(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct terminal *t = container_of(source, struct terminal, master);
@@ -120,15 +147,8 @@ static int on_master(struct loop_source *source, uint32_t events, struct err *er
 		t->out.len = t->out.at = 0;
 	if (ended && !waiting(&t->out))
 		drop_master(t);
+	follow_mode(t);
 	return update(t, err);
-}
-
-/* A job in the background must leave the terminal alone: setting or reading it would stop us. */
-static void take_keys(struct terminal *t)
-{
-	t->foreground = tcgetpgrp(t->tty.fd) == getpgrp();
-	if (t->has_input && t->foreground)
-		tty_raw(&t->tty);
 }
 
 int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const bool std_tty[3],
@@ -138,7 +158,7 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	int r = tty_open(&t->tty, std_fd, err);
 
 	t->loop = loop;
-	t->has_input = std_tty[0];
+	t->has_input = t->std_input = std_tty[0];
 	t->user_gone = false;
 	t->in.at = t->in.len = t->out.at = t->out.len = 0;
 	t->user = (struct loop_source){ .fd = t->tty.fd, .on_event = on_user };
@@ -147,7 +167,8 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	fcntl(master_fd, F_SETFL, O_NONBLOCK);
 	if (r < 0)
 		return r;
-	tty_copy_settings(&t->tty, master_fd);
+	/* Where ours stays cooked, line ends are turned out here and not twice. */
+	tty_copy_settings(&t->tty, master_fd, t->has_input);
 	take_keys(t);
 	r = loop_add(loop, &t->user, 0, err);
 	if (r == 0)
@@ -161,8 +182,22 @@ void terminal_resize(struct terminal *t)
 		tty_copy_size(&t->tty, t->master.fd);
 }
 
+/* Writes out what the sandbox has written so far. */
+static void flush_output(struct terminal *t)
+{
+	while (t->master.fd >= 0 && t->user.fd >= 0) {
+		struct pollfd user = { .fd = t->tty.fd, .events = POLLOUT };
+
+		if (flow_read(&t->out, t->master.fd) == FLOW_END || !waiting(&t->out))
+			break;
+		if (flow_write(&t->out, t->tty.fd) == FLOW_END || poll(&user, 1, 1000) <= 0)
+			break;
+	}
+}
+
 void terminal_suspend(struct terminal *t)
 {
+	flush_output(t);
 	tty_restore(&t->tty);
 }
 
@@ -181,14 +216,7 @@ void terminal_stop(struct terminal *t)
 	if (t->peer >= 0)
 		close(t->peer);
 	t->peer = -1;
-	while (t->master.fd >= 0 && t->user.fd >= 0) {
-		struct pollfd user = { .fd = t->tty.fd, .events = POLLOUT };
-
-		if (flow_read(&t->out, t->master.fd) == FLOW_END || !waiting(&t->out))
-			break;
-		if (flow_write(&t->out, t->tty.fd) == FLOW_END || poll(&user, 1, 1000) <= 0)
-			break;
-	}
+	flush_output(t);
 	drop_master(t);
 	loop_remove(t->loop, &t->user);
 	tty_close(&t->tty);

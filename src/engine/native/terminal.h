@@ -17,7 +17,8 @@ struct terminal {
 	struct loop_source user, master;
 	int peer; /* a slave of our own: a command that closes its last one has not ended */
 	struct flow in, out; /* from the user, to the user */
-	bool has_input;      /* standard input is the terminal: keys go inside */
+	bool std_input;      /* standard input is the terminal */
+	bool has_input;      /* keys go inside */
 	bool foreground;     /* the keys are ours: not after 'bg' */
 	bool user_gone;
 };

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The session's door.
+ *
+ * The directory is the user's alone (0700), so the kernel keeps others out; who comes through is
+ * asked again, because a directory's mode can be changed. Nothing here waits for a client: a reply
+ * that does not fit into the socket ends the connection, and so does a newcomer when all places are
+ * taken: the oldest has to go, after it was heard.
+ *
+ * What an attacker controls: nothing, unless he is the same user; then the bytes of requests.
+ */
+#include "session/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "os/proc.h"
+#include "session/request.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+#define PATIENCE_SECONDS 10
+#define REPLY_MAX 16384
+#define BACKLOG 16
+
+/* By way of the descriptor: the real path may be longer than a socket's may be. */
+static struct sockaddr_un address_in(int dir_fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", dir_fd);
+	return address;
+}
+
+int control_listen(int dir_fd, struct err *err)
+{
+	const struct sockaddr_un address = address_in(dir_fd);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    fchmodat(dir_fd, "control", 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
+		return err_errno(err, errno, "the session's control socket");
+	return take_fd(&fd);
+}
+
+/* --- the server --- */
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Every sandbox has pid namespaces of its own. The pid cannot have become another process's while
+ * it is looked at, where the kernel gives the peer itself (6.5). */
+static bool is_outside(int fd, pid_t pid)
+{
+	_cleanup_close_ int pidfd = -1;
+	socklen_t len = sizeof(pidfd);
+	char path[64];
+
+	if (pid <= 0)
+		return false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) < 0)
+		pidfd = os_pidfd_open(pid);
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return pidfd >= 0 && same_file(path, "/proc/self/ns/pid") &&
+	       poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, 0) == 0;
+}
+
+static bool may_ask(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	       peer.uid == geteuid() && is_outside(fd, peer.pid);
+}
+
+static bool answer(int fd, const struct str *reply)
+{
+	return send(fd, reply->s, reply->len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)reply->len;
+}
+
+static void answer_error(int fd, const char *text)
+{
+	_cleanup_str_ struct str reply = { 0 };
+	struct err err;
+
+	err_set(&err, EPROTO, "%s", text);
+	reply_add(&reply, &err);
+	(void)answer(fd, &reply); /* the connection ends in any case */
+}
+
+static void drop(struct control_client *client)
+{
+	if (client->source.fd < 0)
+		return;
+	loop_remove(client->server->loop, &client->source);
+	close(take_fd(&client->source.fd));
+}
+
+/* Hears one request, if there is one; false: the connection is of no more use. */
+static bool serve(struct control_client *client)
+{
+	const struct control_server *server = client->server;
+	_cleanup_free_ char *request = malloc(CONTROL_MAX + 1);
+	_cleanup_str_ struct str reply = { 0 };
+	int fd = client->source.fd;
+	ssize_t n;
+
+	if (!request)
+		return false;
+	n = recv(fd, request, CONTROL_MAX, MSG_DONTWAIT | MSG_TRUNC);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	if (n > CONTROL_MAX) {
+		answer_error(fd, "the request is too long");
+		return false;
+	}
+	request[n] = '\0';
+	server->fn(server->ctx, request, (size_t)n, &reply);
+	return answer(fd, &reply);
+}
+
+static int on_client(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct control_client *client = container_of(source, struct control_client, source);
+
+	(void)events;
+	(void)err;
+	if (!serve(client))
+		drop(client);
+	return 0;
+}
+
+static void admit(struct control_server *server, int fd)
+{
+	struct control_client *client = &server->clients[server->next];
+	struct err ignored; /* without memory there is no conversation */
+
+	server->next = (server->next + 1) % CONTROL_CLIENTS;
+	if (client->source.fd >= 0)
+		(void)serve(client); /* it may have said something just now */
+	drop(client);
+	client->source = (struct loop_source){ .fd = fd, .on_event = on_client };
+	if (loop_add(server->loop, &client->source, EPOLLIN, &ignored) < 0)
+		close(take_fd(&client->source.fd));
+}
+
+static int on_listener(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct control_server *server = container_of(source, struct control_server, listener);
+	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	(void)err;
+	if (fd < 0)
+		return 0; /* it is gone again, or comes back when there are descriptors */
+	if (may_ask(fd)) {
+		admit(server, fd);
+		return 0;
+	}
+	answer_error(fd, "only the user's own processes outside of sandboxes may ask");
+	close(fd);
+	return 0;
+}
+
+int control_server_start(struct control_server *server, struct loop *loop, int listener,
+			 control_fn *fn, void *ctx, struct err *err)
+{
+	int r;
+
+	*server = (struct control_server){
+		.loop = loop,
+		.listener = { .fd = listener, .on_event = on_listener },
+		.fn = fn,
+		.ctx = ctx,
+	};
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		server->clients[i] =
+			(struct control_client){ .server = server, .source = { .fd = -1 } };
+	r = loop_add(loop, &server->listener, EPOLLIN, err);
+	if (r < 0)
+		control_server_stop(server);
+	return r;
+}
+
+void control_server_stop(struct control_server *server)
+{
+	if (!server->loop)
+		return;
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		drop(&server->clients[i]);
+	loop_remove(server->loop, &server->listener);
+	close(server->listener.fd);
+	*server = (struct control_server){ .loop = NULL };
+}
+
+/* --- the client --- */
+
+static int explain(int code, struct err *err)
+{
+	switch (code) {
+	case EAGAIN:
+		err_set(err, ETIMEDOUT, "the session does not answer");
+		return err_hint(err, "is it stopped? 'fg' in its terminal lets it go on");
+	case ENOENT:
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EPIPE:
+		return err_set(err, code, "the session has ended");
+	case EMSGSIZE:
+		return err_usage(err, "too many rules at once");
+	default:
+		return err_errno(err, code, "talking to the session");
+	}
+}
+
+int control_call(int dir_fd, const struct str *request, struct str *reply, struct err *err)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
+	const struct sockaddr_un address = address_in(dir_fd);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	char buffer[REPLY_MAX];
+	ssize_t n;
+
+	if (request->len > CONTROL_MAX)
+		return explain(EMSGSIZE, err);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return explain(errno, err);
+	/* A refusal may have been sent, and the door shut, before we have said a word: it is read
+	 * all the same. */
+	if (send(fd, request->s, request->len, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+	    errno != ECONNRESET)
+		return explain(errno, err);
+	n = recv(fd, buffer, sizeof(buffer), 0);
+	if (n <= 0)
+		return explain(n < 0 ? errno : EPIPE, err);
+	str_addn(reply, buffer, (size_t)n);
+	return 0;
+}
