@@ -124,6 +124,27 @@ static void check_pasta(const struct patient *p, struct finding *f)
 	plan_release(&plan);
 }
 
+static void check_filter(const struct patient *p, struct finding *f)
+{
+	const char *tier;
+	struct err err = { 0 };
+
+	if (!p->host->seccomp_notify) {
+		f->verdict = MISSING;
+		str_add(&f->text,
+			"this kernel cannot ask a supervisor about system calls, or another "
+			"sandbox is around us");
+	} else if (probe_filter(&tier, &err) < 0) {
+		found_error(f, MISSING, &err);
+	} else {
+		str_addf(&f->text, "connections are caught by '%s'", tier);
+		if (strcmp(tier, "queue")) {
+			f->verdict = WEAKER;
+			str_addf(&f->text, ": %s", err.msg);
+		}
+	}
+}
+
 static void check_limits(const struct patient *p, struct finding *f)
 {
 	const struct cgroup_limits limits = {
@@ -188,10 +209,15 @@ static const struct {
 	const char *name;
 	void (*check)(const struct patient *p, struct finding *f);
 } checks[] = {
-	{ "kernel", check_kernel },           { "user namespaces", check_userns },
-	{ "mounts", check_mounts },           { "seccomp", check_seccomp },
-	{ "Landlock", check_landlock },       { "open network", check_pasta },
-	{ "limits", check_limits },           { "agent", check_agent },
+	{ "kernel", check_kernel },
+	{ "user namespaces", check_userns },
+	{ "mounts", check_mounts },
+	{ "seccomp", check_seccomp },
+	{ "Landlock", check_landlock },
+	{ "open network", check_pasta },
+	{ "filtered network", check_filter },
+	{ "limits", check_limits },
+	{ "agent", check_agent },
 	{ "a whole sandbox", check_sandbox },
 };
 

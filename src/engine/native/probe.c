@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "net/nft.h"
 #include "net/pasta.h"
 #include "os/fs.h"
 #include "os/linux/mount.h"
@@ -120,36 +121,87 @@ _Noreturn static void wait_for_ever(void)
 		pause();
 }
 
-int probe_pasta(const struct strv *argv, struct err *err)
+/* A child that waits in user and network namespaces of its own. */
+struct tenant {
+	pid_t pid;
+	int pidfd;
+};
+
+static int tenant_start(struct tenant *tenant, struct err *err)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
-	int mapped[2], pidfd, r;
-	struct pasta pasta = { 0 };
-	pid_t pid;
+	int mapped[2];
 	char byte;
 
 	if (pipe2(mapped, O_CLOEXEC) < 0)
 		return err_errno(err, errno, "pipe");
-	pid = userns_clone(CLONE_NEWUSER | CLONE_NEWNET, -1, &pidfd);
-	if (pid == 0) {
+	tenant->pid = userns_clone(CLONE_NEWUSER | CLONE_NEWNET, -1, &tenant->pidfd);
+	if (tenant->pid == 0) {
 		if (userns_map_self(uid, gid, err) < 0 || write(mapped[1], "", 1) < 0)
 			_exit(1);
 		wait_for_ever();
 	}
 	close(mapped[1]);
-	if (pid < 0) {
+	if (tenant->pid < 0) {
 		close(mapped[0]);
-		return userns_explain(-pid, err);
+		return userns_explain(-tenant->pid, err);
 	}
-	if (read(mapped[0], &byte, 1) != 1)
-		r = err_set(err, EPERM, "the user namespace could not be mapped");
-	else
-		r = pasta_start(&pasta, argv, pid, err);
-	pasta_stop(&pasta);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	if (read(mapped[0], &byte, 1) != 1) {
+		close(mapped[0]);
+		return err_set(err, EPERM, "the user namespace could not be mapped");
+	}
 	close(mapped[0]);
-	close(pidfd);
+	return 0;
+}
+
+static void tenant_stop(struct tenant *tenant)
+{
+	if (tenant->pid <= 0)
+		return;
+	kill(tenant->pid, SIGKILL);
+	waitpid(tenant->pid, NULL, 0);
+	close(tenant->pidfd);
+}
+
+int probe_pasta(const struct strv *argv, struct err *err)
+{
+	struct pasta pasta = { 0 };
+	struct tenant tenant;
+	int r = tenant_start(&tenant, err);
+
+	if (r == 0)
+		r = pasta_start(&pasta, argv, tenant.pid, err);
+	pasta_stop(&pasta);
+	tenant_stop(&tenant);
+	return r;
+}
+
+int probe_filter(const char **ret_tier, struct err *err)
+{
+	const struct nft_options options = { .best = TIER_QUEUE };
+	_cleanup_close_ int netns = -1;
+	struct ns_sockets sockets;
+	struct tenant tenant;
+	enum net_tier tier;
+	char path[64];
+	bool ipv6;
+	int r = tenant_start(&tenant, err);
+
+	if (r == 0) {
+		snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)tenant.pid);
+		netns = open(path, O_RDONLY | O_CLOEXEC);
+		r = netns < 0 ? err_errno(err, errno, "opening '%s'", path)
+			      : nsconf_open(netns, &sockets, err);
+	}
+	if (r == 0) {
+		r = nsconf_routes(&sockets, &ipv6, err);
+		if (r == 0)
+			r = nft_apply(&sockets, &options, &tier, err);
+		nsconf_close(&sockets);
+	}
+	tenant_stop(&tenant);
+	if (r == 0)
+		*ret_tier = net_tier_name(tier);
 	return r;
 }

@@ -10,5 +10,7 @@ int probe_userns(struct err *err);
 int probe_mounts(struct err *err);
 /* The filter, loaded. */
 int probe_seccomp(struct err *err);
+/* The filter of the network, in a namespace of its own; *ret_tier is the way it found. */
+int probe_filter(const char **ret_tier, struct err *err);
 /* pasta, attached to a network namespace. */
 int probe_pasta(const struct strv *argv, struct err *err);
