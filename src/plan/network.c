@@ -72,6 +72,10 @@ static int plan_pasta(struct plan *plan, const struct host *host, struct err *er
 	strv_add(&plan->arena, &plan->pasta, host->tools.pasta);
 	for (size_t i = 0; i < ARRAY_LEN(pasta_args); i++)
 		strv_add(&plan->arena, &plan->pasta, pasta_args[i]);
+	if (host->uid == 0) { /* as nobody, its default then, it could not look at our namespaces */
+		strv_add(&plan->arena, &plan->pasta, "--runas");
+		strv_add(&plan->arena, &plan->pasta, "0:0");
+	}
 	return 0;
 }
 
