@@ -190,8 +190,10 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
-	if (r == 0 && host_json)
+	if (r == 0 && host_json) {
 		host_assume_mounts(&spec->spec, &plan->host);
+		host_assume_agent(&spec->spec, &plan->host);
+	}
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
 	return r;
@@ -297,6 +299,8 @@ static void on_network(void *ctx, const struct net_event *event)
 	const struct observer *observer = ctx;
 	char text[NAME_SIZE + 128], port[8] = "";
 
+	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
+		emit(observer, WRAPIX_RULE, event->type == NET_EVENT_DENY_RULE, event->rule);
 	if (event->type != NET_EVENT_DENIED)
 		return;
 	if (event->port)
@@ -334,11 +338,17 @@ static void record(struct observer *observer)
 	};
 	struct err err;
 
-	if (session_create(&observer->session, observer->plan->host.runtime_dir, &info, &err) < 0) {
+	if (session_create(&observer->session, observer->plan->host.runtime_dir, &info,
+			   plan->net == NET_FILTERED, &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
 		emit(observer, WRAPIX_WARNING, 0, err.msg);
 	}
 	arena_release(&arena);
+}
+
+static int take_control(void *ctx)
+{
+	return take_fd(&((struct observer *)ctx)->session.control_fd);
 }
 
 /* The registry is written while the command already runs, and cleared while the kernel still takes
@@ -370,10 +380,11 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.plan = plan,
 		.fn = on_event,
 		.ctx = ctx,
-		.session = { .sessions_fd = -1, .meta_fd = -1 },
+		.session = SESSION_NONE,
 	};
 	struct engine_hooks hooks = {
 		.on_network = on_network,
+		.take_control = take_control,
 		.on_failure = on_failure,
 		.on_note = on_note,
 		.on_event = on_engine_event,

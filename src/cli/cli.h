@@ -58,6 +58,9 @@ struct ps_args {
 struct stop_args {
 	bool all, kill;
 };
+struct rules_args {
+	bool json;
+};
 struct doctor_args {
 	bool json;
 };
@@ -72,6 +75,8 @@ int cmd_run(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_ps(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
+int cmd_allow(int argc, char **argv);
+int cmd_deny(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

@@ -32,6 +32,12 @@ static const struct opt stop_opts[] = {
 	{ .kind = OPT_END },
 };
 
+static const struct opt rules_opts[] = {
+	{ 0, "json", FLAG(rules_args, json), .help = "print what became of each session as JSON" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
 static const struct opt doctor_opts[] = {
 	{ 0, "json", FLAG(doctor_args, json), .help = "print the findings as JSON" },
 	HELP,
@@ -116,6 +122,38 @@ const struct command commands[] = {
 		.syntax = { stop_opts, .max = -1U, .operand = "NAME",
 			    .complete = COMPLETE_SESSION },
 		.run = cmd_stop,
+	},
+	{
+		.name = "allow",
+		.usage = "allow SESSION HOST[:PORT]... [options]",
+		.summary = "let a running session reach more hosts",
+		.description =
+			"Adds allow rules to a session that runs with --network filtered. They "
+			"hold "
+			"at once, until the session ends. A deny rule for the same HOST[:PORT] is "
+			"taken back; any other deny rule goes on to beat every allow rule.",
+		.examples = EXAMPLES(
+			"wrapix allow site registry.npmjs.org '*.githubusercontent.com:443'",
+			"the session 'site' may reach these too"),
+		.syntax = { rules_opts, .max = -1U, .operand = "SESSION",
+			    .complete = COMPLETE_SESSION },
+		.run = cmd_allow,
+	},
+	{
+		.name = "deny",
+		.usage = "deny SESSION HOST[:PORT]... [options]",
+		.summary = "keep a running session from hosts",
+		.description =
+			"Adds deny rules to a session that runs with --network filtered. They hold "
+			"at once, until the session ends: new connections are refused, and open "
+			"ones "
+			"that a rule covers are reset. '*' is every host.",
+		.examples = EXAMPLES("wrapix deny site pastebin.com",
+				     "the session 'site' may not reach it any more",
+				     "wrapix deny site '*'", "it may reach nothing any more"),
+		.syntax = { rules_opts, .max = -1U, .operand = "SESSION",
+			    .complete = COMPLETE_SESSION },
+		.run = cmd_deny,
 	},
 	{
 		.name = "doctor",

@@ -83,6 +83,11 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 	case WRAPIX_DENIED:
 		count_denial(&args->denials, text.s);
 		break;
+	case WRAPIX_RULE:
+		if (args->verbose)
+			fprintf(stderr, "wrapix: from now on: %s %s%s",
+				event->number ? "deny" : "allow", text.s, eol);
+		break;
 	case WRAPIX_STARTED:
 		args->running = true;
 		if (args->verbose)

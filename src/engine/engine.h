@@ -11,6 +11,9 @@ enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, 
 struct engine_hooks {
 	/* Something was denied on the filtered network, or a connection of it ended. */
 	void (*on_network)(void *ctx, const struct net_event *event);
+	/* Asked once, after EVENT_STARTED, where rules can change: the listening socket of the session
+	 * (session/control.h), which the engine takes over; -1: none. */
+	int (*take_control)(void *ctx);
 	/* A part of the sandbox failed while it ran, and stays closed. */
 	void (*on_failure)(void *ctx, const struct err *err);
 	/* A line that the user should see while it runs. */

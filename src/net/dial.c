@@ -370,6 +370,68 @@ bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, cons
 	return true;
 }
 
+/* A connection that the sandbox has been promised ends when it is taken. */
+static void cut(struct dial *dial, const struct verdict *verdict, const struct address *addr)
+{
+	const struct dial_hooks *hooks = &dial->list->hooks;
+
+	dial->rule = verdict->rule;
+	if (dial->state != DIAL_CONNECTED) {
+		fail(dial, ECONNREFUSED, verdict->reason, addr);
+		return;
+	}
+	hooks->failed(hooks->ctx, dial, ECONNREFUSED, verdict->reason, addr);
+	close_outside(dial);
+	dial->refused = net_reason_name(verdict->reason);
+}
+
+/* The name may still be dialled; perhaps not at each of its addresses. */
+static void vet_addresses(struct dial *dial)
+{
+	struct address now_at = dial->addresses[dial->at - 1];
+	struct verdict verdict = policy_dial(dial->policy, dial->name, &now_at, dial->port);
+	size_t n = dial->at;
+
+	for (size_t i = dial->at; i < dial->n_addresses; i++)
+		if (policy_dial(dial->policy, dial->name, &dial->addresses[i], dial->port).allow)
+			dial->addresses[n++] = dial->addresses[i];
+	dial->n_addresses = n;
+	if (verdict.allow)
+		return;
+	if (dial->state == DIAL_CONNECTED || dial->at == n) {
+		cut(dial, &verdict, &now_at);
+		return;
+	}
+	close_outside(dial);
+	connect_next(dial);
+}
+
+static void judge(struct dial *dial, struct policy *policy)
+{
+	struct address to = from_in6(&dial->packet.dst);
+	uint16_t port = dial->packet.dport;
+	struct verdict verdict = dial->name[0] ? policy_connect(policy, dial->name, port)
+					       : policy_address(policy, &to, port);
+
+	policy_ref(policy);
+	policy_unref(dial->policy);
+	dial->policy = policy;
+	dial->rule = verdict.rule;
+	if (!verdict.allow)
+		cut(dial, &verdict, dial->name[0] ? NULL : &to);
+	else if (dial->name[0] && !dial->via_proxy && dial->state != DIAL_RESOLVING)
+		vet_addresses(dial);
+}
+
+void dial_list_judge(struct dial_list *list, struct policy *policy)
+{
+	for (struct dial *dial = list->head, *next; dial; dial = next) {
+		next = dial->next;
+		if (!dial->refused)
+			judge(dial, policy);
+	}
+}
+
 struct dial *dial_find(const struct dial_list *list, const struct queue_packet *packet)
 {
 	for (struct dial *dial = list->head; dial; dial = dial->next)

@@ -72,5 +72,8 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 /* Keeps a place for a connection that is accepted to be told why it is refused. */
 bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, const char *name,
 		 const char *reason);
+/* The rules have changed: what they refuse now is refused, with its failed hook (for a connection
+ * that the sandbox has been promised only to tell of it). */
+void dial_list_judge(struct dial_list *list, struct policy *policy);
 struct dial *dial_find(const struct dial_list *list, const struct queue_packet *packet);
 void dial_free(struct dial *dial);

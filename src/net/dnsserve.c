@@ -9,8 +9,6 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <time.h>
 
 #define CLIENTS_MAX 64
 #define CLIENT_SECONDS 10
@@ -20,18 +18,10 @@ struct dns_client {
 	struct dns_server *server;
 	struct dns_client *next, **link;
 	struct loop_source source;
-	time_t deadline;
+	int64_t deadline;
 	size_t len;
 	uint8_t bytes[DNS_QUERY_MAX + 2];
 };
-
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 static size_t respond(struct dns_server *server, const uint8_t *query, size_t len,
 		      uint8_t buf[DNS_ANSWER_MAX])
@@ -106,7 +96,7 @@ static void drop(struct dns_client *client)
 		client->next->link = client->link;
 	free(client);
 	if (--server->n_clients == 0)
-		timerfd_settime(server->timer.fd, 0, &(struct itimerspec){ 0 }, NULL);
+		ticker_run(&server->ticker, false);
 }
 
 /* Answers every whole query that is there; false when the client is to be dropped. */
@@ -150,7 +140,6 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct dns_server *server = container_of(source, struct dns_server, tcp);
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
 	struct dns_client *client;
 	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -164,54 +153,44 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 	}
 	client->server = server;
 	client->source = (struct loop_source){ .fd = fd, .on_event = on_client };
-	client->deadline = now() + CLIENT_SECONDS;
+	client->deadline = os_seconds() + CLIENT_SECONDS;
 	client->next = server->clients;
 	client->link = &server->clients;
 	if (client->next)
 		client->next->link = &client->next;
 	server->clients = client;
 	if (server->n_clients++ == 0)
-		timerfd_settime(server->timer.fd, 0, &second, NULL);
+		ticker_run(&server->ticker, true);
 	if (loop_add(server->loop, &client->source, EPOLLIN, err) < 0)
 		drop(client);
 	return 0;
 }
 
-static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+static void on_tick(struct ticker *ticker)
 {
-	struct dns_server *server = container_of(source, struct dns_server, timer);
-	uint64_t ticks;
+	struct dns_server *server = container_of(ticker, struct dns_server, ticker);
 
-	(void)events;
-	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
-		return 0;
 	for (struct dns_client *client = server->clients, *next; client; client = next) {
 		next = client->next;
-		if (now() >= client->deadline)
+		if (os_seconds() >= client->deadline)
 			drop(client);
 	}
-	return 0;
 }
 
 int dns_server_start(struct dns_server *server, struct loop *loop, const struct dns *dns, int udp,
 		     int tcp, dns_report_fn *report, void *ctx, struct err *err)
 {
-	int r = 0;
+	int r;
 
 	*server = (struct dns_server){
 		.loop = loop,
 		.dns = *dns,
 		.udp = { .fd = udp, .on_event = on_udp },
 		.tcp = { .fd = tcp, .on_event = on_tcp },
-		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			   .on_event = on_timer },
 		.report = report,
 		.ctx = ctx,
 	};
-	if (server->timer.fd < 0)
-		return err_errno(err, errno, "timerfd");
-	r = loop_add(loop, &server->timer, EPOLLIN, err);
+	r = ticker_start(&server->ticker, loop, on_tick, err);
 	if (r == 0 && udp >= 0)
 		r = loop_add(loop, &server->udp, EPOLLIN, err);
 	if (r == 0 && tcp >= 0)
@@ -227,7 +206,6 @@ void dns_server_stop(struct dns_server *server)
 		drop(server->clients);
 	loop_remove(server->loop, &server->udp);
 	loop_remove(server->loop, &server->tcp);
-	loop_remove(server->loop, &server->timer);
-	close(server->timer.fd);
+	ticker_stop(&server->ticker);
 	*server = (struct dns_server){ .loop = NULL };
 }

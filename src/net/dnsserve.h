@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net/dns.h"
-#include "os/loop.h"
+#include "os/ticker.h"
 
 typedef void dns_report_fn(void *ctx, const struct dns_answer *answer);
 
@@ -12,7 +12,8 @@ struct dns_client;
 struct dns_server {
 	struct loop *loop;
 	struct dns dns;
-	struct loop_source udp, tcp, timer;
+	struct loop_source udp, tcp;
+	struct ticker ticker;
 	struct dns_client *clients;
 	size_t n_clients;
 	dns_report_fn *report;

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <time.h>
 
 #define FAREWELLS_MAX 64
 #define FAREWELL_SECONDS 3
@@ -19,16 +17,8 @@ struct farewell {
 	struct explainer *explainer;
 	struct farewell *next, **link;
 	struct loop_source source;
-	time_t deadline;
+	int64_t deadline;
 };
-
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 bool explainer_can(uint16_t port)
 {
@@ -46,7 +36,7 @@ static void finish(struct farewell *f)
 		f->next->link = f->link;
 	free(f);
 	if (--explainer->n == 0)
-		timerfd_settime(explainer->timer.fd, 0, &(struct itimerspec){ 0 }, NULL);
+		ticker_run(&explainer->ticker, false);
 }
 
 static int on_bytes(struct loop_source *source, uint32_t events, struct err *err)
@@ -63,33 +53,21 @@ static int on_bytes(struct loop_source *source, uint32_t events, struct err *err
 	return 0;
 }
 
-static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+static void on_tick(struct ticker *ticker)
 {
-	struct explainer *explainer = container_of(source, struct explainer, timer);
-	uint64_t ticks;
+	struct explainer *explainer = container_of(ticker, struct explainer, ticker);
 
-	(void)events;
-	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
-		return 0;
 	for (struct farewell *f = explainer->head, *next; f; f = next) {
 		next = f->next;
-		if (now() >= f->deadline)
+		if (os_seconds() >= f->deadline)
 			finish(f);
 	}
-	return 0;
 }
 
 int explainer_start(struct explainer *explainer, struct loop *loop, struct err *err)
 {
-	*explainer = (struct explainer){
-		.loop = loop,
-		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			   .on_event = on_timer },
-	};
-	if (explainer->timer.fd < 0)
-		return err_errno(err, errno, "timerfd");
-	return loop_add(loop, &explainer->timer, EPOLLIN, err);
+	*explainer = (struct explainer){ .loop = loop };
+	return ticker_start(&explainer->ticker, loop, on_tick, err);
 }
 
 void explainer_stop(struct explainer *explainer)
@@ -98,8 +76,7 @@ void explainer_stop(struct explainer *explainer)
 		return;
 	while (explainer->head)
 		finish(explainer->head);
-	loop_remove(explainer->loop, &explainer->timer);
-	close(explainer->timer.fd);
+	ticker_stop(&explainer->ticker);
 	*explainer = (struct explainer){ .loop = NULL };
 }
 
@@ -128,7 +105,6 @@ static size_t words_for(const char *name, uint16_t port, const char *reason, cha
 void explainer_tell(struct explainer *explainer, int fd, const char *name, uint16_t port,
 		    const char *reason)
 {
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
 	struct farewell *f = explainer->n < FAREWELLS_MAX ? calloc(1, sizeof(*f)) : NULL;
 	char words[1024];
 	size_t len = words_for(name, port, reason, words, sizeof(words));
@@ -146,13 +122,13 @@ void explainer_tell(struct explainer *explainer, int fd, const char *name, uint1
 		.next = explainer->head,
 		.link = &explainer->head,
 		.source = { .fd = fd, .on_event = on_bytes },
-		.deadline = now() + FAREWELL_SECONDS,
+		.deadline = os_seconds() + FAREWELL_SECONDS,
 	};
 	if (f->next)
 		f->next->link = &f->next;
 	explainer->head = f;
 	if (explainer->n++ == 0)
-		timerfd_settime(explainer->timer.fd, 0, &second, NULL);
+		ticker_run(&explainer->ticker, true);
 	if (loop_add(explainer->loop, &f->source, EPOLLIN, &ignored) < 0)
 		finish(f);
 }

@@ -6,13 +6,13 @@
  */
 #pragma once
 
-#include "os/loop.h"
+#include "os/ticker.h"
 
 struct farewell;
 
 struct explainer {
 	struct loop *loop;
-	struct loop_source timer;
+	struct ticker ticker;
 	struct farewell *head;
 	size_t n;
 };

@@ -16,25 +16,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "net/filter_rules.h"
+
 #define CONNECTIONS_MAX 1024
 #define BATCH 64
 #define HTTPS_PORT 443
-
-#define PORTS_MAX 64
-
-struct port_listener {
-	struct filter *filter;
-	uint16_t port;
-	struct loop_source source;
-};
-
-/* What the log wants to know of a connection when it ends. */
-struct flow {
-	char name[NAME_SIZE];
-	char address[ADDRESS_TEXT];
-	uint16_t port;
-	double started;
-};
 
 static double seconds(void)
 {
@@ -191,6 +177,8 @@ static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reas
 
 	if (reason != NET_ALLOWED)
 		deny(f, dial->name, address, dial->packet.dport, &verdict);
+	if (dial->state == DIAL_CONNECTED)
+		return; /* the rules have changed; the sandbox comes for it in on_accepted() */
 	if (dial->inside < 0)
 		queue_verdict(f->sockets.queue, dial->packet.id, verdict_for(code));
 	else
@@ -215,6 +203,8 @@ static void join(struct filter *f, struct dial *dial, int inside)
 		address_print(&dst, flow->address);
 	flow->port = dial->packet.dport;
 	flow->started = seconds();
+	flow->by_proxy = dial->via_proxy;
+	flow->peer = dial->addresses[dial->at - 1];
 	(void)relay_add(&f->relay, inside, take_fd(&dial->outside.fd), tls ? flow->name : NULL,
 			flow, &ignored);
 	dial_free(dial);
@@ -265,7 +255,10 @@ static void on_accepted(struct filter *f, int fd)
 	}
 	dial = dial_find(&f->dials, &packet);
 	if (dial && dial->refused) {
-		explainer_tell(&f->explainer, fd, dial->name, packet.dport, dial->refused);
+		if (f->explain && dial->name[0] && explainer_can(packet.dport))
+			explainer_tell(&f->explainer, fd, dial->name, packet.dport, dial->refused);
+		else
+			reset(fd);
 		dial_free(dial);
 	} else if (dial && dial->state == DIAL_CONNECTED) {
 		join(f, dial, fd);
@@ -280,7 +273,7 @@ static void on_accepted(struct filter *f, int fd)
 	}
 }
 
-static int accept_all(struct filter *f, int listener)
+int filter_accept(struct filter *f, int listener)
 {
 	for (int i = 0; i < BATCH; i++) {
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -296,14 +289,7 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 {
 	(void)events;
 	(void)err;
-	return accept_all(container_of(source, struct filter, tcp), source->fd);
-}
-
-static int on_port(struct loop_source *source, uint32_t events, struct err *err)
-{
-	(void)events;
-	(void)err;
-	return accept_all(container_of(source, struct port_listener, source)->filter, source->fd);
+	return filter_accept(container_of(source, struct filter, tcp), source->fd);
 }
 
 static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
@@ -316,12 +302,14 @@ static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats
 	};
 	struct filter *f = ctx;
 	struct flow *flow = tag;
+	enum net_reason reason = flow->cut.reason ? flow->cut.reason : reasons[stats->end];
 	struct net_event event = {
-		.type = reasons[stats->end] == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
+		.type = reason == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
 		.name = flow->name[0] ? flow->name : NULL,
 		.address = flow->address[0] ? flow->address : NULL,
 		.port = flow->port,
-		.reason = reasons[stats->end],
+		.reason = reason,
+		.rule = flow->cut.rule ? flow->cut.rule->text : NULL,
 		.sent = stats->sent,
 		.received = stats->received,
 		.seconds = seconds() - flow->started,
@@ -361,85 +349,6 @@ static int watch(struct filter *f, struct loop_source *source, int fd,
 	return fd < 0 ? 0 : loop_add(f->loop, source, EPOLLIN, err);
 }
 
-/* TIER_PORTS: without a packet filter only what we listen on can be caught. A rule for every port
- * means these. */
-static const uint16_t common_ports[] = { 22, 80, 443, 8080, 8443, 9418 };
-
-static int listen_on(struct filter *f, uint16_t port, struct err *err)
-{
-	struct port_listener *listener;
-	int fd, r;
-
-	for (size_t i = 0; i < f->n_ports; i++)
-		if (f->ports[i].port == port)
-			return 0;
-	if (f->n_ports == PORTS_MAX)
-		return err_set(err, E2BIG,
-			       "the rules name more than %d ports, and this kernel has no "
-			       "nf_tables",
-			       PORTS_MAX);
-	r = nsconf_listen(f->netns, f->sockets.family, port, &fd, err);
-	if (r < 0)
-		return r;
-	listener = &f->ports[f->n_ports++];
-	*listener = (struct port_listener){ .filter = f,
-					    .port = port,
-					    .source = { .fd = fd, .on_event = on_port } };
-	return loop_add(f->loop, &listener->source, EPOLLIN, err);
-}
-
-static int listen_on_ports(struct filter *f, struct err *err)
-{
-	int r = 0;
-
-	if (f->tier != TIER_PORTS)
-		return 0;
-	f->ports = calloc(PORTS_MAX, sizeof(*f->ports));
-	if (!f->ports)
-		return err_errno(err, ENOMEM, "the filtered network");
-	for (size_t i = 0; r == 0 && i < f->policy->n_rules; i++) {
-		const struct rule *rule = f->policy->rules[i];
-
-		if (rule->flags & RULE_DENY)
-			continue;
-		if (rule->port)
-			r = listen_on(f, rule->port, err);
-		for (size_t p = 0; r == 0 && !rule->port && p < ARRAY_LEN(common_ports); p++)
-			r = listen_on(f, common_ports[p], err);
-	}
-	return r;
-}
-
-/* The addresses that rules name as such: in TIER_STATIC the kernel must know them. */
-static size_t direct_ranges(const struct policy *policy, struct nft_range ret[NFT_RANGES_MAX + 1])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < policy->n_rules && n <= NFT_RANGES_MAX; i++) {
-		const struct rule *rule = policy->rules[i];
-
-		if (rule->kind != RULE_RANGE || (rule->flags & RULE_DENY))
-			continue;
-		ret[n] = (struct nft_range){ .bits = rule->range.bits,
-					     .first = rule->port,
-					     .last = rule->port };
-		memcpy(ret[n++].addr.s6_addr, rule->range.base.b, 16);
-	}
-	return n;
-}
-
-static int apply_rules(struct filter *f, struct err *err)
-{
-	struct nft_range direct[NFT_RANGES_MAX + 1];
-	const struct nft_options options = {
-		.best = f->best,
-		.direct = direct,
-		.n_direct = direct_ranges(f->policy, direct),
-	};
-
-	return nft_apply(&f->sockets, &options, &f->tier, err);
-}
-
 static int configure(struct filter *f, struct err *err)
 {
 	const struct relay_hooks relay = { on_relay_ended, f };
@@ -451,9 +360,7 @@ static int configure(struct filter *f, struct err *err)
 	if (r == 0)
 		r = nsconf_routes(&f->sockets, &ipv6, err);
 	if (r == 0)
-		r = apply_rules(f, err);
-	if (r == 0)
-		r = listen_on_ports(f, err);
+		r = filter_enforce(f, err);
 	if (r == 0)
 		r = relay_start(&f->relay, f->loop, &relay, err);
 	if (r == 0)
@@ -495,7 +402,7 @@ void filter_start(struct filter *f, struct loop *loop, int netns, struct policy 
 			     .queue = -1,
 			     .log = -1 },
 		.dials = { .timer.fd = -1, .resolver.source.fd = -1 },
-		.relay.timer.fd = -1,
+
 		.on_event = on_event,
 		.ctx = ctx,
 	};
@@ -514,14 +421,6 @@ int filter_up(struct filter *f, struct err *err)
 	return r;
 }
 
-bool filter_listens_on(const struct filter *f, uint16_t port)
-{
-	for (size_t i = 0; i < f->n_ports; i++)
-		if (f->ports[i].port == port)
-			return true;
-	return port == NSCONF_RELAY_PORT || port == NSCONF_DNS_PORT;
-}
-
 void filter_stop(struct filter *f)
 {
 	if (!f->loop)
@@ -535,11 +434,7 @@ void filter_stop(struct filter *f)
 		relay_stop(&f->relay);
 		dial_list_stop(&f->dials);
 	}
-	for (size_t i = 0; i < f->n_ports; i++) {
-		loop_remove(f->loop, &f->ports[i].source);
-		close(f->ports[i].source.fd);
-	}
-	free(f->ports);
+	filter_unlisten(f);
 	nsconf_close(&f->sockets);
 	names_free(f->names);
 	policy_unref(f->policy);

@@ -20,9 +20,10 @@
 #include "net/nft.h"
 #include "net/relay.h"
 
-/* Something that was refused or has ended. Strings live during the call. */
+/* Something that was refused or has ended, or a rule that was added (and is all that is set then).
+ * Strings live during the call. */
 struct net_event {
-	enum { NET_EVENT_DENIED, NET_EVENT_ENDED } type;
+	enum { NET_EVENT_DENIED, NET_EVENT_ENDED, NET_EVENT_ALLOW_RULE, NET_EVENT_DENY_RULE } type;
 	const char *name;    /* NULL: by address */
 	const char *address; /* NULL: by name */
 	uint16_t port;       /* 0: a question for a name */
@@ -60,6 +61,10 @@ void filter_start(struct filter *filter, struct loop *loop, int netns, struct po
 		  net_event_fn *on_event, void *ctx);
 /* Configures the namespace; does nothing when it already is. */
 int filter_up(struct filter *filter, struct err *err);
+/* Adds rules while it runs, all or none: what they refuse is refused from now on and, where it was
+ * open, reset. A rule for the same host and port as one that is there, and against it, replaces it. */
+int filter_add_rules(struct filter *filter, const struct strv *allow, const struct strv *deny,
+		     struct err *err);
 /* A port inside that is the filter's own. */
 bool filter_listens_on(const struct filter *filter, uint16_t port);
 /* Safe for one that was never started, if zeroed with netns -1. */

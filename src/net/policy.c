@@ -349,6 +349,66 @@ static struct verdict dial_one(const struct policy *policy, const char *name,
 	return direct.allow ? direct : refuse(class_reason(class), v.rule);
 }
 
+/* The rule for the same hosts at the same port that denies, or that allows. */
+static const struct rule *same_rule(const struct policy *policy, const struct rule *rule,
+				    unsigned deny)
+{
+	const struct rule *at = rule->kind == RULE_RANGE
+					? policy->ranges[deny ? RANGES_DENY : RANGES_ALLOW]
+					: first_rule(policy, rule->host);
+
+	for (; at; at = at->next)
+		if (at->kind == rule->kind && at->port == rule->port &&
+		    (at->flags & RULE_DENY) == deny && !strcmp(at->host, rule->host) &&
+		    at->range.bits == rule->range.bits &&
+		    address_equal(&at->range.base, &rule->range.base))
+			return at;
+	return NULL;
+}
+
+static int merge(struct policy *to, const struct policy *old, const struct policy *added,
+		 struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < old->n_rules; i++) {
+		const struct rule *rule = old->rules[i];
+
+		if (!same_rule(added, rule, ~rule->flags & RULE_DENY))
+			r = policy_add(to, rule->text, rule->flags, err);
+	}
+	for (size_t i = 0; r == 0 && i < added->n_rules; i++) {
+		const struct rule *rule = added->rules[i];
+
+		if (!same_rule(to, rule, rule->flags & RULE_DENY))
+			r = policy_add(to, rule->text, rule->flags, err);
+	}
+	return r;
+}
+
+struct policy *policy_merge(const struct policy *old, const struct policy *added, struct err *err)
+{
+	struct policy *policy = policy_new();
+
+	if (!policy) {
+		err_errno(err, ENOMEM, "the network's rules");
+		return NULL;
+	}
+	policy->guard = old->guard;
+	if (old->guard.n_denied) {
+		size_t size = old->guard.n_denied * sizeof(*policy->denied);
+
+		policy->denied = arena_alloc(&policy->arena, size);
+		memcpy(policy->denied, old->denied, size);
+		policy->guard.denied = policy->denied;
+	}
+	if (merge(policy, old, added, err) < 0) {
+		policy_unref(policy);
+		return NULL;
+	}
+	return policy;
+}
+
 /* While rules change, the one before must allow it too; who refuses has the word. */
 static struct verdict both(struct verdict now, struct verdict before)
 {

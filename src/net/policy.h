@@ -114,6 +114,9 @@ void policy_set_also(struct policy *policy,
  * whole top-level domain, names outside of ASCII, numbers that only a resolver takes for addresses.
  */
 int policy_add(struct policy *policy, const char *text, unsigned flags, struct err *err);
+/* The rules of old and of added together, where added has the last word: a rule of old's that it turns
+ * around (same host, same port, allow for deny or deny for allow) is gone. NULL when they are too many. */
+struct policy *policy_merge(const struct policy *old, const struct policy *added, struct err *err);
 /* The reading alone. Strings live in the arena; 'next' is not set. */
 int rule_parse(struct arena *arena, const char *text, unsigned flags, struct rule *ret,
 	       struct err *err);

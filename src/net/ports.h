@@ -70,7 +70,7 @@ struct ports {
 #define PORTS_NONE                                                                         \
 	(struct ports)                                                                     \
 	{                                                                                  \
-		.netns = -1, .diag = -1, .spare = -1, .timer.fd = -1, .relay.timer.fd = -1 \
+		.netns = -1, .diag = -1, .spare = -1, .timer.fd = -1 \
 	}
 
 int ports_bind(struct ports *ports, const struct port_spec *specs, size_t n, struct err *err);

@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #include "net/hello.h"
@@ -42,7 +41,7 @@ struct pump {
 struct pin {
 	char name[NAME_SIZE];
 	struct hello hello;
-	time_t deadline;
+	int64_t deadline;
 };
 
 struct relay_conn {
@@ -53,14 +52,6 @@ struct relay_conn {
 	struct pin *pin;      /* NULL once it was seen */
 	void *tag;
 };
-
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 static void set(int fd, int level, int option, int value)
 {
@@ -217,41 +208,33 @@ static int on_outside(struct loop_source *source, uint32_t events, struct err *e
 	return on_events(container_of(source, struct relay_conn, outside), events, err);
 }
 
-/* Once a second while a hello is awaited. */
-static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+/* While a hello is awaited. */
+static void on_tick(struct ticker *ticker)
 {
-	struct relay *relay = container_of(source, struct relay, timer);
-	uint64_t ticks;
+	struct relay *relay = container_of(ticker, struct relay, ticker);
 	bool awaited = false;
 
-	(void)events;
-	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
-		return 0;
 	for (struct relay_conn *conn = relay->conns, *next; conn; conn = next) {
 		next = conn->next;
 		if (!conn->pin)
 			continue;
-		if (now() >= conn->pin->deadline)
+		if (os_seconds() >= conn->pin->deadline)
 			end(conn, &(struct relay_stats){ .end = RELAY_STALLED });
 		else
 			awaited = true;
 	}
 	if (!awaited)
-		timerfd_settime(source->fd, 0, &(struct itimerspec){ 0 }, NULL);
-	return 0;
+		ticker_run(ticker, false);
 }
 
 static bool await_hello(struct relay_conn *conn, const char *name)
 {
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
-
 	conn->pin = calloc(1, sizeof(*conn->pin));
 	if (!conn->pin)
 		return false;
 	snprintf(conn->pin->name, sizeof(conn->pin->name), "%s", name);
-	conn->pin->deadline = now() + HELLO_SECONDS;
-	timerfd_settime(conn->relay->timer.fd, 0, &second, NULL);
+	conn->pin->deadline = os_seconds() + HELLO_SECONDS;
+	ticker_run(&conn->relay->ticker, true);
 	return true;
 }
 
@@ -273,15 +256,11 @@ int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks
 		.loop = loop,
 		.hooks = *hooks,
 		.buffer = malloc(BUFFER_SIZE),
-		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			   .on_event = on_timer },
 	};
 	if (!relay->buffer)
 		return err_errno(err, ENOMEM, "the relay");
-	if (relay->timer.fd < 0)
-		return err_errno(err, errno, "timerfd");
 	raise_descriptor_limit();
-	return loop_add(loop, &relay->timer, EPOLLIN, err);
+	return ticker_start(&relay->ticker, loop, on_tick, err);
 }
 
 int relay_add(struct relay *relay, int inside, int outside, const char *tls_name, void *tag,
@@ -384,10 +363,7 @@ void relay_stop(struct relay *relay)
 {
 	while (relay->conns)
 		end(relay->conns, &(struct relay_stats){ .end = RELAY_RESET });
-	if (relay->timer.fd >= 0) {
-		loop_remove(relay->loop, &relay->timer);
-		close(relay->timer.fd);
-	}
+	ticker_stop(&relay->ticker);
 	free(relay->buffer);
-	*relay = (struct relay){ .timer.fd = -1 };
+	*relay = (struct relay){ .loop = NULL };
 }

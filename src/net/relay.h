@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "os/loop.h"
+#include "os/ticker.h"
 
 struct relay_conn;
 
@@ -34,7 +34,7 @@ struct relay {
 	struct relay_hooks hooks;
 	struct relay_conn *conns;
 	size_t n_conns;
-	struct loop_source timer;
+	struct ticker ticker;
 	char *buffer; /* one for all: bytes pass through it within a call */
 };
 

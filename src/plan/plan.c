@@ -125,13 +125,14 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	if (r == 0)
 		r = plan_workspace(&plan, spec, host, err);
 	if (r == 0)
-		r = plan_mounts(&plan, spec, host, err);
-	if (r == 0)
 		r = plan_network(&plan, spec, host, err);
 	if (r == 0) {
 		plan_env(&plan, spec, host);
 		r = plan_agent(&plan, spec, host, err);
 	}
+	/* Last: a file of ours that came after would be written into the user's tree. */
+	if (r == 0)
+		r = plan_mounts(&plan, spec, host, err);
 	if (r < 0) {
 		plan_release(&plan);
 		return r;

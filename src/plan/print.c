@@ -145,14 +145,20 @@ static void print_limits(struct str *out, const struct plan *plan)
 		 (unsigned long long)(plan->scratch_size >> 20));
 }
 
+/* The rules are kept for every kernel; an old one cannot be given them. */
+static size_t rules_in_force(const struct plan *plan)
+{
+	return landlock_handles_files(plan->landlock_abi) ? plan->n_rules : 0;
+}
+
 static void print_protections(struct str *out, const struct plan *plan)
 {
 	str_addf(out, "seccomp   %s\n", seccomp_describe(plan_seccomp(plan)));
 	str_addf(out, "landlock  ABI %d:%s%s%s\n", plan->landlock_abi,
-		 plan->n_rules && landlock_handles_files(plan->landlock_abi) ? " files" : "",
+		 rules_in_force(plan) ? " files" : "",
 		 landlock_has_scopes(plan->landlock_abi) ? " signals abstract-sockets" : "",
-		 plan->landlock_abi ? "" : " none");
-	for (size_t i = 0; i < plan->n_rules; i++) {
+		 rules_in_force(plan) || landlock_has_scopes(plan->landlock_abi) ? "" : " none");
+	for (size_t i = 0; i < rules_in_force(plan); i++) {
 		str_addf(out, "  %-8s ", access_names[plan->rules[i].class]);
 		str_add_escaped(out, plan->rules[i].path);
 		str_add(out, "\n");
@@ -181,6 +187,9 @@ void plan_print(const struct plan *plan, FILE *file)
 		print_words(&out, "allow", &plan->allow);
 	if (plan->deny.len)
 		print_words(&out, "deny", &plan->deny);
+	if (plan->net == NET_FILTERED)
+		str_addf(&out, "filter    %s%s\n", filter_tier_name(plan->filter_tier),
+			 plan->explain ? ", tells programs why" : "");
 	print_ports(&out, &a, plan);
 	print_protections(&out, plan);
 	print_limits(&out, plan);
@@ -248,7 +257,7 @@ static void json_rules(struct str *out, const struct plan *plan)
 {
 	json_key(out, "landlock");
 	str_addf(out, "{\"abi\": %d, \"rules\": [", plan->landlock_abi);
-	for (size_t i = 0; i < plan->n_rules; i++) {
+	for (size_t i = 0; i < rules_in_force(plan); i++) {
 		str_addf(out, "%s{\"path\": ", i ? ", " : "");
 		json_add_string(out, plan->rules[i].path);
 		str_addf(out, ", \"access\": \"%s\"}", access_names[plan->rules[i].class]);
@@ -310,6 +319,10 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_list(&out, "pasta", &plan->pasta);
 	json_list(&out, "allow", &plan->allow);
 	json_list(&out, "deny", &plan->deny);
+	if (plan->net == NET_FILTERED)
+		json_pair(&out, "filterTier", filter_tier_name(plan->filter_tier));
+	json_key(&out, "explain");
+	str_add(&out, plan->explain ? "true" : "false");
 	json_ports(&out, plan);
 	json_pair(&out, "seccomp", seccomp_describe(plan_seccomp(plan)));
 	json_rules(&out, plan);

@@ -26,6 +26,9 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 {
 	const char *dir = host->project.dir;
 
+	/* The host's /proc leads everywhere: /proc/PID/root. */
+	if (path_is_below(dir, "/proc") || path_is_below(dir, "/sys") || !strcmp(dir, "/dev"))
+		return err_usage(err, "'%s' is not a directory of files", dir);
 	if (spec->force)
 		return 0;
 	if (host_holds_home(host, dir)) {
@@ -36,9 +39,6 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 			  is_home ? "is your home directory" : "holds your home directory");
 		return err_hint(err, "cd into a project first; --force mounts it all the same");
 	}
-	/* The host's /proc leads everywhere: /proc/PID/root. */
-	if (path_is_below(dir, "/proc") || path_is_below(dir, "/sys") || !strcmp(dir, "/dev"))
-		return err_usage(err, "'%s' is not a directory of files", dir);
 	return 0;
 }
 

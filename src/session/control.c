@@ -82,8 +82,8 @@ static bool may_ask(int fd)
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-	       peer.uid == geteuid() && is_outside(fd, peer.pid);
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid() &&
+	       is_outside(fd, peer.pid);
 }
 
 static bool answer(int fd, const struct str *reply)
@@ -189,8 +189,8 @@ int control_server_start(struct control_server *server, struct loop *loop, int l
 		.ctx = ctx,
 	};
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
-		server->clients[i] =
-			(struct control_client){ .server = server, .source = { .fd = -1 } };
+		server->clients[i] = (struct control_client){ .server = server,
+							      .source = { .fd = -1 } };
 	r = loop_add(loop, &server->listener, EPOLLIN, err);
 	if (r < 0)
 		control_server_stop(server);

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "os/fs.h"
+#include "session/control.h"
 
 #define META_MAX 65536
 
@@ -153,31 +154,52 @@ static void walk(struct arena *arena, int sessions_fd, struct session_info **lis
 		closedir(dir);
 }
 
-int session_create(struct session *session, const char *base, const struct session_info *info,
-		   struct err *err)
+/* The descriptor of the session's own directory, which it makes. */
+static int make_directory(const struct session *session, struct err *err)
+{
+	int fd = -1;
+
+	if (mkdirat(session->sessions_fd, session->id, 0700) == 0)
+		fd = openat(session->sessions_fd, session->id,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, errno, "its directory") : fd;
+}
+
+static int write_meta(struct session *session, int dir, const struct session_info *info,
+		      struct err *err)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	_cleanup_str_ struct str text = { 0 };
-	char path[SESSION_ID_MAX + 8];
 
-	*session = (struct session){ .meta_fd = -1 };
+	info_write(info, &text);
+	session->meta_fd = openat(dir, "meta", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (session->meta_fd < 0 || fcntl(session->meta_fd, F_SETLK, &lock) < 0 ||
+	    os_write_all(session->meta_fd, text.s, text.len) < 0)
+		return err_errno(err, errno, "its record");
+	return 0;
+}
+
+int session_create(struct session *session, const char *base, const struct session_info *info,
+		   bool control, struct err *err)
+{
+	_cleanup_close_ int dir = -1;
+	int r = 0;
+
+	*session = (struct session)SESSION_NONE;
 	snprintf(session->id, sizeof(session->id), "%s", info->id);
 	session->sessions_fd = open_sessions(base, true, err);
 	if (session->sessions_fd < 0)
 		return session->sessions_fd;
 	walk(NULL, session->sessions_fd, NULL, NULL);
-	snprintf(path, sizeof(path), "%s/meta", session->id);
-	if (mkdirat(session->sessions_fd, session->id, 0700) == 0)
-		session->meta_fd = openat(session->sessions_fd, path,
-					  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	info_write(info, &text);
-	if (session->meta_fd < 0 || fcntl(session->meta_fd, F_SETLK, &lock) < 0 ||
-	    os_write_all(session->meta_fd, text.s, text.len) < 0) {
-		err_errno(err, errno, "recording the session in '%s/wrapix'", base);
-		session_remove(session);
-		return -err->code;
-	}
-	return 0;
+	dir = make_directory(session, err);
+	if (dir >= 0 && control)
+		r = session->control_fd = control_listen(dir, err);
+	if (dir >= 0 && r >= 0)
+		r = write_meta(session, dir, info, err);
+	if (dir >= 0 && r >= 0)
+		return 0;
+	session_remove(session);
+	return err_wrap(err, "recording the session in '%s/wrapix'", base);
 }
 
 void session_remove(struct session *session)
@@ -188,7 +210,22 @@ void session_remove(struct session *session)
 	}
 	if (session->meta_fd >= 0)
 		close(session->meta_fd);
-	*session = (struct session){ .sessions_fd = -1, .meta_fd = -1 };
+	if (session->control_fd >= 0)
+		close(session->control_fd);
+	*session = (struct session)SESSION_NONE;
+}
+
+int session_open(const struct session_info *info, struct err *err)
+{
+	_cleanup_close_ int sessions = open_sessions(info->base, false, err);
+	int fd;
+
+	if (sessions < 0)
+		return sessions;
+	fd = openat(sessions, info->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return err_set(err, ENOENT, "the session has ended");
+	return fd < 0 ? err_errno(err, errno, "opening the session '%s'", info->id) : fd;
 }
 
 static int by_age(const void *a, const void *b)
@@ -205,6 +242,7 @@ int session_list(struct arena *arena, const char *const *bases, struct session_i
 	*ret_len = 0;
 	for (; *bases; bases++) {
 		int fd = open_sessions(*bases, false, err);
+		size_t first = *ret_len;
 
 		if (fd == -ENOENT)
 			continue;
@@ -212,6 +250,8 @@ int session_list(struct arena *arena, const char *const *bases, struct session_i
 			return fd;
 		walk(arena, fd, ret, ret_len);
 		close(fd);
+		for (size_t i = first; i < *ret_len; i++)
+			(*ret)[i].base = *bases;
 	}
 	if (*ret_len)
 		qsort(*ret, *ret_len, sizeof(**ret), by_age);

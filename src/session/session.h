@@ -20,22 +20,32 @@ struct session_info {
 	char *id, *name, *dir, *network, *engine;
 	char *command; /* as one line, quoted for a shell */
 	int64_t started;
-	pid_t pid; /* of its supervisor; 0 when it is dead */
+	pid_t pid;        /* of its supervisor; 0 when it is dead */
+	const char *base; /* where session_list() found it */
 };
 
 struct session {
 	char id[SESSION_ID_MAX];
 	int sessions_fd; /* the directory of all */
 	int meta_fd;     /* holds the lock */
+	int control_fd;  /* listens for session/control.h; -1: not wanted */
 };
+#define SESSION_NONE                                               \
+	{                                                          \
+		.sessions_fd = -1, .meta_fd = -1, .control_fd = -1 \
+	}
 
 void session_new_id(char ret_id[SESSION_ID_MAX]);
 
-/* Makes the directory and takes the lock; also sweeps what dead ones left. */
+/* Makes the directory, where wanted with its door (session/control.h), and takes the lock: a session
+ * that is listed can be talked to. Also sweeps what dead ones left. */
 int session_create(struct session *session, const char *base, const struct session_info *info,
-		   struct err *err);
+		   bool control, struct err *err);
 void session_remove(struct session *session);
 
 /* The living ones of all places (NULL-terminated), oldest first; dead ones are swept. */
 int session_list(struct arena *arena, const char *const *bases, struct session_info **ret,
 		 size_t *ret_len, struct err *err);
+
+/* The directory of one that was listed; the descriptor or -errno. */
+int session_open(const struct session_info *info, struct err *err);

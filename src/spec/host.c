@@ -31,6 +31,7 @@ static const char *const etc_names[] = {
 	"/etc/alternatives",
 	"/etc/bash.bashrc",
 	"/etc/bash_completion.d",
+	"/etc/ca-certificates/extracted", /* Arch: where /etc/ssl/certs leads */
 	"/etc/crypto-policies",
 	"/etc/debian_version",
 	"/etc/default/locale",
@@ -64,6 +65,7 @@ static const char *const etc_names[] = {
 	"/etc/ssl/cert.pem",
 	"/etc/ssl/certs",
 	"/etc/ssl/openssl.cnf",
+	"/etc/static", /* NixOS: where most of /etc leads */
 	"/etc/terminfo",
 	"/etc/timezone",
 	"/etc/vim",

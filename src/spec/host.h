@@ -99,6 +99,8 @@ int host_load(const char *json, size_t len, struct host *ret, struct err *err);
 void host_print_json(const struct host *host, FILE *out);
 /* Takes each mount of the spec that the facts say nothing of for a directory that exists. */
 void host_assume_mounts(const struct spec *spec, struct host *host);
+/* Facts tell of the agent they were taken for: any other is taken for not installed, but a shell. */
+void host_assume_agent(const struct spec *spec, struct host *host);
 
 const char *host_env(const struct host *host, const char *name);
 /* True for the user's home directory and every directory above it. */

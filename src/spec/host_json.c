@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "spec/agent.h"
 #include "spec/host.h"
 
 enum field_type { FIELD_STRING, FIELD_UINT, FIELD_BOOL, FIELD_U64, FIELD_TEXT };
@@ -364,4 +365,16 @@ void host_assume_mounts(const struct spec *spec, struct host *host)
 		fact = arena_grow(&host->arena, &facts->v, &facts->len, sizeof(*fact));
 		*fact = (struct path_fact){ .path = path, .kind = PATH_DIR };
 	}
+}
+
+void host_assume_agent(const struct spec *spec, struct host *host)
+{
+	const char *wanted = agent_wanted(spec);
+	struct agent agent;
+
+	if (wanted && host->agent.name && !strcmp(host->agent.name, wanted))
+		return;
+	host->agent = (struct agent_facts){ .name = arena_strdup(&host->arena, wanted) };
+	if (wanted && agent_load(&host->arena, wanted, &agent) && !strcmp(agent.program, "$SHELL"))
+		host->agent.program = host->tools.shell;
 }

@@ -288,6 +288,11 @@ const char *net_mode_name(enum net_mode mode)
 	return word(networks, mode);
 }
 
+const char *filter_tier_name(enum filter_tier tier)
+{
+	return word(tiers, tier);
+}
+
 const char *home_mode_name(enum home_mode mode)
 {
 	return word(homes, mode);

@@ -145,4 +145,5 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct err *err);
 const char *const *spec_choices(const char *key);
 const char *engine_name(enum engine_kind kind);
 const char *net_mode_name(enum net_mode mode);
+const char *filter_tier_name(enum filter_tier tier);
 const char *home_mode_name(enum home_mode mode);

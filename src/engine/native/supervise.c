@@ -17,6 +17,8 @@
 #include "net/lazy.h"
 #include "os/loop.h"
 #include "os/proc.h"
+#include "session/control.h"
+#include "session/request.h"
 
 struct supervisor {
 	struct loop loop;
@@ -28,6 +30,7 @@ struct supervisor {
 	struct lazy_net net;
 	struct filter filter;
 	bool filter_failed;
+	struct control_server door;
 	int status; /* the command's wait status, -1 until it ended */
 };
 
@@ -180,6 +183,35 @@ static int start_filter(struct supervisor *s, struct err *err)
 	return plan->proxy ? proxy_parse(plan->proxy, plan->no_proxy, &s->filter.proxy, err) : 0;
 }
 
+/* The user changes the rules while it runs. */
+static void on_request(void *ctx, const char *text, size_t len, struct str *reply)
+{
+	struct supervisor *s = ctx;
+	struct arena arena = { 0 };
+	struct request request;
+	struct err err;
+	int r = request_parse(&arena, text, len, &request, &err);
+
+	if (r == 0)
+		r = filter_add_rules(&s->filter, &request.allow, &request.deny, &err);
+	reply_add(reply, r < 0 ? &err : NULL);
+	arena_release(&arena);
+}
+
+/* Without it the rules stay as they are. */
+static void open_door(struct supervisor *s)
+{
+	const struct engine_hooks *hooks = s->sandbox->hooks;
+	struct err err;
+	int fd;
+
+	if (!s->filter.loop || !hooks || !hooks->take_control)
+		return;
+	fd = hooks->take_control(hooks->ctx);
+	if (fd >= 0 && control_server_start(&s->door, &s->loop, fd, on_request, s, &err) < 0)
+		sandbox_warn(s->sandbox, &err);
+}
+
 static void on_port_note(void *ctx, const char *text)
 {
 	const struct engine_hooks *hooks = ((struct supervisor *)ctx)->sandbox->hooks;
@@ -324,6 +356,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	r = start(&s, &old, err);
 	if (r == 0) {
 		tell(&s, EVENT_STARTED, (int)sandbox->pid);
+		open_door(&s);
 		r = loop_run(&s.loop, -1, err);
 	}
 	if (r < 0)
@@ -332,6 +365,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = reap_init(&s, err);
+	control_server_stop(&s.door);
 	ports_stop(&sandbox->ports);
 	notify_stop(&s.notify);
 	lazy_net_stop(&s.net);

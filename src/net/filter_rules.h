@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Between filter.c and filter_rules.c: putting the policy in place, and another in its place. */
+#pragma once
+
+#include "net/filter.h"
+
+/* A connection that is open: what the log wants to know when it ends, and what rules are asked. */
+struct flow {
+	char name[NAME_SIZE];
+	char address[ADDRESS_TEXT];
+	uint16_t port;
+	double started;
+	struct address peer; /* that was dialled */
+	bool by_proxy;       /* and is the proxy */
+	struct verdict cut;  /* why new rules end it; NET_ALLOWED: they do not */
+};
+
+/* Kernel rules and listeners, as the policy wants them. Sets filter->tier. */
+int filter_enforce(struct filter *filter, struct err *err);
+void filter_unlisten(struct filter *filter);
+
+/* Takes what waits at a listener of the filter's. */
+int filter_accept(struct filter *filter, int listener);
