@@ -96,6 +96,7 @@ enum wrapix_event_type {
 	WRAPIX_LIMIT = 6,  /* text: the limit that was hit */
 	WRAPIX_EXITED = 7, /* number: the exit status */
 	WRAPIX_DENIED = 8, /* text: what the filtered network refused, and why; number: the port */
+	WRAPIX_RULE = 9,   /* text: a rule that was added while it runs; number: 1 when it denies */
 };
 
 struct wrapix_event {

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix allow, wrapix deny: rules for the filtered network of sessions that are running. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "net/policy.h"
+#include "session/control.h"
+#include "session/request.h"
+#include "session/session.h"
+
+/* Before anybody is asked: what is wrong in itself is said with its hint. */
+static int check_rules(const struct strv *texts, unsigned flags, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct rule rule;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < texts->len; i++)
+		r = rule_parse(&arena, texts->v[i], flags, &rule, err);
+	arena_release(&arena);
+	return r;
+}
+
+static int change(const struct session_info *session, const struct request *request,
+		  struct err *err)
+{
+	_cleanup_str_ struct str text = { 0 }, reply = { 0 };
+	_cleanup_close_ int dir = -1;
+	int r;
+
+	if (strcmp(session->network, "filtered") != 0) {
+		err_set(err, ENOTSUP, "the network of '%s' is '%s': there are no rules to change",
+			session->name, session->network);
+		return err_hint(err, "wrapix run --network filtered --allow HOST has them");
+	}
+	dir = session_open(session, err);
+	if (dir < 0)
+		return dir;
+	request_add(&text, request);
+	r = control_call(dir, &text, &reply, err);
+	return r == 0 ? reply_parse(reply.s, reply.len, err) : r;
+}
+
+static void print_result(const struct session_info *session, const struct err *err, bool first)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "%s\n  {\"id\": ", first ? "" : ",");
+	json_add_string(&out, session->id);
+	str_add(&out, ", \"name\": ");
+	json_add_string(&out, session->name);
+	str_addf(&out, ", \"ok\": %s", err ? "false" : "true");
+	if (err) {
+		str_add(&out, ", \"error\": ");
+		json_add_string(&out, err->msg);
+	}
+	str_add(&out, "}");
+	fputs(out.s, stdout);
+}
+
+/* Every session of that name; each is asked, also when another has refused. */
+static int change_named(struct arena *arena, const char *word, const struct request *request,
+			bool json, struct err *err)
+{
+	struct session_info *list;
+	size_t n, found = 0;
+	int worst = cli_list_sessions(arena, &list, &n, err);
+
+	if (worst < 0)
+		return worst;
+	for (size_t i = 0; i < n; i++) {
+		struct err one;
+		int r;
+
+		if (strcmp(list[i].id, word) != 0 && strcmp(list[i].name, word) != 0)
+			continue;
+		r = change(&list[i], request, &one);
+		if (json)
+			fputs(found ? "" : "[", stdout);
+		if (json)
+			print_result(&list[i], r < 0 ? &one : NULL, found == 0);
+		if (r < 0)
+			*err = one;
+		worst = r < 0 ? r : worst;
+		found++;
+	}
+	if (found && json)
+		fputs("\n]\n", stdout);
+	if (found)
+		return worst;
+	err_usage(err, "there is no session '%s'", word);
+	return err_hint(err, "'wrapix ps' lists them");
+}
+
+static int change_rules(int argc, char **argv, bool denies)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct rules_args args = { 0 };
+	struct arena arena = { 0 };
+	struct request request = { 0 };
+	struct strv *rules = denies ? &request.deny : &request.allow;
+	struct err err;
+	int r, status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	if (rest.n_operands < 2)
+		return err_usage(&err, "%s: give SESSION and HOST[:PORT]", argv[0]), cli_fail(&err);
+	for (size_t i = 1; i < rest.n_operands; i++)
+		strv_add(&arena, rules, rest.operands[i]);
+	r = check_rules(rules, denies ? RULE_DENY : 0, &err);
+	if (r == 0)
+		r = change_named(&arena, rest.operands[0], &request, args.json, &err);
+	arena_release(&arena);
+	return r < 0 ? cli_fail(&err) : 0;
+}
+
+int cmd_allow(int argc, char **argv)
+{
+	return change_rules(argc, argv, false);
+}
+
+int cmd_deny(int argc, char **argv)
+{
+	return change_rules(argc, argv, true);
+}
