@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
 #include "engine/native/native.h"
 #include "os/fs.h"
 #include "os/linux/mount.h"
@@ -27,6 +28,8 @@ struct root {
 	int slash; /* the host's '/', cloned before ours lay on top of it; -1: no operation wants it */
 	dev_t dev, scratch_dev;
 	int n_scratch;
+	const char
+		*kept; /* where a directory of ours on the host stands: names may be made in it */
 	/* The directory that the last operation worked in: most work in the same one. */
 	char parent_path[PATH_MAX];
 	int parent;
@@ -100,7 +103,8 @@ static int enter(struct root *root, const char *path, struct err *err)
 	if (root->parent >= 0)
 		close(root->parent);
 	root->parent = fd;
-	root->parent_own = st.st_dev == root->dev || st.st_dev == root->scratch_dev;
+	root->parent_own = st.st_dev == root->dev || st.st_dev == root->scratch_dev ||
+			   (root->kept && path_is_below(path, root->kept + 1));
 	snprintf(root->parent_path, sizeof(root->parent_path), "%s", path);
 	return 0;
 }
@@ -251,6 +255,8 @@ static int do_bind(struct root *root, const struct op *op, struct err *err)
 		return err_set(err, ESTALE, "'%s' was replaced while the sandbox started", op->src);
 	if (fd < 0)
 		return err_errno(err, -fd, "mounting '%s' on '%s'", op->src, op->dest);
+	if (op->flags & OPF_MAKE)
+		root->kept = op->dest;
 	return attach(root, op, fd, err);
 }
 
