@@ -80,6 +80,14 @@ check "... nor for another project" printed ""
 kept=$(find "$state/homes" -name kept)
 check "... it is in the state directory" is "$(cat "$kept")" one
 check "... closed for others" is "$(stat -c %a "$(dirname "$kept")")" 700
+# An agent's files go into a new one, and stay as the agent changed them.
+mkdir "$tmp/bin" "$tmp/third"
+printf '#!/bin/sh\ncat ~/.claude/settings.json && echo mine >~/.claude/settings.json\n' >"$tmp/bin/claude"
+chmod +x "$tmp/bin/claude"
+PATH=$tmp/bin:$PATH wx run "$tmp/third" --network none --home keep
+check "--home keep: the agent's files are there" grep -q skipDangerousModePermissionPrompt "$out"
+PATH=$tmp/bin:$PATH wx run "$tmp/third" --network none --home keep
+check "... and are not written over" printed mine
 
 # --- nothing else of the host ---
 cat >"$tmp/visible.py" <<'PY'
