@@ -135,11 +135,13 @@ static int on_answer(struct loop_source *source, uint32_t events, struct err *er
 	ssize_t n = recv(source->fd, &answer, sizeof(answer), MSG_DONTWAIT);
 
 	(void)events;
+	(void)err;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (n != sizeof(answer) || answer.n > RESOLVER_ADDRESSES)
-		return err_set(err, EIO, "the resolver ended");
-	resolver->fn(resolver->ctx, &answer);
+	if (n == sizeof(answer) && answer.n <= RESOLVER_ADDRESSES)
+		resolver->fn(resolver->ctx, &answer);
+	else
+		loop_remove(resolver->loop, source); /* it was killed: names fail from now on */
 	return 0;
 }
 
