@@ -59,6 +59,11 @@ static char *resolver_file(struct arena *arena, const char *host_file, const cha
 
 static int plan_pasta(struct plan *plan, const struct host *host, struct err *err)
 {
+	if (host->inside) {
+		err_set(err, EOPNOTSUPP,
+			"a sandbox inside a sandbox cannot have an open network of its own");
+		return err_hint(err, "--network host shares the outer sandbox's");
+	}
 	if (!host->tools.pasta) {
 		err_set(err, ENOENT, "the open network needs pasta, which is not installed");
 		return err_hint(err, "install the package 'passt', or use --network none");

@@ -62,7 +62,8 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 		char line[256];
 
-		if ((plan->limits.asked & LIMIT_BIT(limit)) &&
+		/* A fork bomb is the one thing that must be bounded without being asked for. */
+		if (((plan->limits.asked | LIMIT_BIT(LIMIT_PIDS)) & LIMIT_BIT(limit)) &&
 		    !cgroup_describe(&host->cgroup, &plan->limits, limit, line, sizeof(line)))
 			strv_add(&plan->arena, &plan->weaker, line);
 	}

@@ -63,6 +63,7 @@ static const char *const etc_names[] = {
 	"/etc/services",
 	"/etc/shells",
 	"/etc/ssl/cert.pem",
+	"/etc/ssl/ca-bundle.pem",
 	"/etc/ssl/certs",
 	"/etc/ssl/openssl.cnf",
 	"/etc/static", /* NixOS: where most of /etc leads */
@@ -80,6 +81,7 @@ static const char *const extra_names[] = {
 	"/dev/urandom",
 	"/dev/tty",
 	"/run/current-system",
+	"/var/lib/ca-certificates",
 	"/sys/devices/system/cpu",
 	"/sys/devices/system/node",
 };
