@@ -44,7 +44,8 @@ static int start_keeper(struct lazy_net *net, struct err *err)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		code = getppid() == parent ? join_namespaces(net->netns) : -ESRCH;
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* pasta opens our /proc/PID/ns */
-		if (write(fds[1], &code, sizeof(code)) < 0)
+		/* One that did not join is of no use, and nobody may be left to end it. */
+		if (write(fds[1], &code, sizeof(code)) < 0 || code < 0)
 			_exit(1);
 		os_close_all_but(0, NULL, 0);
 		for (;;)
