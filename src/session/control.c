@@ -91,11 +91,17 @@ static bool answer(int fd, const struct str *reply)
 	return send(fd, reply->s, reply->len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)reply->len;
 }
 
+/* The last word on a connection. What the client has sent is taken away first: an end with unread
+ * bytes would be a reset, and take our word with it. */
 static void answer_error(int fd, const char *text)
 {
 	_cleanup_str_ struct str reply = { 0 };
 	struct err err;
+	char byte;
 
+	shutdown(fd, SHUT_RD);
+	while (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) > 0)
+		;
 	err_set(&err, EPROTO, "%s", text);
 	reply_add(&reply, &err);
 	(void)answer(fd, &reply); /* the connection ends in any case */
