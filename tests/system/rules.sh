@@ -42,6 +42,7 @@ ask() {
 	await exists answer || return
 	tr '\n' ' ' <answer | sed 's/ $//'
 }
+dialled() { ss -Htn state syn-sent | grep -qF "$1:7"; }
 asked() { check "$1" is "$(ask $3)" "$2"; } # asked NAME WANT PROBES
 refused_as() { by_tier ECONNREFUSED ECONNRESET ECONNRESET; }
 
@@ -68,7 +69,7 @@ check "the same HOST[:PORT] takes the deny rule back" printed ""
 asked "... and it is open" ok echo:other.test
 wx deny one 198.51.100.20 2001:db8:2::20/128
 check "deny by address" printed ""
-asked "... shuts the name that leads there" $(refused_as) echo:other.test
+asked "... shuts the name that leads there" "$(refused_as)" echo:other.test
 asked "... and that alone" ok echo:allowed.test
 check "an address that no rule names" isnt "$(ask echo:198.51.100.30)" ok
 wx allow one 198.51.100.30:7
@@ -159,6 +160,27 @@ check "... and stands" refused 125 "'allowed.test:7' stays closed"
 end held
 check "each is told with its rule" has "$tmp/held.err" "refused wild.test:7: denied-name, by rule *"
 check "... and by address" has "$tmp/held.err" "refused v4only.test:7: denied-address, by rule 198.51.100.10/32"
+
+# --- connections that are on their way ---
+begin_asked dialling --allow slow.test:7 --allow silent.test:7 --allow allowed.test:7
+mark
+rm -f answer
+echo echo4:slow.test >&5
+check "a name that is being resolved" await heard '^dns .*slow.test'
+wx deny dialling slow.test
+check "... is refused" await exists answer
+check "... as refused" is "$(cat answer)" "$(refused_as)"
+rm -f answer
+echo echo4:silent.test >&5
+check "a host that is being dialled" await dialled 198.51.100.99
+wx deny dialling 198.51.100.99
+check "... is refused" await exists answer
+check "... as refused" is "$(sed 's/ (.*//' answer)" "$(refused_as)"
+check "neither has arrived" unheard '^tcp'
+asked "others are not refused" ok echo:allowed.test
+end dialling
+check "each is told with its rule" has "$tmp/dialling.err" "refused slow.test:7: denied-name, by rule slow.test"
+check "... and by address" has "$tmp/dialling.err" "refused silent.test:7: denied-address, by rule 198.51.100.99"
 
 # --- 1,000 changes ---
 head -c 16 /dev/zero >shared

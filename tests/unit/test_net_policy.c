@@ -464,6 +464,73 @@ static void test_also(void)
 	policy_unref(new);
 }
 
+/* The rules of a policy as the tests write them, with blanks between. */
+static const char *rules_of(const struct policy *policy)
+{
+	static char text[256];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < policy->n_rules; i++) {
+		const struct rule *rule = policy->rules[i];
+		size_t len = strlen(text);
+
+		snprintf(text + len, sizeof(text) - len, "%s%c%s%s", i ? " " : "",
+			 rule->flags & RULE_DENY ? '-' : '+',
+			 rule->flags & RULE_PRIVATE ? "p " : "", rule->text);
+	}
+	return text;
+}
+
+static void test_merge(void)
+{
+	static const struct {
+		const char *old[4], *added[4], *want, *name;
+	} cases[] = {
+		{ { "+a.test" }, { "-b.test", "+c.test" }, "+a.test -b.test +c.test", "in a row" },
+		{ { "+a.test" }, { NULL }, "+a.test", "nothing new" },
+		{ { NULL }, { "+a.test" }, "+a.test", "nothing old" },
+		{ { "+a.test" }, { "+A.test.", "+a.test" }, "+a.test", "each once" },
+		{ { "+p a.test" }, { "+a.test" }, "+p a.test", "a private one stays so" },
+		{ { "-a.test", "+b.test" },
+		  { "+a.test" },
+		  "+b.test +a.test",
+		  "a deny rule taken back" },
+		{ { "+a.test", "+b.test" }, { "-a.test" }, "+b.test -a.test", "an allow rule too" },
+		{ { "-a.test" },
+		  { "+a.test:22" },
+		  "-a.test +a.test:22",
+		  "another port is another rule" },
+		{ { "-*.a.test" }, { "+a.test" }, "-*.a.test +a.test", "so is a wildcard" },
+		{ { "-192.0.2.0/24" },
+		  { "+192.0.2.0/24", "+192.0.2.0" },
+		  "+192.0.2.0/24 +192.0.2.0",
+		  "a range is taken back as a range" },
+		{ { "-192.0.2.0/24" }, { "+192.0.2.0" }, "-192.0.2.0/24 +192.0.2.0", "... only" },
+		{ { "+a.test" },
+		  { "+a.test", "-a.test" },
+		  "+a.test -a.test",
+		  "both: the deny rule counts" },
+	};
+	struct policy *old = RULES("+a.test", "=203.0.113.0/24"), *none = RULES(NULL), *new;
+	struct address denied = addr_of("203.0.113.9");
+	struct err err;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct policy *x = policy_of(cases[i].old), *y = policy_of(cases[i].added);
+
+		new = policy_merge(x, y, &err);
+		is_str(rules_of(new), cases[i].want, "merge: %s", cases[i].name);
+		policy_unref(x);
+		policy_unref(y);
+		policy_unref(new);
+	}
+	new = policy_merge(old, none, &err);
+	policy_unref(old);
+	ok(!policy_dial(new, "a.test", &denied, 443).allow, "the guard goes along");
+	policy_unref(new);
+	policy_unref(none);
+}
+
 /* As many as a large block list has; also makes the table grow many times. */
 static void test_many(void)
 {
@@ -521,6 +588,7 @@ int main(void)
 	test_own();
 	test_dial();
 	test_also();
+	test_merge();
 	test_many();
 	test_reasons();
 	return done();

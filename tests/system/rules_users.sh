@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Nobody but the session's own user may change its rules: other users are tried, which takes root. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317 # the library, and its variables; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+need_user
+[ "$(id -u)" = 0 ] || {
+	skip "everything" "becoming other users needs root"
+	finish
+}
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+user_home=$(getent passwd "$test_user" | cut -d: -f6)
+tmp=$(as_user mktemp -d "$user_home/wrapix-test.XXXXXX") || bail "no temporary directory in $user_home"
+trap tear_down EXIT
+trap 'exit 1' HUP INT TERM
+as_user mkdir "$tmp/project" "$tmp/log" "$tmp/home"
+user_home=$tmp/home
+cd "$tmp/project" || exit 1
+
+wx_user() { as_user "$wrapix" "$@"; }
+listed() { wx_user ps | grep -q " $1 "; }
+wx_user run --name mine --allow allowed.test -- sleep 1000 </dev/null >"$tmp/log/out" 2>"$tmp/log/err" &
+started=$!
+check "a session of $test_user" await listed mine
+dir=$(find "$tmp/home" "/run/user/$(id -u "$test_user")/wrapix" -name control -printf '%h\n' 2>/dev/null | tail -n 1)
+check "... has a door" [ -S "$dir/control" ]
+
+# Root opens the directory and the script; the process that asks is another user's.
+asks_as() { # asks_as UID: the reply to a request that changes nothing
+	setpriv --reuid "$1" --regid "$1" --clear-groups python3 -B - send /proc/self/fd/9 '{}' <"$here/rules.py" 9<"$dir"
+}
+refusal='{"error": "only the user'"'"'s own processes outside of sandboxes may ask"}'
+uid=$(id -u "$test_user")
+check "the user may" is "$(asks_as "$uid" 2>&1)" '{"ok": true}'
+check "root is another user" is "$(asks_as 0 2>&1)" "$refusal"
+check "nobody does not come in" is "$(asks_as 65534 2>&1)" EACCES
+chmod 777 "$dir" "$dir/control"
+check "... and is refused where the directory is open" is "$(asks_as 65534 2>&1)" "$refusal"
+chmod 700 "$dir"
+check "after that the user still may" is "$(asks_as "$uid" 2>&1)" '{"ok": true}'
+wx_user stop --kill mine
+finish
