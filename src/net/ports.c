@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #include "net/autopublish.h"
@@ -55,10 +54,7 @@ static double seconds(void)
 
 static void watch_time(struct ports *p)
 {
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
-
-	timerfd_settime(p->timer.fd, 0,
-			p->dialling || p->paused ? &second : &(struct itimerspec){ 0 }, NULL);
+	ticker_run(&p->ticker, p->dialling || p->paused);
 }
 
 /* What a peer sees of a connection that leads nowhere. */
@@ -78,19 +74,28 @@ static socklen_t loopback(int family, uint16_t port, struct sockaddr_storage *re
 	return address_to_sockaddr(&address, port, ret);
 }
 
+static bool is_exhausted(int code)
+{
+	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
+}
+
 /* Takes an unbound socket of the sandbox's; the pool is filled when it is empty. */
 static int take_inside(struct ports *p, unsigned index, struct err *err)
 {
 	size_t *n = &p->pool[index].n;
-	int r;
+	int *fds = p->pool[index].fds, r = 0;
 
 	if (*n == 0) {
-		r = nsconf_refill(p->netns, p->pool[index].fds, PORTS_POOL, families[index], err);
+		size_t many = PORTS_POOL;
+
+		r = nsconf_refill(p->netns, fds, many, families[index], err);
+		if (is_exhausted(-r)) /* there may still be room for one */
+			r = nsconf_refill(p->netns, fds, many = 1, families[index], err);
 		if (r < 0)
 			return r;
-		*n = PORTS_POOL;
+		*n = many;
 	}
-	return p->pool[index].fds[--*n];
+	return fds[--*n];
 }
 
 static int take_socket(struct call *call, unsigned index)
@@ -261,11 +266,6 @@ static void on_accepted(struct forward *forward, int fd)
 	dial(call);
 }
 
-static bool is_exhausted(int code)
-{
-	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
-}
-
 /* Without a descriptor to accept with, the loop would be told of the same connection for ever. The
  * spare one takes it in and resets it; without even that nothing is accepted for a while. */
 static void shed(struct ports *p, int listener)
@@ -308,28 +308,23 @@ static int on_connection(struct loop_source *source, uint32_t events, struct err
 	return 0;
 }
 
-/* Ends a pause, and calls that nobody answers. */
-static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+/* Ends calls that nobody answers, and a pause. */
+static void on_tick(struct ticker *ticker)
 {
-	struct ports *p = container_of(source, struct ports, timer);
-	uint64_t ticks;
+	struct ports *p = container_of(ticker, struct ports, ticker);
+	struct err ignored; /* without memory for it the pause goes on */
 	int r = 0;
 
-	(void)events;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
-		return 0;
 	for (struct call *call = p->dialling, *next; call; call = next) {
 		next = call->next;
 		if (seconds() - call->started > DIAL_SECONDS)
 			give_up(call);
 	}
-	if (!p->paused)
-		return 0;
-	p->paused = false;
-	for (struct forward *f = p->forwards; r == 0 && f; f = f->next)
-		r = loop_add(p->loop, &f->source, EPOLLIN, err);
+	for (struct forward *f = p->paused ? p->forwards : NULL; r == 0 && f; f = f->next)
+		if (loop_add(p->loop, &f->source, EPOLLIN, &ignored) < 0)
+			r = ignored.code == EEXIST ? 0 : -ignored.code;
+	p->paused = r < 0;
 	watch_time(p);
-	return r;
 }
 
 static struct forward *add_forward(struct ports *p, int fd, bool into, uint16_t port, uint16_t to)
@@ -463,13 +458,9 @@ int ports_start(struct ports *p, struct loop *loop, const struct ports_hooks *ho
 	p->loop = loop;
 	p->hooks = *hooks;
 	p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	p->timer = (struct loop_source){
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-		.on_event = on_timer,
-	};
-	if (p->spare < 0 || p->timer.fd < 0)
-		return err_errno(err, errno, "ports");
-	r = loop_add(loop, &p->timer, EPOLLIN, err);
+	if (p->spare < 0)
+		return err_errno(err, errno, "opening '/dev/null'");
+	r = ticker_start(&p->ticker, loop, on_tick, err);
 	if (r == 0)
 		r = relay_start(&p->relay, loop, &relay, err);
 	for (struct forward *f = p->forwards; r == 0 && f; f = f->next)
@@ -550,10 +541,7 @@ void ports_stop(struct ports *p)
 	for (size_t i = 0; i < ARRAY_LEN(p->pool); i++)
 		while (p->pool[i].n)
 			close(p->pool[i].fds[--p->pool[i].n]);
-	if (p->timer.fd >= 0) {
-		loop_remove(p->loop, &p->timer);
-		close(p->timer.fd);
-	}
+	ticker_stop(&p->ticker);
 	for (size_t i = 0; i < 3; i++) {
 		int fd = (int[]){ p->netns, p->diag, p->spare }[i];
 

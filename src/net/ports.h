@@ -19,10 +19,10 @@
 
 #include "net/filter.h"
 #include "net/relay.h"
-#include "os/loop.h"
+#include "os/ticker.h"
 #include "spec/spec.h"
 
-#define PORTS_POOL 8
+#define PORTS_POOL 32 /* filling it costs little more than one socket would */
 
 struct call;
 struct auto_publish;
@@ -61,16 +61,16 @@ struct ports {
 	} pool[2];    /* unbound sockets inside: IPv4, IPv6 */
 	bool no_ipv6; /* inside */
 	int spare;    /* given up to take in, and turn away, one connection too many */
-	bool paused;  /* no descriptor for another connection; tried again by the timer */
+	bool paused;  /* no descriptor for another connection; tried again by the ticker */
 	bool warned;  /* of connections that were turned away */
-	struct loop_source timer;
+	struct ticker ticker;
 	struct relay relay;
 };
 
-#define PORTS_NONE                                                                         \
-	(struct ports)                                                                     \
-	{                                                                                  \
-		.netns = -1, .diag = -1, .spare = -1, .timer.fd = -1 \
+#define PORTS_NONE                                   \
+	(struct ports)                               \
+	{                                            \
+		.netns = -1, .diag = -1, .spare = -1 \
 	}
 
 int ports_bind(struct ports *ports, const struct port_spec *specs, size_t n, struct err *err);

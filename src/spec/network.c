@@ -33,15 +33,24 @@ static bool parse_port(const char *text, size_t len, uint16_t *ret)
 	return n <= UINT16_MAX;
 }
 
+/* The same port of the host's again: the stronger layer says where it leads. */
+static int merge_port(struct port_spec *old, const struct port_spec *port, struct err *err)
+{
+	if (old->layer == port->layer && old->inside != port->inside)
+		return err_usage(err, "port %u of %s is named twice", port->host, port->address);
+	if (old->layer < port->layer)
+		*old = *port;
+	return 0;
+}
+
 static int add_port(struct spec *spec, const struct port_spec *port, struct err *err)
 {
-	if (spec->n_ports >= SPEC_MAX_PORTS)
-		return err_usage(err, "more than %d ports", SPEC_MAX_PORTS);
 	for (size_t i = 0; i < spec->n_ports; i++)
 		if (spec->ports[i].into == port->into && spec->ports[i].host == port->host &&
 		    !strcmp(spec->ports[i].address, port->address))
-			return err_usage(err, "port %u of %s is named twice", port->host,
-					 port->address);
+			return merge_port(&spec->ports[i], port, err);
+	if (spec->n_ports >= SPEC_MAX_PORTS)
+		return err_usage(err, "more than %d ports", SPEC_MAX_PORTS);
 	*(struct port_spec *)arena_grow(&spec->arena, &spec->ports, &spec->n_ports,
 					sizeof(*port)) = *port;
 	return 0;
