@@ -203,6 +203,77 @@ def cut(host):
         return "reset"
 
 
+def first_line(host, port):
+    return dial(host, port).recv(100).decode().strip()
+
+
+def abort(host):
+    """An end without a goodbye."""
+    sock = dial(host, 7)
+    sock.sendall(b"x")
+    sock.recv(1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    sock.close()
+    return "aborted"
+
+
+def crowd(host, number):
+    """So many at once, each with a word of its own."""
+    socks = [dial(host, 7) for _ in range(int(number))]
+    for i, sock in enumerate(socks):
+        sock.sendall(b"word %d" % i)
+    return "%d ok" % sum(sock.recv(100) == b"word %d" % i for i, sock in enumerate(socks))
+
+
+def own_server(host, port):
+    """The same port outside, then inside too, at each of our own addresses, then outside again."""
+    import threading
+
+    def answer(sock):
+        while True:
+            sock.accept()[0].sendall(b"inside")
+
+    said = [raw(host, port)]
+    for family, address in (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::"):
+        sock = socket.socket(family)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.bind((address, int(port)))
+        sock.listen()
+        threading.Thread(target=answer, args=[sock], daemon=True).start()
+    for address in "127.0.0.1", "198.18.0.2", "::1", "fd53:b0c5::2":
+        said.append(dial(address, port).recv(10).decode())
+    said.append(raw(host, port))
+    return " ".join("outside" if word.startswith("hello at") else word for word in said)
+
+
+def unix(path):
+    """A Unix socket; @NAME is an abstract one."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.connect("\0" + path[1:] if path[0] == "@" else path)
+    return "connected"
+
+
+def listen(path, log):
+    """The other side: writes down who was asked, and hangs up."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.bind("\0" + path[1:] if path[0] == "@" else path)
+    sock.listen()
+    while True:
+        peer = sock.accept()[0]
+        with open(log, "a", encoding="ascii") as file:
+            file.write(path + "\n")
+        peer.close()
+
+
+def connect_soon(host, port):
+    """Within two seconds, or never."""
+    global TIMEOUT
+    TIMEOUT = 2
+    return connect(host, port)
+
+
 def run(probe):
     verb, _, args = probe.partition(":")
     start = time.monotonic()

@@ -210,6 +210,8 @@ def served(serve):
         log("tcp %s from %s%s" % (where(writer), writer.get_extra_info("peername")[0], " tls" if tls else ""))
         try:
             await serve(reader, writer)
+        except ConnectionResetError:
+            log("reset %s" % where(writer))
         except (OSError, EOFError, ValueError, KeyError, ssl.SSLError, asyncio.LimitOverrunError):
             pass  # a client that is rude, or gone
         finally:

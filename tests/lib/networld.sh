@@ -46,6 +46,7 @@ world_links() {
 	outside ip link set out0 up
 	ip addr add $us4/24 dev up0
 	ip addr add $us6/64 dev up0 nodad
+	ip addr add fe80::1/64 dev up0 nodad # without one pasta gives no IPv6
 	outside ip addr add $out4/24 dev out0
 	outside ip addr add $out6/64 dev out0 nodad
 	for to in $out4 $out6; do ip neigh add $to lladdr 02:00:00:00:00:02 dev up0 nud permanent; done
@@ -72,6 +73,7 @@ world_routes() {
 	done
 	ip route add throw 198.51.100.77
 	echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
+	echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range # as distributions have it
 	ip -6 route add throw 2001:db8:2::77
 	set_outside ipv4/ip_forward 1
 	set_outside ipv6/conf/all/forwarding 1
@@ -200,6 +202,9 @@ probe() {
 	set +f
 	check "$probe_name" is "$(tr '\n' ' ' <"$out" | sed 's/ $//')" "$probe_want"
 }
+
+# What a program without a sandbox gets there.
+errno_here() { python3 -B "$project/netprobe.py" "echo:$1"; }
 
 # The sandbox that ended last was refused this, and the user is told: "HOST:PORT: REASON".
 event() { has "$err" "wrapix: refused $1"; }

@@ -5,7 +5,7 @@
 #
 #	net_programs.sh [queue|static|ports]
 #
-# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2086,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 . "$top/tests/lib/networld.sh"
 in_world "$@"
