@@ -58,7 +58,7 @@ WRAPIX_API int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env,
 /* "HOST[:PORT]" for the filtered network; deny is 0 or 1. */
 WRAPIX_API int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
 				    struct wrapix_error *error);
-/* "[IP:]HOST:SANDBOX", "PORT" or "auto": ports of the sandbox's that this machine offers. */
+/* "[IP:]HOST[:SANDBOX]" or "auto": ports of the sandbox's that this machine offers. */
 WRAPIX_API int wrapix_spec_add_publish(struct wrapix_spec *spec, const char *port,
 				       struct wrapix_error *error);
 /* "PORT" of this machine's loopback that the sandbox may reach. */

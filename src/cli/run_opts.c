@@ -109,10 +109,10 @@ static const struct opt shared_opts[] = {
 	  .help = "this host may be reached: a name, *.name, an address or a range; repeatable" },
 	{ 0, "deny", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
 	  .help = "this host may not, whatever allows it; repeatable" },
-	{ 0, "publish", "[[IP:]HOST:]SANDBOX|auto", .kind = OPT_CALL, .call = add_port,
+	{ 0, "publish", "[IP:]HOST[:SANDBOX]|auto", .kind = OPT_CALL, .call = add_port,
 	  .repeat = true,
-	  .help = "offer port SANDBOX of the sandbox's as port HOST of IP (127.0.0.1), or, with "
-		  "auto, every port that something inside listens on; repeatable" },
+	  .help = "offer port SANDBOX of the sandbox's as port HOST of this machine's address IP "
+		  "(127.0.0.1); auto: every port that something inside listens on; repeatable" },
 	{ 0, "host-port", "PORT", .kind = OPT_CALL, .call = add_port, .repeat = true,
 	  .help = "let the sandbox reach this port of this machine's loopback, at 127.0.0.1 and "
 		  "as host.wrapix.internal; repeatable" },

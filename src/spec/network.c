@@ -68,10 +68,10 @@ static const char *parse_address(struct spec *spec, const char *text, char **ret
 		end++;
 		if (inet_pton(AF_INET6, address, bytes) != 1)
 			return NULL;
-	} else if (end && strchr(end + 1, ':')) {
+	} else if (end) {
 		address = arena_strndup(&spec->arena, text, (size_t)(end - text));
 		if (inet_pton(AF_INET, address, bytes) != 1)
-			return NULL;
+			return strchr(end + 1, ':') ? NULL : text;
 	} else {
 		return text;
 	}

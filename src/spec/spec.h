@@ -123,7 +123,7 @@ int spec_add_env(struct spec *spec, const char *name, const char *value, enum la
 /* A rule of the filtered network. Every one counts, whichever its layer. */
 int spec_add_rule(struct spec *spec, const char *text, bool deny, enum layer layer,
 		  struct err *err);
-/* "[IP:]HOST:SANDBOX", "PORT" for the same on both sides, or "auto". */
+/* "[IP:]HOST[:SANDBOX]", by default the same port on both sides, or "auto". */
 int spec_add_publish(struct spec *spec, const char *text, enum layer layer, struct err *err);
 /* "PORT" on the host's loopback. */
 int spec_add_host_port(struct spec *spec, const char *text, enum layer layer, struct err *err);

@@ -180,6 +180,10 @@ for net in none open filtered; do
 	check "$net: two addresses for one port" called echo echo 1 127.0.0.1 "$p"
 	check "... the other" called echo echo 1 ::1 "$p"
 	stop
+	start "$@" --publish "127.0.0.2:$p" -- python3 serve.py echo 127.0.0.1 "$p"
+	check "$net: at another address" called echo echo 1 127.0.0.2 "$p"
+	check "... and there alone" is_free "$p"
+	stop
 	start "$@" --publish "$p" -- python3 serve.py echo 127.0.0.1 "$p"
 	check "$net: the same port on both sides" called echo echo 1 127.0.0.1 "$p"
 	kill -KILL "$pid"
