@@ -142,7 +142,7 @@ def change(path, dir_):
             sys.exit(str(reply))
         shared.put(0, 2 * i + 2)
         seen, end = shared.get(1), time.monotonic() + 10
-        while i % 4 < 2 and shared.get(1) < seen + 2 and time.monotonic() < end:
+        while i % 4 < 2 and shared.get(1) < seen + 6 and time.monotonic() < end:
             os.sched_yield()
     print("made %d changes" % CHANGES)
 

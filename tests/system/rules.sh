@@ -76,6 +76,12 @@ wx allow one 198.51.100.30:7
 asked "... can be allowed" ok echo:198.51.100.30
 wx deny one 198.51.100.30:7
 check "... and denied again" isnt "$(ask echo:198.51.100.30)" ok
+wx allow one v4only.test:2000
+check "a port that no rule had before" grep -q '^hello at' <<-END
+	$(ask raw:v4only.test,2000)
+END
+wx deny one v4only.test:2000
+asked "... and none has any more: nobody listens there" ECONNREFUSED connect:127.0.0.1,2000
 wx allow "$(id_of one)" '*.wild.test:7' v4only.test:7
 asked "by id, several rules at once" "ok ok" "echo:a.wild.test echo:v4only.test"
 wx deny one --json a.wild.test
