@@ -174,7 +174,7 @@ static int apply_rules(struct filter *f, bool replace, struct err *err)
 	return r;
 }
 
-/* Replacing kernel rules takes milliseconds. */
+/* Replacing kernel rules costs ten times the rest of a change. */
 static bool same_direct(const struct policy *a, const struct policy *b)
 {
 	struct nft_range x[NFT_RANGES_MAX + 1], y[NFT_RANGES_MAX + 1];
