@@ -145,11 +145,12 @@ static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
 	struct err err;
 
 	(void)call;
+	if (s->filter_failed)
+		return -ENETDOWN; /* said once; it stays closed */
 	if (filter_up(&s->filter, &err) == 0)
 		return NOTIFY_CONTINUE;
-	if (!s->filter_failed)
-		on_net_failed(s, &err);
 	s->filter_failed = true;
+	on_net_failed(s, &err);
 	return -ENETDOWN;
 }
 
