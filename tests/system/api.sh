@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# libwrapix for others: what 'meson install' puts down is enough to build a program on it, with pkg-config, and that
+# program runs a sandbox and hears of it. WRAPIX_BUILD: the build directory. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+need_user
+set_up
+build=${WRAPIX_BUILD:-$top/build}
+cd "$tmp" || exit 1
+
+# --- installing ---
+root=$tmp/root
+chmod 755 "$tmp" # what root installs is for all
+DESTDIR=$root meson install -C "$build" --no-rebuild --quiet >"$tmp/log/out" 2>"$tmp/log/err"
+check "meson install" is $? 0
+prefix=$root/usr/local
+library=$(find "$root" -name libwrapix.so.0)
+check "the shared library is there" [ -n "$library" ]
+check "... and the static one" [ -n "$(find "$root" -name libwrapix.a)" ]
+for file in bin/wrapix include/wrapix.h share/man/man1/wrapix.1 share/man/man1/wrapix-run.1 share/man/man5/wrapix.json.5 \
+	share/bash-completion/completions/wrapix share/zsh/site-functions/_wrapix share/fish/vendor_completions.d/wrapix.fish; do
+	check "installed: $file" exists "$prefix/$file"
+done
+check "the installed program runs" is "$(as_user "$prefix/bin/wrapix" version)" "$(as_user "$wrapix" version)"
+needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | xargs; }
+check "the program loads libc and json-c, and nothing else" is "$(needed "$prefix/bin/wrapix")" "libjson-c.so.5 libc.so.6"
+check "nothing else is exported" is "$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^wrapix_' | xargs)" ""
+declared=$(sed -n 's/^WRAPIX_API .*[ *]\(wrapix_[a-z_]*\)(.*/\1/p' "$top/include/wrapix.h" | sort | xargs)
+check "... and all that the header declares" is "$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | xargs)" "$declared"
+check "the library loads no more than libc and json-c" is "$(needed "$library")" "libjson-c.so.5 libc.so.6"
+
+# --- building ---
+cat >"$tmp/only.c" <<'END'
+#include <wrapix.h>
+int main(void) { return !wrapix_version(); }
+END
+export PKG_CONFIG_SYSROOT_DIR="$root"
+PKG_CONFIG_PATH=$(dirname "$(find "$root" -name wrapix.pc)")
+export PKG_CONFIG_PATH
+check "pkg-config knows it" pkg-config --exists wrapix
+check "... by version" is "wrapix $(pkg-config --modversion wrapix)" "$("$wrapix" version)"
+# shellcheck disable=SC2046 # flags are words
+check "the header is good C99 by itself" cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags wrapix) only.c
+if command -v c++ >/dev/null; then
+	# shellcheck disable=SC2046
+	check "... and good C++" c++ -x c++ -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags wrapix) only.c
+fi
+# shellcheck disable=SC2046
+check "the example builds against the shared library" cc -Wall -Wextra -Werror -o example "$here/example.c" $(pkg-config --cflags --libs wrapix)
+check "... which it needs" is "$(needed example)" "libwrapix.so.0 libc.so.6"
+# shellcheck disable=SC2046
+check "... and against the static one" cc -o static "$here/example.c" $(pkg-config --cflags wrapix) "$(find "$root" -name libwrapix.a)" -ljson-c
+check "... without the shared one" is "$(needed static)" "libjson-c.so.5 libc.so.6"
+
+# --- running ---
+cd "$project" || exit 1
+# run PROGRAM ARG...: as the ordinary user; leaves $rc, $out, $err
+run() {
+	out=$tmp/log/out err=$tmp/log/err
+	program=$1
+	shift
+	as_user env LD_LIBRARY_PATH="$(dirname "$library")" timeout -s KILL 60 "$tmp/$program" "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+for program in example static; do
+	run $program none sh -c 'echo $EXAMPLE $(id -u) $(pwd); ls -d /shared; exit 7'
+	check "$program: the command's output" is "$(xargs <"$out")" "1 $(as_user id -u) /workspace /shared"
+	check "... its status" is "$rc" 7
+	check "... the events" is "$(grep ^event "$err" | xargs)" "event: started 1 event: exited 7"
+	check "... the result" has "$err" "example: status 7 after 2 events"
+	run $program none sh -c 'kill -9 $$'
+	check "... a signal is 128 and its number" is "$rc $(grep -c 'event: exited 137' "$err")" "137 1"
+	run $program none no-such-command
+	check "... an error is an error, with the status to exit with" is "$rc $(grep -c "^example: .*no-such-command" "$err")" "127 1"
+	run $program nowhere true
+	check "... a wrong value" is "$rc $(grep -c "^example: .*nowhere" "$err")" "2 1"
+done
+as_user git init -q "$project"
+as_user mkdir "$project/below"
+cd "$project/below" || exit 1
+run example none true
+check "a note is an event" grep -q "^event: note 0 .*is part of the repository" "$err"
+cd "$project" || exit 1
+run example --text none true
+check "a plan as text" grep -q "^engine  *native" "$out"
+run example --json none true
+check "a plan as JSON" python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["network"] == "none"' "$out"
+as_user "$wrapix" plan --network none --env EXAMPLE=1 --mount /usr/share:/shared:ro --json -- true >"$tmp/plan.json" 2>"$tmp/log/why"
+check "... the same as the program's" cmp "$out" "$tmp/plan.json"
+echo '{"env": {"SECRET": null}}' >"$project/wrapix.json"
+run example none true
+check "trust holds here as well" is "$rc $(grep -c 'not trusted' "$err")" "125 1"
+finish
