@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/nsconf.h"
+#include "net/owner.h"
+
 #define CLIENTS_MAX 64
 #define CLIENT_SECONDS 10
 #define BATCH 64
@@ -19,18 +22,19 @@ struct dns_client {
 	struct dns_client *next, **link;
 	struct loop_source source;
 	int64_t deadline;
+	struct queue_packet from;
 	size_t len;
 	uint8_t bytes[DNS_QUERY_MAX + 2];
 };
 
-static size_t respond(struct dns_server *server, const uint8_t *query, size_t len,
-		      uint8_t buf[DNS_ANSWER_MAX])
+static size_t respond(struct dns_server *server, const struct queue_packet *from,
+		      const uint8_t *query, size_t len, uint8_t buf[DNS_ANSWER_MAX])
 {
 	struct dns_answer answer;
 
 	dns_answer(&server->dns, query, len, buf, &answer);
 	if (answer.report)
-		server->report(server->ctx, &answer);
+		server->report(server->ctx, &answer, from);
 	return answer.len;
 }
 
@@ -60,6 +64,7 @@ static int on_udp(struct loop_source *source, uint32_t events, struct err *err)
 	for (int i = 0; i < BATCH; i++) {
 		uint8_t query[DNS_QUERY_MAX], buf[DNS_ANSWER_MAX];
 		struct sockaddr_storage from;
+		struct queue_packet packet;
 		char control[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 		struct iovec iov = { query, sizeof(query) };
 		struct msghdr message = {
@@ -74,9 +79,10 @@ static int on_udp(struct loop_source *source, uint32_t events, struct err *err)
 
 		if (n < 0)
 			return 0;
-		if ((size_t)n > sizeof(query))
+		if ((size_t)n > sizeof(query) ||
+		    !packet_of_message(&message, NSCONF_DNS_PORT, &packet))
 			continue;
-		iov = (struct iovec){ buf, respond(server, query, (size_t)n, buf) };
+		iov = (struct iovec){ buf, respond(server, &packet, query, (size_t)n, buf) };
 		answer_from(&message);
 		/* A client that is gone, or a full buffer: DNS over UDP asks again. */
 		if (iov.iov_len)
@@ -107,7 +113,8 @@ static bool answer_queries(struct dns_client *client)
 	while ((len = dns_tcp_next(client->bytes, client->len)) > 0) {
 		uint8_t buf[2 + DNS_ANSWER_MAX];
 		size_t used = 2 + (size_t)len;
-		size_t n = respond(client->server, client->bytes + 2, (size_t)len, buf + 2);
+		size_t n = respond(client->server, &client->from, client->bytes + 2, (size_t)len,
+				   buf + 2);
 
 		memmove(client->bytes, client->bytes + used, client->len - used);
 		client->len -= used;
@@ -154,6 +161,7 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 	client->server = server;
 	client->source = (struct loop_source){ .fd = fd, .on_event = on_client };
 	client->deadline = os_seconds() + CLIENT_SECONDS;
+	(void)packet_of_socket(fd, &client->from); /* else nobody is known to ask */
 	client->next = server->clients;
 	client->link = &server->clients;
 	if (client->next)

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "net/dns.h"
+#include "net/queue.h"
 #include "os/ticker.h"
 
-typedef void dns_report_fn(void *ctx, const struct dns_answer *answer);
+/* query: between which addresses it came, for who asks. */
+typedef void dns_report_fn(void *ctx, const struct dns_answer *answer,
+			   const struct queue_packet *query);
 
 struct dns_client;
 

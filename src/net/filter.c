@@ -38,20 +38,30 @@ static struct address from_in6(const struct in6_addr *in6)
 	return address;
 }
 
-static void deny(struct filter *f, const char *name, const struct address *address, uint16_t port,
-		 const struct verdict *verdict)
+/* packet: what the sandbox sent, to find out who did. */
+static void tell(struct filter *f, struct net_event *event, const struct queue_packet *packet)
+{
+	struct owner *owner = owners_find(&f->owners, f->sockets.diag, packet);
+
+	event->owner = owner;
+	f->on_event(f->ctx, event);
+	owner_unref(owner);
+}
+
+static void deny(struct filter *f, const char *name, const struct address *address,
+		 const struct queue_packet *packet, const struct verdict *verdict)
 {
 	char text[ADDRESS_TEXT];
 	struct net_event event = {
 		.type = NET_EVENT_DENIED,
 		.name = name && *name ? name : NULL,
 		.address = address ? address_print(address, text) : NULL,
-		.port = port,
+		.port = packet->dport,
 		.reason = verdict->reason,
 		.rule = verdict->rule ? verdict->rule->text : NULL,
 	};
 
-	f->on_event(f->ctx, &event);
+	tell(f, &event, packet);
 }
 
 /* What the destination means, and whether it may be reached. */
@@ -97,7 +107,7 @@ static bool begin(struct filter *f, const struct queue_packet *packet, int insid
 	if (verdict.allow && is_full(f))
 		verdict = (struct verdict){ .reason = NET_LIMIT };
 	if (!verdict.allow) {
-		deny(f, name, name ? NULL : &dst, packet->dport, &verdict);
+		deny(f, name, name ? NULL : &dst, packet, &verdict);
 		return tell_why(f, packet, inside, name, verdict.reason);
 	}
 	return dial_begin(&f->dials, packet, inside, name, f->policy, verdict.rule);
@@ -142,7 +152,7 @@ static int on_log(struct loop_source *source, uint32_t events, struct err *err)
 		struct verdict verdict = { .reason = packet.proto == IPPROTO_UDP ? NET_UDP
 										 : NET_DIRECT_IP };
 
-		deny(f, name, name ? NULL : &dst, packet.dport, &verdict);
+		deny(f, name, name ? NULL : &dst, &packet, &verdict);
 	}
 	return 0;
 }
@@ -176,7 +186,7 @@ static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reas
 	struct verdict verdict = { .reason = reason, .rule = dial->rule };
 
 	if (reason != NET_ALLOWED)
-		deny(f, dial->name, address, dial->packet.dport, &verdict);
+		deny(f, dial->name, address, &dial->packet, &verdict);
 	if (dial->state == DIAL_CONNECTED)
 		return; /* the rules have changed; the sandbox comes for it in on_accepted() */
 	if (dial->inside < 0)
@@ -189,7 +199,6 @@ static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reas
 static void join(struct filter *f, struct dial *dial, int inside)
 {
 	struct flow *flow = calloc(1, sizeof(*flow));
-	struct address dst = from_in6(&dial->packet.dst);
 	bool tls = dial->name[0] && dial->packet.dport == HTTPS_PORT;
 	struct err ignored; /* without memory the connection is reset, which is what it says */
 
@@ -199,12 +208,13 @@ static void join(struct filter *f, struct dial *dial, int inside)
 		return;
 	}
 	memcpy(flow->name, dial->name, sizeof(flow->name));
-	if (!flow->name[0])
-		address_print(&dst, flow->address);
 	flow->port = dial->packet.dport;
 	flow->started = seconds();
 	flow->by_proxy = dial->via_proxy;
 	flow->peer = dial->addresses[dial->at - 1];
+	flow->policy = policy_ref(dial->policy);
+	flow->rule = dial->rule;
+	flow->owner = owners_find(&f->owners, f->sockets.diag, &dial->packet);
 	(void)relay_add(&f->relay, inside, take_fd(&dial->outside.fd), tls ? flow->name : NULL,
 			flow, &ignored);
 	dial_free(dial);
@@ -220,36 +230,12 @@ static void on_dial_connected(void *ctx, struct dial *dial)
 		queue_verdict(f->sockets.queue, dial->packet.id, QUEUE_PASS);
 }
 
-static void in6_from_sockaddr(const struct sockaddr_storage *sa, struct in6_addr *ret,
-			      uint16_t *port)
-{
-	struct address address = { { 0 } };
-
-	address_from_sockaddr((const struct sockaddr *)sa, &address, port);
-	memcpy(ret->s6_addr, address.b, sizeof(address.b));
-}
-
-/* The connection as the sandbox sees it: both ends of the accepted socket. */
-static bool tuple_of(int fd, struct queue_packet *ret)
-{
-	struct sockaddr_storage peer, own;
-	socklen_t peer_len = sizeof(peer), own_len = sizeof(own);
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &peer_len) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&own, &own_len) < 0)
-		return false;
-	*ret = (struct queue_packet){ .proto = IPPROTO_TCP, .syn = true };
-	in6_from_sockaddr(&peer, &ret->src, &ret->sport);
-	in6_from_sockaddr(&own, &ret->dst, &ret->dport);
-	return true;
-}
-
 static void on_accepted(struct filter *f, int fd)
 {
 	struct queue_packet packet;
 	struct dial *dial;
 
-	if (!tuple_of(fd, &packet)) {
+	if (!packet_of_socket(fd, &packet)) {
 		close(fd);
 		return;
 	}
@@ -266,7 +252,7 @@ static void on_accepted(struct filter *f, int fd)
 		/* Nobody was let through to here: it is the relay's own port that was dialled. */
 		struct address dst = from_in6(&packet.dst);
 
-		deny(f, NULL, &dst, packet.dport, &(struct verdict){ .reason = NET_RELAY_PORT });
+		deny(f, NULL, &dst, &packet, &(struct verdict){ .reason = NET_RELAY_PORT });
 		reset(fd);
 	} else if (!begin(f, &packet, fd)) {
 		reset(fd);
@@ -303,28 +289,40 @@ static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats
 	struct filter *f = ctx;
 	struct flow *flow = tag;
 	enum net_reason reason = flow->cut.reason ? flow->cut.reason : reasons[stats->end];
+	const struct rule *rule = reason == NET_ALLOWED ? flow->rule : flow->cut.rule;
+	char address[ADDRESS_TEXT];
 	struct net_event event = {
 		.type = reason == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
 		.name = flow->name[0] ? flow->name : NULL,
-		.address = flow->address[0] ? flow->address : NULL,
+		.address = flow->by_proxy ? NULL : address_print(&flow->peer, address),
 		.port = flow->port,
 		.reason = reason,
-		.rule = flow->cut.rule ? flow->cut.rule->text : NULL,
+		.rule = rule ? rule->text : NULL,
 		.sent = stats->sent,
 		.received = stats->received,
 		.seconds = seconds() - flow->started,
+		.owner = flow->owner,
 	};
 
 	f->on_event(f->ctx, &event);
+	policy_unref(flow->policy);
+	owner_unref(flow->owner);
 	free(flow);
 }
 
-static void on_dns_report(void *ctx, const struct dns_answer *answer)
+static void on_dns_report(void *ctx, const struct dns_answer *answer,
+			  const struct queue_packet *query)
 {
 	struct filter *f = ctx;
+	struct net_event event = {
+		.type = NET_EVENT_DENIED,
+		.name = answer->name,
+		.reason = answer->verdict.reason,
+		.rule = answer->verdict.rule ? answer->verdict.rule->text : NULL,
+	};
 
 	if (!answer->verdict.allow)
-		deny(f, answer->name, NULL, 0, &answer->verdict);
+		tell(f, &event, query);
 }
 
 /* The host's own address: what the kernel would send from to reach it. No packet leaves. */
@@ -435,6 +433,7 @@ void filter_stop(struct filter *f)
 		dial_list_stop(&f->dials);
 	}
 	filter_unlisten(f);
+	owners_release(&f->owners);
 	nsconf_close(&f->sockets);
 	names_free(f->names);
 	policy_unref(f->policy);

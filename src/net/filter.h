@@ -18,6 +18,7 @@
 #include "net/dnsserve.h"
 #include "net/explain.h"
 #include "net/nft.h"
+#include "net/owner.h"
 #include "net/relay.h"
 
 /* Something that was refused or has ended, or a rule that was added (and is all that is set then).
@@ -25,12 +26,13 @@
 struct net_event {
 	enum { NET_EVENT_DENIED, NET_EVENT_ENDED, NET_EVENT_ALLOW_RULE, NET_EVENT_DENY_RULE } type;
 	const char *name;    /* NULL: by address */
-	const char *address; /* NULL: by name */
+	const char *address; /* where the name led to; NULL: nowhere, or not known */
 	uint16_t port;       /* 0: a question for a name */
 	enum net_reason reason;
 	const char *rule; /* that decided; NULL: none */
 	uint64_t sent, received;
 	double seconds;
+	const struct owner *owner; /* who it was, inside; NULL: not known */
 };
 
 typedef void net_event_fn(void *ctx, const struct net_event *event);
@@ -52,6 +54,7 @@ struct filter {
 	bool explain;       /* who is refused on ports 80 and 443 is told why */
 	struct explainer explainer;
 	struct relay relay;
+	struct owners owners; /* the supervisor notes in it who asks for a socket */
 	net_event_fn *on_event;
 	void *ctx;
 };

@@ -7,9 +7,11 @@
 /* A connection that is open: what the log wants to know when it ends, and what rules are asked. */
 struct flow {
 	char name[NAME_SIZE];
-	char address[ADDRESS_TEXT];
 	uint16_t port;
 	double started;
+	struct policy *policy; /* keeps the rule that allowed it */
+	const struct rule *rule;
+	struct owner *owner; /* NULL: not known */
 	struct address peer; /* that was dialled */
 	bool by_proxy;       /* and is the proxy */
 	struct verdict cut;  /* why new rules end it; NET_ALLOWED: they do not */

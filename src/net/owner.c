@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process behind a connection.
+ *
+ * Every network socket of the filtered network is announced to the supervisor by its system call, with
+ * the caller's number; so the process that has a given socket is nearly always among the last few
+ * callers, and no tree of processes is walked. The socket's inode number decides: it exists once.
+ *
+ * What an attacker controls: how many descriptors and threads there are, what the arguments say, and
+ * that the socket goes to another process. All of it is bounded; an owner that is not found is left
+ * out. The number of a process that is gone may be another one's by now, which has another inode.
+ */
+#include "net/owner.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "net/address.h"
+#include "os/linux/netlink.h"
+
+#define FDS_MAX 512 /* looked at for one socket */
+#define NEAR 8
+#define FINDS_PER_SECOND 64
+
+/* One end, from AF_INET or AF_INET6. */
+static bool take_end(const struct sockaddr_storage *sa, struct in6_addr *ret, uint16_t *ret_port)
+{
+	struct address address;
+
+	if (!address_from_sockaddr((const struct sockaddr *)sa, &address, ret_port))
+		return false;
+	memcpy(ret->s6_addr, address.b, sizeof(address.b));
+	return true;
+}
+
+bool packet_of_socket(int fd, struct queue_packet *ret)
+{
+	struct sockaddr_storage peer = { 0 }, own = { 0 };
+	socklen_t peer_len = sizeof(peer), own_len = sizeof(own);
+
+	*ret = (struct queue_packet){ .proto = IPPROTO_TCP, .syn = true };
+	return getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
+	       getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 &&
+	       take_end(&peer, &ret->src, &ret->sport) && take_end(&own, &ret->dst, &ret->dport);
+}
+
+bool packet_of_message(const struct msghdr *message, uint16_t own_port, struct queue_packet *ret)
+{
+	struct msghdr m = *message; /* the macros take no const one */
+
+	*ret = (struct queue_packet){ .proto = IPPROTO_UDP, .dport = own_port };
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			struct in6_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			ret->dst = info.ipi6_addr;
+		} else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+			struct address v4;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			v4 = address_v4(ntohl(info.ipi_addr.s_addr));
+			memcpy(ret->dst.s6_addr, v4.b, sizeof(v4.b));
+		}
+	}
+	return take_end(message->msg_name, &ret->src, &ret->sport);
+}
+
+void owners_note(struct owners *owners, pid_t thread)
+{
+	struct owner_recent found = { .thread = thread, .fd = -1 };
+	size_t i = 0;
+
+	while (i < owners->n_recent && owners->recent[i].thread != thread)
+		i++;
+	if (i < owners->n_recent)
+		found = owners->recent[i];
+	else if (owners->n_recent < ARRAY_LEN(owners->recent))
+		owners->n_recent++;
+	else
+		owner_unref(owners->recent[--i].owner);
+	memmove(&owners->recent[1], &owners->recent[0], i * sizeof(owners->recent[0]));
+	owners->recent[0] = found;
+}
+
+static void put_address(uint32_t to[4], int family, const struct in6_addr *address)
+{
+	if (family == AF_INET)
+		memcpy(to, &address->s6_addr[12], 4);
+	else
+		memcpy(to, address->s6_addr, 16);
+}
+
+/* The socket's own end is the source. For UDP the kernel wants the two ends the other way round. */
+static void fill_request(struct inet_diag_req_v2 *request, const struct queue_packet *packet)
+{
+	bool swap = packet->proto == IPPROTO_UDP;
+	int family = IN6_IS_ADDR_V4MAPPED(&packet->src) ? AF_INET : AF_INET6;
+	struct inet_diag_sockid *id = &request->id;
+
+	*request = (struct inet_diag_req_v2){
+		.sdiag_family = (uint8_t)family,
+		.sdiag_protocol = packet->proto,
+		.idiag_states = -1U,
+		.id.idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE },
+	};
+	put_address(swap ? id->idiag_dst : id->idiag_src, family, &packet->src);
+	put_address(swap ? id->idiag_src : id->idiag_dst, family, &packet->dst);
+	*(swap ? &id->idiag_dport : &id->idiag_sport) = htons(packet->sport);
+	*(swap ? &id->idiag_sport : &id->idiag_dport) = htons(packet->dport);
+}
+
+/* The inode of the socket inside, 0 when the kernel knows none. It answers within the send. */
+static uint32_t find_inode(int diag, const struct queue_packet *packet)
+{
+	uint8_t buffer[4096] __attribute__((aligned(4)));
+	struct nl_out out = NL_OUT(buffer);
+	struct inet_diag_req_v2 request;
+	struct inet_diag_msg answer;
+	struct nl_message message;
+	uint32_t inode = 0;
+	struct nl_in in;
+
+	fill_request(&request, packet);
+	nl_begin(&out, SOCK_DIAG_BY_FAMILY, 0, &request, sizeof(request));
+	nl_end(&out);
+	if (diag < 0 || nl_send(diag, &out) < 0)
+		return 0;
+	while (nl_receive(diag, buffer, sizeof(buffer), &in) == 0)
+		while (nl_next_message(&in, &message))
+			if (message.type == SOCK_DIAG_BY_FAMILY &&
+			    message.body.len >= sizeof(answer)) {
+				memcpy(&answer, message.body.data, sizeof(answer));
+				inode = answer.idiag_inode;
+			}
+	return inode;
+}
+
+static bool is_socket(int dir, const char *fd, const char *wanted)
+{
+	char target[64];
+	ssize_t n = readlinkat(dir, fd, target, sizeof(target) - 1);
+
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	return !strcmp(target, wanted);
+}
+
+/* A descriptor closed and opened again has the same number; one of many has the next. */
+static bool is_near(struct owner_recent *recent, int dir, const char *wanted)
+{
+	for (int fd = MAX(recent->fd - 1, 0); recent->fd >= 0 && fd < recent->fd + NEAR; fd++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%d", fd);
+		if (is_socket(dir, name, wanted)) {
+			recent->fd = fd;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the thread has the socket; takes what it looks at from *budget. */
+static bool has_socket(struct owner_recent *recent, const char *wanted, unsigned *budget)
+{
+	struct dirent *entry;
+	bool found = false;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)recent->thread);
+	dir = opendir(path);
+	if (!dir)
+		return false;
+	found = is_near(recent, dirfd(dir), wanted);
+	while (!found && *budget && (entry = readdir(dir))) {
+		(*budget)--;
+		found = is_socket(dirfd(dir), entry->d_name, wanted);
+		if (found)
+			recent->fd = (int)strtol(entry->d_name, NULL, 10);
+	}
+	closedir(dir);
+	return found;
+}
+
+static size_t read_proc(pid_t thread, const char *name, char *buffer, size_t size)
+{
+	char path[64];
+	_cleanup_close_ int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)thread, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, buffer, size - 1);
+	n = MAX(n, (ssize_t)0);
+	buffer[n] = '\0';
+	return (size_t)n;
+}
+
+/* The last number in the line "NStgid: 4711 12": the innermost namespace's. */
+static pid_t inner_pid(const char *status)
+{
+	const char *line = strstr(status, "\nNStgid:");
+	pid_t pid = 0;
+
+	if (!line)
+		return 0;
+	line += strlen("\nNStgid:");
+	for (char *end; *line && *line != '\n'; line = end) {
+		long n = strtol(line, &end, 10);
+
+		if (end == line)
+			break;
+		pid = (pid_t)n;
+	}
+	return pid;
+}
+
+/* The same arguments: the same program as when it was last looked at. */
+static bool is_known(const struct owner *known, const char *args, size_t len)
+{
+	return known && len && known->len == len && !memcmp(known->args, args, len);
+}
+
+static struct owner *describe(struct owner_recent *recent)
+{
+	char status[4096], args[OWNER_ARGS_MAX];
+	size_t len = read_proc(recent->thread, "cmdline", args, sizeof(args));
+	struct owner *owner = recent->owner;
+
+	if (!is_known(owner, args, len)) {
+		owner = calloc(1, sizeof(*owner));
+		if (!owner)
+			return NULL;
+		owner->refs = 1;
+		owner->len = len;
+		memcpy(owner->args, args, len);
+		read_proc(recent->thread, "status", status, sizeof(status));
+		owner->pid = inner_pid(status);
+		read_proc(recent->thread, "comm", owner->comm, sizeof(owner->comm));
+		owner->comm[strcspn(owner->comm, "\n")] = '\0';
+		owner_unref(recent->owner);
+		recent->owner = owner;
+	}
+	owner->refs++;
+	return owner;
+}
+
+/* A flood must not make us read all of /proc all the time. */
+static bool may_look(struct owners *owners)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec != owners->second) {
+		owners->second = now.tv_sec;
+		owners->in_second = 0;
+	}
+	return owners->in_second++ < FINDS_PER_SECOND;
+}
+
+struct owner *owners_find(struct owners *owners, int diag, const struct queue_packet *packet)
+{
+	unsigned budget = FDS_MAX;
+	char wanted[32];
+	uint32_t inode;
+
+	if (!owners->n_recent || !may_look(owners))
+		return NULL;
+	inode = find_inode(diag, packet);
+	if (!inode)
+		return NULL;
+	snprintf(wanted, sizeof(wanted), "socket:[%u]", inode);
+	for (size_t i = 0; i < owners->n_recent && budget; i++)
+		if (has_socket(&owners->recent[i], wanted, &budget))
+			return describe(&owners->recent[i]);
+	return NULL;
+}
+
+void owner_unref(struct owner *owner)
+{
+	if (owner && --owner->refs == 0)
+		free(owner);
+}
+
+void owners_release(struct owners *owners)
+{
+	for (size_t i = 0; i < owners->n_recent; i++)
+		owner_unref(owners->recent[i].owner);
+	*owners = (struct owners){ 0 };
+}
