@@ -97,6 +97,7 @@ enum wrapix_event_type {
 	WRAPIX_EXITED = 7, /* number: the exit status */
 	WRAPIX_DENIED = 8, /* text: what the filtered network refused, and why; number: the port */
 	WRAPIX_RULE = 9,   /* text: a rule that was added while it runs; number: 1 when it denies */
+	WRAPIX_LOGGED = 10, /* text: the session's id; 'wrapix log' has something to show */
 };
 
 struct wrapix_event {

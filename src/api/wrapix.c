@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "net/filter.h"
 #include "os/fs.h"
+#include "session/events.h"
 #include "session/session.h"
 
 const char *wrapix_version(void)
@@ -250,6 +251,7 @@ struct observer {
 	void *ctx;
 	char id[SESSION_ID_MAX];
 	struct session session;
+	struct event_log log;
 };
 
 static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
@@ -264,7 +266,7 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static void on_limit(const struct observer *observer, unsigned hits)
+static void on_limit(struct observer *observer, unsigned hits)
 {
 	const struct plan *plan = &observer->plan->plan;
 
@@ -275,17 +277,19 @@ static void on_limit(const struct observer *observer, unsigned hits)
 			continue;
 		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
 		emit(observer, WRAPIX_LIMIT, (int)limit, line);
+		event_log_text(&observer->log, "limit", line);
 	}
 }
 
 static void on_failure(void *ctx, const struct err *err)
 {
-	const struct observer *observer = ctx;
+	struct observer *observer = ctx;
 	char text[sizeof(err->msg) + sizeof(err->hint) + 16];
 
 	snprintf(text, sizeof(text), "%s%s%s%s", err->msg, err->hint[0] ? " (" : "", err->hint,
 		 err->hint[0] ? ")" : "");
 	emit(observer, WRAPIX_WARNING, 0, text);
+	event_log_text(&observer->log, "warning", text);
 }
 
 static void on_note(void *ctx, const char *text)
@@ -296,9 +300,10 @@ static void on_note(void *ctx, const char *text)
 /* "evil.example:443: not-allowed", with the rule that decided where there was one. */
 static void on_network(void *ctx, const struct net_event *event)
 {
-	const struct observer *observer = ctx;
+	struct observer *observer = ctx;
 	char text[NAME_SIZE + 128], port[8] = "";
 
+	event_log_network(&observer->log, event);
 	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
 		emit(observer, WRAPIX_RULE, event->type == NET_EVENT_DENY_RULE, event->rule);
 	if (event->type != NET_EVENT_DENIED)
@@ -322,28 +327,52 @@ static char *command_line(struct arena *arena, const struct strv *argv)
 	return arena_strdup(arena, line.s ? line.s : "");
 }
 
-/* Writes the session down. Without a place for it the sandbox runs all the same, unlisted. */
-static void record(struct observer *observer)
+/* What is written down of the session. */
+static struct session_info describe(struct observer *observer, struct arena *arena)
 {
 	const struct plan *plan = &observer->plan->plan;
-	struct arena arena = { 0 };
-	struct session_info info = {
+
+	return (struct session_info){
 		.id = observer->id,
 		.name = plan->name,
 		.dir = plan->project,
 		.engine = (char *)engine_name(plan->engine),
 		.network = (char *)net_mode_name(plan->net),
-		.command = command_line(&arena, &plan->argv),
+		.command = command_line(arena, &plan->argv),
 		.started = time(NULL),
 	};
+}
+
+/* Without a place for it the sandbox runs all the same, unlisted. */
+static void record(struct observer *observer)
+{
 	struct err err;
 
-	if (session_create(&observer->session, observer->plan->host.runtime_dir, &info,
-			   plan->net == NET_FILTERED, &err) < 0) {
+	if (session_create(&observer->session, observer->plan->host.runtime_dir,
+			   &observer->log.about, observer->plan->plan.net == NET_FILTERED,
+			   &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
 		emit(observer, WRAPIX_WARNING, 0, err.msg);
 	}
-	arena_release(&arena);
+}
+
+static void on_log_opened(void *ctx)
+{
+	const struct observer *observer = ctx;
+
+	emit(observer, WRAPIX_LOGGED, 0, observer->id);
+}
+
+static void on_log_failed(void *ctx, const struct err *err)
+{
+	emit(ctx, WRAPIX_WARNING, 0, err->msg);
+}
+
+static void on_loop(void *ctx, struct loop *loop)
+{
+	struct observer *observer = ctx;
+
+	event_log_watch(&observer->log, loop);
 }
 
 static int take_control(void *ctx)
@@ -388,8 +417,12 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.on_failure = on_failure,
 		.on_note = on_note,
 		.on_event = on_engine_event,
+		.on_loop = on_loop,
 		.ctx = &observer,
 	};
+	struct event_log_hooks log_hooks = { on_log_opened, on_log_failed, &observer };
+	struct arena arena = { 0 };
+	struct session_info about;
 	struct err err;
 	int r, status;
 
@@ -398,8 +431,12 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)
 		emit(&observer, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
 	session_new_id(observer.id);
+	about = describe(&observer, &arena);
+	event_log_init(&observer.log, plan->host.state_home, &about, &log_hooks);
 	r = native_run(&plan->plan, observer.id, &hooks, &status, &err);
+	event_log_close(&observer.log, r < 0 ? -1 : exit_status(status));
 	session_remove(&observer.session);
+	arena_release(&arena);
 	if (r < 0)
 		return fail(&err, error);
 	*ret_status = exit_status(status);

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 
+struct loop;
 struct net_event;
 
 enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
@@ -20,6 +21,8 @@ struct engine_hooks {
 	void (*on_note)(void *ctx, const char *text);
 	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
 	void (*on_event)(void *ctx, enum engine_event event, int value);
+	/* The supervisor's loop: guests may be added. NULL: it ends, and they must be gone. */
+	void (*on_loop)(void *ctx, struct loop *loop);
 	void *ctx;
 };
 

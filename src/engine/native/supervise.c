@@ -44,6 +44,15 @@ static void tell(struct supervisor *s, enum engine_event event, int value)
 		hooks->on_event(hooks->ctx, event, value);
 }
 
+/* The listener's own guests come and go with the loop. */
+static void tell_loop(struct supervisor *s, struct loop *loop)
+{
+	const struct engine_hooks *hooks = s->sandbox->hooks;
+
+	if (hooks && hooks->on_loop)
+		hooks->on_loop(hooks->ctx, loop);
+}
+
 static void command_ended(struct supervisor *s, int status)
 {
 	s->status = status;
@@ -144,9 +153,9 @@ static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
 	struct supervisor *s = ctx;
 	struct err err;
 
-	(void)call;
 	if (s->filter_failed)
 		return -ENETDOWN; /* said once; it stays closed */
+	owners_note(&s->filter.owners, (pid_t)call->pid);
 	if (filter_up(&s->filter, &err) == 0)
 		return NOTIFY_CONTINUE;
 	s->filter_failed = true;
@@ -356,6 +365,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	sigprocmask(SIG_BLOCK, NULL, &old);
 	r = start(&s, &old, err);
 	if (r == 0) {
+		tell_loop(&s, &s.loop);
 		tell(&s, EVENT_STARTED, (int)sandbox->pid);
 		open_door(&s);
 		r = loop_run(&s.loop, -1, err);
@@ -371,6 +381,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	notify_stop(&s.notify);
 	lazy_net_stop(&s.net);
 	filter_stop(&s.filter);
+	tell_loop(&s, NULL);
 	if (s.signals.fd >= 0)
 		close(s.signals.fd);
 	loop_release(&s.loop);

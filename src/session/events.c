@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing the event log.
+ *
+ * A line is one write(2) to a file opened for appending, so that a kill -9 leaves whole lines and at
+ * most one cut short; nothing is synced. Denials wait for up to a second and are counted when they
+ * come again, which is also what makes one line of the two questions (IPv4, IPv6) of each lookup.
+ *
+ * What a sandbox controls: what happens, and how often. It cannot make the log large (two files: the
+ * first stays as it is when it is full, the second is begun anew) nor push its own beginning out of
+ * it, and beyond some number a second lines are counted and not written. Each gap is a line that says
+ * how much is missing.
+ *
+ * Where the project holds the state directory, a sandbox can also put links there: the directory is
+ * not opened through one, files are made new, and only names of logs are ever removed.
+ */
+#include "session/events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "net/filter.h"
+#include "os/fs.h"
+#include "session/store.h"
+
+#define COMMAND_MAX 4096 /* bytes of the command in the header */
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void event_log_init(struct event_log *log, const char *state_home, const struct session_info *about,
+		    const struct event_log_hooks *hooks)
+{
+	*log = (struct event_log){
+		.state_home = state_home,
+		.about = *about,
+		.started = now(),
+		.hooks = *hooks,
+		.timer.fd = -1,
+		.dir = -1,
+		.head = -1,
+		.fd = -1,
+	};
+}
+
+/* --- lines --- */
+
+/* "key":, with a comma where one belongs. */
+static void add_key(struct str *out, const char *key)
+{
+	str_addf(out, "%s\"%s\":", out->len && out->s[out->len - 1] != '{' ? "," : "", key);
+}
+
+static void add_string(struct str *out, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	add_key(out, key);
+	json_add_string(out, value);
+}
+
+static void add_number(struct str *out, const char *key, uint64_t value)
+{
+	add_key(out, key);
+	str_addf(out, "%llu", (unsigned long long)value);
+}
+
+/* Not with %f: a program that uses the library may have a locale with another point. */
+static void add_seconds(struct str *out, const char *key, double seconds)
+{
+	uint64_t ms = (uint64_t)(seconds * 1000 + 0.5);
+
+	add_key(out, key);
+	str_addf(out, "%llu.%03llu", (unsigned long long)(ms / 1000),
+		 (unsigned long long)(ms % 1000));
+}
+
+static void add_time(struct str *out, const char *key, int64_t time)
+{
+	add_key(out, key);
+	str_add(out, "\"");
+	event_time_add(out, time);
+	str_add(out, "\"");
+}
+
+static void add_header(struct str *out, const struct event_log *log)
+{
+	const struct session_info *about = &log->about;
+	char command[COMMAND_MAX];
+
+	snprintf(command, sizeof(command), "%s", about->command ? about->command : "");
+	str_add(out, "{");
+	add_number(out, "v", EVENTS_VERSION);
+	add_string(out, "id", about->id);
+	add_string(out, "name", about->name);
+	add_string(out, "dir", about->dir);
+	add_string(out, "engine", about->engine);
+	add_string(out, "network", about->network);
+	add_string(out, "command", command);
+	add_time(out, "started", log->started);
+	str_add(out, "}");
+}
+
+/* --- files --- */
+
+static void say_failed(struct event_log *log, struct err *err)
+{
+	if (log->failed)
+		return;
+	log->failed = true;
+	err_wrap(err, "'wrapix log' will not show all of this session");
+	if (log->hooks.failed)
+		log->hooks.failed(log->hooks.ctx, err);
+}
+
+/* One line, with its end, in one write. */
+static void put(struct event_log *log, struct str *line)
+{
+	_cleanup_str_ struct str whole = { 0 };
+	struct err err;
+	int r;
+
+	str_addf(&whole, "%s%s\n", log->torn ? "\n" : "", line->s);
+	r = os_write_all(log->fd, whole.s, whole.len);
+	log->torn = r < 0;
+	if (r < 0) {
+		log->lost++;
+		err_errno(&err, -r, "writing its log");
+		say_failed(log, &err);
+		return;
+	}
+	log->size += whole.len;
+	log->events++;
+}
+
+static void begin_file(struct event_log *log, int fd)
+{
+	_cleanup_str_ struct str header = { 0 };
+
+	log->fd = fd;
+	log->size = 0;
+	log->torn = false;
+	add_header(&header, log);
+	put(log, &header);
+	log->events = 0; /* the header is none */
+}
+
+/* A file must not grow to where the kernel kills us for it. */
+static int find_size_max(struct event_log *log, struct err *err)
+{
+	struct rlimit limit;
+
+	log->size_max = EVENTS_FILE_MAX;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < log->size_max)
+		log->size_max = limit.rlim_cur;
+	if (log->size_max < 2 * EVENTS_LINE_MAX)
+		return err_errno(err, EFBIG, "the limit for the size of files (ulimit -f)");
+	return 0;
+}
+
+static int open_files(struct event_log *log, struct err *err)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int r = find_size_max(log, err);
+
+	if (r < 0)
+		return r;
+	log->dir = store_open(log->state_home, true, err);
+	if (log->dir < 0)
+		return log->dir;
+	log->head = store_create(log->dir, log->about.id, STORE_HEAD);
+	if (log->head < 0)
+		return err_errno(err, -log->head, "making its log in '%s/wrapix/log'",
+				 log->state_home);
+	/* Where the file system has no locks, the log is complete for its readers at any time. */
+	(void)fcntl(log->head, F_SETLK, &lock);
+	begin_file(log, log->head);
+	store_prune(log->dir, log->about.id, EVENTS_KEPT);
+	return 0;
+}
+
+/* Makes the log when it is not there; false when it cannot be. */
+static bool is_open(struct event_log *log)
+{
+	struct err err;
+
+	if (log->fd >= 0)
+		return true;
+	if (log->failed || log->head >= 0)
+		return false;
+	if (open_files(log, &err) < 0) {
+		say_failed(log, &err);
+		return false;
+	}
+	if (log->hooks.opened)
+		log->hooks.opened(log->hooks.ctx);
+	return true;
+}
+
+/* The first file stays; the second makes room for the latest. */
+static void next_file(struct event_log *log)
+{
+	struct err err;
+	int fd;
+
+	if (log->fd != log->head) {
+		close(log->fd);
+		log->lost += log->events;
+	}
+	log->fd = -1;
+	fd = store_create(log->dir, log->about.id, STORE_TAIL);
+	if (fd < 0) {
+		err_errno(&err, -fd, "making a second file of its log");
+		say_failed(log, &err);
+		return;
+	}
+	begin_file(log, fd);
+}
+
+static void put_gap(struct event_log *log)
+{
+	_cleanup_str_ struct str line = { 0 };
+	uint64_t lost = log->lost;
+
+	if (!lost)
+		return;
+	log->lost = 0;
+	str_add(&line, "{");
+	add_time(&line, "t", now());
+	add_string(&line, "type", "truncated");
+	add_number(&line, "lost", lost);
+	str_add(&line, "}");
+	put(log, &line);
+	/* This line stands for them, also when it goes; put() has counted it as one. */
+	*(log->torn ? &log->lost : &log->events) += lost - 1;
+}
+
+/* The line '{"t":TIME,BODY}'. 'last': whatever the number of lines in this second. */
+static void add_line(struct event_log *log, int64_t time, const char *body, bool last)
+{
+	_cleanup_str_ struct str line = { 0 };
+	int64_t second = now() / 1000;
+
+	if (!is_open(log))
+		return;
+	if (second != log->second) {
+		log->second = second;
+		log->in_second = 0;
+	}
+	if (!last && log->in_second++ >= EVENTS_PER_SECOND) {
+		log->lost++;
+		return;
+	}
+	str_add(&line, "{");
+	add_time(&line, "t", time);
+	str_addf(&line, ",%s}", body);
+	/* With room for a line about a gap. */
+	if (log->size + line.len + 256 > log->size_max)
+		next_file(log);
+	if (log->fd < 0)
+		return;
+	put_gap(log);
+	put(log, &line);
+}
+
+/* --- denials --- */
+
+static void flush(struct event_log *log)
+{
+	for (size_t i = 0; i < log->n_pending; i++) {
+		struct event_pending *p = &log->pending[i];
+		_cleanup_str_ struct str body = { 0 };
+
+		str_add(&body, p->body);
+		if (p->count > 1)
+			add_number(&body, "count", p->count);
+		if (p->process) {
+			add_key(&body, "process");
+			str_add(&body, p->process);
+		}
+		add_line(log, p->time, body.s, false);
+		free(p->body);
+		free(p->process);
+	}
+	log->n_pending = 0;
+}
+
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct event_log *log = container_of(source, struct event_log, timer);
+	uint64_t ticks;
+
+	(void)events;
+	(void)err;
+	if (read(source->fd, &ticks, sizeof(ticks)) > 0)
+		flush(log);
+	return 0;
+}
+
+/* In a second all that waits is written. Without a timer it waits for the next event. */
+static void start_second(struct event_log *log)
+{
+	const struct itimerspec second = { .it_value.tv_sec = 1 };
+	struct err ignored;
+
+	if (!log->loop)
+		return;
+	if (log->timer.fd < 0) {
+		log->timer = (struct loop_source){
+			.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			.on_event = on_timer,
+		};
+		if (log->timer.fd >= 0)
+			(void)loop_add(log->loop, &log->timer, EPOLLIN, &ignored);
+	}
+	if (log->timer.fd >= 0)
+		timerfd_settime(log->timer.fd, 0, &second, NULL);
+}
+
+/* The same, where one of them may not know its process. */
+static bool is_same(const struct event_pending *p, const char *body, const char *process)
+{
+	return !strcmp(p->body, body) && (!p->process || !process || !strcmp(p->process, process));
+}
+
+/* Takes process over. */
+static void add_denial(struct event_log *log, const char *body, char *process)
+{
+	struct event_pending *p = log->pending, *end = p + log->n_pending;
+
+	if (log->n_pending && now() - p->time >= 1000)
+		flush(log);
+	for (end = p + log->n_pending; p < end && !is_same(p, body, process); p++)
+		;
+	if (p == end) {
+		if (log->n_pending == EVENTS_PENDING)
+			flush(log);
+		p = &log->pending[log->n_pending];
+		*p = (struct event_pending){ .body = strdup(body), .time = now() };
+		if (!p->body) {
+			log->lost++;
+			free(process);
+			return;
+		}
+		if (log->n_pending++ == 0)
+			start_second(log);
+	}
+	p->count++;
+	if (p->process)
+		free(process);
+	else
+		p->process = process;
+}
+
+/* --- what happens --- */
+
+/* {"pid":12,"comm":"curl","argv":["curl","https://..."]}; malloc'ed, NULL for nobody. */
+static char *process_text(const struct owner *owner)
+{
+	struct str out = { 0 };
+	const char *p, *end;
+
+	if (!owner)
+		return NULL;
+	str_add(&out, "{");
+	add_number(&out, "pid", (uint64_t)owner->pid);
+	add_string(&out, "comm", owner->comm);
+	add_key(&out, "argv");
+	str_add(&out, "[");
+	end = owner->args + owner->len;
+	for (p = owner->args; p < end; p += strlen(p) + 1) {
+		str_add(&out, p > owner->args ? "," : "");
+		json_add_string(&out, p);
+	}
+	str_add(&out, "]}");
+	return out.s;
+}
+
+static const char *act_name(const struct net_event *event)
+{
+	return !event->port ? "lookup" : event->reason == NET_UDP ? "send" : "connect";
+}
+
+static void add_traffic(struct str *body, const struct net_event *event)
+{
+	add_number(body, "sent", event->sent);
+	add_number(body, "received", event->received);
+	add_seconds(body, "seconds", event->seconds);
+}
+
+/* A rule that was added while the session runs. */
+static void add_rule(struct event_log *log, bool denies, const char *rule)
+{
+	_cleanup_str_ struct str body = { 0 };
+
+	add_string(&body, "type", "rule");
+	add_string(&body, "effect", denies ? "deny" : "allow");
+	add_string(&body, "rule", rule);
+	add_line(log, now(), body.s, false);
+}
+
+static void add_network(struct event_log *log, const struct net_event *event)
+{
+	bool denied = event->type == NET_EVENT_DENIED;
+	_cleanup_free_ char *process = process_text(event->owner);
+	_cleanup_str_ struct str body = { 0 };
+
+	add_string(&body, "type", denied ? "deny" : "connection");
+	add_string(&body, "what", denied ? act_name(event) : NULL);
+	add_string(&body, "name", event->name);
+	add_string(&body, "address", event->address);
+	if (event->port)
+		add_number(&body, "port", event->port);
+	add_string(&body, "reason", denied ? net_reason_name(event->reason) : NULL);
+	add_string(&body, "rule", event->rule);
+	if (!denied || event->seconds > 0)
+		add_traffic(&body, event);
+	if (denied) {
+		add_denial(log, body.s, TAKE_PTR(process));
+		return;
+	}
+	if (process) {
+		add_key(&body, "process");
+		str_add(&body, process);
+	}
+	add_line(log, now(), body.s, false);
+}
+
+void event_log_network(struct event_log *log, const struct net_event *event)
+{
+	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
+		add_rule(log, event->type == NET_EVENT_DENY_RULE, event->rule);
+	else
+		add_network(log, event);
+}
+
+void event_log_text(struct event_log *log, const char *type, const char *text)
+{
+	_cleanup_str_ struct str body = { 0 };
+
+	add_string(&body, "type", type);
+	add_string(&body, "text", text);
+	add_line(log, now(), body.s, false);
+}
+
+void event_log_watch(struct event_log *log, struct loop *loop)
+{
+	if (!loop && log->timer.fd >= 0) {
+		loop_remove(log->loop, &log->timer);
+		close(take_fd(&log->timer.fd));
+	}
+	log->loop = loop;
+}
+
+void event_log_close(struct event_log *log, int status)
+{
+	_cleanup_str_ struct str body = { 0 };
+
+	event_log_watch(log, NULL);
+	flush(log);
+	add_string(&body, "type", "exit");
+	if (status >= 0)
+		add_number(&body, "status", (uint64_t)status);
+	if (log->fd >= 0)
+		add_line(log, now(), body.s, true);
+	if (log->fd >= 0 && log->fd != log->head)
+		close(log->fd);
+	if (log->head >= 0)
+		close(log->head);
+	if (log->dir >= 0)
+		close(log->dir);
+	log->dir = log->head = log->fd = -1;
+	log->failed = true; /* nothing comes after the end */
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the event logs are: STATE/wrapix/log/ID.jsonl, ID.1.jsonl. For the files of this room. */
+#pragma once
+
+#include "session/session.h"
+
+enum store_part { STORE_HEAD, STORE_TAIL };
+
+/* "ID.jsonl" or "ID.1.jsonl". */
+void store_name(char ret[SESSION_ID_MAX + 16], const char *id, enum store_part part);
+/* The head's id; false for every other file. */
+bool store_id(const char *name, char ret_id[SESSION_ID_MAX]);
+
+/* The directory, never through a link; -ENOENT when there is none and none is to be made. */
+int store_open(const char *state_home, bool make, struct err *err);
+/* A new file to append to; an old one of that name is removed. Descriptor or -errno. */
+int store_create(int dir, const char *id, enum store_part part);
+/* A regular file to read. Descriptor or -errno. */
+int store_read(int dir, const char *id, enum store_part part);
+/* The pid that holds the lock, 0 for nobody. */
+pid_t store_writer(int fd);
+/* Removes the logs that were written to least recently until 'keep' are left; not those that are
+ * still written to, nor the one with this id. */
+void store_prune(int dir, const char *id, size_t keep);
