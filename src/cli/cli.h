@@ -39,6 +39,7 @@ struct denials {
 	} v[8];
 	size_t n;
 	unsigned long others; /* that found no place */
+	char log[32];         /* the session whose log has them all; "": there is none */
 };
 
 /* What each subcommand's options fill. */
@@ -64,6 +65,9 @@ struct rules_args {
 struct doctor_args {
 	bool json;
 };
+struct log_args {
+	bool json, follow, denied;
+};
 struct trust_args {
 	bool yes, revoke;
 };
@@ -77,6 +81,7 @@ int cmd_ps(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
 int cmd_allow(int argc, char **argv);
 int cmd_deny(int argc, char **argv);
+int cmd_log(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_trust(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

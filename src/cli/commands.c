@@ -38,6 +38,15 @@ static const struct opt rules_opts[] = {
 	{ .kind = OPT_END },
 };
 
+static const struct opt log_opts[] = {
+	{ 'f', "follow", FLAG(log_args, follow),
+	  .help = "go on with what happens, until the session ends" },
+	{ 0, "denied", FLAG(log_args, denied), .help = "only what was denied" },
+	{ 0, "json", FLAG(log_args, json), .help = "print the events as JSON, one a line" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
 static const struct opt doctor_opts[] = {
 	{ 0, "json", FLAG(doctor_args, json), .help = "print the findings as JSON" },
 	HELP,
@@ -154,6 +163,21 @@ const struct command commands[] = {
 		.syntax = { rules_opts, .max = -1U, .operand = "SESSION",
 			    .complete = COMPLETE_SESSION },
 		.run = cmd_deny,
+	},
+	{
+		.name = "log",
+		.usage = "log [SESSION] [options]",
+		.summary = "show what a session did on the network, and what it was denied",
+		.description =
+			"Prints the events of a session, running or ended: who talked to whom on a "
+			"filtered network, what was refused and why. SESSION is an id or a name; "
+			"without one it is the latest of this directory, else the latest of all.",
+		.examples = EXAMPLES("wrapix log", "what the latest session here did",
+				     "wrapix log -f --denied site",
+				     "what the session 'site' is denied, as it happens"),
+		.syntax = { log_opts, .max = 1, .operand = "SESSION",
+			    .complete = COMPLETE_SESSION },
+		.run = cmd_log,
 	},
 	{
 		.name = "doctor",

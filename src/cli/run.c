@@ -58,7 +58,9 @@ static void tell_denials(const struct denials *denials)
 	if (denials->others)
 		fprintf(stderr, "wrapix: and %lu more\n", denials->others);
 	if (denials->n)
-		fprintf(stderr, "hint: --allow HOST[:PORT] opens a host\n");
+		fprintf(stderr, "hint: --allow HOST[:PORT] opens a host%s%s%s\n",
+			denials->log[0] ? "; see 'wrapix log " : "", denials->log,
+			denials->log[0] ? "'" : "");
 }
 
 /* What happens around the command, in one line each; silent where all is as usual. */
@@ -87,6 +89,9 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		if (args->verbose)
 			fprintf(stderr, "wrapix: from now on: %s %s%s",
 				event->number ? "deny" : "allow", text.s, eol);
+		break;
+	case WRAPIX_LOGGED:
+		snprintf(args->denials.log, sizeof(args->denials.log), "%s", text.s);
 		break;
 	case WRAPIX_STARTED:
 		args->running = true;
