@@ -429,6 +429,7 @@ void filter_stop(struct filter *f)
 	loop_remove(f->loop, &f->log);
 	loop_remove(f->loop, &f->tcp);
 	if (f->up) {
+		relay_finish(&f->relay);
 		relay_stop(&f->relay);
 		dial_list_stop(&f->dials);
 	}

@@ -29,7 +29,6 @@
 #define BACKLOG 128
 #define BATCH 16
 #define DIAL_SECONDS 10 /* a server whose own backlog is full answers late */
-#define FINISH_MS 1000
 
 struct call {
 	struct ports *ports;
@@ -527,7 +526,7 @@ static void finish(struct ports *p)
 		call->tried = ARRAY_LEN(families);
 		(void)on_dialled(&call->dialled, EPOLLOUT, &ignored);
 	}
-	relay_finish(&p->relay, FINISH_MS);
+	relay_finish(&p->relay);
 	relay_stop(&p->relay);
 }
 

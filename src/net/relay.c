@@ -28,6 +28,7 @@
 #define BUFFER_SIZE (256 * 1024)
 #define ROUNDS 8 /* buffers a pump moves before others get their turn */
 #define HELLO_SECONDS 10
+#define FINISH_MS 1000
 #define NOTSENT_LOWAT (128 * 1024)
 #define CLAMP_INSIDE (256 * 1024)
 #define CLAMP_OUTSIDE (1024 * 1024)
@@ -342,7 +343,7 @@ static size_t flush(struct relay *relay, struct pollfd *fds)
 	return n;
 }
 
-void relay_finish(struct relay *relay, int timeout_ms)
+void relay_finish(struct relay *relay)
 {
 	_cleanup_free_ struct pollfd *fds = calloc(relay->n_conns + 1, sizeof(*fds));
 	struct timespec t;
@@ -353,7 +354,7 @@ void relay_finish(struct relay *relay, int timeout_ms)
 
 		clock_gettime(CLOCK_MONOTONIC, &t);
 		ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-		last = last < 0 ? ms + timeout_ms : last;
+		last = last < 0 ? ms + FINISH_MS : last;
 		if (n == 0 || ms >= last || poll(fds, n, (int)(last - ms)) == 0)
 			return;
 	}

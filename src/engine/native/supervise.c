@@ -11,14 +11,10 @@
 #include <sys/wait.h>
 
 #include "engine/native/native.h"
+#include "engine/native/network.h"
 #include "engine/native/terminal.h"
-#include "guard/notify.h"
-#include "net/filter.h"
-#include "net/lazy.h"
 #include "os/loop.h"
 #include "os/proc.h"
-#include "session/control.h"
-#include "session/request.h"
 
 struct supervisor {
 	struct loop loop;
@@ -26,11 +22,7 @@ struct supervisor {
 	struct loop_source signals, control, death;
 	struct terminal terminal;
 	bool has_terminal;
-	struct notify notify;
-	struct lazy_net net;
-	struct filter filter;
-	bool filter_failed;
-	struct control_server door;
+	struct network network;
 	int status; /* the command's wait status, -1 until it ended */
 };
 
@@ -119,153 +111,6 @@ static int on_death(struct loop_source *source, uint32_t events, struct err *err
 	return 0;
 }
 
-/* The lazy network. Its socket calls are all that is notified, and the base filter has allowed
- * each: there is nothing to decide here but when it goes on. */
-static int on_socket(void *ctx, const struct seccomp_notif *call)
-{
-	struct supervisor *s = ctx;
-	static const int answers[] = {
-		[LAZY_GO_ON] = NOTIFY_CONTINUE,
-		[LAZY_WAIT] = NOTIFY_LATER,
-		[LAZY_REFUSE] = -ENETDOWN,
-	};
-
-	return answers[lazy_net_ask(&s->net, call->id)];
-}
-
-static void on_net_answer(void *ctx, uint64_t id, bool up)
-{
-	struct supervisor *s = ctx;
-
-	notify_answer(&s->notify, id, up ? NOTIFY_CONTINUE : -ENETDOWN);
-}
-
-static void on_net_failed(void *ctx, const struct err *err)
-{
-	struct supervisor *s = ctx;
-
-	sandbox_warn(s->sandbox, err);
-}
-
-/* The filtered network is configured within the first call, in less than a millisecond. */
-static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
-{
-	struct supervisor *s = ctx;
-	struct err err;
-
-	if (s->filter_failed)
-		return -ENETDOWN; /* said once; it stays closed */
-	owners_note(&s->filter.owners, (pid_t)call->pid);
-	if (filter_up(&s->filter, &err) == 0)
-		return NOTIFY_CONTINUE;
-	s->filter_failed = true;
-	on_net_failed(s, &err);
-	return -ENETDOWN;
-}
-
-static void on_net_event(void *ctx, const struct net_event *event)
-{
-	struct supervisor *s = ctx;
-
-	const struct engine_hooks *hooks = s->sandbox->hooks;
-
-	if (hooks && hooks->on_network)
-		hooks->on_network(hooks->ctx, event);
-}
-
-static int start_filter(struct supervisor *s, struct err *err)
-{
-	const struct plan *plan = s->sandbox->plan;
-	struct policy *policy = policy_new();
-	int r = policy ? 0 : err_errno(err, ENOMEM, "the network's rules");
-
-	for (size_t i = 0; r == 0 && i < plan->allow.len; i++)
-		r = policy_add(policy, plan->allow.v[i], 0, err);
-	for (size_t i = 0; r == 0 && i < plan->deny.len; i++)
-		r = policy_add(policy, plan->deny.v[i], RULE_DENY, err);
-	if (r < 0) {
-		policy_unref(policy);
-		return r;
-	}
-	filter_start(&s->filter, &s->loop, take_fd(&s->sandbox->netns), policy, on_net_event, s);
-	s->filter.best = (enum net_tier)(plan->filter_tier - 1);
-	s->filter.explain = plan->explain;
-	return plan->proxy ? proxy_parse(plan->proxy, plan->no_proxy, &s->filter.proxy, err) : 0;
-}
-
-/* The user changes the rules while it runs. */
-static void on_request(void *ctx, const char *text, size_t len, struct str *reply)
-{
-	struct supervisor *s = ctx;
-	struct arena arena = { 0 };
-	struct request request;
-	struct err err;
-	int r = request_parse(&arena, text, len, &request, &err);
-
-	if (r == 0)
-		r = filter_add_rules(&s->filter, &request.allow, &request.deny, &err);
-	reply_add(reply, r < 0 ? &err : NULL);
-	arena_release(&arena);
-}
-
-/* Without it the rules stay as they are. */
-static void open_door(struct supervisor *s)
-{
-	const struct engine_hooks *hooks = s->sandbox->hooks;
-	struct err err;
-	int fd;
-
-	if (!s->filter.loop || !hooks || !hooks->take_control)
-		return;
-	fd = hooks->take_control(hooks->ctx);
-	if (fd >= 0 && control_server_start(&s->door, &s->loop, fd, on_request, s, &err) < 0)
-		sandbox_warn(s->sandbox, &err);
-}
-
-static void on_port_note(void *ctx, const char *text)
-{
-	const struct engine_hooks *hooks = ((struct supervisor *)ctx)->sandbox->hooks;
-
-	if (hooks && hooks->on_note)
-		hooks->on_note(hooks->ctx, text);
-}
-
-static bool is_filters_port(void *ctx, uint16_t port)
-{
-	const struct supervisor *s = ctx;
-
-	return s->sandbox->plan->net == NET_FILTERED && filter_listens_on(&s->filter, port);
-}
-
-static int start_ports(struct supervisor *s, struct err *err)
-{
-	const struct ports_hooks hooks = { on_port_note, on_net_failed, on_net_event,
-					   is_filters_port, s };
-
-	if (!plan_has_ports(s->sandbox->plan))
-		return 0;
-	return ports_start(&s->sandbox->ports, &s->loop, &hooks, err);
-}
-
-static int start_network(struct supervisor *s, struct err *err)
-{
-	const struct lazy_net_hooks hooks = { on_net_answer, on_net_failed, s };
-	struct sandbox *sandbox = s->sandbox;
-	bool filtered = sandbox->plan->net == NET_FILTERED;
-	int r = 0;
-
-	if (sandbox->listener < 0)
-		return 0;
-	if (filtered)
-		r = start_filter(s, err);
-	else
-		lazy_net_start(&s->net, &s->loop, &sandbox->plan->pasta, take_fd(&sandbox->netns),
-			       &hooks);
-	return r < 0 ? r
-		     : notify_start(&s->notify, &s->loop, take_fd(&sandbox->listener),
-				    filtered ? on_filtered_socket : on_socket, s, err);
-}
-
 void supervised_signals(sigset_t *ret)
 {
 	/* Using the terminal from the background is an error to handle, not a stop. */
@@ -307,9 +152,7 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 	if (r == 0)
 		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
 	if (r == 0)
-		r = start_network(s, err);
-	if (r == 0)
-		r = start_ports(s, err);
+		r = network_start(&s->network, &s->loop, sandbox, err);
 	if (r == 0 && sandbox->pty_master >= 0) {
 		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
 				   sandbox->plan->tty, err);
@@ -354,9 +197,6 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		.sandbox = sandbox,
 		.loop.fd = -1,
 		.signals.fd = -1,
-		.notify.source.fd = -1,
-		.net = { .netns = -1, .ready.fd = -1, .dead.fd = -1 },
-		.filter.netns = -1,
 		.status = -1,
 	};
 	sigset_t old;
@@ -367,7 +207,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	if (r == 0) {
 		tell_loop(&s, &s.loop);
 		tell(&s, EVENT_STARTED, (int)sandbox->pid);
-		open_door(&s);
+		network_open_door(&s.network);
 		r = loop_run(&s.loop, -1, err);
 	}
 	if (r < 0)
@@ -376,11 +216,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = reap_init(&s, err);
-	control_server_stop(&s.door);
-	ports_stop(&sandbox->ports);
-	notify_stop(&s.notify);
-	lazy_net_stop(&s.net);
-	filter_stop(&s.filter);
+	network_stop(&s.network);
 	tell_loop(&s, NULL);
 	if (s.signals.fd >= 0)
 		close(s.signals.fd);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor's network: which guests of the loop a plan needs, and what passes between them. */
+#include "engine/native/network.h"
+
+#include <errno.h>
+
+#include "session/request.h"
+
+/* The lazy network. Its socket calls are all that is notified, and the base filter has allowed
+ * each: there is nothing to decide here but when it goes on. */
+static int on_socket(void *ctx, const struct seccomp_notif *call)
+{
+	struct network *n = ctx;
+	static const int answers[] = {
+		[LAZY_GO_ON] = NOTIFY_CONTINUE,
+		[LAZY_WAIT] = NOTIFY_LATER,
+		[LAZY_REFUSE] = -ENETDOWN,
+	};
+
+	return answers[lazy_net_ask(&n->lazy, call->id)];
+}
+
+static void on_net_answer(void *ctx, uint64_t id, bool up)
+{
+	struct network *n = ctx;
+
+	notify_answer(&n->notify, id, up ? NOTIFY_CONTINUE : -ENETDOWN);
+}
+
+static void on_net_failed(void *ctx, const struct err *err)
+{
+	struct network *n = ctx;
+
+	sandbox_warn(n->sandbox, err);
+}
+
+/* The filtered network is configured within the first call, in less than a millisecond. */
+static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
+{
+	struct network *n = ctx;
+	struct err err;
+
+	if (n->filter_failed)
+		return -ENETDOWN; /* said once; it stays closed */
+	owners_note(&n->filter.owners, (pid_t)call->pid);
+	if (filter_up(&n->filter, &err) == 0)
+		return NOTIFY_CONTINUE;
+	n->filter_failed = true;
+	on_net_failed(n, &err);
+	return -ENETDOWN;
+}
+
+static void on_net_event(void *ctx, const struct net_event *event)
+{
+	const struct engine_hooks *hooks = ((struct network *)ctx)->sandbox->hooks;
+
+	if (hooks && hooks->on_network)
+		hooks->on_network(hooks->ctx, event);
+}
+
+static int start_filter(struct network *n, struct err *err)
+{
+	const struct plan *plan = n->sandbox->plan;
+	struct policy *policy = policy_new();
+	int r = policy ? 0 : err_errno(err, ENOMEM, "the network's rules");
+
+	for (size_t i = 0; r == 0 && i < plan->allow.len; i++)
+		r = policy_add(policy, plan->allow.v[i], 0, err);
+	for (size_t i = 0; r == 0 && i < plan->deny.len; i++)
+		r = policy_add(policy, plan->deny.v[i], RULE_DENY, err);
+	if (r < 0) {
+		policy_unref(policy);
+		return r;
+	}
+	filter_start(&n->filter, n->loop, take_fd(&n->sandbox->netns), policy, on_net_event, n);
+	n->filter.best = (enum net_tier)(plan->filter_tier - 1);
+	n->filter.explain = plan->explain;
+	return plan->proxy ? proxy_parse(plan->proxy, plan->no_proxy, &n->filter.proxy, err) : 0;
+}
+
+/* The user changes the rules while it runs. */
+static void on_request(void *ctx, const char *text, size_t len, struct str *reply)
+{
+	struct network *n = ctx;
+	struct arena arena = { 0 };
+	struct request request;
+	struct err err;
+	int r = request_parse(&arena, text, len, &request, &err);
+
+	if (r == 0)
+		r = filter_add_rules(&n->filter, &request.allow, &request.deny, &err);
+	reply_add(reply, r < 0 ? &err : NULL);
+	arena_release(&arena);
+}
+
+void network_open_door(struct network *n)
+{
+	const struct engine_hooks *hooks = n->sandbox->hooks;
+	struct err err;
+	int fd;
+
+	if (!n->filter.loop || !hooks || !hooks->take_control)
+		return;
+	fd = hooks->take_control(hooks->ctx);
+	if (fd >= 0 && control_server_start(&n->door, n->loop, fd, on_request, n, &err) < 0)
+		sandbox_warn(n->sandbox, &err);
+}
+
+static void on_port_note(void *ctx, const char *text)
+{
+	const struct engine_hooks *hooks = ((struct network *)ctx)->sandbox->hooks;
+
+	if (hooks && hooks->on_note)
+		hooks->on_note(hooks->ctx, text);
+}
+
+static bool is_filters_port(void *ctx, uint16_t port)
+{
+	const struct network *n = ctx;
+
+	return n->sandbox->plan->net == NET_FILTERED && filter_listens_on(&n->filter, port);
+}
+
+static int start_ports(struct network *n, struct err *err)
+{
+	const struct ports_hooks hooks = { on_port_note, on_net_failed, on_net_event,
+					   is_filters_port, n };
+
+	if (!plan_has_ports(n->sandbox->plan))
+		return 0;
+	return ports_start(&n->sandbox->ports, n->loop, &hooks, err);
+}
+
+static int attach(struct network *n, struct err *err)
+{
+	const struct lazy_net_hooks hooks = { on_net_answer, on_net_failed, n };
+	struct sandbox *sandbox = n->sandbox;
+	bool filtered = sandbox->plan->net == NET_FILTERED;
+	int r = 0;
+
+	if (sandbox->listener < 0)
+		return 0;
+	if (filtered)
+		r = start_filter(n, err);
+	else
+		lazy_net_start(&n->lazy, n->loop, &sandbox->plan->pasta, take_fd(&sandbox->netns),
+			       &hooks);
+	return r < 0 ? r
+		     : notify_start(&n->notify, n->loop, take_fd(&sandbox->listener),
+				    filtered ? on_filtered_socket : on_socket, n, err);
+}
+
+int network_start(struct network *n, struct loop *loop, struct sandbox *sandbox, struct err *err)
+{
+	int r;
+
+	*n = (struct network){
+		.sandbox = sandbox,
+		.loop = loop,
+		.notify.source.fd = -1,
+		.lazy = { .netns = -1, .ready.fd = -1, .dead.fd = -1 },
+		.filter.netns = -1,
+	};
+	r = attach(n, err);
+	return r == 0 ? start_ports(n, err) : r;
+}
+
+void network_stop(struct network *n)
+{
+	if (!n->loop)
+		return;
+	control_server_stop(&n->door);
+	ports_stop(&n->sandbox->ports);
+	notify_stop(&n->notify);
+	lazy_net_stop(&n->lazy);
+	filter_stop(&n->filter);
+	n->loop = NULL;
+}

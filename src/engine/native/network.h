@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The network of a running sandbox as its supervisor keeps it: attached on first use, filtered where
+ * the plan says so, with ports in both directions, and rules that the user may change. */
+#pragma once
+
+#include "engine/native/native.h"
+#include "guard/notify.h"
+#include "net/filter.h"
+#include "net/lazy.h"
+#include "os/loop.h"
+#include "session/control.h"
+
+struct network {
+	struct sandbox *sandbox;
+	struct loop *loop;
+	struct notify notify;
+	struct lazy_net lazy; /* open */
+	struct filter filter; /* filtered */
+	bool filter_failed;
+	struct control_server door;
+};
+
+/* Always leaves it ready for network_stop(). */
+int network_start(struct network *network, struct loop *loop, struct sandbox *sandbox,
+		  struct err *err);
+/* Once the session is registered: lets the user change the rules. Without it they stay as they are. */
+void network_open_door(struct network *network);
+void network_stop(struct network *network);
