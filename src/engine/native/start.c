@@ -36,9 +36,14 @@ static int identify_sources(const struct plan *plan, struct source_id *sources, 
 			return -err->code;
 		/* The plan judged this very path; a link that stands there now was not judged. */
 		fd = os_openat2(AT_FDCWD, op->src, O_PATH, 0, RESOLVE_NO_SYMLINKS);
-		if (fd < 0 || fstat(fd, &st) < 0)
-			return err_errno(err, fd < 0 ? -fd : errno, "mounting '%s' on '%s'",
-					 op->src, op->dest);
+		if (fd < 0 || fstat(fd, &st) < 0) {
+			err_errno(err, fd < 0 ? -fd : errno, "mounting '%s' on '%s'", op->src,
+				  op->dest);
+			return fd == -EACCES && plan->uid == 0
+				       ? err_hint(err, "leave --as-root away: root inside has no "
+						       "right to pass other people's directories")
+				       : -err->code;
+		}
 		sources[i] = (struct source_id){ .dev = st.st_dev, .ino = st.st_ino };
 	}
 	return 0;

@@ -58,6 +58,12 @@ int userns_map_self(uid_t uid, gid_t gid, struct err *err)
 	return write_self("/proc/self/gid_map", map, err);
 }
 
+#define MAX_ROW(kind)                                                       \
+	{                                                                   \
+		"/proc/sys/user/max_" kind "_namespaces", '0',              \
+			"sudo sysctl -w user.max_" kind "_namespaces=15000" \
+	}
+
 /* The switches that close user namespaces to ordinary users, and the value that opens them. */
 static const struct {
 	const char *path;
@@ -66,8 +72,13 @@ static const struct {
 } switches[] = {
 	{ "/proc/sys/kernel/unprivileged_userns_clone", '0',
 	  "sudo sysctl -w kernel.unprivileged_userns_clone=1" },
-	{ "/proc/sys/user/max_user_namespaces", '0',
-	  "sudo sysctl -w user.max_user_namespaces=15000" },
+	MAX_ROW("user"),
+	MAX_ROW("mnt"),
+	MAX_ROW("pid"),
+	MAX_ROW("net"),
+	MAX_ROW("ipc"),
+	MAX_ROW("cgroup"),
+	MAX_ROW("uts"),
 	{ "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
 	  "let wrapix have a profile: sudo scripts/apparmor build/wrapix (in its source tree), or "
 	  "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 " },
