@@ -407,6 +407,17 @@ void filter_start(struct filter *f, struct loop *loop, int netns, struct policy 
 	policy->guard.own = is_own;
 }
 
+/* Hosts that a rule names keep their place, whatever is asked for below a wildcard. */
+static void reserve_names(struct filter *f)
+{
+	for (size_t i = 0; i < f->policy->n_rules && names_count(f->names) < NAMES_MAX / 2; i++) {
+		const struct rule *rule = f->policy->rules[i];
+
+		if (rule->kind == RULE_NAME && !(rule->flags & RULE_DENY))
+			(void)names_add(f->names, rule->host); /* full: it is asked for later */
+	}
+}
+
 int filter_up(struct filter *f, struct err *err)
 {
 	int r;
@@ -414,6 +425,8 @@ int filter_up(struct filter *f, struct err *err)
 	if (f->up)
 		return 0;
 	f->names = names_new();
+	if (f->names)
+		reserve_names(f);
 	r = f->names ? configure(f, err) : err_errno(err, ENOMEM, "the filtered network");
 	f->up = r == 0;
 	return r;

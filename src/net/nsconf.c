@@ -63,8 +63,8 @@ struct visit {
 static const struct {
 	const char *path, *value;
 } sysctls[] = {
-	{ "/proc/sys/net/ipv4/tcp_rmem", "4096 131072 524288" },
-	{ "/proc/sys/net/ipv4/tcp_wmem", "4096 65536 524288" },
+	{ "/proc/sys/net/ipv4/tcp_rmem", "4096 131072 262144" },
+	{ "/proc/sys/net/ipv4/tcp_wmem", "4096 65536 262144" },
 };
 
 /* In the helper. */

@@ -10,7 +10,7 @@
  * lingers with zero seconds (its close is a reset) until an orderly end.
  *
  * What an attacker controls: both byte streams, and how many connections stall. Kernel memory per
- * stalled connection is bounded by the window clamp and TCP_NOTSENT_LOWAT.
+ * stalled connection is bounded by the receive buffer and TCP_NOTSENT_LOWAT.
  */
 #include "net/relay.h"
 
@@ -30,8 +30,6 @@
 #define HELLO_SECONDS 10
 #define FINISH_MS 1000
 #define NOTSENT_LOWAT (128 * 1024)
-#define CLAMP_INSIDE (256 * 1024)
-#define CLAMP_OUTSIDE (1024 * 1024)
 
 struct pump {
 	uint64_t moved;
@@ -67,12 +65,24 @@ static void linger_zero(int fd, bool on)
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 }
 
-static void prepare(int fd, int clamp)
+/* What one stalled connection may hold of the host's TCP memory, by how many there are. The kernel
+ * tunes the buffers of a few for speed; of many it must not, and a window clamp does not stop it. */
+static const struct {
+	size_t conns;
+	int bytes; /* the kernel doubles it; 0: leave it to the kernel */
+} buffers[] = { { 16, 0 }, { 128, 200 * 1024 }, { 256, 64 * 1024 }, { SIZE_MAX, 32 * 1024 } };
+
+static void prepare(const struct relay *relay, int fd)
 {
+	size_t i = 0;
+
+	while (relay->n_conns > buffers[i].conns)
+		i++;
+	if (buffers[i].bytes)
+		set(fd, SOL_SOCKET, SO_RCVBUF, buffers[i].bytes);
 	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT_LOWAT);
-	set(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
 	linger_zero(fd, true);
 }
 
@@ -290,8 +300,8 @@ int relay_add(struct relay *relay, int inside, int outside, const char *tls_name
 		conn->next->link = &conn->next;
 	relay->conns = conn;
 	relay->n_conns++;
-	prepare(inside, CLAMP_INSIDE);
-	prepare(outside, CLAMP_OUTSIDE);
+	prepare(relay, inside);
+	prepare(relay, outside);
 	if (tls_name && !await_hello(conn, tls_name))
 		r = err_errno(err, ENOMEM, "a connection");
 	else
