@@ -50,14 +50,17 @@ void tty_close(struct tty *tty)
 	tty->fd = -1;
 }
 
-void tty_copy_settings(const struct tty *tty, int master_fd, bool process_output)
+void tty_copy_settings(int std_fd, int fd, bool process_output)
 {
-	struct termios settings = tty->saved;
+	struct tty user = { .fd = std_fd };
+	struct termios settings;
 
+	if (tcgetattr(std_fd, &settings) < 0)
+		return; /* a terminal that has just gone away; its user will not miss them */
 	if (!process_output)
 		settings.c_oflag &= ~(tcflag_t)OPOST;
-	tcsetattr(master_fd, TCSANOW, &settings);
-	tty_copy_size(tty, master_fd);
+	tcsetattr(fd, TCSANOW, &settings);
+	tty_copy_size(&user, fd);
 }
 
 void tty_copy_size(const struct tty *tty, int master_fd)

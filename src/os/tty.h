@@ -18,7 +18,7 @@ void tty_raw(struct tty *tty);
 void tty_restore(struct tty *tty);
 void tty_close(struct tty *tty);
 
-/* Gives the slave behind master_fd the user's settings and window size; without processing of
- * output where the user's terminal goes on doing that. */
-void tty_copy_settings(const struct tty *tty, int master_fd, bool process_output);
+/* Gives the terminal fd the settings and the window size of std_fd; without processing of output
+ * where the user's terminal goes on doing that. */
+void tty_copy_settings(int std_fd, int fd, bool process_output);
 void tty_copy_size(const struct tty *tty, int master_fd);

@@ -26,6 +26,7 @@
 #include "os/linux/seccomp.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
+#include "os/tty.h"
 
 #ifndef TIOCGPTPEER
 #define TIOCGPTPEER _IO('T', 0x41)
@@ -100,6 +101,9 @@ static int make_pty(struct child *child, struct err *err)
 	child->pty_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (child->pty_slave < 0 || ioctl(child->pty_slave, TIOCSCTTY, 0) < 0)
 		return err_errno(err, errno, "opening the terminal");
+	/* Here, before the command can set its own. Where the user's terminal stays cooked, line
+	 * ends are turned there and not twice. */
+	tty_copy_settings(tty[0] ? 0 : tty[1] ? 1 : 2, child->pty_slave, tty[0]);
 	if (control_send(child->control, CONTROL_PTY, 0, master) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return 0;

@@ -167,8 +167,7 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	fcntl(master_fd, F_SETFL, O_NONBLOCK);
 	if (r < 0)
 		return r;
-	/* Where ours stays cooked, line ends are turned out here and not twice. */
-	tty_copy_settings(&t->tty, master_fd, t->has_input);
+	tty_copy_size(&t->tty, master_fd); /* it may have changed since the child looked */
 	take_keys(t);
 	r = loop_add(loop, &t->user, 0, err);
 	if (r == 0)
