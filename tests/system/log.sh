@@ -243,6 +243,8 @@ check "... whose head comes first" grep -q '^session .* (live)' "$tmp/log/follow
 check "... while it lives" lacks "$tmp/log/follow" "ended with"
 wx log live
 check "who does not follow is not kept" shows "$out" one.example
+"$wrapix" allow live three.example >/dev/null 2>&1
+check "a rule that is added is an event" await has "$tmp/log/follow" "from now on: allow three.example"
 check "... the second event is none yet" fails shows "$tmp/log/follow" two.example
 echo x >"$project/go"
 check "-f goes on" await shows "$tmp/log/follow" two.example
