@@ -13,6 +13,8 @@ struct wrapix_spec {
 struct wrapix_plan {
 	struct host host;
 	struct plan plan;
+	bool is_untrusted; /* and why, in words for the user */
+	struct err untrusted;
 };
 
 /* Lays the user's configuration, the project's and the profile under what the flags set. */

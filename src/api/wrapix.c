@@ -16,6 +16,7 @@
 #include "os/fs.h"
 #include "session/events.h"
 #include "session/session.h"
+#include "spec/project.h"
 
 const char *wrapix_version(void)
 {
@@ -127,14 +128,17 @@ int spec_load_layers(struct spec *spec, struct project_config *ret_project, stru
 {
 	struct arena *a = &spec->arena;
 	char *config_home = base_dir(a, "XDG_CONFIG_HOME", ".config");
-	_cleanup_close_ int dir = open(spec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *real = os_realpath(a, spec->dir);
+	_cleanup_close_ int dir = -1;
 	int r = config_load_user(spec, config_home, err);
 
 	*ret_project = (struct project_config){ 0 };
 	/* A directory that cannot be opened is the probe's to explain. */
-	if (r == 0 && dir >= 0 && real)
-		r = config_load_project(spec, dir, real, ret_project, err);
+	spec->config_dir = real ? project_config_dir(a, real) : NULL;
+	if (spec->config_dir)
+		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r == 0 && dir >= 0)
+		r = config_load_project(spec, dir, spec->config_dir, ret_project, err);
 	if (r == 0)
 		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
 					err);
@@ -143,18 +147,17 @@ int spec_load_layers(struct spec *spec, struct project_config *ret_project, stru
 
 static int check_trust(struct spec *spec, const struct project_config *project, struct err *err)
 {
-	char *real = os_realpath(&spec->arena, spec->dir);
-
-	if (!real)
+	if (!spec->config_dir)
 		return 0;
-	return trust_check(project, real, base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"),
-			   err);
+	return trust_check(project, spec->config_dir,
+			   base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"), err);
 }
 
 /* The rules of the network, before anything is started for them. */
 static int check_rules(const struct spec *spec, struct err *err)
 {
 	struct arena arena = { 0 };
+	bool allows = false;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < spec->n_rules; i++) {
@@ -164,6 +167,12 @@ static int check_rules(const struct spec *spec, struct err *err)
 			       &rule, err);
 	}
 	arena_release(&arena);
+	for (size_t i = 0; i < spec->n_rules; i++)
+		allows |= !spec->rules[i].deny;
+	if (r == 0 && spec->n_rules && !allows && spec->net == NET_UNSET) {
+		err_usage(err, "only hosts to deny are named, so none could be reached");
+		return err_hint(err, "name those to --allow as well");
+	}
 	if (r == 0 && spec->n_rules && spec->net != NET_UNSET && spec->net != NET_FILTERED) {
 		err_usage(err, "hosts are named, and the network is '%s'",
 			  net_mode_name(spec->net));
@@ -185,19 +194,30 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		r = spec_load_layers(&spec->spec, &project, err);
 	if (r == 0)
 		r = check_rules(&spec->spec, err);
-	if (r == 0 && !host_json)
-		r = check_trust(&spec->spec, &project, err);
+	/* A plan may be looked at before it is trusted; it is the run that is refused. */
+	if (r == 0 && !host_json && check_trust(&spec->spec, &project, &plan->untrusted) < 0)
+		plan->is_untrusted = true;
 	project_config_release(&project);
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
 	if (r == 0 && host_json) {
+		/* The file was read here, and counts for the project there. */
+		if (spec->spec.config_dir)
+			spec->spec.config_dir = plan->host.project.dir;
 		host_assume_mounts(&spec->spec, &plan->host);
 		host_assume_agent(&spec->spec, &plan->host);
 	}
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
-	return r;
+	/* What an untrusted file asks for may be impossible, too: that is not the first thing to say. */
+	if (r < 0 && plan->is_untrusted)
+		*err = plan->untrusted;
+	if (r == 0 && plan->is_untrusted)
+		strv_add(&plan->plan.arena, &plan->plan.says,
+			 "wrapix.json asks for more than the defaults and is not trusted yet: "
+			 "'wrapix run' will stop, 'wrapix trust' shows what it is");
+	return r < 0 ? -err->code : 0;
 }
 
 int wrapix_plan_make_for(struct wrapix_spec *spec, const char *host_json, size_t len,
@@ -426,6 +446,8 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	struct err err;
 	int r, status;
 
+	if (plan->is_untrusted)
+		return fail(&plan->untrusted, error);
 	for (size_t i = 0; i < plan->plan.says.len; i++)
 		emit(&observer, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)

@@ -128,6 +128,9 @@ char *cli_state_home(struct arena *arena);
 struct session_info;
 int cli_list_sessions(struct arena *arena, struct session_info **ret, size_t *ret_len,
 		      struct err *err);
+/* The one with that id, or the only one of that name; else NULL and an error that lists the ids. */
+const struct session_info *cli_pick_session(const struct session_info *list, size_t n,
+					    const char *word, struct err *err);
 
 /* The names of the running sessions, one per line, for completion; in ps.c. Returns a status. */
 int cli_print_sessions(void);

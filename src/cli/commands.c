@@ -105,8 +105,8 @@ const struct command commands[] = {
 			"for another machine than this one.",
 		.examples = EXAMPLES("wrapix plan --network none",
 				     "what a run without a network is made of",
-				     "wrapix plan --engine podman --json",
-				     "the same run by another engine, for a program to read"),
+				     "wrapix plan --network filtered --allow example.com --json",
+				     "a run that reaches one host, for a program to read"),
 		.syntax = { plan_opts, DIR_AND_COMMAND },
 		.run = cmd_plan,
 	},
@@ -123,9 +123,9 @@ const struct command commands[] = {
 		.name = "stop",
 		.usage = "stop [options] [NAME...]",
 		.summary = "end sessions",
-		.description =
-			"Asks the command of each named session to end (SIGTERM) and waits for "
-			"it.",
+		.description = "Asks the command of each named session to end (SIGTERM, after 3 "
+			       "seconds SIGHUP) "
+			       "and waits for it; what is still there after 10 seconds is killed.",
 		.examples = EXAMPLES("wrapix stop site", "end the session 'site'",
 				     "wrapix stop --all --kill", "end everything at once"),
 		.syntax = { stop_opts, .max = -1U, .operand = "NAME",

@@ -33,6 +33,34 @@ int cli_list_sessions(struct arena *arena, struct session_info **ret, size_t *re
 	return session_list(arena, bases, ret, ret_len, err);
 }
 
+const struct session_info *cli_pick_session(const struct session_info *list, size_t n,
+					    const char *word, struct err *err)
+{
+	const struct session_info *found = NULL;
+	_cleanup_str_ struct str ids = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(list[i].id, word))
+			return &list[i];
+		if (strcmp(list[i].name, word))
+			continue;
+		found = &list[i];
+		str_addf(&ids, "%s%s", count++ ? ", " : "", list[i].id);
+	}
+	if (count == 1)
+		return found;
+	if (count)
+		err_usage(err, "%zu sessions are called '%s'", count, word);
+	else
+		err_usage(err, "there is no session '%s'", word);
+	if (count)
+		err_hint(err, "name one by its id: %s", ids.s);
+	else
+		err_hint(err, "'wrapix ps' lists them");
+	return NULL;
+}
+
 /* "45s", "12m", "3h", "2d" */
 static void add_age(struct str *out, int64_t seconds)
 {

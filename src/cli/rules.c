@@ -43,11 +43,11 @@ static int change(const struct session_info *session, const struct request *requ
 	return r == 0 ? reply_parse(reply.s, reply.len, err) : r;
 }
 
-static void print_result(const struct session_info *session, const struct err *err, bool first)
+static void print_result(const struct session_info *session, const struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
 
-	str_addf(&out, "%s\n  {\"id\": ", first ? "" : ",");
+	str_add(&out, "{\"id\": ");
 	json_add_string(&out, session->id);
 	str_add(&out, ", \"name\": ");
 	json_add_string(&out, session->name);
@@ -56,42 +56,27 @@ static void print_result(const struct session_info *session, const struct err *e
 		str_add(&out, ", \"error\": ");
 		json_add_string(&out, err->msg);
 	}
-	str_add(&out, "}");
+	str_add(&out, "}\n");
 	fputs(out.s, stdout);
 }
 
-/* Every session of that name; each is asked, also when another has refused. */
 static int change_named(struct arena *arena, const char *word, const struct request *request,
 			bool json, struct err *err)
 {
+	const struct session_info *session;
 	struct session_info *list;
-	size_t n, found = 0;
-	int worst = cli_list_sessions(arena, &list, &n, err);
+	size_t n;
+	int r = cli_list_sessions(arena, &list, &n, err);
 
-	if (worst < 0)
-		return worst;
-	for (size_t i = 0; i < n; i++) {
-		struct err one;
-		int r;
-
-		if (strcmp(list[i].id, word) != 0 && strcmp(list[i].name, word) != 0)
-			continue;
-		r = change(&list[i], request, &one);
-		if (json)
-			fputs(found ? "" : "[", stdout);
-		if (json)
-			print_result(&list[i], r < 0 ? &one : NULL, found == 0);
-		if (r < 0)
-			*err = one;
-		worst = r < 0 ? r : worst;
-		found++;
-	}
-	if (found && json)
-		fputs("\n]\n", stdout);
-	if (found)
-		return worst;
-	err_usage(err, "there is no session '%s'", word);
-	return err_hint(err, "'wrapix ps' lists them");
+	if (r < 0)
+		return r;
+	session = cli_pick_session(list, n, word, err);
+	if (!session)
+		return -err->code;
+	r = change(session, request, err);
+	if (json)
+		print_result(session, r < 0 ? err : NULL);
+	return r;
 }
 
 static int change_rules(int argc, char **argv, bool denies)

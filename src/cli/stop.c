@@ -9,7 +9,10 @@
 #include "os/proc.h"
 #include "session/session.h"
 
-#define PATIENCE_MS 10000
+/* Interactive shells ignore SIGTERM and end at a hangup; what ignores both is killed. */
+static const struct {
+	int signal_no, patience_ms;
+} steps[] = { { SIGTERM, 3000 }, { SIGHUP, 7000 }, { SIGKILL, 5000 } };
 
 /* The supervisor passes SIGTERM on to the command; its own death ends everything at once. */
 static int stop_one(const struct session_info *session, bool at_once, struct err *err)
@@ -21,35 +24,20 @@ static int stop_one(const struct session_info *session, bool at_once, struct err
 		return 0;
 	if (pidfd < 0)
 		return err_errno(err, -pidfd, "stopping '%s'", session->name);
-	os_pidfd_kill(pidfd, at_once ? SIGKILL : SIGTERM);
-	if (poll(&poller, 1, PATIENCE_MS) > 0)
-		return 0;
-	err_set(err, ETIMEDOUT, "'%s' is still running after %d seconds", session->name,
-		PATIENCE_MS / 1000);
-	return err_hint(err, "wrapix stop --kill %s", session->id);
-}
-
-static bool is_named(const struct session_info *session, const char *word)
-{
-	return !strcmp(session->id, word) || !strcmp(session->name, word);
+	for (size_t i = at_once ? ARRAY_LEN(steps) - 1 : 0; i < ARRAY_LEN(steps); i++) {
+		os_pidfd_kill(pidfd, steps[i].signal_no);
+		if (poll(&poller, 1, steps[i].patience_ms) > 0)
+			return 0;
+	}
+	return err_set(err, ETIMEDOUT, "'%s' cannot be killed", session->name);
 }
 
 static int stop_named(const struct session_info *list, size_t n, const char *word, bool at_once,
 		      struct err *err)
 {
-	bool found = false;
-	int r = 0;
+	const struct session_info *session = cli_pick_session(list, n, word, err);
 
-	for (size_t i = 0; i < n && r == 0; i++)
-		if (is_named(&list[i], word)) {
-			found = true;
-			r = stop_one(&list[i], at_once, err);
-		}
-	if (!found) {
-		err_usage(err, "there is no session '%s'", word);
-		return err_hint(err, "'wrapix ps' lists them");
-	}
-	return r;
+	return session ? stop_one(session, at_once, err) : -err->code;
 }
 
 static int stop_all(const struct session_info *list, size_t n, bool at_once, struct err *err)

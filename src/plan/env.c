@@ -27,7 +27,9 @@ static void add_builtin(struct plan *plan, const struct host *host)
 				  ? ":/run/current-system/sw/bin"
 				  : "";
 
-	plan_setenv(plan, "PATH", arena_printf(a, "%s/bin:%s%s", AGENT_INSIDE, PATH_INSIDE, nix));
+	plan_setenv(plan, "PATH",
+		    arena_printf(a, "%s/bin:" HOME_INSIDE "/.local/bin:%s%s", AGENT_INSIDE,
+				 PATH_INSIDE, nix));
 	plan_setenv(plan, "HOME", HOME_INSIDE);
 	plan_setenv(plan, "USER", host->user);
 	plan_setenv(plan, "LOGNAME", host->user);
@@ -35,6 +37,8 @@ static void add_builtin(struct plan *plan, const struct host *host)
 	plan_setenv(plan, "PWD", plan->cwd);
 	plan_setenv(plan, "TMPDIR", "/tmp");
 	plan_setenv(plan, "XDG_RUNTIME_DIR", arena_printf(a, "/run/user/%u", host->uid));
+	/* 'npm install -g' has a place to write to. */
+	plan_setenv(plan, "NPM_CONFIG_PREFIX", HOME_INSIDE "/.local");
 	plan_setenv(plan, "WRAPIX", "1");
 }
 

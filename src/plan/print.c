@@ -23,8 +23,12 @@ static const char *const access_names[] = {
 
 /* Values that say nothing secret; all others print as their name. */
 static const char *const plain_env[] = {
-	"PATH",   "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "XDG_RUNTIME_DIR",
-	"WRAPIX", "TERM", "LANG",
+	"PATH",   "HOME",
+	"USER",   "LOGNAME",
+	"SHELL",  "PWD",
+	"TMPDIR", "XDG_RUNTIME_DIR",
+	"WRAPIX", "NPM_CONFIG_PREFIX",
+	"TERM",   "LANG",
 };
 
 static bool is_plain(const char *entry)
@@ -265,13 +269,18 @@ static void json_rules(struct str *out, const struct plan *plan)
 	str_add(out, "]}");
 }
 
+/* 0: not limited. A default for memory holds only in a group. */
 static void json_limits(struct str *out, const struct plan *plan)
 {
+	bool held = plan->limits_by != CGROUP_NONE ||
+		    (plan->limits.asked & LIMIT_BIT(LIMIT_MEMORY));
+
 	json_key(out, "limits");
 	str_addf(out,
 		 "{\"by\": \"%s\", \"memory\": %llu, \"pids\": %llu, \"cpus\": %g, \"private\": "
 		 "%llu}",
-		 cgroup_kind_name(plan->limits_by), (unsigned long long)plan->limits.memory,
+		 cgroup_kind_name(plan->limits_by),
+		 (unsigned long long)(held ? plan->limits.memory : 0),
 		 (unsigned long long)plan->limits.pids, plan->limits.cpus,
 		 (unsigned long long)plan->scratch_size);
 }

@@ -22,6 +22,11 @@ static char *project_inside(struct plan *plan, const struct spec *spec, const st
 	return path_join(&plan->arena, WORKSPACE_INSIDE, path_below(project->dir, project->top));
 }
 
+static const char *const system_dirs[] = {
+	"/bin", "/boot", "/etc", "/lib", "/lib64",   "/opt",
+	"/run", "/sbin", "/usr", "/var", "/usr/bin", "/usr/lib"
+};
+
 static int refuse_broad(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const char *dir = host->project.dir;
@@ -39,6 +44,12 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 			  is_home ? "is your home directory" : "holds your home directory");
 		return err_hint(err, "cd into a project first; --force mounts it all the same");
 	}
+	for (size_t i = 0; i < ARRAY_LEN(system_dirs); i++)
+		if (!strcmp(dir, system_dirs[i])) {
+			err_usage(err, "'%s' belongs to the system, not to a project", dir);
+			return err_hint(err,
+					"cd into a project first; --force mounts it all the same");
+		}
 	return 0;
 }
 
@@ -102,6 +113,12 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	return 0;
 }
 
+/* The directory that a project's file speaks for. */
+static const char *config_base(const struct spec *spec, const struct host *host)
+{
+	return spec->config_dir ? spec->config_dir : host->project.dir;
+}
+
 /* A source that a project's file names as its own and that leads elsewhere: nobody was asked. */
 static bool leaves_by_link(struct plan *plan, const struct mount_spec *mount,
 			   const struct path_fact *fact, const char *project)
@@ -113,12 +130,12 @@ static bool leaves_by_link(struct plan *plan, const struct mount_spec *mount,
 }
 
 /* True when writing at path reaches what the sandbox must not write in the project. */
-static bool opens_protected(struct plan *plan, const char *path, const struct host *host)
+static bool opens_protected(struct plan *plan, const char *path, const char *project)
 {
 	static const char *const names[] = { "wrapix.json", ".wrapix", ".git" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		char *name = path_join(&plan->arena, host->project.dir, names[i]);
+		char *name = path_join(&plan->arena, project, names[i]);
 
 		if (path_is_below(name, path) || path_is_below(path, name))
 			return true;
@@ -127,7 +144,7 @@ static bool opens_protected(struct plan *plan, const char *path, const struct ho
 }
 
 static int add_mount(struct plan *plan, const struct mount_spec *mount,
-		     const struct path_fact *fact, const struct host *host, struct err *err)
+		     const struct path_fact *fact, const char *base, struct err *err)
 {
 	unsigned flags = mount->rw ? 0 : OPF_RO;
 
@@ -138,13 +155,13 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			fact->path);
 		return err_hint(err, "create it, or add ',optional' to the mount");
 	}
-	if (leaves_by_link(plan, mount, fact, host->project.dir))
+	if (leaves_by_link(plan, mount, fact, base))
 		return err_set(
 			err, EXDEV,
 			"mount source '%s' of the project's wrapix.json is a link that leaves "
 			"the project (to '%s')",
 			mount->src, fact->path);
-	if (mount->layer == LAYER_PROJECT && mount->rw && opens_protected(plan, fact->path, host))
+	if (mount->layer == LAYER_PROJECT && mount->rw && opens_protected(plan, fact->path, base))
 		return err_set(err, EPERM,
 			       "mount source '%s' of the project's wrapix.json is a second door to "
 			       "what is read-only in it ('%s')",
@@ -158,7 +175,8 @@ int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *h
 		struct err *err)
 {
 	for (size_t i = 0; i < spec->n_mounts; i++) {
-		int r = add_mount(plan, &spec->mounts[i], &host->mounts.v[i], host, err);
+		int r = add_mount(plan, &spec->mounts[i], &host->mounts.v[i],
+				  config_base(spec, host), err);
 
 		if (r < 0)
 			return r;

@@ -232,7 +232,9 @@ static int by_age(const void *a, const void *b)
 {
 	const struct session_info *x = a, *y = b;
 
-	return x->started < y->started ? -1 : x->started > y->started;
+	if (x->started != y->started)
+		return x->started < y->started ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid; /* within one second */
 }
 
 int session_list(struct arena *arena, const char *const *bases, struct session_info **ret,

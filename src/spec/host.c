@@ -47,6 +47,7 @@ static const char *const etc_names[] = {
 	"/etc/localtime",
 	"/etc/lsb-release",
 	"/etc/maven/m2.conf",
+	"/etc/manpath.config",
 	"/etc/mime.types",
 	"/etc/nanorc",
 	"/etc/os-release",
@@ -425,12 +426,18 @@ static void probe_network(const struct spec *spec, char **environment, struct ho
 	host->tun = access("/dev/net/tun", R_OK | W_OK) == 0;
 }
 
+/* What a relative source of a configuration file is relative to. */
+static const char *project_base(const struct spec *spec, const struct host *host)
+{
+	return spec->config_dir ? spec->config_dir : host->project.dir;
+}
+
 static void probe_mounts(const struct spec *spec, struct host *host)
 {
 	for (size_t i = 0; i < spec->n_mounts; i++) {
 		const struct mount_spec *mount = &spec->mounts[i];
 		char *expanded = path_expand(&host->arena, mount->src, host->home, host->user);
-		const char *base = mount->layer == LAYER_FLAG ? "" : host->project.dir;
+		const char *base = mount->layer == LAYER_FLAG ? "" : project_base(spec, host);
 		char *path = expanded, *real;
 		struct stat st;
 

@@ -169,6 +169,26 @@ static void probe_repository(struct host *host)
 	}
 }
 
+char *project_config_dir(struct arena *arena, const char *dir)
+{
+	const char *home = getenv("HOME");
+	struct stat st;
+	uid_t owner;
+
+	if (stat(dir, &st) < 0)
+		return NULL;
+	owner = st.st_uid;
+	for (char *at = arena_strdup(arena, dir);; at = path_parent(arena, at)) {
+		if (exists(arena, at, "wrapix.json"))
+			return at;
+		if (exists(arena, at, ".git") || !strcmp(at, "/") || (home && !strcmp(at, home)))
+			return NULL;
+		/* Above it somebody else decides. */
+		if (!is_dir(path_parent(arena, at), owner))
+			return NULL;
+	}
+}
+
 int project_probe(const struct spec *spec, struct host *host, struct err *err)
 {
 	struct project_facts *project = &host->project;
@@ -176,8 +196,13 @@ int project_probe(const struct spec *spec, struct host *host, struct err *err)
 	struct stat st;
 
 	project->dir = os_realpath(a, spec->dir);
-	if (!project->dir)
-		return err_errno(err, errno, "opening the project '%s'", spec->dir);
+	if (!project->dir) {
+		err_errno(err, errno, "opening the project '%s'", spec->dir);
+		if (spec->cmd || strchr(spec->dir, '/'))
+			return -err->code;
+		err->exit = EXIT_USAGE;
+		return err_hint(err, "a command stands behind '--': wrapix run -- %s", spec->dir);
+	}
 	if (stat(project->dir, &st) < 0)
 		return err_errno(err, errno, "opening the project '%s'", project->dir);
 	if (!S_ISDIR(st.st_mode))

@@ -7,6 +7,10 @@
 
 #include "spec/host.h"
 
+/* The directory whose wrapix.json counts for a session in dir (canonical): dir itself, or the nearest
+ * above it up to the top of its repository; NULL when there is none. */
+char *project_config_dir(struct arena *arena, const char *dir);
+
 int project_probe(const struct spec *spec, struct host *host, struct err *err);
 
 /* user.name and user.email of the user's own configuration files (not of the project's). */

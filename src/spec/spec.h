@@ -72,8 +72,9 @@ enum {
 struct spec {
 	struct arena arena;
 
-	char *dir;  /* as given; "." by default */
-	char **cmd; /* NULL: the agent */
+	char *dir;        /* as given; "." by default */
+	char *config_dir; /* canonical: where the project's wrapix.json is; NULL: there is none */
+	char **cmd;       /* NULL: the agent */
 
 	char *profile, *agent, *name;
 	enum engine_kind engine;

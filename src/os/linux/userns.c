@@ -86,6 +86,8 @@ static const struct {
 
 int userns_explain(int code, struct err *err)
 {
+	_cleanup_free_ char *init = NULL;
+
 	err_errno(err, code, "making a user namespace");
 	for (size_t i = 0; i < ARRAY_LEN(switches); i++) {
 		_cleanup_free_ char *value = NULL;
@@ -94,6 +96,10 @@ int userns_explain(int code, struct err *err)
 		    value[0] == switches[i].closed)
 			return err_hint(err, "%s", switches[i].fix);
 	}
+	if (os_read_file_at(AT_FDCWD, "/proc/1/cmdline", 4096, &init, NULL) == 0 &&
+	    !strcmp(init, "wrapix-init"))
+		return err_hint(err, "this is a sandbox already; one that holds others is started "
+				     "with --allow-nested");
 	if (code == ENOSPC || code == EUSERS)
 		return err_hint(err, "the limit is reached: sudo sysctl -w "
 				     "user.max_user_namespaces=15000, or nest less deeply");
