@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "cli/cli.h"
 #include "os/fs.h"
+#include "spec/project.h"
 
 static bool agreed(void)
 {
@@ -47,6 +48,16 @@ static int trust(const struct project_config *project, const char *dir, const ch
 	return 0;
 }
 
+static int take_back(struct arena *arena, const char *dir, const char *state, struct err *err)
+{
+	char *config_dir = project_config_dir(arena, dir);
+	int r = trust_revoke(config_dir ? config_dir : dir, state, err);
+
+	if (r == 0)
+		printf("'%s' is not trusted.\n", config_dir ? config_dir : dir);
+	return r;
+}
+
 int cmd_trust(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -67,11 +78,11 @@ int cmd_trust(int argc, char **argv)
 	if (!dir)
 		r = err_errno(&err, ENOENT, "opening '%s'", spec.dir);
 	else if (args.revoke)
-		r = trust_revoke(dir, state, &err);
+		r = take_back(&spec.arena, dir, state, &err);
 	else
 		r = spec_load_layers(&spec, &project, &err);
 	if (r == 0 && !args.revoke)
-		r = trust(&project, dir, state, &args, &err);
+		r = trust(&project, spec.config_dir ? spec.config_dir : dir, state, &args, &err);
 	project_config_release(&project);
 	spec_release(&spec);
 	return r < 0 ? cli_fail(&err) : 0;
