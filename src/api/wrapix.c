@@ -413,8 +413,10 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 
 	if (event == EVENT_STARTED)
 		record(observer);
-	if (event == EVENT_EXITED)
+	if (event == EVENT_EXITED) {
+		event_log_flush(&observer->log);
 		session_remove(&observer->session);
+	}
 	if (event == EVENT_LIMIT)
 		on_limit(observer, (unsigned)value);
 	else

@@ -173,7 +173,9 @@ static int follow(struct view *view, const char *state_home, const char *id, str
 	int r = dir < 0 ? dir : await_log(view, dir, watch, id, err);
 
 	while (r > 0) {
-		bool more = event_reader_writer(&view->reader) > 0;
+		/* A file without a head is one that its writer has made and not yet locked. */
+		bool more = event_reader_writer(&view->reader) > 0 ||
+			    (!view->begun && is_running(id));
 
 		print_all(view);
 		if (!more)

@@ -275,7 +275,7 @@ static void add_line(struct event_log *log, int64_t time, const char *body, bool
 
 /* --- denials --- */
 
-static void flush(struct event_log *log)
+void event_log_flush(struct event_log *log)
 {
 	for (size_t i = 0; i < log->n_pending; i++) {
 		struct event_pending *p = &log->pending[i];
@@ -303,7 +303,7 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 	(void)events;
 	(void)err;
 	if (read(source->fd, &ticks, sizeof(ticks)) > 0)
-		flush(log);
+		event_log_flush(log);
 	return 0;
 }
 
@@ -339,12 +339,12 @@ static void add_denial(struct event_log *log, const char *body, char *process)
 	struct event_pending *p = log->pending, *end = p + log->n_pending;
 
 	if (log->n_pending && now() - p->time >= 1000)
-		flush(log);
+		event_log_flush(log);
 	for (end = p + log->n_pending; p < end && !is_same(p, body, process); p++)
 		;
 	if (p == end) {
 		if (log->n_pending == EVENTS_PENDING)
-			flush(log);
+			event_log_flush(log);
 		p = &log->pending[log->n_pending];
 		*p = (struct event_pending){ .body = strdup(body), .time = now() };
 		if (!p->body) {
@@ -467,7 +467,7 @@ void event_log_close(struct event_log *log, int status)
 	_cleanup_str_ struct str body = { 0 };
 
 	event_log_watch(log, NULL);
-	flush(log);
+	event_log_flush(log);
 	add_string(&body, "type", "exit");
 	if (status >= 0)
 		add_number(&body, "status", (uint64_t)status);

@@ -67,6 +67,9 @@ void event_log_watch(struct event_log *log, struct loop *loop);
 void event_log_network(struct event_log *log, const struct net_event *event);
 /* An event that is one sentence: "limit", "warning". */
 void event_log_text(struct event_log *log, const char *type, const char *text);
+/* Writes what waits. Before the session is taken off the list: who follows one that is not there and
+ * has no log waits no longer. */
+void event_log_flush(struct event_log *log);
 /* The last event, if there is a log, and the end of it. status < 0: the sandbox failed. */
 void event_log_close(struct event_log *log, int status);
 

@@ -262,6 +262,12 @@ echo x >"$project/go"
 check "-f of one that ends without an event" ends "$follower" 0
 check "... shows nothing" empty "$tmp/log/follow"
 
+background hasty 'read -r x <go; getent hosts one.example'
+follows hasty
+echo x >"$project/go"
+check "-f of one that ends with its first event" ends "$follower" 0
+check "... shows that, and the end" is "$(grep -cE ' one.example  |ended with status' "$tmp/log/follow")" 2
+
 background killed 'getent hosts one.example; read -r x <go'
 follows --json killed
 check "a session about to be killed" await has "$tmp/log/follow" '"name":"one.example"'
