@@ -54,25 +54,34 @@ static bool waiting(const struct flow *flow)
 	return flow->at < flow->len;
 }
 
-/* Reads where there is room, writes where something waits. */
+/* Only what is new: to ask again for an edge is to get it again. */
+static int watch(struct terminal *t, struct loop_source *source, uint32_t *now, uint32_t events,
+		 struct err *err)
+{
+	if (source->fd < 0 || *now == events)
+		return 0;
+	*now = events;
+	return loop_change(t->loop, source, events, err);
+}
+
+/* Reads where there is room, writes where something waits. In the background keys are somebody
+ * else's: each new one is a reason to look whether they still are, for no shell tells a running job
+ * that it has come to the foreground. */
 static int update(struct terminal *t, struct err *err)
 {
 	uint32_t user = 0, master = 0;
-	int r = 0;
+	int r;
 
-	if (t->has_input && t->foreground && !t->user_gone && !waiting(&t->in))
-		user |= EPOLLIN;
+	if (t->has_input && !t->user_gone && !waiting(&t->in))
+		user |= t->foreground ? EPOLLIN : EPOLLIN | EPOLLET;
 	if (waiting(&t->out))
 		user |= EPOLLOUT;
 	if (!waiting(&t->out))
 		master |= EPOLLIN;
 	if (waiting(&t->in))
 		master |= EPOLLOUT;
-	if (t->user.fd >= 0)
-		r = loop_change(t->loop, &t->user, user, err);
-	if (r == 0 && t->master.fd >= 0)
-		r = loop_change(t->loop, &t->master, master, err);
-	return r;
+	r = watch(t, &t->user, &t->user_events, user, err);
+	return r == 0 ? watch(t, &t->master, &t->master_events, master, err) : r;
 }
 
 static void drop_master(struct terminal *t)
@@ -86,11 +95,21 @@ static void drop_master(struct terminal *t)
 	t->master.fd = -1;
 }
 
+/* A job in the background must leave the terminal alone: setting or reading it would stop us. */
+static void take_keys(struct terminal *t)
+{
+	t->foreground = tcgetpgrp(t->tty.fd) == getpgrp();
+	if (t->has_input && t->foreground)
+		tty_raw(&t->tty);
+}
+
 static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct terminal *t = container_of(source, struct terminal, user);
 
-	if ((events & EPOLLIN) && flow_read(&t->in, t->tty.fd) == FLOW_END)
+	if ((events & EPOLLIN) && !t->foreground)
+		take_keys(t);
+	if ((events & EPOLLIN) && t->foreground && flow_read(&t->in, t->tty.fd) == FLOW_END)
 		t->user_gone = true;
 	if (events & (EPOLLHUP | EPOLLERR)) {
 		/* The terminal was closed: so is the sandbox's, and the kernel tells those inside. */
@@ -105,14 +124,6 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 	if (t->master.fd >= 0 && waiting(&t->in) && flow_write(&t->in, t->master.fd) == FLOW_END)
 		t->in.len = t->in.at = 0;
 	return update(t, err);
-}
-
-/* A job in the background must leave the terminal alone: setting or reading it would stop us. */
-static void take_keys(struct terminal *t)
-{
-	t->foreground = tcgetpgrp(t->tty.fd) == getpgrp();
-	if (t->has_input && t->foreground)
-		tty_raw(&t->tty);
 }
 
 /* "cat x | wrapix run -- less": standard input is a pipe, and the program reads its keys from
@@ -169,9 +180,11 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 		return r;
 	tty_copy_size(&t->tty, master_fd); /* it may have changed since the child looked */
 	take_keys(t);
-	r = loop_add(loop, &t->user, 0, err);
+	t->user_events = 0;
+	t->master_events = EPOLLIN;
+	r = loop_add(loop, &t->user, t->user_events, err);
 	if (r == 0)
-		r = loop_add(loop, &t->master, EPOLLIN, err);
+		r = loop_add(loop, &t->master, t->master_events, err);
 	return r == 0 ? update(t, err) : r;
 }
 

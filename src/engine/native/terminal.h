@@ -15,6 +15,7 @@ struct terminal {
 	struct loop *loop;
 	struct tty tty;
 	struct loop_source user, master;
+	uint32_t user_events, master_events; /* what the loop watches them for */
 	int peer; /* a slave of our own: a command that closes its last one has not ended */
 	struct flow in, out; /* from the user, to the user */
 	bool std_input;      /* standard input is the terminal */
