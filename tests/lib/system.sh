@@ -166,6 +166,14 @@ await() {
 	done
 }
 
+# hear FIFO: waits for the line that the other side writes into it. Without it the test cannot go on.
+hear() {
+	[ -n "$(timeout 20 head -n 1 "$1")" ] || {
+		explain
+		bail "nothing came through ${1##*/}"
+	}
+}
+
 # --- running the program ---
 
 # wx ARG...: leaves $rc, the files $out and $err. A hang ends after a minute, as 137. With $before set: in a mount

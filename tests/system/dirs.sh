@@ -30,7 +30,7 @@ for name in "a b" "a:b" "it's" 'say "hi"' "$(printf 'new\nline')" "$(printf 'byt
 	mkfifo "$tmp/fifo"
 	"$wrapix" run --network none --mount "$tmp/fifo:/fifo" -- sh -c 'echo up >/fifo; cat /fifo' >/dev/null 2>&1 &
 	started=$!
-	read -r up <"$tmp/fifo"
+	hear "$tmp/fifo"
 	"$wrapix" ps >"$tmp/log/out" 2>"$tmp/log/err"
 	check "... listed by ps, printable" printable "$tmp/log/out"
 	"$wrapix" ps --json >"$tmp/log/out" 2>"$tmp/log/err"
@@ -243,9 +243,9 @@ cd "$tmp/leaving" || exit 1
 mkfifo "$tmp/fifo"
 "$wrapix" run --network none --mount "$tmp/fifo:/fifo" -- sh -c 'echo up >/fifo; cat /fifo; exit 4' >/dev/null 2>&1 &
 started=$!
-read -r up <"$tmp/fifo"
+hear "$tmp/fifo"
 rmdir "$tmp/leaving"
-echo "$up" >"$tmp/fifo"
+echo end >"$tmp/fifo"
 wait $started
 check "DIR removed while the command runs: it ends in its own time" is $? 4
 finish

@@ -19,7 +19,7 @@ start() {
 		>"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 	pid=$!
 	started="${started-} $pid"
-	read -r up <"$fifo"
+	hear "$fifo"
 }
 status() { # of $pid, once it has ended
 	wait "$pid"
@@ -61,7 +61,7 @@ sys.exit(5)
 PY
 start 'exec python3 patient.py'
 kill -TERM "$pid"
-read -r up <"$fifo"
+hear "$fifo"
 kill -TERM "$pid"
 status
 check "a command may take its time: the second SIGTERM ends it" is "$rc $(xargs <"$tmp/log/out")" "5 term term"
@@ -155,7 +155,7 @@ snapshot "$project" >"$tmp/tree"
 if command -v pasta >/dev/null; then
 	"$wrapix" run -- python3 net.py >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 	pid=$!
-	read -r up <"$fifo"
+	hear "$fifo"
 	pasta=$(pgrep -P "$pid" '^pass?ta?')
 	check "pasta is a child of wrapix" [ -n "$pasta" ]
 	kill -KILL "$pasta"
@@ -165,14 +165,14 @@ if command -v pasta >/dev/null; then
 	clean
 	"$wrapix" run -- python3 net.py >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 	pid=$!
-	read -r up <"$fifo"
+	hear "$fifo"
 	kill -KILL "$pid"
 	status
 	check "SIGKILL of wrapix with a network" is "$rc" 137
 	clean
 	"$wrapix" run -- python3 net.py >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 	pid=$!
-	read -r up <"$fifo"
+	hear "$fifo"
 	kill -KILL "$(init_of "$pid" | head -n 1)"
 	status
 	check "SIGKILL of PID 1 with a network" is "$rc" 137

@@ -93,7 +93,7 @@ mkfifo "$tmp/up"
 for resolver in 127.0.0.1 127.0.0.53; do
 	python3 "$tmp/dns.py" $resolver "$tmp/up" &
 	started="${started-} $!"
-	read -r up <"$tmp/up"
+	hear "$tmp/up"
 	printf '# a comment\nnameserver %s\nsearch sub.test test\noptions edns0\n' $resolver >"$tmp/resolv.conf"
 	before="mount --bind '$tmp/resolv.conf' /etc/resolv.conf"
 	sees "a host with a resolver on $resolver" "v4" "" "name:v4only.test"
@@ -133,7 +133,7 @@ PY
 serve() { # serve ADDRESS PORT: a service of the host's
 	python3 "$tmp/serve.py" "$1" "$2" "$tmp/up" "$tmp/visits" &
 	started="${started-} $!"
-	read -r up <"$tmp/up"
+	hear "$tmp/up"
 }
 serve 127.0.0.1 5001
 serve ::1 5002
@@ -168,7 +168,7 @@ for f in s.accept, u.recv:
     except BlockingIOError: print("nobody")
 ' >"$tmp/log/out" 2>"$tmp/log/err" &
 session=$!
-read -r up <"$project/fifo"
+hear "$project/fifo"
 from_host_wants="ECONNREFUSED ECONNREFUSED ECONNREFUSED"
 check "a server inside cannot be reached from the host" from_host connect:127.0.0.1,5010 connect:::1,5010 connect:203.0.113.1,5010
 python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); [s.sendto(b"x", (a, 5010)) for a in ("127.0.0.1", "203.0.113.1")]'

@@ -30,7 +30,7 @@ mkfifo "$tmp/fifo"
 chown "$test_user" "$tmp/fifo"
 "$wrapix" run --network none --mount "$tmp/fifo:/fifo" -- sh -c 'echo up >/fifo; cat /fifo' >"$tmp/log/out" 2>"$tmp/log/err" &
 pid=$!
-read -r up <"$tmp/fifo"
+hear "$tmp/fifo"
 check "the supervisor is not root's either" is "$(ps -o uid= -p $pid | tr -d ' ')" "$uid"
 check "... in any of its ids" is "$(grep -E '^[UG]id' /proc/$pid/status | xargs)" "Uid: $uid $uid $uid $uid Gid: $gid $gid $gid $gid"
 check "... nor with a capability" is "$(grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/$pid/status | cut -f2 | sort -u)" 0000000000000000

@@ -16,7 +16,7 @@ start() {
 	"$wrapix" run "$tmp/at/$name" --network none "$@" -- sh -c "echo up >fifo; $script" >"$tmp/log/$name" 2>&1 </dev/null &
 	eval "pid_$name=$!"
 	started="${started-} $!"
-	read -r up <"$tmp/at/$name/fifo"
+	hear "$tmp/at/$name/fifo"
 }
 status() { # status NAME
 	eval "wait \$pid_$1"
