@@ -3,6 +3,7 @@
  * wrapix doctor: tries what a sandbox needs and prints a line for each: what works, what does not,
  * and the command or file that fixes it. One table, one row a check.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "cli/cli.h"
 #include "engine/engine.h"
 #include "engine/native/probe.h"
+#include "os/fs.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 
@@ -168,6 +170,47 @@ static void check_limits(const struct patient *p, struct finding *f)
 		str_add(&f->fix, fix);
 }
 
+/* "name:first:count" or "uid:first:count" */
+static bool has_range(const char *text, const char *name, unsigned uid)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", uid);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		size_t len;
+
+		line += *line == '\n';
+		len = strcspn(line, ":");
+		if ((len == strlen(name) && !strncmp(line, name, len)) ||
+		    (len == strlen(number) && !strncmp(line, number, len)))
+			return true;
+	}
+	return false;
+}
+
+static void check_subids(const struct patient *p, struct finding *f)
+{
+	static const char *const files[] = { "/etc/subuid", "/etc/subgid" };
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		_cleanup_free_ char *text = NULL;
+
+		if (os_read_file_at(AT_FDCWD, files[i], 1 << 20, &text, NULL) == 0 &&
+		    has_range(text, p->host->user, p->host->uid))
+			continue;
+		f->verdict = MISSING;
+		str_addf(&f->text, "%snone for %s in %s", f->text.len ? "; " : "", p->host->user,
+			 files[i]);
+	}
+	if (f->verdict == WORKS) {
+		str_add(&f->text, "a range of ids is set aside");
+		return;
+	}
+	str_add(&f->text, " (podman needs them; the native engine does not)");
+	str_addf(&f->fix, "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s",
+		 p->host->user);
+}
+
 static void check_agent(const struct patient *p, struct finding *f)
 {
 	const struct agent_facts *agent = &p->host->agent;
@@ -209,15 +252,11 @@ static const struct {
 	const char *name;
 	void (*check)(const struct patient *p, struct finding *f);
 } checks[] = {
-	{ "kernel", check_kernel },
-	{ "user namespaces", check_userns },
-	{ "mounts", check_mounts },
-	{ "seccomp", check_seccomp },
-	{ "Landlock", check_landlock },
-	{ "open network", check_pasta },
-	{ "filtered network", check_filter },
-	{ "limits", check_limits },
-	{ "agent", check_agent },
+	{ "kernel", check_kernel },           { "user namespaces", check_userns },
+	{ "mounts", check_mounts },           { "seccomp", check_seccomp },
+	{ "Landlock", check_landlock },       { "open network", check_pasta },
+	{ "filtered network", check_filter }, { "limits", check_limits },
+	{ "subordinate ids", check_subids },  { "agent", check_agent },
 	{ "a whole sandbox", check_sandbox },
 };
 
