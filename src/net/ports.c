@@ -2,10 +2,7 @@
 /*
  * Ports in both directions.
  *
- * Each connection is a call: accepted on one side, dialled on the other, then two descriptors of the
- * relay. Inside it is dialled with sockets that live in the sandbox's network namespace, so that it
- * reaches the sandbox's own loopback and nothing else; outside, the host's loopback and the port
- * that was asked for. IPv4 is tried first and then IPv6, because servers listen on either.
+ * Listeners on both sides; what each accepts is a call (net/call.h).
  *
  * A call is accepted before anybody knows whether somebody will answer: a client of a port that
  * nobody serves sees its connection reset, not refused.
@@ -20,249 +17,17 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "net/autopublish.h"
+#include "net/call.h"
 #include "net/nsconf.h"
 
-#define CALLS_MAX 256
 #define BACKLOG 128
 #define BATCH 16
-#define DIAL_SECONDS 10 /* a server whose own backlog is full answers late */
 
-struct call {
-	struct ports *ports;
-	struct call *next, **link; /* while it is dialled */
-	bool into;
-	uint16_t port;
-	unsigned tried; /* of the families */
-	int accepted;
-	struct loop_source dialled;
-	double started;
-};
-
-static const int families[] = { AF_INET, AF_INET6 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void watch_time(struct ports *p)
+void ports_watch_time(struct ports *p)
 {
 	ticker_run(&p->ticker, p->dialling || p->paused);
-}
-
-/* What a peer sees of a connection that leads nowhere. */
-static void reset(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(fd);
-}
-
-static socklen_t loopback(int family, uint16_t port, struct sockaddr_storage *ret)
-{
-	struct address address = family == AF_INET ? address_v4(INADDR_LOOPBACK)
-						   : (struct address){ { [15] = 1 } };
-
-	return address_to_sockaddr(&address, port, ret);
-}
-
-static bool is_exhausted(int code)
-{
-	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
-}
-
-/* Takes an unbound socket of the sandbox's; the pool is filled when it is empty. */
-static int take_inside(struct ports *p, unsigned index, struct err *err)
-{
-	size_t *n = &p->pool[index].n;
-	int *fds = p->pool[index].fds, r = 0;
-
-	if (*n == 0) {
-		size_t many = PORTS_POOL;
-
-		r = nsconf_refill(p->netns, fds, many, families[index], err);
-		if (is_exhausted(-r)) /* there may still be room for one */
-			r = nsconf_refill(p->netns, fds, many = 1, families[index], err);
-		if (r < 0)
-			return r;
-		*n = many;
-	}
-	return fds[--*n];
-}
-
-static int take_socket(struct call *call, unsigned index)
-{
-	struct ports *p = call->ports;
-	struct err err;
-	int fd;
-
-	if (call->into)
-		return socket(families[index], SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (families[index] == AF_INET6 && p->no_ipv6)
-		return -1;
-	fd = take_inside(p, index, &err);
-	if (fd >= 0)
-		return fd;
-	if (families[index] == AF_INET6)
-		p->no_ipv6 = err.code == EAFNOSUPPORT;
-	else if (!p->warned)
-		p->hooks.warn(p->hooks.ctx, &err);
-	p->warned |= families[index] == AF_INET; /* the reset that follows says nothing */
-	return -1;
-}
-
-static void unlink_call(struct call *call)
-{
-	*call->link = call->next;
-	if (call->next)
-		call->next->link = call->link;
-	if (!call->ports->dialling)
-		watch_time(call->ports);
-}
-
-static void close_dialled(struct call *call)
-{
-	loop_remove(call->ports->loop, &call->dialled);
-	close(call->dialled.fd);
-	call->dialled.fd = -1;
-}
-
-static void give_up(struct call *call)
-{
-	if (call->dialled.fd >= 0)
-		close_dialled(call);
-	reset(call->accepted);
-	unlink_call(call);
-	call->ports->n_calls[call->into]--;
-	free(call);
-}
-
-static int on_dialled(struct loop_source *source, uint32_t events, struct err *err);
-
-/* Tries the families from call->tried on until one is under way. */
-static void dial(struct call *call)
-{
-	while (call->tried < ARRAY_LEN(families)) {
-		unsigned index = call->tried++;
-		struct sockaddr_storage to;
-		socklen_t len = loopback(families[index], call->port, &to);
-		struct err err;
-
-		call->dialled = (struct loop_source){ .fd = take_socket(call, index),
-						      .on_event = on_dialled };
-		if (call->dialled.fd < 0)
-			continue;
-		if ((connect(call->dialled.fd, (struct sockaddr *)&to, len) == 0 ||
-		     errno == EINPROGRESS) &&
-		    loop_add(call->ports->loop, &call->dialled, EPOLLOUT, &err) == 0)
-			return;
-		close_dialled(call);
-	}
-	give_up(call);
-}
-
-/* Both sides are there. */
-static void join(struct call *call)
-{
-	int dialled = take_fd(&call->dialled.fd), accepted = take_fd(&call->accepted);
-	struct err ignored; /* it is reset, which is what the peers can be told */
-
-	unlink_call(call);
-	(void)relay_add(&call->ports->relay, call->into ? accepted : dialled,
-			call->into ? dialled : accepted, NULL, call, &ignored);
-}
-
-static int on_dialled(struct loop_source *source, uint32_t events, struct err *err)
-{
-	struct call *call = container_of(source, struct call, dialled);
-	int code = 0;
-	socklen_t len = sizeof(code);
-
-	(void)events;
-	(void)err;
-	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
-		code = errno;
-	if (code) {
-		close_dialled(call);
-		dial(call);
-		return 0;
-	}
-	loop_remove(call->ports->loop, source);
-	join(call);
-	return 0;
-}
-
-static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
-{
-	struct ports *p = ctx;
-	struct call *call = tag;
-	const struct net_event event = {
-		.type = NET_EVENT_ENDED,
-		.name = "host.wrapix.internal",
-		.port = call->port,
-		.sent = stats->sent,
-		.received = stats->received,
-		.seconds = seconds() - call->started,
-	};
-
-	if (call->into)
-		p->hooks.on_event(p->hooks.ctx, &event);
-	p->n_calls[call->into]--;
-	free(call);
-}
-
-/* Said once: whoever is turned away sees it by himself. */
-static void turn_away(struct ports *p, int fd, int code)
-{
-	struct err err;
-
-	reset(fd);
-	if (p->warned)
-		return;
-	p->warned = true;
-	if (code)
-		err_errno(&err, code, "a connection to a published or host port was reset");
-	else
-		err_set(&err, EUSERS,
-			"published and host ports: a connection beyond %d at once was reset",
-			CALLS_MAX);
-	p->hooks.warn(p->hooks.ctx, &err);
-}
-
-static void on_accepted(struct forward *forward, int fd)
-{
-	struct ports *p = forward->ports;
-	bool full = p->n_calls[forward->into] == CALLS_MAX;
-	struct call *call = full ? NULL : calloc(1, sizeof(*call));
-
-	if (!call) {
-		turn_away(p, fd, full ? 0 : ENOMEM);
-		return;
-	}
-	*call = (struct call){
-		.ports = p,
-		.next = p->dialling,
-		.link = &p->dialling,
-		.into = forward->into,
-		.port = forward->to,
-		.accepted = fd,
-		.dialled.fd = -1,
-		.started = seconds(),
-	};
-	if (call->next)
-		call->next->link = &call->next;
-	p->dialling = call;
-	p->n_calls[call->into]++;
-	if (!call->next)
-		watch_time(p);
-	dial(call);
 }
 
 /* Without a descriptor to accept with, the loop would be told of the same connection for ever. The
@@ -276,14 +41,14 @@ static void shed(struct ports *p, int listener)
 	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	code = errno;
 	if (fd >= 0)
-		turn_away(p, fd, EMFILE);
+		call_turn_away(p, fd, EMFILE);
 	p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 || !is_exhausted(code))
+	if (fd >= 0 || !call_is_exhausted(code))
 		return;
 	for (struct forward *f = p->forwards; f; f = f->next)
 		loop_remove(p->loop, &f->source);
 	p->paused = true;
-	watch_time(p);
+	ports_watch_time(p);
 }
 
 static int on_connection(struct loop_source *source, uint32_t events, struct err *err)
@@ -296,8 +61,8 @@ static int on_connection(struct loop_source *source, uint32_t events, struct err
 		int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			on_accepted(forward, fd);
-		} else if (is_exhausted(errno)) {
+			call_begin(forward, fd);
+		} else if (call_is_exhausted(errno)) {
 			shed(forward->ports, source->fd);
 			return 0;
 		} else if (errno == EAGAIN) {
@@ -314,16 +79,12 @@ static void on_tick(struct ticker *ticker)
 	struct err ignored; /* without memory for it the pause goes on */
 	int r = 0;
 
-	for (struct call *call = p->dialling, *next; call; call = next) {
-		next = call->next;
-		if (seconds() - call->started > DIAL_SECONDS)
-			give_up(call);
-	}
+	call_expire(p);
 	for (struct forward *f = p->paused ? p->forwards : NULL; r == 0 && f; f = f->next)
 		if (loop_add(p->loop, &f->source, EPOLLIN, &ignored) < 0)
 			r = ignored.code == EEXIST ? 0 : -ignored.code;
 	p->paused = r < 0;
-	watch_time(p);
+	ports_watch_time(p);
 }
 
 static struct forward *add_forward(struct ports *p, int fd, bool into, uint16_t port, uint16_t to)
@@ -420,11 +181,12 @@ int ports_bind(struct ports *p, const struct port_spec *specs, size_t n, struct 
 static int open_inside(struct ports *p, uint16_t port, unsigned index, struct err *err)
 {
 	struct sockaddr_storage at;
-	socklen_t len = loopback(families[index], port, &at);
-	_cleanup_close_ int fd = take_inside(p, index, err);
+	socklen_t len = call_loopback(call_families[index], port, &at);
+	_cleanup_close_ int fd = call_take_inside(p, index, err);
 	int r = fd < 0 ? -err->code : listen_at(fd, &at, len);
 
-	if (r < 0 && families[index] == AF_INET6 && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))
+	if (r < 0 && call_families[index] == AF_INET6 &&
+	    (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))
 		return 0;
 	if (r < 0)
 		return err_errno(err, -r, "taking port %u in the sandbox", port);
@@ -443,7 +205,7 @@ int ports_enter(struct ports *p, const struct port_spec *specs, size_t n, int ne
 	if (p->netns < 0)
 		return err_errno(err, errno, "the sandbox's network");
 	for (size_t i = 0; r == 0 && i < n; i++)
-		for (unsigned f = 0; r == 0 && specs[i].into && f < ARRAY_LEN(families); f++)
+		for (unsigned f = 0; r == 0 && specs[i].into && f < CALL_FAMILIES; f++)
 			r = open_inside(p, specs[i].host, f, err);
 	return r == 0 && p->automatic ? nsconf_diag(p->netns, &p->diag, err) : r;
 }
@@ -451,7 +213,7 @@ int ports_enter(struct ports *p, const struct port_spec *specs, size_t n, int ne
 int ports_start(struct ports *p, struct loop *loop, const struct ports_hooks *hooks,
 		struct err *err)
 {
-	const struct relay_hooks relay = { on_relay_ended, p };
+	const struct relay_hooks relay = { call_on_ended, p };
 	int r;
 
 	p->loop = loop;
@@ -515,26 +277,14 @@ bool ports_has_inside(const struct ports *p, uint16_t port)
 	return p->hooks.is_own(p->hooks.ctx, port);
 }
 
-/* A server that answered and ended at once, and its sandbox with it, has answered. */
-static void finish(struct ports *p)
-{
-	struct err ignored;
-
-	while (p->dialling) {
-		struct call *call = p->dialling;
-
-		call->tried = ARRAY_LEN(families);
-		(void)on_dialled(&call->dialled, EPOLLOUT, &ignored);
-	}
-	relay_finish(&p->relay);
-	relay_stop(&p->relay);
-}
-
 void ports_stop(struct ports *p)
 {
 	auto_publish_stop(&p->publisher);
-	if (p->relay.loop)
-		finish(p);
+	if (p->relay.loop) {
+		call_finish(p);
+		relay_finish(&p->relay);
+		relay_stop(&p->relay);
+	}
 	while (p->forwards)
 		ports_withdraw(p->forwards);
 	for (size_t i = 0; i < ARRAY_LEN(p->pool); i++)

@@ -82,6 +82,8 @@ int ports_start(struct ports *ports, struct loop *loop, const struct ports_hooks
 /* The sandbox is dead. Safe for PORTS_NONE. */
 void ports_stop(struct ports *ports);
 
+/* For calls: ticks while there is something to wait for. */
+void ports_watch_time(struct ports *ports);
 /* For the publisher: takes a port of the host's and serves it; 0 lets the kernel choose. The forward
  * says which it is. -errno without words. */
 int ports_publish(struct ports *ports, uint16_t port, uint16_t inside, struct forward **ret);
