@@ -190,7 +190,7 @@ kill -CONT "$pid"
 echo on >"$fifo"
 status
 check "SIGCONT: all goes on" is "$rc $(cat "$tmp/log/out")" "7 on"
-start "echo up >fifo; sleep $mark; exit 7"
+start "echo up >fifo; exec sleep $mark" # a shell in the middle of a vfork could not be stopped
 kill -TSTP "$pid"
 check "SIGTSTP stops wrapix" await stopped
 command_stopped() { pgrep -u "$(id -u)" -f "sleep $mark" | while read -r p; do ps -o stat= -p "$p"; done | grep -v '^T' | grep -c . | grep -qx 0; }

@@ -17,7 +17,9 @@ start() {
 	eval "pid_$name=$!"
 	started="${started-} $!"
 	hear "$tmp/at/$name/fifo"
+	await listed "$!" # which the command does not wait for
 }
+listed() { "$wrapix" ps | grep -q " $1 "; }
 status() { # status NAME
 	eval "wait \$pid_$1"
 	rc=$?
