@@ -204,6 +204,7 @@ void call_turn_away(struct ports *p, int fd, int code)
 	struct err err;
 
 	reset(fd);
+	ports_take_spare(p); /* whoever is told may want one too */
 	if (p->warned)
 		return;
 	p->warned = true;

@@ -30,6 +30,12 @@ void ports_watch_time(struct ports *p)
 	ticker_run(&p->ticker, p->dialling || p->paused);
 }
 
+void ports_take_spare(struct ports *p)
+{
+	if (p->spare < 0)
+		p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 /* Without a descriptor to accept with, the loop would be told of the same connection for ever. The
  * spare one takes it in and resets it; without even that nothing is accepted for a while. */
 static void shed(struct ports *p, int listener)
@@ -38,11 +44,13 @@ static void shed(struct ports *p, int listener)
 
 	if (p->spare >= 0)
 		close(p->spare);
+	p->spare = -1;
 	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	code = errno;
 	if (fd >= 0)
 		call_turn_away(p, fd, EMFILE);
-	p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	else
+		ports_take_spare(p);
 	if (fd >= 0 || !call_is_exhausted(code))
 		return;
 	for (struct forward *f = p->forwards; f; f = f->next)
@@ -218,7 +226,7 @@ int ports_start(struct ports *p, struct loop *loop, const struct ports_hooks *ho
 
 	p->loop = loop;
 	p->hooks = *hooks;
-	p->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ports_take_spare(p);
 	if (p->spare < 0)
 		return err_errno(err, errno, "opening '/dev/null'");
 	r = ticker_start(&p->ticker, loop, on_tick, err);

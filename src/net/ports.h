@@ -84,6 +84,8 @@ void ports_stop(struct ports *ports);
 
 /* For calls: ticks while there is something to wait for. */
 void ports_watch_time(struct ports *ports);
+/* And has a descriptor again, if there is one, to turn the next one away with. */
+void ports_take_spare(struct ports *ports);
 /* For the publisher: takes a port of the host's and serves it; 0 lets the kernel choose. The forward
  * says which it is. -errno without words. */
 int ports_publish(struct ports *ports, uint16_t port, uint16_t inside, struct forward **ret);
