@@ -12,6 +12,7 @@
 #include "net/filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -259,11 +260,32 @@ static void on_accepted(struct filter *f, int fd)
 	}
 }
 
+/* Without a descriptor to accept with, the loop would be told of the same connection for ever: a
+ * spare one takes it in, and both it and what was dialled for it are let go. */
+static void shed(struct filter *f, int listener)
+{
+	struct queue_packet packet;
+	struct dial *dial;
+	int fd;
+
+	if (f->spare >= 0)
+		close(f->spare);
+	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	dial = fd >= 0 && packet_of_socket(fd, &packet) ? dial_find(&f->dials, &packet) : NULL;
+	if (dial)
+		dial_free(dial);
+	if (fd >= 0)
+		reset(fd);
+	f->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int filter_accept(struct filter *f, int listener)
 {
 	for (int i = 0; i < BATCH; i++) {
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+			shed(f, listener);
 		if (fd < 0)
 			return 0;
 		on_accepted(f, fd);
@@ -370,6 +392,7 @@ static int configure(struct filter *f, struct err *err)
 	dns.no_ipv6 = !ipv6;
 	dns.explain = f->explain;
 	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
+	f->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,
 			     on_dns_report, f, err);
 	if (r == 0)
@@ -387,6 +410,7 @@ void filter_start(struct filter *f, struct loop *loop, int netns, struct policy 
 	*f = (struct filter){
 		.loop = loop,
 		.netns = netns,
+		.spare = -1,
 		.policy = policy,
 		.queue.fd = -1,
 		.log.fd = -1,
@@ -449,6 +473,8 @@ void filter_stop(struct filter *f)
 	filter_unlisten(f);
 	owners_release(&f->owners);
 	nsconf_close(&f->sockets);
+	if (f->spare >= 0)
+		close(f->spare);
 	names_free(f->names);
 	policy_unref(f->policy);
 	if (f->netns >= 0)

@@ -40,6 +40,7 @@ typedef void net_event_fn(void *ctx, const struct net_event *event);
 struct filter {
 	struct loop *loop;
 	int netns;
+	int spare; /* a descriptor for when there is none left */
 	bool up;
 	struct policy *policy;
 	struct names *names;

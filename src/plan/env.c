@@ -37,8 +37,6 @@ static void add_builtin(struct plan *plan, const struct host *host)
 	plan_setenv(plan, "PWD", plan->cwd);
 	plan_setenv(plan, "TMPDIR", "/tmp");
 	plan_setenv(plan, "XDG_RUNTIME_DIR", arena_printf(a, "/run/user/%u", host->uid));
-	/* 'npm install -g' has a place to write to. */
-	plan_setenv(plan, "NPM_CONFIG_PREFIX", HOME_INSIDE "/.local");
 	plan_setenv(plan, "WRAPIX", "1");
 }
 

@@ -23,12 +23,8 @@ static const char *const access_names[] = {
 
 /* Values that say nothing secret; all others print as their name. */
 static const char *const plain_env[] = {
-	"PATH",   "HOME",
-	"USER",   "LOGNAME",
-	"SHELL",  "PWD",
-	"TMPDIR", "XDG_RUNTIME_DIR",
-	"WRAPIX", "NPM_CONFIG_PREFIX",
-	"TERM",   "LANG",
+	"PATH",   "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "XDG_RUNTIME_DIR",
+	"WRAPIX", "TERM", "LANG",
 };
 
 static bool is_plain(const char *entry)

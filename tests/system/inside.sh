@@ -195,7 +195,6 @@ LC_TIME=C
 LOGNAME=$name
 NAMED=value
 NO_COLOR=1
-NPM_CONFIG_PREFIX=/home/wrapix/.local
 ODD=a=b c
 PATH=/opt/wrapix/bin:/home/wrapix/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 PWD=/workspace
