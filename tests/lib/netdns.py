@@ -21,6 +21,11 @@ NAMES = {
     "registry.test": [WEB4],
     "under_score.test": [WEB4],
     "xn--bcher-kva.test": [WEB4],
+    # Names that look like those, and are others.
+    "evilwild.test": ["198.51.100.20"],
+    "sub.allowed.test": ["198.51.100.20"],
+    "allowed.test.other.test": ["198.51.100.20"],
+    "xn--llowed-9za.test": ["198.51.100.20"],
     # Hosts whose network is broken (networld.sh has the routes).
     "unreachable.test": ["198.51.100.66"],
     "unreachable6.test": ["2001:db8:2::66"],

@@ -23,6 +23,7 @@ BLOCK = bytes(range(32, 96)) * 1024  # 64 KiB
 DNS_ADDRESSES = ["203.0.113.254", "2001:db8:1::fe", "8.8.8.8", "2001:4860:4860::8888"]
 UDP_ADDRESSES = ["198.51.100.10", "2001:db8:2::10", "8.8.8.8"]
 UDP_PORTS = [7, 123, 443, 3478, 5353]
+STALLED = []
 
 
 def log(text):
@@ -34,9 +35,12 @@ def where(writer):
     return "%s %d" % (local[0].removeprefix("::ffff:"), local[1])
 
 
+def set_option(writer, option, value):
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, option, value)
+
+
 def reset(writer):
-    sock = writer.get_extra_info("socket")
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    set_option(writer, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
@@ -55,6 +59,7 @@ async def discard(reader, _):
 
 
 async def chargen(_, writer):
+    set_option(writer, socket.SO_SNDBUF, 4096)  # what stands still is not to stand here
     while True:
         writer.write(BLOCK)
         await writer.drain()
@@ -77,8 +82,9 @@ async def digest(reader, writer):
 
 async def stall(_, writer):
     """Never reads, never writes."""
-    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    writer.transport.pause_reading()
+    set_option(writer, socket.SO_RCVBUF, 4096)
+    writer.transport.pause_reading()  # the loop forgets it, and
+    STALLED.append(writer)  # so would everybody
     await asyncio.Event().wait()
 
 
@@ -143,7 +149,11 @@ async def respond(method, target, headers, body, writer):
         with open(DIR + "/npm.tgz", "rb") as file:
             return "200 OK", {"Content-Type": "application/octet-stream"}, file.read()
     if path == "/page.html":
-        return "200 OK", {"Content-Type": "text/html"}, b"<html><body>a page of " + headers["host"].encode() + b"</body></html>"
+        return "200 OK", {"Content-Type": "text/html"}, ("<html>a page of %s</html>" % headers["host"]).encode()
+    if path.startswith("/with/"):  # a page with parts of another host
+        part = "//%s/part" % path.removeprefix("/with/")
+        page = "<html>only this<img src=%s><script src=%s></script></html>" % (part, part)
+        return "200 OK", {"Content-Type": "text/html"}, page.encode()
     return "200 OK", {}, ("hello from %s at %s\n" % (headers.get("host", "-"), where(writer))).encode()
 
 
@@ -195,7 +205,7 @@ async def proxy(reader, writer):
 
 
 PORTS = {
-    7: echo, 9: discard, 19: chargen, 80: http, 8080: http, 3128: proxy, 443: http, 8443: http,
+    1: echo, 7: echo, 40000: echo, 9: discard, 19: chargen, 80: http, 8080: http, 3128: proxy, 443: http, 8443: http,
     1001: refuse_late, 1003: digest, 1004: stall, 1006: cut, 1025: talk_first,
     53000: greet, 8000: greet, 2000: greet, 65535: greet,
 }  # fmt: skip

@@ -1,5 +1,5 @@
 #!/bin/sh
-# shellcheck shell=sh disable=SC1091,SC2034,SC2086,SC2154 # a library, with the scripts' variables and system.sh's; words
+# shellcheck shell=sh disable=SC1091,SC2016,SC2034,SC2086,SC2154 # a library, with the scripts' variables and system.sh's; words
 # SPDX-License-Identifier: MIT
 # An internet of the tests' own: two network namespaces and a cable. No packet ever leaves the machine, and nothing
 # of the machine's own network is touched.
@@ -42,6 +42,7 @@ world_links() {
 	# Nobody but the tests sends a packet here: they count them.
 	ip link set up0 addrgenmode none
 	outside ip link set out0 addrgenmode none
+	echo 0 >/proc/sys/net/ipv6/conf/up0/router_solicitations
 	ip link set up0 up
 	outside ip link set out0 up
 	ip addr add $us4/24 dev up0
@@ -80,8 +81,6 @@ world_routes() {
 	set_outside ipv6/ip_nonlocal_bind 1 # a server may have any address of the ranges
 	set_outside ipv4/icmp_ratemask 0
 	set_outside ipv4/ip_unprivileged_port_start 0
-	set_outside ipv4/tcp_wmem "4096 16384 131072" # what our servers hold back is not what is measured
-	set_outside ipv4/tcp_rmem "4096 131072 1048576"
 }
 
 world_files() {
@@ -112,6 +111,10 @@ world_files() {
 	printf 'module.exports = "hello from npm";\n' >$world/package/index.js
 	tar -C $world -czf $world/npm.tgz package
 	chown -R "$test_user:" $world
+	# A Python with the right to raw packets and to this network: CAP_NET_ADMIN and CAP_NET_RAW, in force.
+	cp "$(readlink -f "$(command -v python3)")" $world/mighty-python
+	python3 -c 'import os, struct, sys
+os.setxattr(sys.argv[1], "security.capability", struct.pack("<5I", 0x02000001, 1 << 12 | 1 << 13, 0, 0, 0))' $world/mighty-python
 }
 
 world_servers() {
@@ -209,8 +212,11 @@ errno_here() { python3 -B "$project/netprobe.py" "echo:$1"; }
 # The sandbox that ended last was refused this, and the user is told: "HOST:PORT: REASON".
 event() { has "$err" "wrapix: refused $1"; }
 
-# Packets that left for the outside so far.
-packets() { awk '$1 == "up0:" { print $11 }' /proc/net/dev; }
+# Packets that left for the outside so far, but for the kernel's own about multicast groups. Connections end first.
+packets() {
+	await sh -c '[ -z "$(ss -Htan state connected exclude time-wait exclude syn-sent)" ]' >&2
+	awk '$1 == "up0:" { n = $11 } $1 == "Icmp6OutType143" { n -= $2 } END { print n }' /proc/net/dev /proc/net/dev_snmp6/up0
+}
 
 # --- started as a program ---
 
