@@ -121,9 +121,11 @@ for socket in /run/nscd/socket /run/dbus/system_bus_socket /run/systemd/resolve/
 done
 python3 -B "$project/netprobe.py" "listen:@wrapix-abstract,$tmp/asked" &
 started="$started $!"
-await python3 -B "$project/netprobe.py" unix:@wrapix-abstract
+abstract_is_up() { python3 -B "$project/netprobe.py" unix:@wrapix-abstract | grep -q connected; }
+await abstract_is_up
 getent hosts allowed.test >/dev/null
 check "without a sandbox: nscd is asked" has "$tmp/asked" nscd
+await has "$tmp/asked" abstract
 check "... and an abstract socket can be reached" has "$tmp/asked" abstract
 rm -f "$tmp/asked"
 : >"$tmp/asked"

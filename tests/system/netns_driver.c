@@ -69,7 +69,7 @@ static void test_configure(struct world *w)
 	q.family = AF_INET6;
 	is_int(world_ask(w, WEAK, &q).code, 0, "AI_ADDRCONFIG finds IPv6");
 	is_str(strong(w, GUEST_READ, 0, "/proc/sys/net/ipv4/tcp_rmem").text,
-	       "4096\t131072\t524288\n", "TCP's buffers are bounded there");
+	       "4096\t131072\t262144\n", "TCP's buffers are bounded there");
 }
 
 static void test_refusals(struct world *w)
