@@ -200,23 +200,34 @@ static int flow(struct relay_conn *conn, struct err *err)
 	return r;
 }
 
-/* A reset is an error event; a direction that has already said goodbye would not notice it. */
-static int on_events(struct relay_conn *conn, uint32_t events, struct err *err)
+/*
+ * A reset is an error event; a direction that has already said goodbye would not notice it. What came
+ * before the reset can still be read, and goes on: a server that cuts an upload off has said why.
+ */
+static int on_reset(struct relay_conn *conn, struct pump *last, int from, int to)
 {
-	if (!(events & EPOLLERR))
-		return flow(conn, err);
+	while (!conn->pin && pump(last, conn->relay->buffer, from, to) == PUMP_MORE)
+		;
 	end(conn, &(struct relay_stats){ .end = RELAY_RESET });
 	return 0;
 }
 
 static int on_inside(struct loop_source *source, uint32_t events, struct err *err)
 {
-	return on_events(container_of(source, struct relay_conn, inside), events, err);
+	struct relay_conn *conn = container_of(source, struct relay_conn, inside);
+
+	if (events & EPOLLERR)
+		return on_reset(conn, &conn->up, conn->inside.fd, conn->outside.fd);
+	return flow(conn, err);
 }
 
 static int on_outside(struct loop_source *source, uint32_t events, struct err *err)
 {
-	return on_events(container_of(source, struct relay_conn, outside), events, err);
+	struct relay_conn *conn = container_of(source, struct relay_conn, outside);
+
+	if (events & EPOLLERR)
+		return on_reset(conn, &conn->down, conn->outside.fd, conn->inside.fd);
+	return flow(conn, err);
 }
 
 /* While a hello is awaited. */
