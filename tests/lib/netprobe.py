@@ -203,6 +203,13 @@ def cut(host):
         return "reset"
 
 
+def turned_down(host):
+    """An answer that is followed by a reset at once must be there all the same."""
+    sock = dial(host, 1007)
+    sock.sendall(b"a large upload")
+    return sock.recv(100).decode().splitlines()[0]
+
+
 def first_line(host, port):
     return dial(host, port).recv(100).decode().strip()
 

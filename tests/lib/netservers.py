@@ -24,6 +24,7 @@ DNS_ADDRESSES = ["203.0.113.254", "2001:db8:1::fe", "8.8.8.8", "2001:4860:4860::
 UDP_ADDRESSES = ["198.51.100.10", "2001:db8:2::10", "8.8.8.8"]
 UDP_PORTS = [7, 123, 443, 3478, 5353]
 STALLED = []
+CALLED = asyncio.Event()
 
 
 def log(text):
@@ -94,6 +95,20 @@ async def cut(_, writer):
     await writer.drain()
     await asyncio.sleep(0.2)  # the reset must not overtake them
     reset(writer)
+
+
+async def turn_down(reader, writer):
+    """An answer and a reset in one breath, when somebody calls at port 1008."""
+    await reader.read(1)
+    log("asked")
+    await CALLED.wait()
+    writer.write(b"HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\ntoo large\n")
+    reset(writer)
+    log("turned down")
+
+
+async def call(_reader, _writer):
+    CALLED.set()
 
 
 async def talk_first(reader, writer):
@@ -206,7 +221,7 @@ async def proxy(reader, writer):
 
 PORTS = {
     1: echo, 7: echo, 40000: echo, 9: discard, 19: chargen, 80: http, 8080: http, 3128: proxy, 443: http, 8443: http,
-    1001: refuse_late, 1003: digest, 1004: stall, 1006: cut, 1025: talk_first,
+    1001: refuse_late, 1003: digest, 1004: stall, 1006: cut, 1007: turn_down, 1008: call, 1025: talk_first,
     53000: greet, 8000: greet, 2000: greet, 65535: greet,
 }  # fmt: skip
 TLS_PORTS = (443, 8443)

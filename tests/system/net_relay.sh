@@ -48,6 +48,18 @@ probe "a server that speaks first" "220 ready" "$allow" first_line:allowed.test,
 mark
 probe "a client that resets" "aborted" "$allow" abort:allowed.test
 check "... resets outside" await heard "^reset 2001:db8:2::10 7"
+mark
+"$wrapix" run --filter-tier "$tier" --allow allowed.test:1007 -- python3 -B netprobe.py turned_down:allowed.test >"$tmp/down.out" 2>&1 &
+down=$!
+started="$started $down"
+check "a server that answers and resets" await heard "^asked"
+# The relay finds both at once when it looks again.
+kill -STOP $down
+python3 -B "$project/netprobe.py" connect:allowed.test,1008 >/dev/null
+check "... in one breath" await heard "^turned down"
+kill -CONT $down
+wait $down
+check "... the answer arrives" is "$(cat "$tmp/down.out")" "HTTP/1.1 413 Too Large"
 probe "a hundred connections one after the other" "$(yes ok | head -n 100 | xargs)" "$allow" $(yes echo:allowed.test | head -n 100)
 probe "... and at the same time" "100 ok" "$allow" crowd:allowed.test,100
 
