@@ -142,7 +142,7 @@ const struct command commands[] = {
 			"at once, until the session ends. A deny rule for the same HOST[:PORT] is "
 			"taken back; any other deny rule goes on to beat every allow rule.",
 		.examples = EXAMPLES(
-			"wrapix allow site registry.npmjs.org '*.githubusercontent.com:443'",
+			"wrapix allow site api.example.com '*.githubusercontent.com:443'",
 			"the session 'site' may reach these too"),
 		.syntax = { rules_opts, .max = -1U, .operand = "SESSION",
 			    .complete = COMPLETE_SESSION },
