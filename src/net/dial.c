@@ -105,7 +105,8 @@ static void connected(struct dial *dial)
 	dial->list->hooks.connected(dial->list->hooks.ctx, dial);
 }
 
-/* The proxy's answer. Only its head is taken: what follows is the tunnel's. */
+/* The proxy's answer. Only its head is taken: what follows is the tunnel's. Until it is whole it is
+ * only looked at, so the event must be one of new bytes, not of bytes. */
 static int on_reply(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct dial *dial = container_of(source, struct dial, outside);
@@ -113,12 +114,14 @@ static int on_reply(struct loop_source *source, uint32_t events, struct err *err
 	ssize_t n = recv(source->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
 	size_t used = 0;
 
-	(void)events;
 	(void)err;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	switch (n <= 0 ? PROXY_REFUSED : proxy_reply(bytes, (size_t)n, &used)) {
 	case PROXY_MORE:
+		if (!(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+			return 0;
+		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
 		return 0;
 	case PROXY_OPEN:
 		if (recv(source->fd, bytes, used, MSG_DONTWAIT) == (ssize_t)used) {
@@ -141,7 +144,7 @@ static void ask_proxy(struct dial *dial)
 	dial->state = DIAL_ASKING;
 	dial->outside.on_event = on_reply;
 	if (send(dial->outside.fd, request, len, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)len ||
-	    loop_change(dial->list->loop, &dial->outside, EPOLLIN, &err) < 0)
+	    loop_change(dial->list->loop, &dial->outside, EPOLLIN | EPOLLRDHUP | EPOLLET, &err) < 0)
 		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
 }
 
