@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/names.h"
+
 #define FAREWELLS_MAX 64
 #define FAREWELL_SECONDS 3
 
@@ -84,7 +86,7 @@ void explainer_stop(struct explainer *explainer)
 static size_t words_for(const char *name, uint16_t port, const char *reason, char *buf, size_t size)
 {
 	static const char alert[] = { 0x15, 3, 1, 0, 2, 2, 49 }; /* fatal, access_denied */
-	char body[512];
+	char body[2 * NAME_SIZE + 256];
 	int n;
 
 	if (port == 443) {
@@ -106,7 +108,7 @@ void explainer_tell(struct explainer *explainer, int fd, const char *name, uint1
 		    const char *reason)
 {
 	struct farewell *f = explainer->n < FAREWELLS_MAX ? calloc(1, sizeof(*f)) : NULL;
-	char words[1024];
+	char words[2 * NAME_SIZE + 512];
 	size_t len = words_for(name, port, reason, words, sizeof(words));
 	struct err ignored; /* the loop refuses it: then it is closed now */
 
