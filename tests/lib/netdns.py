@@ -19,6 +19,7 @@ NAMES = {
     "v6only.test": [WEB6],
     "wild.test": ["198.51.100.11", "2001:db8:2::11"],
     "registry.test": [WEB4],
+    "proxy.test": ["198.51.100.30", "2001:db8:2::30"],
     "under_score.test": [WEB4],
     "xn--bcher-kva.test": [WEB4],
     # Names that look like those, and are others.

@@ -255,6 +255,15 @@ def own_server(host, port):
     return " ".join("outside" if word.startswith("hello at") else word for word in said)
 
 
+def unread_reasons(host, number):
+    """Refusals that are explained to somebody who does not listen; others go on meanwhile."""
+    socks = [dial(host, 80) for _ in range(int(number))]
+    start = time.monotonic()
+    result = echo("allowed.test", 7)
+    quick = "quick" if time.monotonic() - start < 0.5 else "slow"
+    return "%d told, %s" % (len(socks), quick if result == "ok" else result)
+
+
 def unix(path):
     """A Unix socket; @NAME is an abstract one."""
     sock = socket.socket(socket.AF_UNIX)

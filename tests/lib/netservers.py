@@ -16,6 +16,7 @@ import struct
 import sys
 
 import netdns
+import netproxy
 
 DIR = sys.argv[1]
 LOG = os.open(DIR + "/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -196,33 +197,10 @@ async def http(reader, writer):
             return
 
 
-async def proxy(reader, writer):
-    """An HTTP proxy, for CONNECT alone."""
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    method, target, _ = head.split(" ", 2)
-    log("proxy %s %s" % (method, target))
-    name, _, port = target.rpartition(":")
-    known = netdns.addresses(name, {})
-    if method != "CONNECT" or not known:
-        writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
-        return
-    out_reader, out_writer = await asyncio.open_connection(known[0], int(port))
-    writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-
-    async def pump(source, to):
-        while data := await source.read(65536):
-            to.write(data)
-            await to.drain()
-        to.write_eof()
-
-    await asyncio.gather(pump(reader, out_writer), pump(out_reader, writer))
-    out_writer.close()
-
-
 PORTS = {
-    1: echo, 7: echo, 40000: echo, 9: discard, 19: chargen, 80: http, 8080: http, 3128: proxy, 443: http, 8443: http,
+    1: echo, 7: echo, 40000: echo, 9: discard, 19: chargen, 80: http, 8080: http, 443: http, 8443: http,
     1001: refuse_late, 1003: digest, 1004: stall, 1006: cut, 1007: turn_down, 1008: call, 1025: talk_first,
-    53000: greet, 8000: greet, 2000: greet, 65535: greet,
+    53000: greet, 8000: greet, 2000: greet, 65535: greet, **netproxy.ports(log),
 }  # fmt: skip
 TLS_PORTS = (443, 8443)
 
