@@ -265,6 +265,26 @@ def family(number, kind="2", protocol="0"):
     return "through"
 
 
+def families():
+    """Every kind of socket that can be made; of netlink every protocol."""
+    made = []
+    for number in range(1, 64):
+        for kind, protocol in (1, 0), (2, 0), (3, 0), (5, 0), (2, 16), (3, 1):
+            try:
+                socket.socket(number, kind, protocol).close()
+                made.append(str(number))
+                break
+            except OSError:
+                pass
+    for protocol in range(32):
+        try:
+            socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol).close()
+            made.append("netlink-%d" % protocol)
+        except OSError:
+            pass
+    return " ".join(made)
+
+
 def io_uring():
     syscall(425, 4, ctypes.create_string_buffer(120))
     return "through"
@@ -274,6 +294,16 @@ def unshare(flags):
     if libc.unshare(int(flags, 16)) < 0:
         raise OSError(ctypes.get_errno(), "unshare")
     return "through"
+
+
+def nested(flags, verb, *args):
+    """As root of a user namespace of its own."""
+    uid, gid = os.getuid(), os.getgid()
+    unshare(flags)
+    for name, text in ("setgroups", "deny"), ("uid_map", "0 %d 1" % uid), ("gid_map", "0 %d 1" % gid):
+        with open("/proc/self/" + name, "w", encoding="ascii") as file:
+            file.write(text)
+    return globals()[verb](*args)
 
 
 def raw_icmp(host):

@@ -198,6 +198,7 @@ check "... and nobody else" unheard "^tcp (198.51.100.20|2001:db8:2::20)"
 # --- other sockets ---
 attack "AF_VSOCK" unboxed = family:40,1
 attack "AF_ALG" unboxed = family:38,5
+attack "AF_XDP" mighty = family:44,3
 attack "AF_PACKET" mighty - raw_packet:up0
 attack "raw ICMP" mighty - raw_icmp:198.51.100.10
 attack "raw UDP" mighty = family:2,3,17
@@ -209,6 +210,27 @@ attack "another user and network namespace" unboxed = unshare:50000000
 if grep -qx 0 /proc/sys/kernel/io_uring_disabled 2>/dev/null || [ ! -e /proc/sys/kernel/io_uring_disabled ]; then
 	attack "io_uring" unboxed = io_uring
 fi
+mighty families
+check "sockets of many kinds: can be made without the sandbox" has "$out" " 40 "
+in_filter families
+check "sockets of many kinds: Unix, both of the internet, routes" is "$(cat "$out")" "1 2 10 16 netlink-0"
+
+# --- as root of a user namespace inside, where that is allowed ---
+mark
+sent=$(packets)
+fence="$rules --allow-nested"
+for verb in raw_icmp,198.51.100.10 raw_packet,lo family,16,3,12 add_route option,1,36,1 option,0,19,1 tcp,198.51.100.10; do
+	in_filter "nested:10000000,$verb"
+	check "nested: $verb" stopped -
+done
+in_filter "nested:10000000,tcp,allowed.test,7"
+check "nested: the rules are the same" stopped -
+in_filter "nested:10000000,web,allowed.test"
+check "nested: what is allowed works" has "$out" through
+sent=$(packets)
+in_filter "nested:50000000,web,allowed.test"
+check "nested, with a network of its own: there is none in it" stopped -
+fence=$rules
 run_control python3 -B "$project/netprobe.py" unix:@wrapix-abstract
 check "an abstract socket of the host: works without the sandbox" has "$out" connected
 probe "an abstract socket of the host" ECONNREFUSED "$rules" unix:@wrapix-abstract
