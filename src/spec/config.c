@@ -16,13 +16,8 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "os/fs.h"
+#include "spec/config_priv.h"
 #include "spec/widen.h"
-
-struct reader {
-	struct spec *spec;
-	enum layer layer;
-	struct project_config *project; /* NULL: nobody asks what widens */
-};
 
 enum files { IN_CONFIG = 1, IN_PROFILE = 2 };
 
@@ -59,8 +54,8 @@ static int read_later(_unused_ const struct reader *reader, const struct json_at
 	return err_usage(err, "%s: not available yet in this version of wrapix", at->key);
 }
 
-static int set_scalar(const struct reader *reader, const struct json_at *at, const char *text,
-		      struct err *err)
+int config_set(const struct reader *reader, const struct json_at *at, const char *text,
+	       struct err *err)
 {
 	_cleanup_str_ struct str place = { 0 };
 
@@ -70,27 +65,27 @@ static int set_scalar(const struct reader *reader, const struct json_at *at, con
 	return spec_set(reader->spec, at->key, text, reader->layer, err);
 }
 
-static int read_word(const struct reader *reader, const struct json_at *at,
+int config_read_word(const struct reader *reader, const struct json_at *at,
 		     struct json_object *value, struct err *err)
 {
 	const char *text;
 	int r = json_get_string(at, value, &text, err);
 
-	return r < 0 ? r : set_scalar(reader, at, text, err);
+	return r < 0 ? r : config_set(reader, at, text, err);
 }
 
-static int read_bool(const struct reader *reader, const struct json_at *at,
+int config_read_bool(const struct reader *reader, const struct json_at *at,
 		     struct json_object *value, struct err *err)
 {
 	bool on;
 	int r = json_get_bool(at, value, &on, err);
 
-	return r < 0 ? r : set_scalar(reader, at, on ? "true" : "false", err);
+	return r < 0 ? r : config_set(reader, at, on ? "true" : "false", err);
 }
 
 static const char *const limit_keys[] = { "cpus", "memory", "pids", "disk" };
 
-static bool in_words(const char *word, const char *const *words, size_t n)
+bool config_in_words(const char *word, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(words[i], word))
@@ -109,7 +104,7 @@ static int read_limits(const struct reader *reader, const struct json_at *at,
 	{
 		const struct json_at *place = JSON_KEY(at, key);
 
-		if (!in_words(key, limit_keys, ARRAY_LEN(limit_keys)))
+		if (!config_in_words(key, limit_keys, ARRAY_LEN(limit_keys)))
 			return json_err_key(place, limit_keys, ARRAY_LEN(limit_keys), err);
 		switch (json_object_get_type(limit)) {
 		case json_type_int:
@@ -120,7 +115,7 @@ static int read_limits(const struct reader *reader, const struct json_at *at,
 			return json_err_type(place, limit, "a number or a string such as \"4G\"",
 					     err);
 		}
-		r = set_scalar(reader, place, json_object_get_string(limit), err);
+		r = config_set(reader, place, json_object_get_string(limit), err);
 		if (r < 0)
 			return err_wrap(err, "limits");
 	}
@@ -236,108 +231,20 @@ static int read_mounts(const struct reader *reader, const struct json_at *at,
 	return r;
 }
 
-/* "allow" and "deny" of the network. */
-static int read_rules(const struct reader *reader, const struct json_at *at,
-		      struct json_object *list, bool deny, struct err *err)
-{
-	int r = json_check_type(at, list, json_type_array, err);
-	size_t n = r == 0 ? json_object_array_length(list) : 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		const struct json_at *place = JSON_INDEX(at, i);
-		_cleanup_str_ struct str shown = { 0 };
-		const char *text;
-
-		json_at_add(&shown, place);
-		r = json_get_string(place, json_object_array_get_idx(list, i), &text, err);
-		if (r == 0 && reader->project && !deny)
-			widen_rule(reader->project, reader->spec, shown.s, text);
-		if (r == 0)
-			r = spec_add_rule(reader->spec, text, deny, reader->layer, err);
-	}
-	return r;
-}
-
-/* A word, or {"mode": ..., "allow": [...], "deny": [...]}. */
-static int read_network(const struct reader *reader, const struct json_at *at,
-			struct json_object *value, struct err *err)
-{
-	static const char *const words[] = { "mode", "allow", "deny", "explain" };
-	struct json_object *mode;
-	const char *text = "filtered";
-	int r = 0;
-
-	if (json_object_is_type(value, json_type_string))
-		return read_word(reader, at, value, err);
-	if (!json_object_is_type(value, json_type_object))
-		return json_err_type(at, value, "a mode, or an object with \"mode\"", err);
-	json_object_object_foreach(value, key, entry)
-	{
-		if (!in_words(key, words, ARRAY_LEN(words)))
-			return json_err_key(JSON_KEY(at, key), words, ARRAY_LEN(words), err);
-		if (r == 0 && !strcmp(key, "explain"))
-			r = read_bool(reader, JSON_KEY(at, key), entry, err);
-		else if (r == 0 && strcmp(key, "mode"))
-			r = read_rules(reader, JSON_KEY(at, key), entry, !strcmp(key, "deny"), err);
-	}
-	mode = json_object_object_get(value, "mode");
-	if (r == 0 && mode)
-		r = json_get_string(JSON_KEY(at, "mode"), mode, &text, err);
-	return r == 0 ? set_scalar(reader, at, text, err) : r;
-}
-
-static int read_ports(const struct reader *reader, const struct json_at *at,
-		      struct json_object *value,
-		      int (*add)(struct spec *, const char *, enum layer, struct err *),
-		      struct err *err)
-{
-	int r = json_check_type(at, value, json_type_array, err);
-	size_t n = r == 0 ? json_object_array_length(value) : 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		struct json_object *port = json_object_array_get_idx(value, i);
-		const struct json_at *place = JSON_INDEX(at, i);
-		_cleanup_str_ struct str shown = { 0 };
-
-		json_at_add(&shown, place);
-		if (!json_object_is_type(port, json_type_string) &&
-		    !json_object_is_type(port, json_type_int))
-			return json_err_type(place, port, "a port", err);
-		if (reader->project)
-			widen_port(reader->project, shown.s, json_object_get_string(port));
-		r = add(reader->spec, json_object_get_string(port), reader->layer, err);
-		if (r < 0)
-			return err_wrap(err, "%s", shown.s);
-	}
-	return r;
-}
-
-static int read_publish(const struct reader *reader, const struct json_at *at,
-			struct json_object *value, struct err *err)
-{
-	return read_ports(reader, at, value, spec_add_publish, err);
-}
-
-static int read_host_ports(const struct reader *reader, const struct json_at *at,
-			   struct json_object *value, struct err *err)
-{
-	return read_ports(reader, at, value, spec_add_host_port, err);
-}
-
 static const struct key keys[] = {
 	{ "$schema", IN_CONFIG | IN_PROFILE, read_text },
-	{ "profile", IN_CONFIG, read_word },
+	{ "profile", IN_CONFIG, config_read_word },
 	{ "env", IN_CONFIG | IN_PROFILE, read_env },
 	{ "mounts", IN_CONFIG | IN_PROFILE, read_mounts },
-	{ "network", IN_CONFIG, read_network },
-	{ "publish", IN_CONFIG, read_publish },
-	{ "hostPorts", IN_CONFIG, read_host_ports },
+	{ "network", IN_CONFIG, config_read_network },
+	{ "publish", IN_CONFIG, config_read_publish },
+	{ "hostPorts", IN_CONFIG, config_read_host_ports },
 	{ "limits", IN_CONFIG, read_limits },
-	{ "engine", IN_CONFIG, read_word },
-	{ "agent", IN_CONFIG, read_word },
-	{ "home", IN_CONFIG, read_word },
-	{ "allowNested", IN_CONFIG, read_bool },
-	{ "only", IN_CONFIG, read_bool },
+	{ "engine", IN_CONFIG, config_read_word },
+	{ "agent", IN_CONFIG, config_read_word },
+	{ "home", IN_CONFIG, config_read_word },
+	{ "allowNested", IN_CONFIG, config_read_bool },
+	{ "only", IN_CONFIG, config_read_bool },
 	{ "description", IN_PROFILE, read_text },
 	{ "extends", IN_PROFILE, read_text }, /* profile.c has followed it */
 	{ "checks", IN_PROFILE, read_texts },

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* How config.c and the files it is cut into read the value of a key. */
+#pragma once
+
+#include "spec/config.h"
+
+struct json_at;
+
+struct reader {
+	struct spec *spec;
+	enum layer layer;
+	struct project_config *project; /* NULL: nobody asks what widens */
+};
+
+/* Each lays one value over the spec, noting on the way what it widens. */
+int config_set(const struct reader *reader, const struct json_at *at, const char *text,
+	       struct err *err);
+int config_read_word(const struct reader *reader, const struct json_at *at,
+		     struct json_object *value, struct err *err);
+int config_read_bool(const struct reader *reader, const struct json_at *at,
+		     struct json_object *value, struct err *err);
+int config_read_network(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err);
+int config_read_publish(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err);
+int config_read_host_ports(const struct reader *reader, const struct json_at *at,
+			   struct json_object *value, struct err *err);
+
+bool config_in_words(const char *word, const char *const *words, size_t n);
