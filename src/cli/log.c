@@ -18,6 +18,7 @@ struct choice {
 	const struct session_info *session;
 	int64_t started;
 	bool has_log;
+	bool elsewhere; /* nobody asked for it by name, and it is not of this directory */
 };
 
 struct view {
@@ -64,6 +65,7 @@ static int choose(struct arena *arena, const char *word, bool follow, struct cho
 		for (size_t i = 0; (word || follow) && i < n_running; i++)
 			if (is_wanted(&running[i], word, where))
 				consider(ret, &running[i], running[i].started * 1000, false);
+		ret->elsewhere = pass > 0;
 	}
 	return r;
 }
@@ -199,8 +201,12 @@ static int print_log(struct view *view, const struct choice *choice, const char 
 		     struct err *err)
 {
 	const char *id = choice->session->id;
-	int r = (view->args->follow ? follow : show)(view, state_home, id, err);
+	int r;
 
+	if (choice->elsewhere && !view->args->json)
+		fputs("wrapix: no session of this directory has a log; this is the latest of all\n",
+		      stderr);
+	r = (view->args->follow ? follow : show)(view, state_home, id, err);
 	if (r < 0)
 		return r;
 	if (view->reader.fd >= 0)

@@ -237,6 +237,9 @@ static struct owner *describe(struct owner_recent *recent)
 	size_t len = read_proc(recent->thread, "cmdline", args, sizeof(args));
 	struct owner *owner = recent->owner;
 
+	/* A program that wrote a title over its arguments left the rest of their room empty. */
+	while (len > 1 && !args[len - 1] && !args[len - 2])
+		len--;
 	if (!is_known(owner, args, len)) {
 		owner = calloc(1, sizeof(*owner));
 		if (!owner)

@@ -95,6 +95,24 @@ static enum net_mode default_network(const struct spec *spec, const struct host 
 	return host->inside ? NET_HOST : NET_OPEN;
 }
 
+/* The directory's name, in the letters that --name takes: it is typed after 'wrapix stop'. */
+static char *default_name(struct arena *arena, const char *dir)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"._-";
+	char *name = arena_strndup(arena, path_name(dir), 63);
+
+	for (char *p = name; *p; p++)
+		if (!strchr(letters, *p))
+			*p = '-';
+	if (!strcmp(dir, "/"))
+		return arena_strdup(arena, "root");
+	if (*name == '.' || *name == '-')
+		*name = '_';
+	return name;
+}
+
 static void init(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	char hash[SHA256_HEX];
@@ -110,8 +128,8 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 	memcpy(plan->tty, host->tty, sizeof(plan->tty));
 	plan->hostname = arena_strdup(&plan->arena, "wrapix");
 	plan->home_key = arena_strndup(&plan->arena, hash, 16);
-	plan->name = arena_strdup(&plan->arena,
-				  spec->name ? spec->name : path_name(host->project.dir));
+	plan->name = spec->name ? arena_strdup(&plan->arena, spec->name)
+				: default_name(&plan->arena, host->project.dir);
 }
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err)

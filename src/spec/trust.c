@@ -66,14 +66,17 @@ static bool record_says(struct json_object *record, const char *key, const char 
 	       !strcmp(json_object_get_string(found), value);
 }
 
-/* The number of keys stands before them, because a long list is cut at the end of the message. */
+enum { WIDENINGS_SHOWN = 3 }; /* 'wrapix trust' shows them all, one a line */
+
 static int refuse(const struct project_config *project, bool changed, struct err *err)
 {
 	_cleanup_str_ struct str list = { 0 }, path = { 0 };
 
-	for (size_t i = 0; i < project->n_widenings && list.len < sizeof(err->msg); i++)
+	for (size_t i = 0; i < project->n_widenings && i < WIDENINGS_SHOWN; i++)
 		str_addf(&list, "%s%s: %s", i ? "; " : "", project->widenings[i].key,
 			 project->widenings[i].shown);
+	if (project->n_widenings > WIDENINGS_SHOWN)
+		str_addf(&list, "; and %zu more", project->n_widenings - WIDENINGS_SHOWN);
 	err_set(err, EPERM, "%s %s; it widens the sandbox in %zu place%s: %s",
 		str_quote(&path, project->path),
 		changed ? "has changed since it was trusted" : "is not trusted",
