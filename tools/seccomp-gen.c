@@ -124,14 +124,31 @@ static void check_kind(const struct policy *p, const char *kind, const char *nam
 				    p->calls[i].name, kind, name);
 }
 
-static void print_program(FILE *f, const char *name, const struct code *code)
+/* Which numbers a fragment asks about, so that the supervisor's table cannot differ from it. */
+static void print_calls(FILE *f, const char *name, const struct policy *p, const struct arch *arch)
+{
+	const struct arch *both[] = { arch, arch->sister ? find_arch(arch->sister) : NULL };
+
+	fprintf(f, "\nstatic const struct seccomp_call %s_calls[] = {\n", name);
+	for (unsigned a = 0; a < ARRAY_LEN(both); a++)
+		for (unsigned i = 0; both[a] && i < p->n_calls; i++) {
+			int64_t nr = call_nr(&p->calls[i], both[a]);
+
+			if (nr >= 0)
+				fprintf(f, "\t{ \"%s\", 0x%x, %lld },\n", p->calls[i].name,
+					both[a]->audit, (long long)nr);
+		}
+	fputs("\t{ NULL, 0, 0 },\n};\n", f);
+}
+
+static void print_program(FILE *f, const char *name, const struct code *code, bool has_calls)
 {
 	fprintf(f, "\nstatic const struct sock_filter %s_insns[] = {\n", name);
 	for (unsigned i = 0; i < code->n; i++)
 		fprintf(f, "\t{ 0x%02x, %u, %u, 0x%x },\n", code->insns[i].code, code->insns[i].jt,
 			code->insns[i].jf, code->insns[i].k);
-	fprintf(f, "};\n\nconst struct seccomp_program seccomp_%s = { %s_insns, %u };\n", name,
-		name, code->n);
+	fprintf(f, "};\n\nconst struct seccomp_program seccomp_%s = { %s_insns, %u, %s%s };\n",
+		name, name, code->n, has_calls ? name : "NULL", has_calls ? "_calls" : "");
 }
 
 /* One program of the lists that follow its option; returns how many there were. */
@@ -154,7 +171,9 @@ static int make_program(FILE *f, const struct arch *arch, char **argv)
 	check_kind(&policy, argv[0] + 2, name);
 	emit_program(&code, &policy, arch);
 	check_program(&code, &policy, arch);
-	print_program(f, name, &code);
+	if (policy.fallback == PASS)
+		print_calls(f, name, &policy, arch);
+	print_program(f, name, &code, policy.fallback == PASS);
 	return n;
 }
 

@@ -12,11 +12,16 @@ void notify_answer(struct notify *notify, uint64_t id, int answer)
 	struct seccomp_notif_resp response = {
 		.id = id,
 		.error = answer < 0 ? answer : 0,
-		.flags = answer < 0 ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
+		.flags = answer == NOTIFY_CONTINUE ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0,
 	};
 
 	/* ENOENT: the caller died meanwhile, and nobody waits for this any more. */
 	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+bool notify_is_valid(const struct notify *notify, uint64_t id)
+{
+	return ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 static int on_event(struct loop_source *source, uint32_t events, struct err *err)

@@ -12,7 +12,8 @@
 /* An answer; a negative errno makes the call fail with it. */
 enum {
 	NOTIFY_CONTINUE = 0, /* let the kernel do the call */
-	NOTIFY_LATER = 1,    /* notify_answer() will follow */
+	NOTIFY_LATER = 1,    /* notify_answer() will follow, or a descriptor was the answer */
+	NOTIFY_DONE = 2,     /* it was done for the caller, who sees 0 */
 };
 
 /* Says what becomes of a call. What it sees of the process is hostile and may change under it. */
@@ -31,4 +32,6 @@ struct notify {
 int notify_start(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
 		 struct err *err);
 void notify_answer(struct notify *notify, uint64_t id, int answer);
+/* The caller still hangs in this call: what was read of it in between was its own. */
+bool notify_is_valid(const struct notify *notify, uint64_t id);
 void notify_stop(struct notify *notify);

@@ -168,6 +168,11 @@ unsigned plan_seccomp(const struct plan *plan)
 	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0);
 }
 
+bool plan_has_listener(const struct plan *plan)
+{
+	return plan_seccomp(plan) & SECCOMP_NOTIFY;
+}
+
 void plan_release(struct plan *plan)
 {
 	arena_release(&plan->arena);

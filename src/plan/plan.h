@@ -123,6 +123,8 @@ static inline bool plan_has_tty(const struct plan *plan)
 
 /* The seccomp filter, as flags of os/linux/seccomp.h. */
 unsigned plan_seccomp(const struct plan *plan);
+/* Some of the sandbox's system calls are answered by the supervisor. */
+bool plan_has_listener(const struct plan *plan);
 
 /* For the files of this room. */
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,

@@ -3,11 +3,18 @@
 #include "engine/native/network.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 
 #include "session/request.h"
 
-/* The lazy network. Its socket calls are all that is notified, and the base filter has allowed
- * each: there is nothing to decide here but when it goes on. */
+/* Others may want to know of sockets that need no network. */
+static bool needs_network(const struct seccomp_notif *call)
+{
+	return (int)call->data.args[0] != AF_UNIX;
+}
+
+/* The lazy network. The base filter has allowed each of its calls: there is nothing to decide here
+ * but when it goes on. */
 static int on_socket(void *ctx, const struct seccomp_notif *call)
 {
 	struct network *n = ctx;
@@ -17,14 +24,14 @@ static int on_socket(void *ctx, const struct seccomp_notif *call)
 		[LAZY_REFUSE] = -ENETDOWN,
 	};
 
-	return answers[lazy_net_ask(&n->lazy, call->id)];
+	return needs_network(call) ? answers[lazy_net_ask(&n->lazy, call->id)] : NOTIFY_CONTINUE;
 }
 
 static void on_net_answer(void *ctx, uint64_t id, bool up)
 {
 	struct network *n = ctx;
 
-	notify_answer(&n->notify, id, up ? NOTIFY_CONTINUE : -ENETDOWN);
+	notify_answer(&n->dispatch->notify, id, up ? NOTIFY_CONTINUE : -ENETDOWN);
 }
 
 static void on_net_failed(void *ctx, const struct err *err)
@@ -40,6 +47,8 @@ static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
 	struct network *n = ctx;
 	struct err err;
 
+	if (!needs_network(call))
+		return NOTIFY_CONTINUE;
 	if (n->filter_failed)
 		return -ENETDOWN; /* said once; it stays closed */
 	owners_note(&n->filter.owners, (pid_t)call->pid);
@@ -138,26 +147,28 @@ static int attach(struct network *n, struct err *err)
 	bool filtered = sandbox->plan->net == NET_FILTERED;
 	int r = 0;
 
-	if (sandbox->listener < 0)
+	if (!plan_is_lazy(sandbox->plan))
 		return 0;
 	if (filtered)
 		r = start_filter(n, err);
 	else
 		lazy_net_start(&n->lazy, n->loop, &sandbox->plan->pasta, take_fd(&sandbox->netns),
 			       &hooks);
-	return r < 0 ? r
-		     : notify_start(&n->notify, n->loop, take_fd(&sandbox->listener),
-				    filtered ? on_filtered_socket : on_socket, n, err);
+	if (r == 0)
+		dispatch_add(n->dispatch, &seccomp_notify_net,
+			     filtered ? on_filtered_socket : on_socket, n);
+	return r;
 }
 
-int network_start(struct network *n, struct loop *loop, struct sandbox *sandbox, struct err *err)
+int network_start(struct network *n, struct loop *loop, struct sandbox *sandbox,
+		  struct dispatch *dispatch, struct err *err)
 {
 	int r;
 
 	*n = (struct network){
 		.sandbox = sandbox,
 		.loop = loop,
-		.notify.source.fd = -1,
+		.dispatch = dispatch,
 		.lazy = { .netns = -1, .ready.fd = -1, .dead.fd = -1 },
 		.filter.netns = -1,
 	};
@@ -171,7 +182,6 @@ void network_stop(struct network *n)
 		return;
 	control_server_stop(&n->door);
 	ports_stop(&n->sandbox->ports);
-	notify_stop(&n->notify);
 	lazy_net_stop(&n->lazy);
 	filter_stop(&n->filter);
 	n->loop = NULL;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/native/native.h"
-#include "guard/notify.h"
+#include "guard/dispatch.h"
 #include "net/filter.h"
 #include "net/lazy.h"
 #include "os/loop.h"
@@ -13,16 +13,16 @@
 struct network {
 	struct sandbox *sandbox;
 	struct loop *loop;
-	struct notify notify;
-	struct lazy_net lazy; /* open */
-	struct filter filter; /* filtered */
+	struct dispatch *dispatch; /* the lazy network is a guest of it */
+	struct lazy_net lazy;      /* open */
+	struct filter filter;      /* filtered */
 	bool filter_failed;
 	struct control_server door;
 };
 
 /* Always leaves it ready for network_stop(). */
 int network_start(struct network *network, struct loop *loop, struct sandbox *sandbox,
-		  struct err *err);
+		  struct dispatch *dispatch, struct err *err);
 /* Once the session is registered: lets the user change the rules. Without it they stay as they are. */
 void network_open_door(struct network *network);
 void network_stop(struct network *network);

@@ -178,7 +178,7 @@ static void receive_descriptors(struct sandbox *sandbox)
 	} due[] = {
 		{ plan_is_lazy(plan) && sandbox->netns < 0, CONTROL_NETNS, &sandbox->netns },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
-		{ plan_is_lazy(plan), CONTROL_LISTENER, &sandbox->listener },
+		{ plan_has_listener(plan), CONTROL_LISTENER, &sandbox->listener },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(due); i++) {

@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "engine/native/guards.h"
 #include "engine/native/native.h"
 #include "engine/native/network.h"
 #include "engine/native/terminal.h"
@@ -23,6 +24,7 @@ struct supervisor {
 	struct terminal terminal;
 	bool has_terminal;
 	struct network network;
+	struct guards guards;
 	int status; /* the command's wait status, -1 until it ended */
 };
 
@@ -152,7 +154,9 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 	if (r == 0)
 		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
 	if (r == 0)
-		r = network_start(&s->network, &s->loop, sandbox, err);
+		r = network_start(&s->network, &s->loop, sandbox, &s->guards.dispatch, err);
+	if (r == 0)
+		r = guards_start(&s->guards, &s->loop, sandbox, err);
 	if (r == 0 && sandbox->pty_master >= 0) {
 		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
 				   sandbox->plan->tty, err);
@@ -197,6 +201,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		.sandbox = sandbox,
 		.loop.fd = -1,
 		.signals.fd = -1,
+		.guards = GUARDS_NONE,
 		.status = -1,
 	};
 	sigset_t old;
@@ -216,6 +221,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = reap_init(&s, err);
+	guards_stop(&s.guards);
 	network_stop(&s.network);
 	tell_loop(&s, NULL);
 	if (s.signals.fd >= 0)

@@ -43,9 +43,15 @@ const char *seccomp_describe(unsigned flags);
  * matches its calls and falls off its end otherwise: seccomp_compose() makes one filter of those
  * that are wanted.
  */
+struct seccomp_call {
+	const char *name; /* of the call, the same on both arches; NULL ends a list */
+	uint32_t arch, nr;
+};
+
 struct seccomp_program {
 	const struct sock_filter *insns;
 	unsigned short len;
+	const struct seccomp_call *calls; /* what a fragment asks about; NULL in whole programs */
 };
 
 extern const struct seccomp_program seccomp_default;

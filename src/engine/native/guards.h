@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What answers the system calls of a running sandbox: the one listener, and the guests that share
+ * it. Each guest fails closed: without it the kernel, or ENOSYS, refuses what it would have done. */
+#pragma once
+
+#include "engine/native/native.h"
+#include "guard/dispatch.h"
+
+struct guards {
+	struct dispatch dispatch;
+};
+
+#define GUARDS_NONE                             \
+	{                                       \
+		.dispatch.notify.source.fd = -1 \
+	}
+
+/* After the network has added its guest. Takes the sandbox's listener over, where it has one. */
+int guards_start(struct guards *guards, struct loop *loop, struct sandbox *sandbox,
+		 struct err *err);
+void guards_stop(struct guards *guards);
