@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of the file system a command may change and read: the rules of a SandboxRuntimeConfig and the
+ * protected names, and one decision for each path. Pure: nothing here looks at a file system.
+ *
+ * Paths to decide on are absolute and resolved (no symbolic link, no '..'); any byte but NUL may be
+ * in them. A rule covers its path and all that lies below it; a glob covers each path it matches and
+ * all below that. The order of the rules means nothing.
+ *
+ * Writes: what no allowWrite covers is refused. Of the rest a denyWrite refuses whatever it covers,
+ * however narrow the allowWrite is; so does a protected name; and so does whatever refuses reading.
+ *
+ * Reads: all is allowed but what a denyRead covers. There the rule decides that covers the path by
+ * the longest part of it, denyRead against allowRead and allowWrite; of two as long, allowRead wins
+ * over denyRead and denyRead over allowWrite. A credential's denyRead wins over everything. A
+ * denyRead of '/' leaves '/' itself, /proc, /dev and /sys alone.
+ *
+ * Protected names stand at any depth, whether something of the name exists or not, and are compared
+ * without case. In the working directory only what lies inside of it counts (the project itself may
+ * be in a directory called .vscode); in another writable place its own name counts as well (allowing
+ * '~/.bashrc' by name does not lift its protection; 'protect.remove' does).
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct glob;
+
+enum file_rule_kind {
+	FILE_ALLOW_WRITE,
+	FILE_DENY_WRITE,
+	FILE_DENY_READ,
+	FILE_ALLOW_READ,
+	FILE_PROTECT,
+};
+
+struct file_rule {
+	enum file_rule_kind kind;
+	const char *text;   /* as it was written, or the protected name */
+	const char *path;   /* absolute, clean; of a glob the directory before anything special;
+			     * NULL for FILE_PROTECT */
+	const char *key;    /* "filesystem.denyWrite[2]" */
+	const char *origin; /* "FILE:LINE", or NULL */
+	bool glob;
+	bool firm;       /* FILE_DENY_READ of a credential: nothing lifts it */
+	bool absent;     /* path was not there at the start: no mount can stand for the rule */
+	bool by_content; /* FILE_PROTECT: git's configuration, whose new version may be looked at */
+	const struct glob *pattern;
+};
+
+struct file_rules {
+	struct arena arena;
+	struct file_rule *rules;
+	size_t n;
+	char *home, *cwd; /* canonical */
+	struct strv
+		roots; /* where a write may be allowed: the allowWrite places, of globs the directory
+			    * before anything special; none lies in another. One may not exist yet. */
+	bool disabled; /* filesystem.disabled: everything is allowed */
+	/* First bytes, lower case, that the first component of a protected name begins with. */
+	bool protect_first[256];
+};
+
+struct file_verdict {
+	bool allowed;
+	const struct file_rule *rule; /* what decided; NULL: no rule covers the path */
+};
+
+void file_rules_init(struct file_rules *rules, const char *home, const char *cwd);
+void file_rules_release(struct file_rules *rules);
+
+/* What a rule is made of; the strings are copied. literal: nothing in path is special. */
+struct file_rule_source {
+	enum file_rule_kind kind; /* not FILE_PROTECT */
+	const char *text, *path, *key, *origin;
+	bool literal, firm, absent;
+};
+int file_rules_add(struct file_rules *rules, const struct file_rule_source *source,
+		   struct err *err);
+
+/* Makes the built-in names protected, but those in remove (as file_rules_protected() lists them),
+ * and those in add: "name", "dir/name", globs by component. allow_git_config leaves git's
+ * configuration files out. */
+int file_rules_protect(struct file_rules *rules, const struct strv *add, const struct strv *remove,
+		       bool allow_git_config, struct err *err);
+/* The i-th protected name, NULL after the last. */
+const char *file_rules_protected(size_t i);
+
+struct file_verdict file_rules_write(const struct file_rules *rules, const char *path);
+struct file_verdict file_rules_read(const struct file_rules *rules, const char *path);
+
+/*
+ * rename(2), and link(2) with its existing file as 'from'. Both ends must be writable. A directory
+ * may be moved only where no rule covers anything below it differently before and after: so nothing
+ * gets out of a protected place, into one, or onto one, by a move of what lies above it. Nor may a
+ * writable place itself be moved.
+ */
+struct file_verdict file_rules_move(const struct file_rules *rules, const char *from,
+				    const char *to, bool is_dir);
+
+/* True when a denyRead exists that mounts cannot stand for: a glob, or a path that is not there. */
+bool file_rules_reads_need_broker(const struct file_rules *rules);
+
+const char *file_rule_kind_name(enum file_rule_kind kind); /* "denyWrite"; stable, for events */
