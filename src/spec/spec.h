@@ -69,6 +69,8 @@ enum {
 	SPEC_MAX_PORTS = 256
 };
 
+struct exec_spec;
+
 struct spec {
 	struct arena arena;
 
@@ -97,6 +99,8 @@ struct spec {
 	bool force;        /* accept '/' and the home directory as DIR */
 	bool allow_nested; /* user namespaces inside */
 	bool as_root;      /* root stays root instead of becoming the owner of DIR */
+
+	struct exec_spec *exec; /* 'wrapix exec' (spec/exec.h), owned by who made it; NULL: 'run' */
 
 	unsigned char set_by[SPEC_KEYS]; /* see spec_layer() */
 };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What 'wrapix exec' wants beyond a spec: one command at the host's own paths, under the rules of a
+ * SandboxRuntimeConfig. The settings' reader fills it; who may be reached is in the spec itself
+ * (rules, ports, NET_FILTERED), and so are variables that are set (env) and allow_nested.
+ */
+#pragma once
+
+#include "spec/file_rules.h"
+
+struct exec_spec {
+	struct file_rules files;
+	struct strv
+		unix_sockets; /* allowUnixSockets: absolute and resolved; itself and all below */
+	bool all_unix_sockets;
+	struct strv denied_resolved; /* deniedResolvedAddresses, as net/policy.h takes them */
+	char *proxy, *no_proxy;      /* parentProxy; NULL: what the environment says */
+	struct strv unset_env;       /* credentials.envVars */
+	char *tmpdir;   /* a directory on the host, made when missing; NULL: a private one */
+	bool host_proc; /* enableWeakerNestedSandbox */
+	int *pass_fds;  /* ascending, none below 3 */
+	size_t n_pass_fds;
+};
