@@ -10,6 +10,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 
+#include "bpf.h"
 #include "lib/tap.h"
 #include "os/linux/seccomp.h"
 
@@ -306,45 +307,6 @@ static const struct {
 	{ PERSONALITY, { 0xfffffffe, 0, 0 }, PERM, PERM, PERM },
 	{ PERSONALITY, { HIGH | 0x440000, 0, 0 }, PERM, PERM, PERM },
 };
-
-/*
- * Runs a program; a fall off the end is ALLOW, as what the loader puts after fragments. 'only_nr':
- * as the kernel does when it looks for calls that are always allowed, gives up (returns KILL) where
- * the answer needs more than number and arch.
- */
-static uint32_t run(const struct seccomp_program *p, const struct seccomp_data *d, bool only_nr)
-{
-	uint32_t a = 0;
-
-	for (unsigned pc = 0; pc < p->len; pc++) {
-		const struct sock_filter *i = &p->insns[pc];
-
-		switch (i->code) {
-		case BPF_LD | BPF_W | BPF_ABS:
-			if (only_nr && i->k > offsetof(struct seccomp_data, arch))
-				return KILL;
-			memcpy(&a, (const char *)d + i->k, sizeof(a));
-			break;
-		case BPF_RET | BPF_K:
-			return i->k;
-		case BPF_JMP | BPF_JA:
-			pc += i->k;
-			break;
-		case BPF_JMP | BPF_JEQ | BPF_K:
-			pc += a == i->k ? i->jt : i->jf;
-			break;
-		case BPF_JMP | BPF_JGE | BPF_K:
-			pc += a >= i->k ? i->jt : i->jf;
-			break;
-		case BPF_JMP | BPF_JSET | BPF_K:
-			pc += (a & i->k) ? i->jt : i->jf;
-			break;
-		default:
-			return KILL;
-		}
-	}
-	return ALLOW;
-}
 
 /* The kernel's rule for stacked filters. */
 static uint32_t stricter(uint32_t a, uint32_t b)

@@ -36,6 +36,8 @@ static const struct {
 	const struct seccomp_program *fragment;
 } notify_flags[] = {
 	{ SECCOMP_NOTIFY_NET, "+notify-net", &seccomp_notify_net },
+	{ SECCOMP_NOTIFY_FILES, "+notify-files", &seccomp_notify_files },
+	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
 };
 
 #define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY)

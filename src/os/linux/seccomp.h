@@ -10,10 +10,12 @@
 enum seccomp_flags {
 	SECCOMP_NESTED = 1 << 0,     /* namespaces and mounts are allowed inside */
 	SECCOMP_NOTIFY_NET = 1 << 1, /* a socket that needs the network asks the supervisor first */
+	SECCOMP_NOTIFY_FILES = 1 << 2, /* so does what changes a file or a name */
+	SECCOMP_NOTIFY_READS = 1 << 3, /* and opening for reading; needs SECCOMP_NOTIFY_FILES */
 };
 
 /* The flags that need a supervisor with a listener. */
-#define SECCOMP_NOTIFY SECCOMP_NOTIFY_NET
+#define SECCOMP_NOTIFY (SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -57,6 +59,8 @@ struct seccomp_program {
 extern const struct seccomp_program seccomp_default;
 extern const struct seccomp_program seccomp_nested;
 extern const struct seccomp_program seccomp_notify_net;
+extern const struct seccomp_program seccomp_notify_files;
+extern const struct seccomp_program seccomp_notify_reads;
 
 #define SECCOMP_COMPOSED_MAX 512
 
