@@ -108,21 +108,36 @@ static void check_landlock(const struct patient *p, struct finding *f)
 	str_add(&f->fix, "a kernel of 6.12 or newer with 'landlock' in its lsm= list");
 }
 
-static void check_pasta(const struct patient *p, struct finding *f)
+/* Each program is tried: the second stands in when the first fails. */
+static void check_open(const struct patient *p, struct finding *f)
 {
-	const struct host *host = p->host;
 	struct spec spec = { .net = NET_OPEN };
 	struct plan plan = { .net = NET_OPEN };
+	size_t good = 0;
 	struct err err;
 
-	if (plan_network(&plan, &spec, host, &err) < 0)
+	if (plan_network(&plan, &spec, p->host, &err) < 0)
 		found_error(f, MISSING, &err);
-	else if (probe_pasta(&plan.pasta, &err) < 0)
-		found_error(f, BROKEN, &err);
-	else
-		str_addf(&f->text, "%s attached to a network namespace", host->tools.pasta);
-	if (f->verdict == BROKEN)
-		f->verdict = MISSING; /* a sandbox can be made, with --network none */
+	for (size_t i = 0; i < plan.n_uplinks; i++) {
+		const char *program = plan.uplinks[i].v[0];
+
+		if (probe_uplink(&plan.uplinks[i], &err) == 0) {
+			str_addf(&f->text, "%s%s attached to a network namespace",
+				 f->text.len ? "; " : "", program);
+			good++;
+		} else if (i == 0) { /* a sandbox can be made, with --network none at least */
+			found_error(f, plan.n_uplinks > 1 ? WEAKER : MISSING, &err);
+		} else {
+			str_addf(&f->text, "; %s", err.msg);
+		}
+	}
+	if (plan.n_uplinks && !good)
+		f->verdict = MISSING;
+	if (good && plan.weaker.len) {
+		f->verdict = WEAKER;
+		str_addf(&f->text, "; %s", plan.weaker.v[0]);
+		str_add(&f->fix, "install the package 'passt'");
+	}
 	plan_release(&plan);
 }
 
@@ -254,7 +269,7 @@ static const struct {
 } checks[] = {
 	{ "kernel", check_kernel },           { "user namespaces", check_userns },
 	{ "mounts", check_mounts },           { "seccomp", check_seccomp },
-	{ "Landlock", check_landlock },       { "open network", check_pasta },
+	{ "Landlock", check_landlock },       { "open network", check_open },
 	{ "filtered network", check_filter }, { "limits", check_limits },
 	{ "subordinate ids", check_subids },  { "agent", check_agent },
 	{ "a whole sandbox", check_sandbox },

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attaching pasta on the first network socket, from inside the supervisor's loop.
+ * Attaching pasta (or slirp4netns) on the first network socket, from inside the supervisor's loop.
  *
- * pasta takes its target by pid and must be able to look at it. PID 1 of the sandbox cannot be
+ * They take their target by pid and must be able to look at it. PID 1 of the sandbox cannot be
  * looked at, and no other process inside is ours to rely on: so a keeper, a child of the supervisor
- * that joins the sandbox's user and network namespaces and waits, lends its pid until pasta holds
- * the namespaces itself. It is in none of the sandbox's other namespaces: nothing inside sees it.
+ * that joins the sandbox's user and network namespaces and waits, lends its pid until they hold
+ * the namespaces themselves. It is in none of the sandbox's other namespaces: nothing inside sees it.
+ *
+ * When none of them succeeds (a laptop without any network, say), who asks is refused, and it is tried
+ * again for whoever asks later.
  */
 #include "net/lazy.h"
 
@@ -18,9 +21,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/path.h"
 #include "os/proc.h"
+#include "os/ticker.h"
 
 #define WAITING_MAX 4096
+#define RETRY_SECONDS 2
 
 static int join_namespaces(int netns)
 {
@@ -43,7 +49,7 @@ static int start_keeper(struct lazy_net *net, struct err *err)
 	if (net->keeper == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		code = getppid() == parent ? join_namespaces(net->netns) : -ESRCH;
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* pasta opens our /proc/PID/ns */
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* its /proc/PID/ns is opened */
 		/* One that did not join is of no use, and nobody may be left to end it. */
 		if (write(fds[1], &code, sizeof(code)) < 0 || code < 0)
 			_exit(1);
@@ -85,18 +91,49 @@ static void settle(struct lazy_net *net, bool up)
 	net->n_waiting = 0;
 }
 
-/* pasta is ready, or has ended. */
-static int on_pasta(struct lazy_net *net)
+static int begin(struct lazy_net *net, struct err *err);
+
+static void tell_failure(struct lazy_net *net, const struct err *err)
+{
+	struct err told = *err;
+
+	if (net->at + 1 < net->n_argvs)
+		err_set(&told, err->code,
+			"%s; trying %s, through which services of this host that listen on all "
+			"its addresses can be reached",
+			err->msg, path_name(net->argvs[net->at + 1].v[0]));
+	if (!(net->told & 1u << net->at))
+		net->hooks.failed(net->hooks.ctx, &told);
+	net->told |= 1u << net->at;
+}
+
+static void give_up(struct lazy_net *net)
+{
+	unwatch(net);
+	stop_keeper(net);
+	uplink_stop(&net->uplink);
+	net->retry = os_seconds() + RETRY_SECONDS;
+	settle(net, false);
+}
+
+/* The program is ready, or has ended. */
+static int on_uplink(struct lazy_net *net)
 {
 	struct err err;
-	bool up;
 
 	unwatch(net);
-	up = pasta_finish(&net->pasta, &err) == 0;
-	stop_keeper(net);
-	if (!up)
-		net->hooks.failed(net->hooks.ctx, &err);
-	settle(net, up);
+	if (uplink_finish(&net->uplink, &err) == 0) {
+		stop_keeper(net);
+		settle(net, true);
+		return 0;
+	}
+	tell_failure(net, &err);
+	net->at++;
+	if (net->at < net->n_argvs && begin(net, &err) == 0)
+		return 0;
+	if (net->at < net->n_argvs)
+		tell_failure(net, &err);
+	give_up(net);
 	return 0;
 }
 
@@ -104,36 +141,37 @@ static int on_ready(struct loop_source *source, uint32_t events, struct err *err
 {
 	(void)events;
 	(void)err;
-	return on_pasta(container_of(source, struct lazy_net, ready));
+	return on_uplink(container_of(source, struct lazy_net, ready));
 }
 
 static int on_dead(struct loop_source *source, uint32_t events, struct err *err)
 {
 	(void)events;
 	(void)err;
-	return on_pasta(container_of(source, struct lazy_net, dead));
+	return on_uplink(container_of(source, struct lazy_net, dead));
 }
 
 static int begin(struct lazy_net *net, struct err *err)
 {
-	int r = start_keeper(net, err);
+	int r = net->keeper > 0 ? 0 : start_keeper(net, err);
 
 	if (r == 0)
-		r = pasta_begin(&net->pasta, net->argv, net->keeper, err);
+		r = uplink_begin(&net->uplink, &net->argvs[net->at], net->keeper, err);
 	if (r < 0)
 		return r;
-	net->ready = (struct loop_source){ .fd = net->pasta.ready, .on_event = on_ready };
-	net->dead = (struct loop_source){ .fd = net->pasta.pidfd, .on_event = on_dead };
+	net->ready = (struct loop_source){ .fd = net->uplink.ready, .on_event = on_ready };
+	net->dead = (struct loop_source){ .fd = net->uplink.pidfd, .on_event = on_dead };
 	r = loop_add(net->loop, &net->ready, EPOLLIN, err);
 	return r == 0 ? loop_add(net->loop, &net->dead, EPOLLIN, err) : r;
 }
 
-void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argv, int netns,
-		    const struct lazy_net_hooks *hooks)
+void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argvs, size_t n,
+		    int netns, const struct lazy_net_hooks *hooks)
 {
 	*net = (struct lazy_net){
 		.loop = loop,
-		.argv = argv,
+		.argvs = argvs,
+		.n_argvs = n,
 		.netns = netns,
 		.hooks = *hooks,
 		.ready.fd = -1,
@@ -164,15 +202,13 @@ enum lazy_answer lazy_net_ask(struct lazy_net *net, uint64_t id)
 
 	if (net->state == LAZY_UP)
 		return LAZY_GO_ON;
-	if (net->state == LAZY_DOWN)
+	if (net->state == LAZY_DOWN && os_seconds() < net->retry)
 		return LAZY_REFUSE;
-	if (net->state == LAZY_IDLE) {
+	if (net->state != LAZY_ATTACHING) {
+		net->at = 0;
 		if (begin(net, &err) < 0) {
-			unwatch(net);
-			stop_keeper(net);
-			pasta_stop(&net->pasta);
-			net->state = LAZY_DOWN;
-			net->hooks.failed(net->hooks.ctx, &err);
+			tell_failure(net, &err);
+			give_up(net);
 			return LAZY_REFUSE;
 		}
 		net->state = LAZY_ATTACHING;
@@ -184,7 +220,7 @@ void lazy_net_stop(struct lazy_net *net)
 {
 	unwatch(net);
 	stop_keeper(net);
-	pasta_stop(&net->pasta);
+	uplink_stop(&net->uplink);
 	free(net->waiting);
 	if (net->netns >= 0)
 		close(net->netns);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The open network, free until used: the first socket that needs a network makes pasta attach, and
+ * The open network, free until used: the first socket that needs a network attaches one, and
  * the call goes on when it is there. A command that makes no connection pays nothing.
  */
 #pragma once
 
-#include "net/pasta.h"
+#include "net/uplink.h"
 #include "os/loop.h"
 
 struct lazy_net;
@@ -14,26 +14,29 @@ struct lazy_net;
 enum lazy_answer { LAZY_GO_ON, LAZY_WAIT, LAZY_REFUSE };
 
 struct lazy_net_hooks {
-	void (*answer)(void *ctx, uint64_t id, bool up); /* for each that was told to wait */
-	void (*failed)(void *ctx, const struct err *err);
+	void (*answer)(void *ctx, uint64_t id, bool up);  /* for each that was told to wait */
+	void (*failed)(void *ctx, const struct err *err); /* of each program once */
 	void *ctx;
 };
 
 struct lazy_net {
 	struct loop *loop;
-	const struct strv *argv;
-	int netns; /* of the sandbox */
+	const struct strv *argvs; /* of the programs, tried in this order */
+	size_t n_argvs, at;
+	unsigned told; /* of which the user knows that they failed, a bit each */
+	int netns;     /* of the sandbox */
 	struct lazy_net_hooks hooks;
 	enum { LAZY_IDLE, LAZY_ATTACHING, LAZY_UP, LAZY_DOWN } state;
-	pid_t keeper; /* lends pasta a pid in the sandbox's namespaces */
-	struct pasta pasta;
+	int64_t retry; /* LAZY_DOWN: not before */
+	pid_t keeper;  /* lends a pid in the sandbox's namespaces */
+	struct uplink uplink;
 	struct loop_source ready, dead;
 	uint64_t *waiting;
 	size_t n_waiting;
 };
 
 /* Takes netns over. */
-void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argv, int netns,
-		    const struct lazy_net_hooks *hooks);
+void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argvs, size_t n,
+		    int netns, const struct lazy_net_hooks *hooks);
 enum lazy_answer lazy_net_ask(struct lazy_net *net, uint64_t id);
 void lazy_net_stop(struct lazy_net *net);

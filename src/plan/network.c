@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The network of a sandbox: pasta's arguments, and the resolver's file.
+ * The network of a sandbox: the programs that attach the open one, and the resolver's file.
  *
  * pasta by itself opens the host's loopback twice (forwarded ports, the gateway's address): the
- * arguments close both. Name queries go to an address that only pasta answers for; it passes them
- * on to the host's own resolver, be that on loopback or not.
+ * arguments close both, and so they do for slirp4netns. Name queries go to an address that only these
+ * programs answer for; they pass them on to the host's own resolver, be that on loopback or not. It is
+ * the same for both, because the file is written before one of them is tried.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include "os/linux/landlock.h"
 #include "plan/plan.h"
 
-#define DNS_ADDRESS "169.254.1.1"
+#define DNS_V4 "10.0.2.3" /* slirp4netns has them there, and pasta where it is told */
+#define DNS_V6 "fd00::3"
+#define MADE_UP_V4 "10.0.2.100"
 #define FILTER_RELAY_PORT 1 /* as net/nsconf.h has them */
 #define FILTER_DNS_PORT 53
 #define FILTER_DNS "198.18.0.1" /* any address reaches the responder; this one says whose it is */
@@ -34,7 +37,24 @@ static const char *const pasta_args[] = {
 	/* the gateway's address is not the host's loopback */
 	"--no-map-gw",
 	"--dns-forward",
-	DNS_ADDRESS,
+	DNS_V4,
+	"--dns-forward",
+	DNS_V6,
+	/* says there when it is ready */
+	"--pid",
+	"/proc/self/fd/1",
+};
+
+/* Its own --enable-sandbox wants to be root inside, which a sandbox of ours has none of. */
+static const char *const slirp_args[] = {
+	"--configure",
+	"--mtu=65520",
+	"--disable-host-loopback",
+	"--enable-ipv6",
+	"--enable-seccomp",
+	"--ready-fd=3",
+	"PID",
+	"tap0",
 };
 
 /* The host's resolv.conf with its servers replaced; search domains and options stay. */
@@ -57,14 +77,105 @@ static char *resolver_file(struct arena *arena, const char *host_file, const cha
 	return arena_strdup(arena, out.s ? out.s : "");
 }
 
-static int plan_pasta(struct plan *plan, const struct host *host, struct err *err)
+/* Whether the host asks a server of that kind for names. */
+static bool asks_server(const char *resolv_conf, bool v6)
+{
+	for (const char *line = resolv_conf; line && *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (str_starts(line, "nameserver ") && !memchr(line, ':', len) == !v6)
+			return true;
+		line += len + (line[len] == '\n');
+	}
+	return false;
+}
+
+/* Over IPv6 only where the host has no other server. */
+static const char *open_resolver(const struct host *host)
+{
+	return asks_server(host->resolv_conf, true) && !asks_server(host->resolv_conf, false)
+		       ? DNS_V6
+		       : DNS_V4;
+}
+
+/* Another address than the host's, in its neighbourhood. What is sent there goes where it would go
+ * from the host; it only has to look like a gateway. */
+static char *gateway_beside(struct arena *arena, const char *address)
+{
+	int most = (int)strlen(address) - 1;
+	char last = address[most];
+
+	if (last == ':')
+		return arena_printf(arena, "%s1", address);
+	return arena_printf(arena, "%.*s%c", most, address, last == '1' ? '2' : '1');
+}
+
+static void add_all(struct plan *plan, struct strv *words, const char *const *more, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		strv_add(&plan->arena, words, more[i]);
+}
+
+/* What pasta of 2023 does not find out by itself. */
+static void add_route(struct plan *plan, struct strv *words, const struct host *host)
+{
+	const struct route_facts *route = &host->route;
+	bool names_by_v4 = !strcmp(open_resolver(host), DNS_V4);
+	const char *v4 = route->v4;
+
+	if (!route->interface)
+		return;
+	if (!v4 && (names_by_v4 || !route->v6))
+		v4 = MADE_UP_V4;
+	add_all(plan, words,
+		(const char *[]){ "--interface", route->interface, "--ns-ifname", "eth0",
+				  "--mac-addr", "9a:55:9a:55:9a:55" },
+		6);
+	if (v4)
+		add_all(plan, words,
+			(const char *[]){ "--address", v4, "--netmask", "24", "--gateway",
+					  gateway_beside(&plan->arena, v4) },
+			6);
+	if (route->v6)
+		add_all(plan, words,
+			(const char *[]){ "--address", route->v6, "--gateway",
+					  gateway_beside(&plan->arena, route->v6) },
+			4);
+}
+
+static void plan_pasta(struct plan *plan, const struct host *host)
+{
+	struct strv *words = &plan->uplinks[plan->n_uplinks++];
+
+	strv_add(&plan->arena, words, host->tools.pasta);
+	add_all(plan, words, pasta_args, ARRAY_LEN(pasta_args));
+	add_route(plan, words, host);
+	if (host->uid == 0) /* as nobody, its default then, it could not look at our namespaces */
+		add_all(plan, words, (const char *[]){ "--runas", "0:0" }, 2);
+	strv_add(&plan->arena, words, "PID");
+}
+
+static void plan_slirp(struct plan *plan, const struct host *host)
+{
+	struct strv *words = &plan->uplinks[plan->n_uplinks++];
+
+	strv_add(&plan->arena, words, host->tools.slirp);
+	add_all(plan, words, slirp_args, ARRAY_LEN(slirp_args));
+	if (!host->tools.pasta)
+		strv_add(&plan->arena, &plan->weaker,
+			 "network: without pasta (package 'passt'), by slirp4netns: services of "
+			 "this "
+			 "host that listen on all its addresses can be reached by them");
+}
+
+static int plan_open(struct plan *plan, const struct host *host, struct err *err)
 {
 	if (host->inside) {
 		err_set(err, EOPNOTSUPP,
 			"a sandbox inside a sandbox cannot have an open network of its own");
 		return err_hint(err, "--network host shares the outer sandbox's");
 	}
-	if (!host->tools.pasta) {
+	if (!host->tools.pasta && !host->tools.slirp) {
 		err_set(err, ENOENT, "the open network needs pasta, which is not installed");
 		return err_hint(err, "install the package 'passt', or use --network none");
 	}
@@ -74,13 +185,10 @@ static int plan_pasta(struct plan *plan, const struct host *host, struct err *er
 				     "or use --network none");
 	}
 	plan->eager_net = !host->seccomp_notify;
-	strv_add(&plan->arena, &plan->pasta, host->tools.pasta);
-	for (size_t i = 0; i < ARRAY_LEN(pasta_args); i++)
-		strv_add(&plan->arena, &plan->pasta, pasta_args[i]);
-	if (host->uid == 0) { /* as nobody, its default then, it could not look at our namespaces */
-		strv_add(&plan->arena, &plan->pasta, "--runas");
-		strv_add(&plan->arena, &plan->pasta, "0:0");
-	}
+	if (host->tools.pasta)
+		plan_pasta(plan, host);
+	if (host->tools.slirp)
+		plan_slirp(plan, host);
 	return 0;
 }
 
@@ -162,15 +270,15 @@ static int plan_ports(struct plan *plan, const struct spec *spec, struct err *er
 	return r;
 }
 
-static const char *resolver_of(enum net_mode mode)
+static const char *resolver_of(enum net_mode mode, const struct host *host)
 {
-	return mode == NET_OPEN ? DNS_ADDRESS : mode == NET_FILTERED ? FILTER_DNS : NULL;
+	return mode == NET_OPEN ? open_resolver(host) : mode == NET_FILTERED ? FILTER_DNS : NULL;
 }
 
 int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
 		 struct err *err)
 {
-	const char *server = resolver_of(plan->net);
+	const char *server = resolver_of(plan->net, host);
 	/* Search domains would turn one question into several that are denied. */
 	const char *file = plan->net == NET_NONE       ? NULL
 			   : plan->net == NET_FILTERED ? "options timeout:2 attempts:2\n"
@@ -182,7 +290,7 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 		return -err->code;
 	switch (plan->net) {
 	case NET_OPEN:
-		return plan_pasta(plan, host, err);
+		return plan_open(plan, host, err);
 	case NET_HOST:
 		return plan_host_network(plan, host, err);
 	case NET_FILTERED:

@@ -70,8 +70,11 @@ struct plan {
 	char *cwd;
 
 	enum net_mode net;
-	struct strv pasta; /* argv without the final PID */
-	bool eager_net;    /* pasta is attached before the start: the kernel cannot ask later */
+	/* NET_OPEN: the programs that attach it, tried in this order; "PID" stands for a process in the
+	 * sandbox's network namespace. */
+	struct strv uplinks[2];
+	size_t n_uplinks;
+	bool eager_net;          /* attached before the start: the kernel cannot ask later */
 	struct strv allow, deny; /* NET_FILTERED: the rules, as written */
 	struct port_spec *ports; /* in both directions */
 	size_t n_ports;

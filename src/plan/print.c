@@ -181,8 +181,8 @@ void plan_print(const struct plan *plan, FILE *file)
 	for (size_t i = 0; i < plan->n_ops; i++)
 		print_op(&out, &plan->ops[i]);
 	print_line(&out, "network", net_mode_name(plan->net));
-	if (plan->pasta.len)
-		print_words(&out, "pasta", &plan->pasta);
+	for (size_t i = 0; i < plan->n_uplinks; i++)
+		print_words(&out, i ? "or" : "uplink", &plan->uplinks[i]);
 	if (plan->allow.len)
 		print_words(&out, "allow", &plan->allow);
 	if (plan->deny.len)
@@ -281,6 +281,22 @@ static void json_limits(struct str *out, const struct plan *plan)
 		 (unsigned long long)plan->scratch_size);
 }
 
+/* Lists of words, in the order in which they are tried. */
+static void json_uplinks(struct str *out, const struct plan *plan)
+{
+	json_key(out, "uplinks");
+	str_add(out, "[");
+	for (size_t i = 0; i < plan->n_uplinks; i++) {
+		str_add(out, i ? ", [" : "[");
+		for (size_t j = 0; j < plan->uplinks[i].len; j++) {
+			str_add(out, j ? ", " : "");
+			json_add_string(out, plan->uplinks[i].v[j]);
+		}
+		str_add(out, "]");
+	}
+	str_add(out, "]");
+}
+
 static void json_ports(struct str *out, const struct plan *plan)
 {
 	struct arena a = { 0 };
@@ -321,7 +337,7 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	}
 	str_add(&out, "\n  ]");
 	json_pair(&out, "network", net_mode_name(plan->net));
-	json_list(&out, "pasta", &plan->pasta);
+	json_uplinks(&out, plan);
 	json_list(&out, "allow", &plan->allow);
 	json_list(&out, "deny", &plan->deny);
 	if (plan->net == NET_FILTERED)

@@ -102,7 +102,7 @@ static void probe_env(const struct spec *spec, char **environment, struct host *
 	}
 }
 
-static const char *raw_env(char **environment, const char *name)
+const char *host_raw_env(char **environment, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -146,7 +146,7 @@ static char *canonical(struct host *host, const char *path)
 
 static void probe_identity(char **environment, struct host *host)
 {
-	const char *home = raw_env(environment, "HOME");
+	const char *home = host_raw_env(environment, "HOME");
 
 	host->uid = geteuid();
 	host->gid = getegid();
@@ -165,7 +165,7 @@ static void probe_identity(char **environment, struct host *host)
 static char *xdg_dir(struct host *host, char **environment, const char *name,
 		     const char *below_home)
 {
-	const char *value = raw_env(environment, name);
+	const char *value = host_raw_env(environment, name);
 
 	if (value && value[0] == '/')
 		return path_join(&host->arena, "/", value);
@@ -175,7 +175,7 @@ static char *xdg_dir(struct host *host, char **environment, const char *name,
 /* Where files of a running session go: gone with the login, and in memory on most systems. */
 static char *runtime_dir(struct host *host, char **environment)
 {
-	const char *value = raw_env(environment, "XDG_RUNTIME_DIR");
+	const char *value = host_raw_env(environment, "XDG_RUNTIME_DIR");
 	char *dir = value && value[0] == '/'
 			    ? path_join(&host->arena, "/", value)
 			    : arena_printf(&host->arena, "/run/user/%u", host->uid);
@@ -202,37 +202,6 @@ static void probe_shell(struct host *host)
 			host->tools.shell = arena_strdup(&host->arena, shells[i]);
 			return;
 		}
-}
-
-static void probe_proxy(char **environment, struct host *host)
-{
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-					     "http_proxy" };
-	const char *exempt = raw_env(environment, "no_proxy");
-
-	for (size_t i = 0; !host->proxy && i < ARRAY_LEN(names); i++) {
-		const char *value = raw_env(environment, names[i]);
-
-		host->proxy = value && *value ? arena_strdup(&host->arena, value) : NULL;
-	}
-	host->no_proxy = arena_strdup(&host->arena,
-				      exempt ? exempt : raw_env(environment, "NO_PROXY"));
-}
-
-static void probe_network(const struct spec *spec, char **environment, struct host *host)
-{
-	_cleanup_free_ char *resolv = NULL;
-
-	probe_proxy(environment, host);
-	if (spec->net == NET_NONE || spec->net == NET_FILTERED)
-		return;
-	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)
-		host->resolv_conf = arena_strdup(&host->arena, resolv);
-	if (spec->net == NET_HOST)
-		return;
-	host->tools.pasta = os_find_program(&host->arena, "pasta", raw_env(environment, "PATH"),
-					    host->project.top);
-	host->tun = access("/dev/net/tun", R_OK | W_OK) == 0;
 }
 
 /* What a relative source of a configuration file is relative to. */
@@ -288,9 +257,9 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	probe_shell(&host);
 	host_probe_system(&host);
 	probe_env(spec, environment, &host);
-	probe_network(spec, environment, &host);
+	host_probe_network(spec, environment, &host);
 	probe_mounts(spec, &host);
-	agent_probe(spec, raw_env(environment, "PATH"), &host);
+	agent_probe(spec, host_raw_env(environment, "PATH"), &host);
 	git_identity_probe(&host);
 	cgroup_probe(&host.cgroup);
 	host.landlock_abi = landlock_abi();

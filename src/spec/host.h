@@ -54,9 +54,15 @@ struct env_fact {
 	char *name, *value;
 };
 
+/* What pasta must be told of the way to the internet. */
+struct route_facts {
+	char *interface; /* NULL: nothing, it finds out by itself */
+	char *v4, *v6;   /* the host's own addresses; NULL: it has no way there */
+};
+
 struct tool_facts {
-	char *pasta; /* path, or NULL */
-	char *shell; /* the user's, or another that exists inside */
+	char *pasta, *slirp; /* path, or NULL */
+	char *shell;         /* the user's, or another that exists inside */
 };
 
 struct host {
@@ -75,10 +81,11 @@ struct host {
 	struct path_facts extra; /* /nix/store, /sys/devices/system/cpu, device nodes, ... */
 	struct path_facts masks; /* what exists of the table of files in /proc that are hidden */
 	int landlock_abi;
-	bool seccomp_notify;    /* system calls can be answered by a supervisor */
-	bool inside;            /* this is a sandbox of wrapix itself */
-	bool tun;               /* /dev/net/tun can be opened */
-	char *resolv_conf;      /* the host's */
+	bool seccomp_notify; /* system calls can be answered by a supervisor */
+	bool inside;         /* this is a sandbox of wrapix itself */
+	bool tun;            /* /dev/net/tun can be opened */
+	char *resolv_conf;   /* the host's */
+	struct route_facts route;
 	char *proxy, *no_proxy; /* HTTPS_PROXY and NO_PROXY; not in the facts' JSON: a password */
 	char *git_name, *git_email; /* from the user's own git configuration */
 	struct env_fact *env;       /* the allow-listed and the named variables that are set */

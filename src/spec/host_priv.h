@@ -11,3 +11,7 @@ struct path_fact *host_add_fact(struct host *host, struct path_facts *facts, con
 enum path_kind path_kind_of(const struct stat *st);
 /* Programs, what is needed of /etc, device nodes, and what of /proc is masked. */
 void host_probe_system(struct host *host);
+/* The proxy, the resolver, the programs for the open network and the way to the internet. */
+void host_probe_network(const struct spec *spec, char **environment, struct host *host);
+/* Of an environment that is given; NULL when it has no such variable. */
+const char *host_raw_env(char **environment, const char *name);

@@ -157,7 +157,8 @@ world_enter() { # COMMAND...; as PID 1 of the new namespaces
 	world_servers
 	HOME=$(getent passwd "$test_user" | cut -d: -f6)
 	cd / || exit 1
-	clean_env WRAPIX_WORLD=$world NO_COLOR=1 setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$@"
+	[ "$world_user" = root ] || set -- setpriv --reuid "$world_user" --regid "$world_user" --init-groups "$@"
+	clean_env WRAPIX_WORLD=$world NO_COLOR=1 "$@"
 }
 
 # --- for scripts ---
@@ -171,8 +172,10 @@ in_world() {
 	}
 	need_user
 	exec unshare --mount --net --pid --fork --kill-child --mount-proc \
-		sh "$lib/networld.sh" enter "$here/${0##*/}" "$@"
+		sh "$lib/networld.sh" "${world_as:-enter}" "$here/${0##*/}" "$@"
 }
+# The same, but stays root, to change the world while it runs.
+in_world_as_root() { world_as=enter-as-root in_world "$@"; }
 
 # Lines that arrived outside since the last 'mark'.
 mark() { log_from=$(wc -l <$world/log); }
@@ -228,7 +231,8 @@ case ${0##*/} in networld.sh)
 	# system.sh finds itself by $0.
 	. "$lib/system.sh"
 	case ${1-} in
-	enter) shift; world_enter "$@" ;;
+	enter) shift; world_user=$test_user world_enter "$@" ;;
+	enter-as-root) shift; world_user=root world_enter "$@" ;;
 	run)
 		shift
 		need_user

@@ -32,7 +32,7 @@ sees "names" "v4 v6" "" "name:allowed.test"
 sees "HTTP by name" "hello from allowed.test at $web 80" "" "get:v4only.test,80,allowed.test"
 sees "a name that is not there" "EAI_NONAME" "" "name:nosuch.test"
 # Not over TCP, and the end of a half-closed connection does not come: so it is with the pasta of 2023, by itself too.
-sees "names, asked by hand" "real $web" "" "ask:169.254.1.1,v4only.test,1,udp"
+sees "names, asked by hand" "real $web" "" "ask:10.0.2.3,v4only.test,1,udp"
 wx run -- python3 -c "import socket
 s = socket.create_connection(('$web', 1003), 10); s.sendall(b'x' * 100000); s.shutdown(socket.SHUT_WR)
 print(s.recv(100).split()[0].decode())"
@@ -66,7 +66,7 @@ check "one interface beside loopback, an address, a route" is "$(xargs <"$out")"
 wx run -- python3 -c 'import socket; socket.create_server(("127.0.0.1", 80)); print("bound")'
 check "a server inside may have a low port" printed bound
 wx run -- sh -c 'cat /etc/resolv.conf'
-check "resolv.conf names the sandbox's own resolver" is "$(grep -c ^nameserver "$out") $(grep ^nameserver "$out")" "1 nameserver 169.254.1.1"
+check "resolv.conf names the sandbox's own resolver" is "$(grep -c ^nameserver "$out") $(grep ^nameserver "$out")" "1 nameserver 10.0.2.3"
 check "... and keeps the options" grep -qx "options timeout:2 attempts:1" "$out"
 wx run -- git clone -q "git://$web/repo.git" cloned
 check "git clone" is "$rc $(cat cloned/file)" "0 from git"
@@ -99,7 +99,7 @@ for resolver in 127.0.0.1 127.0.0.53; do
 	sees "a host with a resolver on $resolver" "v4" "" "name:v4only.test"
 	sees "... search domains" "v4" "" "name:v4only"
 	wx run -- cat /etc/resolv.conf
-	check "... in resolv.conf" is "$(xargs <"$out")" "nameserver 169.254.1.1 search sub.test test options edns0"
+	check "... in resolv.conf" is "$(xargs <"$out")" "nameserver 10.0.2.3 search sub.test test options edns0"
 done
 printf '' >"$tmp/resolv.conf"
 sees "a host without a resolver: addresses work" ok "" "echo:$web"
@@ -143,7 +143,7 @@ from_host_wants="hello from the host hello from the host hello from the host con
 check "services of the host, from the host" from_host raw:127.0.0.1,5001 raw:::1,5002 raw:203.0.113.1,5003 unix:@wrapix-test-abstract
 : >"$tmp/visits"
 wx run --env PROBE_TIMEOUT=2 -- python3 -B netprobe.py "echo:$web" connect:127.0.0.1,5001 connect:::1,5002 connect:203.0.113.1,5003 \
-	connect:2001:db8:1::1,5003 connect:203.0.113.254,5001 connect:169.254.1.1,5001 connect:169.254.1.2,5001 \
+	connect:2001:db8:1::1,5003 connect:203.0.113.254,5001 connect:169.254.1.1,5001 connect:169.254.1.2,5001 connect:10.0.2.3,5001 connect:fd00::3,5001 \
 	connect:127.0.0.1,5003 connect:10.0.2.2,5001 connect:0.0.0.0,5001 connect:localhost,5003 unix:@wrapix-test-abstract
 check "... from inside: the network is up" is "$(head -n 1 "$out")" ok
 check "... none was reached, by any address" empty "$tmp/visits"
@@ -187,6 +187,10 @@ check "... none does not need it" ended 0
 before="mount -t tmpfs none /dev/net"
 wx run -- true
 check "no /dev/net/tun: one line and the way out" refused 125 "/dev/net/tun"
+check "... the way" has "$err" "sudo modprobe tun; sudo chmod 0666 /dev/net/tun"
+before="mount -t tmpfs none /dev/net; : >/dev/net/tun; chmod 0 /dev/net/tun"
+wx run -- true
+check "a closed /dev/net/tun: the same" refused 125 "/dev/net/tun, which cannot be opened"
 before=
 printf '#!/bin/sh\necho "pasta: it does not work today" >&2\nexit 1\n' >"$tmp/bin/pasta"
 chmod +x "$tmp/bin/pasta"

@@ -20,7 +20,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/control.h"
-#include "net/pasta.h"
+#include "net/uplink.h"
 #include "net/ports.h"
 #include "plan/plan.h"
 
@@ -66,7 +66,7 @@ struct sandbox {
 	struct ports ports;
 	struct cgroup cgroup;
 	enum cgroup_kind limits_by;
-	struct pasta pasta; /* attached before the start */
+	struct uplink uplink; /* attached before the start */
 };
 
 /* Tells whoever listens that a comfort was lost. */

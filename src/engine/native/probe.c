@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "net/nft.h"
-#include "net/pasta.h"
+#include "net/uplink.h"
 #include "os/fs.h"
 #include "os/linux/mount.h"
 #include "os/linux/seccomp.h"
@@ -164,15 +164,15 @@ static void tenant_stop(struct tenant *tenant)
 	close(tenant->pidfd);
 }
 
-int probe_pasta(const struct strv *argv, struct err *err)
+int probe_uplink(const struct strv *argv, struct err *err)
 {
-	struct pasta pasta = { 0 };
+	struct uplink uplink = { 0 };
 	struct tenant tenant;
 	int r = tenant_start(&tenant, err);
 
 	if (r == 0)
-		r = pasta_start(&pasta, argv, tenant.pid, err);
-	pasta_stop(&pasta);
+		r = uplink_start(&uplink, argv, 1, tenant.pid, err);
+	uplink_stop(&uplink);
 	tenant_stop(&tenant);
 	return r;
 }

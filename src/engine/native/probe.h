@@ -12,5 +12,5 @@ int probe_mounts(struct err *err);
 int probe_seccomp(struct err *err);
 /* The filter of the network, in a namespace of its own; *ret_tier is the way it found. */
 int probe_filter(const char **ret_tier, struct err *err);
-/* pasta, attached to a network namespace. */
-int probe_pasta(const struct strv *argv, struct err *err);
+/* pasta or slirp4netns, attached to a network namespace. */
+int probe_uplink(const struct strv *argv, struct err *err);

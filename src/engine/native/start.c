@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "engine/native/native.h"
-#include "net/pasta.h"
+#include "net/uplink.h"
 #include "os/fs.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
@@ -158,7 +158,8 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 		r = 0;
 	}
 	if (r == 0 && plan->eager_net)
-		r = pasta_start(&sandbox->pasta, &plan->pasta, sandbox->pid, err);
+		r = uplink_start(&sandbox->uplink, plan->uplinks, plan->n_uplinks, sandbox->pid,
+				 err);
 	if (r == 0)
 		r = enter_ports(sandbox, err);
 	if (r == 0)
@@ -219,7 +220,7 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	pasta_stop(&sandbox->pasta);
+	uplink_stop(&sandbox->uplink);
 	ports_stop(&sandbox->ports);
 	cgroup_remove(&sandbox->cgroup);
 	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
