@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line: one file per subcommand, one row per subcommand in commands.c. Only this room
- * prints and exits.
+ * The command line: one file per subcommand, which ends with the subcommand's row (struct command);
+ * commands.c lists the rows. Only this room prints and exits.
  */
 #pragma once
 
@@ -9,8 +9,12 @@
 #include "spec/spec.h"
 #include "wrapix.h"
 
+/* The headings that the help lists the commands under, in this order. */
+enum command_section { SECTION_SANDBOX, SECTION_SESSIONS, SECTION_HOST, SECTION_COUNT };
+
 struct command {
 	const char *name;
+	enum command_section section;
 	const char *usage;           /* after "wrapix ": "run [DIR] [options] [-- CMD...]" */
 	const char *summary;         /* one line, without a full stop */
 	const char *description;     /* paragraphs divided by a newline */
@@ -19,8 +23,17 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
 };
 
-/* The rows, NULL-named at the end, and the one of that name or NULL. */
-extern const struct command commands[];
+/* What every row's table of options is made of. */
+#define FLAG(type, field) .kind = OPT_FLAG, .offset = offsetof(struct type, field)
+#define HELP                                                            \
+	{                                                               \
+		'h', "help", .kind = OPT_HELP, .help = "show this help" \
+	}
+#define EXAMPLES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* The rows, NULL at the end, and the one of that name or NULL. */
+extern const struct command *const commands[];
+extern const char *const command_sections[SECTION_COUNT];
 const struct command *command_find(const char *name);
 /* Says that there is none of that name, and which one may be meant. */
 int command_unknown(const char *name, struct err *err);
@@ -53,40 +66,10 @@ struct run_args {
 extern const struct opt run_opts[];  /* run */
 extern const struct opt plan_opts[]; /* plan: run's and its own */
 
-struct ps_args {
-	bool json;
-};
-struct stop_args {
-	bool all, kill;
-};
-struct rules_args {
-	bool json;
-};
-struct doctor_args {
-	bool json;
-};
-struct log_args {
-	bool json, follow, denied;
-};
-struct trust_args {
-	bool yes, revoke;
-};
-struct completion_args {
-	bool sessions;
-};
-
-int cmd_run(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_ps(int argc, char **argv);
-int cmd_stop(int argc, char **argv);
-int cmd_allow(int argc, char **argv);
-int cmd_deny(int argc, char **argv);
-int cmd_log(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_trust(int argc, char **argv);
-int cmd_completion(int argc, char **argv);
-int cmd_help(int argc, char **argv);
-int cmd_version(int argc, char **argv);
+extern const struct command command_run, command_plan;
+extern const struct command command_ps, command_stop, command_log, command_allow, command_deny;
+extern const struct command command_doctor, command_trust, command_completion, command_help,
+	command_version;
 
 /*
  * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to

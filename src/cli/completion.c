@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+struct completion_args {
+	bool sessions;
+};
+
 #define SESSIONS "command wrapix completion --sessions 2>/dev/null"
 
 /* Words with a blank between them. */
@@ -23,8 +27,8 @@ static const char *const *operand_words(const struct opt_syntax *syntax)
 
 static void add_command_names(struct str *out)
 {
-	for (const struct command *c = commands; c->name; c++)
-		str_addf(out, "%s%s", c == commands ? "" : " ", c->name);
+	for (size_t i = 0; commands[i]; i++)
+		str_addf(out, "%s%s", i ? " " : "", commands[i]->name);
 }
 
 /* Every way to write the options of a table: "-v --verbose --only". */
@@ -141,8 +145,8 @@ static void add_bash(struct str *out)
 	add_option_names(out, main_opts);
 	add_command_names(out);
 	str_add(out, "'\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
-	for (const struct command *c = commands; c->name; c++)
-		add_bash_command(out, c);
+	for (const struct command *const *c = commands; *c; c++)
+		add_bash_command(out, *c);
 	str_add(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n");
 }
 
@@ -253,11 +257,11 @@ static void add_zsh(struct str *out)
 {
 	str_add(out, zsh_head);
 	str_add(out, "_wrapix()\n{\n\tlocal -a names=(");
-	for (const struct command *c = commands; c->name; c++) {
+	for (const struct command *const *c = commands; *c; c++) {
 		_cleanup_str_ struct str row = { 0 };
 
-		str_addf(&row, "%s:", c->name);
-		add_zsh_text(&row, c->summary);
+		str_addf(&row, "%s:", (*c)->name);
+		add_zsh_text(&row, (*c)->summary);
 		str_add(out, "\n\t\t");
 		str_add_shell(out, row.s);
 	}
@@ -265,10 +269,10 @@ static void add_zsh(struct str *out)
 		     "\t\t");
 	add_zsh_arguments(out, &(struct opt_syntax){ .opts = main_opts });
 	str_add(out, "\t\treturn\n\tfi\n\tshift words\n\t((CURRENT--))\n\tcase $words[1] in\n");
-	for (const struct command *c = commands; c->name; c++) {
-		str_addf(out, "\t%s)\n\t\t%s", c->name,
-			 c->syntax.command ? "_wrapix_tail || " : "");
-		add_zsh_arguments(out, &c->syntax);
+	for (const struct command *const *c = commands; *c; c++) {
+		str_addf(out, "\t%s)\n\t\t%s", (*c)->name,
+			 (*c)->syntax.command ? "_wrapix_tail || " : "");
+		add_zsh_arguments(out, &(*c)->syntax);
 		str_add(out, "\t\t;;\n");
 	}
 	str_add(out, "\tesac\n}\n\n");
@@ -379,8 +383,8 @@ static void add_fish(struct str *out)
 {
 	str_add(out, fish_head);
 	add_fish_options(out, main_opts, "__wrapix_at_command");
-	for (const struct command *c = commands; c->name; c++)
-		add_fish_command(out, c);
+	for (const struct command *const *c = commands; *c; c++)
+		add_fish_command(out, *c);
 }
 
 /* --- the command --- */
@@ -416,7 +420,7 @@ static int print_script(const char *shell)
 	return cli_fail(&err);
 }
 
-int cmd_completion(int argc, char **argv)
+static int cmd_completion(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct completion_args args = { 0 };
@@ -433,3 +437,25 @@ int cmd_completion(int argc, char **argv)
 	err_hint(&err, "one of: wrapix completion bash, zsh, fish");
 	return cli_fail(&err);
 }
+
+static const struct opt opts[] = {
+	{ 0, "sessions", FLAG(completion_args, sessions),
+	  .help = "print the names of the running sessions, which the scripts ask for" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_completion = {
+	.name = "completion",
+	.section = SECTION_HOST,
+	.usage = "completion bash|zsh|fish",
+	.summary = "print a completion script for a shell",
+	.description = "The script completes commands, options, their arguments and the names "
+		       "of sessions.",
+	.examples = EXAMPLES("eval \"$(wrapix completion bash)\"", "in this shell",
+			     "wrapix completion fish >~/.config/fish/completions/wrapix.fish",
+			     "in every fish from now on"),
+	.syntax = { opts, .max = 1, .operand = "SHELL", .complete = COMPLETE_WORDS,
+		    .words = completion_shells },
+	.run = cmd_completion,
+};

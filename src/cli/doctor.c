@@ -18,6 +18,10 @@
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 
+struct doctor_args {
+	bool json;
+};
+
 enum verdict { WORKS, WEAKER, MISSING, BROKEN };
 
 static const struct {
@@ -323,7 +327,7 @@ static bool examine(const struct patient *p, bool json)
 	return broken;
 }
 
-int cmd_doctor(int argc, char **argv)
+static int cmd_doctor(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct doctor_args args = { 0 };
@@ -358,3 +362,22 @@ int cmd_doctor(int argc, char **argv)
 	spec_release(&quick);
 	return status;
 }
+
+static const struct opt opts[] = {
+	{ 0, "json", FLAG(doctor_args, json), .help = "print the findings as JSON" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.section = SECTION_HOST,
+	.usage = "doctor [options]",
+	.summary = "say what works on this machine, and how to fix what does not",
+	.description = "Tries each thing a sandbox needs by really doing it, and prints a line "
+		       "for each: what works, what does not, and the command or file that "
+		       "fixes it.",
+	.examples = EXAMPLES("wrapix doctor", "check this machine"),
+	.syntax = { opts },
+	.run = cmd_doctor,
+};

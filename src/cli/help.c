@@ -67,10 +67,14 @@ static void add_main_help(struct str *out, size_t width)
 		       "Gives an AI coding agent a sandbox of its own: the project, the programs, "
 		       "a network, and nothing else of this machine.",
 		       width);
-	str_add(out, "\ncommands:\n");
-	for (const struct command *c = commands; c->name; c++) {
-		str_addf(out, "  %-*s", COLUMN - 2, c->name);
-		opt_add_wrapped(out, c->summary, COLUMN, COLUMN, width);
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		str_addf(out, "\n%s:\n", command_sections[i]);
+		for (const struct command *const *c = commands; *c; c++) {
+			if ((*c)->section != i)
+				continue;
+			str_addf(out, "  %-*s", COLUMN - 2, (*c)->name);
+			opt_add_wrapped(out, (*c)->summary, COLUMN, COLUMN, width);
+		}
 	}
 	str_add(out, "\noptions:\n");
 	opt_add_help(out, main_opts, width);
@@ -89,7 +93,7 @@ void cli_print_help(const struct command *command)
 	fputs(out.s, stdout);
 }
 
-int cmd_help(int argc, char **argv)
+static int cmd_help(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	const struct command *command = NULL;
@@ -107,7 +111,7 @@ int cmd_help(int argc, char **argv)
 	return 0;
 }
 
-int cmd_version(int argc, char **argv)
+static int cmd_version(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	int status = cli_parse(argc, argv, NULL, &rest);
@@ -117,3 +121,28 @@ int cmd_version(int argc, char **argv)
 	puts("wrapix " WRAPIX_VERSION);
 	return 0;
 }
+
+static const struct opt opts[] = {
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_help = {
+	.name = "help",
+	.section = SECTION_HOST,
+	.usage = "help [COMMAND]",
+	.summary = "explain wrapix or one command",
+	.examples = EXAMPLES("wrapix help run", "all about 'run'"),
+	.syntax = { opts, .max = 1, .operand = "COMMAND", .complete = COMPLETE_COMMAND },
+	.run = cmd_help,
+};
+
+const struct command command_version = {
+	.name = "version",
+	.section = SECTION_HOST,
+	.usage = "version",
+	.summary = "print the version",
+	.examples = EXAMPLES("wrapix version", "which wrapix this is"),
+	.syntax = { opts },
+	.run = cmd_version,
+};

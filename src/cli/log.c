@@ -11,6 +11,10 @@
 #include "os/fs.h"
 #include "session/events.h"
 
+struct log_args {
+	bool json, follow, denied;
+};
+
 #define PATIENCE_MS 1000 /* between two looks at a session that says nothing */
 
 /* What is to be shown: a log, or a running session that has none yet. */
@@ -232,7 +236,7 @@ static int say_nothing(const struct choice *choice, const char *word, struct err
 	return 0;
 }
 
-int cmd_log(int argc, char **argv)
+static int cmd_log(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct log_args args = { 0 };
@@ -255,3 +259,27 @@ int cmd_log(int argc, char **argv)
 	arena_release(&arena);
 	return r < 0 ? cli_fail(&err) : 0;
 }
+
+static const struct opt opts[] = {
+	{ 'f', "follow", FLAG(log_args, follow),
+	  .help = "go on with what happens, until the session ends" },
+	{ 0, "denied", FLAG(log_args, denied), .help = "only what was denied" },
+	{ 0, "json", FLAG(log_args, json), .help = "print the events as JSON, one a line" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_log = {
+	.name = "log",
+	.section = SECTION_SESSIONS,
+	.usage = "log [SESSION] [options]",
+	.summary = "show what a session did on the network, and what it was denied",
+	.description = "Prints the events of a session, running or ended: who talked to whom on a "
+		       "filtered network, what was refused and why. SESSION is an id or a name; "
+		       "without one it is the latest of this directory, else the latest of all.",
+	.examples = EXAMPLES("wrapix log", "what the latest session here did",
+			     "wrapix log -f --denied site",
+			     "what the session 'site' is denied, as it happens"),
+	.syntax = { opts, .max = 1, .operand = "SESSION", .complete = COMPLETE_SESSION },
+	.run = cmd_log,
+};

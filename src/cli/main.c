@@ -62,7 +62,7 @@ static int main_option(char **argv)
 	if (r == OPT_WANTS_HELP)
 		cli_print_help(NULL);
 	else if (!r && args.version)
-		return cmd_version(1, (char *[]){ (char *)"version", NULL });
+		return command_version.run(1, (char *[]){ (char *)"version", NULL });
 	else if (!r) /* a bare '--' */
 		r = command_unknown(argv[1], &err);
 	return r < 0 ? cli_fail(&err) : 0;

@@ -8,6 +8,10 @@
 #include "cli/cli.h"
 #include "session/session.h"
 
+struct ps_args {
+	bool json;
+};
+
 char *cli_state_home(struct arena *arena)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -119,7 +123,7 @@ static void print_json(const struct session_info *list, size_t n)
 	printf("%s%s]\n", out.s, n ? "\n" : "");
 }
 
-int cmd_ps(int argc, char **argv)
+static int cmd_ps(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct ps_args args = { 0 };
@@ -152,3 +156,20 @@ int cli_print_sessions(void)
 	arena_release(&arena);
 	return 0;
 }
+
+static const struct opt opts[] = {
+	{ 0, "json", FLAG(ps_args, json), .help = "print the sessions as JSON" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_ps = {
+	.name = "ps",
+	.section = SECTION_SESSIONS,
+	.usage = "ps [options]",
+	.summary = "list the running sessions",
+	.description = "One line for each sandbox of yours that is running.",
+	.examples = EXAMPLES("wrapix ps", "what is running"),
+	.syntax = { opts },
+	.run = cmd_ps,
+};

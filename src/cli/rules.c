@@ -10,6 +10,10 @@
 #include "session/request.h"
 #include "session/session.h"
 
+struct rules_args {
+	bool json;
+};
+
 /* Before anybody is asked: what is wrong in itself is said with its hint. */
 static int check_rules(const struct strv *texts, unsigned flags, struct err *err)
 {
@@ -102,12 +106,49 @@ static int change_rules(int argc, char **argv, bool denies)
 	return r < 0 ? cli_fail(&err) : 0;
 }
 
-int cmd_allow(int argc, char **argv)
+static int cmd_allow(int argc, char **argv)
 {
 	return change_rules(argc, argv, false);
 }
 
-int cmd_deny(int argc, char **argv)
+static int cmd_deny(int argc, char **argv)
 {
 	return change_rules(argc, argv, true);
 }
+
+static const struct opt opts[] = {
+	{ 0, "json", FLAG(rules_args, json), .help = "print what became of each session as JSON" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_allow = {
+	.name = "allow",
+	.section = SECTION_SESSIONS,
+	.usage = "allow SESSION HOST[:PORT]... [options]",
+	.summary = "let a running session reach more hosts",
+	.description = "Adds allow rules to a session that runs with --network filtered. They "
+		       "hold "
+		       "at once, until the session ends. A deny rule for the same HOST[:PORT] is "
+		       "taken back; any other deny rule goes on to beat every allow rule.",
+	.examples = EXAMPLES("wrapix allow site api.example.com '*.githubusercontent.com:443'",
+			     "the session 'site' may reach these too"),
+	.syntax = { opts, .max = -1U, .operand = "SESSION", .complete = COMPLETE_SESSION },
+	.run = cmd_allow,
+};
+
+const struct command command_deny = {
+	.name = "deny",
+	.section = SECTION_SESSIONS,
+	.usage = "deny SESSION HOST[:PORT]... [options]",
+	.summary = "keep a running session from hosts",
+	.description = "Adds deny rules to a session that runs with --network filtered. They hold "
+		       "at once, until the session ends: new connections are refused, and open "
+		       "ones "
+		       "that a rule covers are reset. '*' is every host.",
+	.examples = EXAMPLES("wrapix deny site pastebin.com",
+			     "the session 'site' may not reach it any more", "wrapix deny site '*'",
+			     "it may reach nothing any more"),
+	.syntax = { opts, .max = -1U, .operand = "SESSION", .complete = COMPLETE_SESSION },
+	.run = cmd_deny,
+};

@@ -157,7 +157,7 @@ static int run_plan(struct run_args *args)
 	return status;
 }
 
-int cmd_run(int argc, char **argv)
+static int cmd_run(int argc, char **argv)
 {
 	struct run_args args;
 	int status = cli_parse_run(argc, argv, &args);
@@ -168,7 +168,7 @@ int cmd_run(int argc, char **argv)
 	return status;
 }
 
-int cmd_plan(int argc, char **argv)
+static int cmd_plan(int argc, char **argv)
 {
 	struct run_args args;
 	int status = cli_parse_run(argc, argv, &args);
@@ -178,3 +178,42 @@ int cmd_plan(int argc, char **argv)
 	wrapix_spec_free(args.spec);
 	return status;
 }
+
+#define DIR_AND_COMMAND .max = 1, .operand = "DIR", .complete = COMPLETE_DIR, .command = true
+
+const struct command command_run = {
+	.name = "run",
+	.section = SECTION_SANDBOX,
+	.usage = "run [DIR] [options] [-- CMD...]",
+	.summary = "start the agent, or CMD, in a sandbox",
+	.description = "Starts a sandbox in DIR (default: here) and in it the agent "
+		       "(default: Claude "
+		       "Code) or CMD. The project is at /workspace, read-write; the host's "
+		       "programs "
+		       "are there read-only; nothing else of the host is.\n"
+		       "The exit status is the command's own; 128+N when signal N killed "
+		       "it; 2, 125, "
+		       "126 or 127 when it did not start.",
+	.examples = EXAMPLES("wrapix run", "the agent, in this directory",
+			     "wrapix run ~/src/site --network none -- make test",
+			     "one command, without a network",
+			     "wrapix run --env API_KEY --mount ~/data:/data",
+			     "with a variable and a directory of the host"),
+	.syntax = { run_opts, DIR_AND_COMMAND },
+	.run = cmd_run,
+};
+
+const struct command command_plan = {
+	.name = "plan",
+	.section = SECTION_SANDBOX,
+	.usage = "plan [DIR] [options] [-- CMD...]",
+	.summary = "print what 'run' would do, and do nothing",
+	.description = "Takes what 'run' takes and prints every step in order. With --host, "
+		       "for another machine than this one.",
+	.examples = EXAMPLES("wrapix plan --network none",
+			     "what a run without a network is made of",
+			     "wrapix plan --network filtered --allow example.com --json",
+			     "a run that reaches one host, for a program to read"),
+	.syntax = { plan_opts, DIR_AND_COMMAND },
+	.run = cmd_plan,
+};

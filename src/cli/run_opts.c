@@ -88,7 +88,6 @@ static const char *const *profile_words(_unused_ const char *name)
 #define KEY .kind = OPT_CALL, .call = set_key
 #define WORDS KEY, .words = spec_choices, .complete = COMPLETE_WORDS
 #define SPEC_FLAG .kind = OPT_CALL, .call = set_flag
-#define FLAG(field) .kind = OPT_FLAG, .offset = offsetof(struct run_args, field)
 
 /* What both commands take, after their own. */
 static const struct opt shared_opts[] = {
@@ -140,19 +139,19 @@ static const struct opt shared_opts[] = {
 	  .help = "as root: stay root instead of becoming the owner of DIR" },
 	{ 0, "allow-nested", SPEC_FLAG,
 	  .help = "let programs make namespaces of their own (browsers, sandboxes)" },
-	{ 'v', "verbose", FLAG(verbose), .help = "say what is being done" },
-	{ 'h', "help", .kind = OPT_HELP, .help = "show this help" },
+	{ 'v', "verbose", FLAG(run_args, verbose), .help = "say what is being done" },
+	HELP,
 	{ .kind = OPT_END },
 };
 
 const struct opt run_opts[] = {
-	{ 0, "dry-run", FLAG(dry_run), .help = "print the plan and do nothing" },
+	{ 0, "dry-run", FLAG(run_args, dry_run), .help = "print the plan and do nothing" },
 	{ .kind = OPT_MORE, .more = shared_opts },
 };
 
 const struct opt plan_opts[] = {
-	{ 0, "json", FLAG(json), .help = "print the plan as JSON" },
-	{ 0, "facts", FLAG(facts),
+	{ 0, "json", FLAG(run_args, json), .help = "print the plan as JSON" },
+	{ 0, "facts", FLAG(run_args, facts),
 	  .help = "print the facts about this machine that the plan is made from, for --host" },
 	{ 0, "host", "FILE", .kind = OPT_STRING, .offset = offsetof(struct run_args, host_file),
 	  .complete = COMPLETE_FILE,

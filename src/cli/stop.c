@@ -9,6 +9,10 @@
 #include "os/proc.h"
 #include "session/session.h"
 
+struct stop_args {
+	bool all, kill;
+};
+
 /* Interactive shells ignore SIGTERM and end at a hangup; what ignores both is killed. */
 static const struct {
 	int signal_no, patience_ms;
@@ -52,7 +56,7 @@ static int stop_all(const struct session_info *list, size_t n, bool at_once, str
 	return worst;
 }
 
-int cmd_stop(int argc, char **argv)
+static int cmd_stop(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct stop_args args = { 0 };
@@ -74,3 +78,24 @@ int cmd_stop(int argc, char **argv)
 	arena_release(&arena);
 	return r < 0 ? cli_fail(&err) : 0;
 }
+
+static const struct opt opts[] = {
+	{ 0, "all", FLAG(stop_args, all), .help = "stop every session of yours" },
+	{ 0, "kill", FLAG(stop_args, kill), .help = "end it at once, without asking it first" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_stop = {
+	.name = "stop",
+	.section = SECTION_SESSIONS,
+	.usage = "stop [options] [NAME...]",
+	.summary = "end sessions",
+	.description = "Asks the command of each named session to end (SIGTERM, after 3 "
+		       "seconds SIGHUP) "
+		       "and waits for it; what is still there after 10 seconds is killed.",
+	.examples = EXAMPLES("wrapix stop site", "end the session 'site'",
+			     "wrapix stop --all --kill", "end everything at once"),
+	.syntax = { opts, .max = -1U, .operand = "NAME", .complete = COMPLETE_SESSION },
+	.run = cmd_stop,
+};

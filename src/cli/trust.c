@@ -7,6 +7,10 @@
 #include "os/fs.h"
 #include "spec/project.h"
 
+struct trust_args {
+	bool yes, revoke;
+};
+
 static bool agreed(void)
 {
 	char answer[16];
@@ -58,7 +62,7 @@ static int take_back(struct arena *arena, const char *dir, const char *state, st
 	return r;
 }
 
-int cmd_trust(int argc, char **argv)
+static int cmd_trust(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct project_config project = { 0 };
@@ -87,3 +91,24 @@ int cmd_trust(int argc, char **argv)
 	spec_release(&spec);
 	return r < 0 ? cli_fail(&err) : 0;
 }
+
+static const struct opt opts[] = {
+	{ 0, "revoke", FLAG(trust_args, revoke), .help = "trust this project no longer" },
+	{ 'y', "yes", FLAG(trust_args, yes), .help = "do not ask" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_trust = {
+	.name = "trust",
+	.section = SECTION_HOST,
+	.usage = "trust [DIR] [options]",
+	.summary = "accept what a project's wrapix.json asks for",
+	.description = "Shows what the wrapix.json in DIR (default: here) asks for beyond the "
+		       "defaults, and remembers that you accept exactly this content. A change of "
+		       "the file needs a new look.",
+	.examples = EXAMPLES("wrapix trust", "look at this project's wishes, and accept",
+			     "wrapix trust --revoke", "take it back"),
+	.syntax = { opts, .max = 1, .operand = "DIR", .complete = COMPLETE_DIR },
+	.run = cmd_trust,
+};
