@@ -47,7 +47,7 @@ static bool is_spliced(const struct json_doc *doc, const struct str *out)
 static void try_edit(const struct json_doc *doc, const char *const *keys, size_t n)
 {
 	_cleanup_str_ struct str out = { 0 };
-	_cleanup_json_doc_ struct json_doc again;
+	_cleanup_json_doc_ struct json_doc again = { .spans = NULL };
 	const struct json_span *at, *old = json_doc_top(doc);
 	struct err err = { 0 };
 

@@ -7,9 +7,11 @@
 //
 //   node fake-anthropic.mjs [--listen HOST:PORT] [--tool Bash|Write] [--file NAME]
 //                           [--content TEXT] [--reply TEXT] [--log FILE] [--seconds N]
+//                           [--input JSON]
 //
 // Prints "ready PORT" when it accepts connections; port 0 lets the kernel choose.
-// The log gets one JSON object a line for each request.
+// The log gets one JSON object a line for each request, with what the tool said. --input is what
+// the tool is asked instead of making the file.
 
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -26,6 +28,7 @@ const { values: opt } = parseArgs({
 		content: { type: 'string', default: 'made by the agent' },
 		reply: { type: 'string', default: 'The file is there.' },
 		log: { type: 'string' },
+		input: { type: 'string' },
 		seconds: { type: 'string', default: '120' },
 	},
 });
@@ -77,7 +80,7 @@ function chooseAnswer(request) {
 			type: 'tool_use',
 			id: `toolu_${process.hrtime.bigint()}`,
 			name: opt.tool,
-			input: toolInput[opt.tool](request),
+			input: opt.input ? JSON.parse(opt.input) : toolInput[opt.tool](request),
 		}],
 	};
 }
@@ -155,6 +158,7 @@ function handle(http, response, body) {
 		appendFileSync(opt.log, `${JSON.stringify({
 			route, agent, key, authorization,
 			tools: request?.tools?.length, messages: request?.messages?.length,
+			results: newestResults(request ?? {}),
 		})}\n`);
 	}
 	if (request && routes[route])
