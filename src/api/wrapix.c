@@ -12,6 +12,7 @@
 #include "api/identity.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "keys/agent.h"
 #include "net/filter.h"
 #include "os/fs.h"
 #include "session/events.h"
@@ -336,6 +337,17 @@ static void on_network(void *ctx, const struct net_event *event)
 	emit(observer, WRAPIX_DENIED, event->port, text);
 }
 
+static void on_key(void *ctx, const struct key_event *event)
+{
+	struct observer *observer = ctx;
+	struct owner *owner = event->pid ? owner_of(event->pid) : NULL;
+	_cleanup_str_ struct str members = { 0 };
+
+	key_event_add(&members, event);
+	event_log_members(&observer->log, members.s, event->denied, owner);
+	owner_unref(owner);
+}
+
 static char *command_line(struct arena *arena, const struct strv *argv)
 {
 	_cleanup_str_ struct str line = { 0 };
@@ -435,6 +447,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	};
 	struct engine_hooks hooks = {
 		.on_network = on_network,
+		.on_key = on_key,
 		.take_control = take_control,
 		.on_failure = on_failure,
 		.on_note = on_note,

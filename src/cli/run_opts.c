@@ -15,29 +15,44 @@ static int as_err(int r, const struct wrapix_error *error, struct err *err)
 	return error->hint[0] ? err_hint(err, "%s", error->hint) : -err->code;
 }
 
+/* Options whose names in the spec are spelled as in wrapix.json. */
+static const char *spec_name(const char *option)
+{
+	static const char *const names[][2] = {
+		{ "as-root", "asRoot" },
+		{ "allow-nested", "allowNested" },
+		{ "deploy-key", "deployKey" },
+		{ "deploy-key-mode", "deployKeyMode" },
+		{ "deploy-key-confirm", "deployKeyConfirm" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(option, names[i][0]))
+			return names[i][1];
+	return option;
+}
+
+static const char *const *spec_words(const char *option)
+{
+	return spec_choices(spec_name(option));
+}
+
 static int set_key(void *ctx, const struct opt *opt, const char *value, struct err *err)
 {
 	struct run_args *args = ctx;
 	struct wrapix_error error;
 
-	return as_err(wrapix_spec_set(args->spec, opt->name, value, &error), &error, err);
+	return as_err(wrapix_spec_set(args->spec, spec_name(opt->name), value, &error), &error,
+		      err);
 }
 
-/* Flags whose names in the spec are spelled as in wrapix.json. */
 static int set_flag(void *ctx, const struct opt *opt, _unused_ const char *value, struct err *err)
 {
-	static const char *const names[][2] = {
-		{ "as-root", "asRoot" },
-		{ "allow-nested", "allowNested" },
-	};
 	struct run_args *args = ctx;
-	const char *key = opt->name;
 	struct wrapix_error error;
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(opt->name, names[i][0]))
-			key = names[i][1];
-	return as_err(wrapix_spec_set(args->spec, key, "true", &error), &error, err);
+	return as_err(wrapix_spec_set(args->spec, spec_name(opt->name), "true", &error), &error,
+		      err);
 }
 
 static int add_env(void *ctx, _unused_ const struct opt *opt, const char *value, struct err *err)
@@ -86,7 +101,7 @@ static const char *const *profile_words(_unused_ const char *name)
 }
 
 #define KEY .kind = OPT_CALL, .call = set_key
-#define WORDS KEY, .words = spec_choices, .complete = COMPLETE_WORDS
+#define WORDS KEY, .words = spec_words, .complete = COMPLETE_WORDS
 #define SPEC_FLAG .kind = OPT_CALL, .call = set_flag
 
 /* What both commands take, after their own. */
@@ -120,6 +135,13 @@ static const struct opt shared_opts[] = {
 	{ 0, "filter-tier", "queue|static|ports", WORDS,
 	  .help = "catch connections in no better way than this; for tests of older kernels' "
 		  "ways" },
+	{ 0, "deploy-key", "NAME", KEY,
+	  .help = "let the sandbox push and sign with this pair of keys, which stay outside; see "
+		  "'wrapix help key'" },
+	{ 0, "deploy-key-mode", "agent|file", WORDS,
+	  .help = "agent: the sandbox can ask for signatures; file: it can read the keys (default: "
+		  "agent)" },
+	{ 0, "deploy-key-confirm", SPEC_FLAG, .help = "ask before each signature" },
 	{ 0, "cpus", "N", KEY, .help = "at most this many processors' time, as 1.5" },
 	{ 0, "memory", "SIZE", KEY, .help = "at most this much memory, as 4G" },
 	{ 0, "pids", "N", KEY, .help = "at most this many processes and threads" },

@@ -6,12 +6,15 @@
 
 struct loop;
 struct net_event;
+struct key_event;
 
 enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
 
 struct engine_hooks {
 	/* Something was denied on the filtered network, or a connection of it ended. */
 	void (*on_network)(void *ctx, const struct net_event *event);
+	/* A signature was made with a deploy key, or refused. */
+	void (*on_key)(void *ctx, const struct key_event *event);
 	/* Asked once, after EVENT_STARTED, where rules can change: the listening socket of the session
 	 * (session/control.h), which the engine takes over; -1: none. */
 	int (*take_control)(void *ctx);

@@ -289,6 +289,15 @@ struct owner *owners_find(struct owners *owners, int diag, const struct queue_pa
 	return NULL;
 }
 
+struct owner *owner_of(pid_t pid)
+{
+	struct owner_recent one = { .thread = pid, .fd = -1 };
+	struct owner *owner = describe(&one);
+
+	owner_unref(one.owner);
+	return owner;
+}
+
 void owner_unref(struct owner *owner)
 {
 	if (owner && --owner->refs == 0)

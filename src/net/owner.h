@@ -46,5 +46,7 @@ void owners_note(struct owners *owners, pid_t thread);
 /* A reference, or NULL when it is not known. diag is ns_sockets.diag. Call while the socket is
  * there: before a refusal, after a connection was made. */
 struct owner *owners_find(struct owners *owners, int diag, const struct queue_packet *packet);
+/* The process of this number on the host, as a reference; NULL without memory. */
+struct owner *owner_of(pid_t pid);
 void owner_unref(struct owner *owner); /* NULL is fine */
 void owners_release(struct owners *owners);

@@ -147,8 +147,10 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 		r = plan_network(&plan, spec, host, err);
 	if (r == 0) {
 		plan_env(&plan, spec, host);
-		r = plan_agent(&plan, spec, host, err);
+		r = plan_deploy_key(&plan, spec, host, err);
 	}
+	if (r == 0)
+		r = plan_agent(&plan, spec, host, err);
 	/* Last: a file of ours that came after would be written into the user's tree. */
 	if (r == 0)
 		r = plan_mounts(&plan, spec, host, err);

@@ -10,6 +10,7 @@
 #include "spec/spec.h"
 
 #define AGENT_INSIDE "/opt/wrapix"
+#define AGENT_SOCKET_INSIDE "/etc/wrapix/ssh/agent"
 
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
  * of the user's. */
@@ -24,6 +25,7 @@ enum op_kind {
 	OP_COVER,    /* a generated file over one that is there: content */
 	OP_HIDE,     /* an empty file or directory over what is there */
 	OP_READONLY, /* what is there, read-only */
+	OP_SOCKET,   /* a socket of our own on which the supervisor listens */
 };
 
 enum op_flags {
@@ -50,6 +52,15 @@ enum access_class { ACCESS_READ, ACCESS_WRITE, ACCESS_DEV };
 struct access_rule {
 	const char *path;
 	enum access_class class;
+};
+
+/* A deploy key. The paths are the private halves, outside; either may be NULL. */
+struct plan_keys {
+	bool agent; /* the supervisor signs with them; else they stand inside as files */
+	char *name; /* NULL: there is none */
+	char *deploy, *signing;
+	char *trusted; /* host keys that the user pinned beside the built-in ones; or NULL */
+	char *asker;   /* the program that asks the user first; NULL: nobody asks */
 };
 
 struct plan {
@@ -92,6 +103,8 @@ struct plan {
 	enum cgroup_kind limits_by;
 	bool tty[3];
 
+	struct plan_keys keys;
+
 	char *project;      /* on the host */
 	struct strv says;   /* lines the user is told at the start */
 	struct strv weaker; /* what holds less here than it could, one line each */
@@ -119,6 +132,12 @@ static inline bool plan_needs_netns(const struct plan *plan)
 	return plan_is_lazy(plan) || plan_has_ports(plan);
 }
 
+/* The supervisor answers as an ssh-agent. */
+static inline bool plan_has_key_agent(const struct plan *plan)
+{
+	return plan->keys.name && plan->keys.agent;
+}
+
 static inline bool plan_has_tty(const struct plan *plan)
 {
 	return plan->tty[0] || plan->tty[1] || plan->tty[2];
@@ -142,5 +161,7 @@ void plan_setenv(struct plan *plan, const char *name, const char *value);
 void plan_env(struct plan *plan, const struct spec *spec, const struct host *host);
 int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
 		 struct err *err);
+int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct host *host,
+		    struct err *err);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
 	       struct err *err);

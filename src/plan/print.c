@@ -14,7 +14,7 @@ static const char *const op_names[] = {
 	[OP_DIR] = "dir",           [OP_FILE] = "file",       [OP_LINK] = "link",
 	[OP_BIND] = "bind",         [OP_SCRATCH] = "scratch", [OP_PROC] = "proc",
 	[OP_DEVPTS] = "devpts",     [OP_COVER] = "cover",     [OP_HIDE] = "hide",
-	[OP_READONLY] = "readonly",
+	[OP_READONLY] = "readonly", [OP_SOCKET] = "socket",
 };
 
 static const char *const access_names[] = {
@@ -133,6 +133,21 @@ static void print_ports(struct str *out, struct arena *a, const struct plan *pla
 		print_words(out, "host-port", &into);
 }
 
+static struct strv keys_shown(struct arena *a, const struct plan_keys *keys)
+{
+	struct strv shown = { 0 };
+
+	strv_add(a, &shown, keys->name);
+	strv_add(a, &shown, keys->agent ? "agent" : "file");
+	if (keys->deploy)
+		strv_add(a, &shown, "deploy");
+	if (keys->signing)
+		strv_add(a, &shown, "signing");
+	if (keys->asker)
+		strv_add(a, &shown, "confirm");
+	return shown;
+}
+
 static void print_limits(struct str *out, const struct plan *plan)
 {
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
@@ -191,6 +206,11 @@ void plan_print(const struct plan *plan, FILE *file)
 		str_addf(&out, "filter    %s%s\n", filter_tier_name(plan->filter_tier),
 			 plan->explain ? ", tells programs why" : "");
 	print_ports(&out, &a, plan);
+	if (plan->keys.name) {
+		struct strv keys = keys_shown(&a, &plan->keys);
+
+		print_words(&out, "keys", &keys);
+	}
 	print_protections(&out, plan);
 	print_limits(&out, plan);
 	for (size_t i = 0; i < plan->env.len; i++)
@@ -307,6 +327,17 @@ static void json_ports(struct str *out, const struct plan *plan)
 	arena_release(&a);
 }
 
+static void json_keys(struct str *out, const struct plan *plan)
+{
+	struct arena a = { 0 };
+	struct strv keys = { 0 };
+
+	if (plan->keys.name)
+		keys = keys_shown(&a, &plan->keys);
+	json_list(out, "keys", &keys);
+	arena_release(&a);
+}
+
 static void json_env(struct str *out, const struct plan *plan)
 {
 	struct strv shown = { 0 };
@@ -345,6 +376,7 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_key(&out, "explain");
 	str_add(&out, plan->explain ? "true" : "false");
 	json_ports(&out, plan);
+	json_keys(&out, plan);
 	json_pair(&out, "seccomp", seccomp_describe(plan_seccomp(plan)));
 	json_rules(&out, plan);
 	json_limits(&out, plan);

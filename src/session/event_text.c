@@ -209,6 +209,24 @@ static void add_rule(struct str *out, struct json_object *event)
 	add_labelled(out, " ", get_string(event, "rule"));
 }
 
+/* "signed: deploy key site, git@github.com" */
+static void add_signature(struct str *out, struct json_object *event)
+{
+	const char *host = get_string(event, "name");
+
+	str_add(out, "signed: ");
+	str_add_escaped(out, get_string(event, "key"));
+	str_add(out, " key ");
+	str_add_escaped(out, get_string(event, "keyName"));
+	if (host[0]) {
+		str_add(out, ", ");
+		str_add_escaped(out, get_string(event, "user"));
+		str_add(out, "@");
+		str_add_escaped(out, host);
+	}
+	add_process(out, event);
+}
+
 static void add_exit(struct str *out, struct json_object *event)
 {
 	double status = get_number(event, "status");
@@ -228,9 +246,9 @@ static const struct {
 	const char *type;
 	void (*add)(struct str *out, struct json_object *event);
 } types[] = {
-	{ "deny", add_network },    { "connection", add_network }, { "limit", add_limit },
-	{ "warning", add_warning }, { "rule", add_rule },          { "exit", add_exit },
-	{ "truncated", add_gap },
+	{ "deny", add_network },    { "connection", add_network },  { "limit", add_limit },
+	{ "warning", add_warning }, { "rule", add_rule },           { "exit", add_exit },
+	{ "truncated", add_gap },   { "signature", add_signature },
 };
 
 static void add_header(struct str *out, struct json_object *header)

@@ -409,10 +409,27 @@ static void add_rule(struct event_log *log, bool denies, const char *rule)
 	add_line(log, now(), body.s, false);
 }
 
+void event_log_members(struct event_log *log, const char *members, bool denied,
+		       const struct owner *owner)
+{
+	_cleanup_free_ char *process = process_text(owner);
+	_cleanup_str_ struct str body = { 0 };
+
+	if (denied) {
+		add_denial(log, members, TAKE_PTR(process));
+		return;
+	}
+	str_add(&body, members);
+	if (process) {
+		add_key(&body, "process");
+		str_add(&body, process);
+	}
+	add_line(log, now(), body.s, false);
+}
+
 static void add_network(struct event_log *log, const struct net_event *event)
 {
 	bool denied = event->type == NET_EVENT_DENIED;
-	_cleanup_free_ char *process = process_text(event->owner);
 	_cleanup_str_ struct str body = { 0 };
 
 	add_string(&body, "type", denied ? "deny" : "connection");
@@ -425,15 +442,7 @@ static void add_network(struct event_log *log, const struct net_event *event)
 	add_string(&body, "rule", event->rule);
 	if (!denied || event->seconds > 0)
 		add_traffic(&body, event);
-	if (denied) {
-		add_denial(log, body.s, TAKE_PTR(process));
-		return;
-	}
-	if (process) {
-		add_key(&body, "process");
-		str_add(&body, process);
-	}
-	add_line(log, now(), body.s, false);
+	event_log_members(log, body.s, denied, event->owner);
 }
 
 void event_log_network(struct event_log *log, const struct net_event *event)

@@ -65,6 +65,11 @@ void event_log_init(struct event_log *log, const char *state_home, const struct 
 void event_log_watch(struct event_log *log, struct loop *loop);
 
 void event_log_network(struct event_log *log, const struct net_event *event);
+/* An event of another room's: the members of a JSON object, beginning with "type". Of denials equal
+ * ones within a second are counted. owner: who it was; NULL: not known. */
+struct owner;
+void event_log_members(struct event_log *log, const char *members, bool denied,
+		       const struct owner *owner);
 /* An event that is one sentence: "limit", "warning". */
 void event_log_text(struct event_log *log, const char *type, const char *text);
 /* Writes what waits. Before the session is taken off the list: who follows one that is not there and

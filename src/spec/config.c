@@ -240,6 +240,9 @@ static const struct key keys[] = {
 	{ "publish", IN_CONFIG, config_read_publish },
 	{ "hostPorts", IN_CONFIG, config_read_host_ports },
 	{ "limits", IN_CONFIG, read_limits },
+	{ "deployKey", IN_CONFIG, config_read_deploy_key },
+	{ "deployKeyMode", IN_CONFIG, config_read_word },
+	{ "deployKeyConfirm", IN_CONFIG, config_read_bool },
 	{ "engine", IN_CONFIG, config_read_word },
 	{ "agent", IN_CONFIG, config_read_word },
 	{ "home", IN_CONFIG, config_read_word },
@@ -252,7 +255,6 @@ static const struct key keys[] = {
 
 /* Keys that are promised and not built yet: better refused than ignored. */
 static const struct key later_keys[] = {
-	{ "deployKey", IN_CONFIG, read_later },
 	{ "packages", IN_CONFIG | IN_PROFILE, read_later },
 	{ "workspace", IN_CONFIG, read_later },
 };

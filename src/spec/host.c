@@ -16,6 +16,7 @@
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
 #include "spec/agent.h"
+#include "spec/deploykey.h"
 #include "spec/host_priv.h"
 #include "spec/project.h"
 
@@ -39,6 +40,7 @@ static const char *const env_names[] = {
 	"GIT_AUTHOR_EMAIL",
 	"GIT_COMMITTER_NAME",
 	"GIT_COMMITTER_EMAIL",
+	"WRAPIX_GIT_SIGN",
 };
 
 bool host_env_allowed(const char *name)
@@ -261,6 +263,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	probe_mounts(spec, &host);
 	agent_probe(spec, host_raw_env(environment, "PATH"), &host);
 	git_identity_probe(&host);
+	deploy_key_probe(spec, environment, &host);
 	cgroup_probe(&host.cgroup);
 	host.landlock_abi = landlock_abi();
 	host.inside = is_inside();

@@ -50,6 +50,15 @@ struct agent_facts {
 	char *interpreter; /* outside /usr: mounted beside it */
 };
 
+/* The pair of keys that the spec names: the paths of the private halves, the public ones as text. */
+struct deploy_key_facts {
+	char *name; /* NULL: none was looked for */
+	char *deploy, *signing;
+	char *deploy_public, *signing_public;
+	char *known_hosts; /* what the user trusts beside the built-in ones */
+	char *asker;       /* the program that asks the user; NULL: there is none */
+};
+
 struct env_fact {
 	char *name, *value;
 };
@@ -97,6 +106,7 @@ struct host {
 	struct project_facts project;
 	struct path_facts mounts; /* one for each of spec->mounts, canonical */
 	struct agent_facts agent;
+	struct deploy_key_facts keys;
 };
 
 void host_release(struct host *host);

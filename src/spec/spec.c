@@ -11,6 +11,7 @@ static const char *const engines[] = { "auto", "native", "podman", "apple", NULL
 static const char *const networks[] = { "open", "none", "host", "filtered", NULL };
 static const char *const tiers[] = { "queue", "static", "ports", NULL };
 static const char *const homes[] = { "fresh", "keep", NULL };
+static const char *const key_modes[] = { "agent", "file", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 
 /* A parser says what is wrong without key and value; spec_set() puts them before it. */
@@ -217,6 +218,9 @@ static const struct key keys[] = {
 	{ "memory", parse_bytes, FIELD(limits.memory), NULL, MIB, INT64_MAX },
 	{ "pids", parse_count, FIELD(limits.pids), NULL, 1, 1 << 22 },
 	{ "disk", parse_bytes, FIELD(limits.disk), NULL, MIB, INT64_MAX },
+	{ "deployKey", parse_name, FIELD(deploy_key) },
+	{ "deployKeyMode", parse_choice, FIELD(deploy_key_mode), key_modes },
+	{ "deployKeyConfirm", parse_bool, FIELD(deploy_key_confirm), bools },
 	{ "explain", parse_bool, FIELD(explain), bools },
 	{ "only", parse_bool, FIELD(only), bools },
 	{ "force", parse_bool, FIELD(force), bools },
@@ -296,6 +300,11 @@ const char *filter_tier_name(enum filter_tier tier)
 const char *home_mode_name(enum home_mode mode)
 {
 	return word(homes, mode);
+}
+
+const char *key_mode_name(enum key_mode mode)
+{
+	return word(key_modes, mode);
 }
 
 void spec_init(struct spec *spec)

@@ -23,6 +23,8 @@ enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST, NET_FILTERED };
 /* The best way to catch connections that may be used; the numbers are net/nft.h's plus one. */
 enum filter_tier { FILTER_UNSET, FILTER_QUEUE, FILTER_STATIC, FILTER_PORTS };
 enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
+/* How a deploy key is used: by asking the supervisor, or as a file inside. */
+enum key_mode { KEY_MODE_UNSET, KEY_MODE_AGENT, KEY_MODE_FILE };
 
 struct mount_spec {
 	char *src;  /* as written, before expansion; relative to the project when layer is
@@ -94,6 +96,9 @@ struct spec {
 	struct port_spec *ports;
 	size_t n_ports;
 	bool publish_auto; /* every port that something inside listens on */
+	char *deploy_key;  /* the name of a pair of keys; NULL: none */
+	enum key_mode deploy_key_mode;
+	bool deploy_key_confirm; /* the user is asked for each signature */
 
 	bool only;         /* mount DIR alone, without its repository */
 	bool force;        /* accept '/' and the home directory as DIR */
@@ -152,3 +157,4 @@ const char *engine_name(enum engine_kind kind);
 const char *net_mode_name(enum net_mode mode);
 const char *filter_tier_name(enum filter_tier tier);
 const char *home_mode_name(enum home_mode mode);
+const char *key_mode_name(enum key_mode mode);

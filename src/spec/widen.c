@@ -191,6 +191,23 @@ static bool nested_widens(const struct spec *now, const struct spec *want, bool 
 	return want->allow_nested && !(users && now->allow_nested);
 }
 
+/* Who may push with the user's key, whether it can be read, and whether the user is asked. */
+static bool deploy_key_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return !(users && !strcmp(now->deploy_key, want->deploy_key));
+}
+
+static bool key_mode_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return want->deploy_key_mode == KEY_MODE_FILE &&
+	       !(users && now->deploy_key_mode == KEY_MODE_FILE);
+}
+
+static bool key_confirm_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->deploy_key_confirm && !want->deploy_key_confirm;
+}
+
 static bool only_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return users && now->only && !want->only;
@@ -213,10 +230,20 @@ static const struct {
 	const char *key;
 	bool (*widens)(const struct spec *now, const struct spec *want, bool users);
 } rules[] = {
-	{ "network", network_widens }, { "agent", agent_widens }, { "profile", profile_widens },
-	{ "engine", engine_widens },   { "home", home_widens },   { "allowNested", nested_widens },
-	{ "only", only_widens },       { "cpus", limits_widen },  { "memory", limits_widen },
-	{ "pids", limits_widen },      { "disk", limits_widen },
+	{ "network", network_widens },
+	{ "agent", agent_widens },
+	{ "profile", profile_widens },
+	{ "engine", engine_widens },
+	{ "home", home_widens },
+	{ "allowNested", nested_widens },
+	{ "deployKey", deploy_key_widens },
+	{ "deployKeyMode", key_mode_widens },
+	{ "deployKeyConfirm", key_confirm_widens },
+	{ "only", only_widens },
+	{ "cpus", limits_widen },
+	{ "memory", limits_widen },
+	{ "pids", limits_widen },
+	{ "disk", limits_widen },
 };
 
 void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,

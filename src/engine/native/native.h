@@ -20,6 +20,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/control.h"
+#include "keys/protocol.h"
 #include "net/uplink.h"
 #include "net/ports.h"
 #include "plan/plan.h"
@@ -63,6 +64,8 @@ struct sandbox {
 	int control;
 	int pty_master;      /* -1: none */
 	int netns, listener; /* for the lazy network and ports; -1: none */
+	int agent;           /* the listening socket of the ssh-agent; -1: none */
+	struct keyring keys;
 	struct ports ports;
 	struct cgroup cgroup;
 	enum cgroup_kind limits_by;

@@ -15,7 +15,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "base/path.h"
 #include "engine/native/native.h"
@@ -354,11 +356,32 @@ static int do_readonly(struct root *root, const struct op *op, struct err *err)
 	return attach(root, op, fd, err);
 }
 
+/* The supervisor listens; the name is in our own file system, which is read-only from here on. */
+static int do_socket(struct root *root, const struct op *op, struct err *err)
+{
+	const char *name = go_to(root, op, err);
+	_cleanup_close_ int fd = -1;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	if (!name)
+		return -err->code;
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", name);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The new root is entered, and with it the directory left, when it is complete. */
+	if (fd < 0 || fchdir(root->parent) < 0 ||
+	    bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    fchmodat(root->parent, name, op->mode, 0) < 0 || listen(fd, SOMAXCONN) < 0)
+		return err_errno(err, errno, "listening on '%s'", op->dest);
+	if (control_send(root->child->control, CONTROL_AGENT, 0, fd) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
 static int (*const actions[])(struct root *, const struct op *, struct err *) = {
 	[OP_DIR] = do_dir,           [OP_FILE] = do_file,       [OP_LINK] = do_link,
 	[OP_BIND] = do_bind,         [OP_SCRATCH] = do_scratch, [OP_PROC] = do_proc,
 	[OP_DEVPTS] = do_devpts,     [OP_COVER] = do_cover,     [OP_HIDE] = do_hide,
-	[OP_READONLY] = do_readonly,
+	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,
 };
 
 static int finish(struct root *root, struct err *err)

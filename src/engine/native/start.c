@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "engine/native/keys.h"
 #include "engine/native/native.h"
 #include "net/uplink.h"
 #include "os/fs.h"
@@ -71,7 +72,8 @@ void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
 
 static bool needs_go(const struct plan *plan)
 {
-	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD || plan_has_ports(plan);
+	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD || plan_has_ports(plan) ||
+	       plan_has_key_agent(plan);
 }
 
 /* The command line and the environment of the supervisor lie in the child's memory too, and
@@ -163,6 +165,8 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 	if (r == 0)
 		r = enter_ports(sandbox, err);
 	if (r == 0)
+		r = keys_load(sandbox, err);
+	if (r == 0)
 		control_send(sandbox->control, CONTROL_GO, 0, -1);
 	return r;
 }
@@ -178,6 +182,7 @@ static void receive_descriptors(struct sandbox *sandbox)
 		int *ret_fd;
 	} due[] = {
 		{ plan_is_lazy(plan) && sandbox->netns < 0, CONTROL_NETNS, &sandbox->netns },
+		{ plan_has_key_agent(plan), CONTROL_AGENT, &sandbox->agent },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
 		{ plan_has_listener(plan), CONTROL_LISTENER, &sandbox->listener },
 	};
@@ -220,13 +225,15 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	keyring_release(&sandbox->keys);
 	uplink_stop(&sandbox->uplink);
 	ports_stop(&sandbox->ports);
 	cgroup_remove(&sandbox->cgroup);
 	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		int fd = (int[]){ sandbox->pidfd, sandbox->control,  sandbox->pty_master,
-				  sandbox->netns, sandbox->listener, status_pipe }[i];
+				  sandbox->netns, sandbox->listener, sandbox->agent,
+				  status_pipe }[i];
 
 		if (fd >= 0)
 			close(fd);
@@ -250,6 +257,23 @@ static int make_group(struct sandbox *sandbox, const char *id, struct err *err)
 	return cgroup_create(&sandbox->cgroup, &plan->cgroup, CGROUP_NONE, id, &plan->limits, err);
 }
 
+/* Everything up to the command's exec. */
+static int start_command(struct sandbox *sandbox, struct child *child, struct source_id *sources,
+			 const char *id, struct err *err)
+{
+	const struct plan *plan = sandbox->plan;
+	int r = ports_bind(&sandbox->ports, plan->ports, plan->n_ports, err);
+
+	if (r == 0)
+		r = make_group(sandbox, id, err);
+	child->limits_by = sandbox->limits_by;
+	if (r == 0)
+		r = identify_sources(plan, sources, err);
+	if (r == 0)
+		r = clone_child(sandbox, child, err);
+	return r == 0 ? await_exec(sandbox, child, err) : r;
+}
+
 int native_run(const struct plan *plan, const char *id, const struct engine_hooks *hooks,
 	       int *ret_status, struct err *err)
 {
@@ -262,6 +286,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 		.pty_master = -1,
 		.netns = -1,
 		.listener = -1,
+		.agent = -1,
 		.ports = PORTS_NONE,
 	};
 	struct child child = {
@@ -285,22 +310,13 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
 	sandbox.ports.automatic = plan->publish_auto;
-	r = ports_bind(&sandbox.ports, plan->ports, plan->n_ports, err);
-	if (r == 0)
-		r = make_group(&sandbox, id, err);
-	child.limits_by = sandbox.limits_by;
-	if (r == 0)
-		r = identify_sources(plan, sources, err);
-	if (r == 0)
-		r = clone_child(&sandbox, &child, err);
-	if (r == 0)
-		r = await_exec(&sandbox, &child, err);
+	r = start_command(&sandbox, &child, sources, id, err);
 	if (r == 0) {
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		r = supervise(&sandbox, ret_status, err);
-		prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	}
 	clean(&sandbox, child.status);
+	prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
 }

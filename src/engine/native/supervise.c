@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "engine/native/guards.h"
+#include "engine/native/keys.h"
 #include "engine/native/native.h"
 #include "engine/native/network.h"
 #include "engine/native/terminal.h"
@@ -24,6 +25,7 @@ struct supervisor {
 	struct terminal terminal;
 	bool has_terminal;
 	struct network network;
+	struct key_agent keys;
 	struct guards guards;
 	int status; /* the command's wait status, -1 until it ended */
 };
@@ -156,6 +158,8 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 	if (r == 0)
 		r = network_start(&s->network, &s->loop, sandbox, &s->guards.dispatch, err);
 	if (r == 0)
+		r = keys_serve(&s->keys, &s->loop, sandbox, err);
+	if (r == 0)
 		r = guards_start(&s->guards, &s->loop, sandbox, err);
 	if (r == 0 && sandbox->pty_master >= 0) {
 		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
@@ -222,6 +226,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	if (r == 0)
 		r = reap_init(&s, err);
 	guards_stop(&s.guards);
+	key_agent_stop(&s.keys);
 	network_stop(&s.network);
 	tell_loop(&s, NULL);
 	if (s.signals.fd >= 0)

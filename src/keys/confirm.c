@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking the user. The question holds words of the sandbox's; whoever makes it escapes them. */
+#include "keys/confirm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "os/proc.h"
+
+_Noreturn static void ask(const char *program, const char *question)
+{
+	int null;
+
+	os_reset_signals();
+	prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	os_close_all_but(3, NULL, 0);
+	setenv("SSH_ASKPASS_PROMPT", "confirm", 1);
+	execl(program, program, question, NULL);
+	_exit(127);
+}
+
+/* The program has ended, or is to. */
+static bool take_answer(struct confirm *confirm)
+{
+	int status = 0;
+
+	loop_remove(confirm->loop, &confirm->source);
+	close(take_fd(&confirm->source.fd));
+	while (waitpid(confirm->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	confirm->pid = 0;
+	ticker_run(&confirm->ticker, false);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int on_end(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct confirm *confirm = container_of(source, struct confirm, source);
+
+	(void)events;
+	(void)err;
+	confirm->on_answer(confirm->ctx, take_answer(confirm));
+	return 0;
+}
+
+static void on_tick(struct ticker *ticker)
+{
+	struct confirm *confirm = container_of(ticker, struct confirm, ticker);
+
+	if (confirm->pid && os_seconds() >= confirm->deadline)
+		os_pidfd_kill(confirm->source.fd, SIGKILL);
+}
+
+int confirm_start(struct confirm *confirm, struct loop *loop,
+		  void (*on_answer)(void *ctx, bool yes), void *ctx, struct err *err)
+{
+	*confirm = (struct confirm){
+		.source = { .fd = -1, .on_event = on_end },
+		.on_answer = on_answer,
+		.ctx = ctx,
+	};
+	if (ticker_start(&confirm->ticker, loop, on_tick, err) < 0)
+		return -err->code;
+	confirm->loop = loop;
+	return 0;
+}
+
+int confirm_ask(struct confirm *confirm, const char *program, const char *question, struct err *err)
+{
+	pid_t pid = fork();
+	int fd;
+
+	if (pid < 0)
+		return err_errno(err, errno, "fork");
+	if (pid == 0)
+		ask(program, question);
+	confirm->pid = pid;
+	fd = os_pidfd_open(pid);
+	confirm->source.fd = fd;
+	if (fd >= 0 && loop_add(confirm->loop, &confirm->source, EPOLLIN, err) == 0) {
+		confirm->deadline = os_seconds() + CONFIRM_SECONDS;
+		ticker_run(&confirm->ticker, true);
+		return 0;
+	}
+	if (fd < 0)
+		err_errno(err, -fd, "pidfd_open");
+	kill(pid, SIGKILL);
+	take_answer(confirm);
+	return -err->code;
+}
+
+void confirm_cancel(struct confirm *confirm)
+{
+	if (!confirm->pid)
+		return;
+	os_pidfd_kill(confirm->source.fd, SIGKILL);
+	take_answer(confirm);
+}
+
+void confirm_stop(struct confirm *confirm)
+{
+	if (!confirm->loop)
+		return;
+	confirm_cancel(confirm);
+	ticker_stop(&confirm->ticker);
+	confirm->loop = NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking for a pair of deploy keys. Private halves are not read here, only noted. */
+#include "spec/deploykey.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/embed.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "os/fs.h"
+#include "os/proc.h"
+#include "spec/config_priv.h"
+#include "spec/host_priv.h"
+
+#define PUBLIC_MAX 4096
+#define HOSTS_MAX ((size_t)1 << 20)
+
+extern const struct embedded builtin_known_hosts[];
+
+const char *known_hosts_builtin(void)
+{
+	return builtin_known_hosts[0].data;
+}
+
+char *deploy_key_public(struct arena *arena, const char *text)
+{
+	static const char head[] = "ssh-ed25519 ";
+	static const char form[] = "\0\0\0\x0bssh-ed25519\0\0\0\x20";
+	size_t len;
+	uint8_t bytes[64];
+
+	if (!str_starts(text, head))
+		return NULL;
+	len = strcspn(text + sizeof(head) - 1, " \t\r\n");
+	if (base64_decode(text + sizeof(head) - 1, len, bytes, sizeof(bytes)) != 51 ||
+	    memcmp(bytes, form, sizeof(form) - 1) != 0)
+		return NULL;
+	return arena_strndup(arena, text, sizeof(head) - 1 + len);
+}
+
+static char *read_public(struct host *host, const char *private)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *path = arena_printf(&host->arena, "%s.pub", private);
+
+	if (os_read_file_at(AT_FDCWD, path, PUBLIC_MAX, &text, NULL) < 0)
+		return NULL;
+	return deploy_key_public(&host->arena, text);
+}
+
+static char *find_private(struct host *host, const char *name, const char *ending)
+{
+	char *path = arena_printf(&host->arena, "%s/" DEPLOY_KEYS_DIR "/%s%s", host->home, name,
+				  ending);
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? path : NULL;
+}
+
+/* The program that can ask the user: the one that ssh would take. */
+static char *find_asker(struct host *host, char **environment)
+{
+	const char *named = host_raw_env(environment, "SSH_ASKPASS");
+	const char *path = host_raw_env(environment, "PATH");
+
+	if (named && named[0] == '/')
+		return os_find_program(&host->arena, named, path, host->project.top);
+	return os_find_program(&host->arena, "ssh-askpass", path, host->project.top);
+}
+
+void deploy_key_probe(const struct spec *spec, char **environment, struct host *host)
+{
+	struct deploy_key_facts *keys = &host->keys;
+	_cleanup_free_ char *text = NULL;
+
+	if (!spec->deploy_key)
+		return;
+	keys->name = arena_strdup(&host->arena, spec->deploy_key);
+	keys->deploy = find_private(host, spec->deploy_key, "");
+	keys->signing = find_private(host, spec->deploy_key, "-signing");
+	keys->deploy_public = keys->deploy ? read_public(host, keys->deploy) : NULL;
+	keys->signing_public = keys->signing ? read_public(host, keys->signing) : NULL;
+	if (os_read_file_at(AT_FDCWD, path_join(&host->arena, host->config_home, KNOWN_HOSTS_FILE),
+			    HOSTS_MAX, &text, NULL) == 0)
+		keys->known_hosts = arena_strdup(&host->arena, text);
+	if (spec->deploy_key_confirm)
+		keys->asker = find_asker(host, environment);
+}
+
+/* "NAME", or {"name": ..., "mode": ..., "confirm": ...}. */
+int config_read_deploy_key(const struct reader *reader, const struct json_at *at,
+			   struct json_object *value, struct err *err)
+{
+	static const char *const words[] = { "name", "mode", "confirm" };
+	static const char *const keys[] = { "deployKey", "deployKeyMode", "deployKeyConfirm" };
+
+	if (json_object_is_type(value, json_type_string))
+		return config_read_word(reader, at, value, err);
+	if (!json_object_is_type(value, json_type_object))
+		return json_err_type(at, value, "a name, or an object with \"name\"", err);
+	json_object_object_foreach(value, key, entry)
+	{
+		size_t i = 0;
+		int r;
+
+		while (i < ARRAY_LEN(words) && strcmp(words[i], key))
+			i++;
+		if (i == ARRAY_LEN(words))
+			return json_err_key(JSON_KEY(at, key), words, ARRAY_LEN(words), err);
+		r = (i == 2 ? config_read_bool : config_read_word)(reader, JSON_KEY(NULL, keys[i]),
+								   entry, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
