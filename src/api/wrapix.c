@@ -18,6 +18,7 @@
 #include "session/events.h"
 #include "session/session.h"
 #include "spec/project.h"
+#include "spec/registry.h"
 
 const char *wrapix_version(void)
 {
@@ -170,15 +171,43 @@ static int check_rules(const struct spec *spec, struct err *err)
 	arena_release(&arena);
 	for (size_t i = 0; i < spec->n_rules; i++)
 		allows |= !spec->rules[i].deny;
-	if (r == 0 && spec->n_rules && !allows && spec->net == NET_UNSET) {
+	if (r == 0 && spec_names_hosts(spec) && !allows && spec->net == NET_UNSET) {
 		err_usage(err, "only hosts to deny are named, so none could be reached");
 		return err_hint(err, "name those to --allow as well");
 	}
-	if (r == 0 && spec->n_rules && spec->net != NET_UNSET && spec->net != NET_FILTERED) {
+	if (r == 0 && spec_names_hosts(spec) && spec->net != NET_UNSET &&
+	    spec->net != NET_FILTERED) {
 		err_usage(err, "hosts are named, and the network is '%s'",
 			  net_mode_name(spec->net));
 		return err_hint(err, "--allow and --deny belong to --network filtered");
 	}
+	return r;
+}
+
+/* What the profile's tools download from, as this machine's own configuration names it. */
+static int add_registries(struct spec *spec, struct strv *says, struct err *err)
+{
+	struct arena *a = &spec->arena;
+	const struct registry_place place = {
+		.home = getenv("HOME") ?: "/",
+		.cache_home = base_dir(a, "XDG_CACHE_HOME", ".cache"),
+		.path = getenv("PATH") ?: "",
+		.except = os_realpath(a, spec->dir),
+	};
+	struct strv hosts = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < spec->from_profile.registries.len; i++) {
+		const char *tool = spec->from_profile.registries.v[i];
+
+		if (!registry_hosts(a, tool, &place, &hosts))
+			strv_addf(a, says,
+				  "this machine does not say where %s downloads from; if it must, "
+				  "name the host with --allow",
+				  tool);
+	}
+	for (size_t i = 0; r == 0 && i < hosts.len; i++)
+		r = spec_add_rule(spec, hosts.v[i], false, LAYER_PROFILE, err);
 	return r;
 }
 
@@ -187,12 +216,15 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		     struct wrapix_plan *plan, struct err *err)
 {
 	struct project_config project = { 0 };
+	struct strv says = { 0 };
 	int r = 0;
 
 	if (!host_json && !spec->spec.as_root)
 		r = identity_become_owner(spec->spec.dir, err);
 	if (r == 0)
 		r = spec_load_layers(&spec->spec, &project, err);
+	if (r == 0 && !host_json && spec_is_filtered(&spec->spec))
+		r = add_registries(&spec->spec, &says, err);
 	if (r == 0)
 		r = check_rules(&spec->spec, err);
 	/* A plan may be looked at before it is trusted; it is the run that is refused. */
@@ -211,6 +243,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 	}
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
+	for (size_t i = 0; r == 0 && i < says.len; i++)
+		strv_add(&plan->plan.arena, &plan->plan.says, says.v[i]);
 	/* What an untrusted file asks for may be impossible, too: that is not the first thing to say. */
 	if (r < 0 && plan->is_untrusted)
 		*err = plan->untrusted;

@@ -90,7 +90,9 @@ char *os_find_program(struct arena *arena, const char *name, const char *path_li
 	return NULL;
 }
 
-static pid_t spawn_captured(char *const argv[], int out)
+enum { CAPTURE_SECONDS = 10 };
+
+static pid_t spawn_captured(char *const argv[], const char *dir, int out)
 {
 	pid_t pid = fork();
 	int null;
@@ -98,16 +100,18 @@ static pid_t spawn_captured(char *const argv[], int out)
 	if (pid != 0)
 		return pid;
 	os_reset_signals();
+	alarm(CAPTURE_SECONDS);
 	null = open("/dev/null", O_RDWR);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
-	dup2(out, STDERR_FILENO);
+	dup2(null, STDERR_FILENO);
 	os_close_all_but(3, NULL, 0);
-	execv(argv[0], argv);
+	if (chdir(dir) == 0)
+		execv(argv[0], argv);
 	_exit(127);
 }
 
-int os_capture(char *const argv[], size_t max, char **ret_output)
+int os_capture(char *const argv[], const char *dir, size_t max, char **ret_output)
 {
 	char *out = NULL;
 	size_t len = 0;
@@ -116,7 +120,7 @@ int os_capture(char *const argv[], size_t max, char **ret_output)
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	pid = spawn_captured(argv, fds[1]);
+	pid = spawn_captured(argv, dir, fds[1]);
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);

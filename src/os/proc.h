@@ -22,6 +22,7 @@ void os_reset_signals(void);
 char *os_find_program(struct arena *arena, const char *name, const char *path_list,
 		      const char *except);
 
-/* Runs a program to its end with its output caught; for probes. Standard input is /dev/null.
- * Returns the wait status, or -errno. Output beyond max bytes is dropped. */
-int os_capture(char *const argv[], size_t max, char **ret_output);
+/* Runs a program in dir to its end with its standard output caught; for probes, which get ten seconds.
+ * Standard input and error are /dev/null. Returns the wait status, or -errno. Output of more than max
+ * bytes counts as none. */
+int os_capture(char *const argv[], const char *dir, size_t max, char **ret_output);

@@ -90,7 +90,7 @@ static void note_landlock(struct plan *plan)
 static enum net_mode default_network(const struct spec *spec, const struct host *host)
 {
 	/* Who names hosts means these and no others. */
-	if (spec->n_rules)
+	if (spec_names_hosts(spec))
 		return NET_FILTERED;
 	return host->inside ? NET_HOST : NET_OPEN;
 }

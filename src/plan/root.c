@@ -107,10 +107,23 @@ static void add_identity(struct plan *plan, const struct spec *spec, const struc
 	add_file(plan, "/etc/nsswitch.conf", 0644, nsswitch);
 }
 
-static void add_scratch(struct plan *plan, const struct host *host)
+/* What a profile's programs write to. Below what is writable anyway there is nothing to do. */
+static void add_writable(struct plan *plan, const char *dir)
+{
+	bool writable = path_is_below(dir, HOME_INSIDE) || path_is_below(dir, WORKSPACE_INSIDE);
+
+	for (size_t i = 0; i < ARRAY_LEN(scratch); i++)
+		writable |= path_is_below(dir, scratch[i].dest);
+	if (!writable)
+		plan_add(plan, OP_SCRATCH, dir, NULL, 0)->mode = 0755;
+}
+
+static void add_scratch(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	for (size_t i = 0; i < ARRAY_LEN(scratch); i++)
 		plan_add(plan, OP_SCRATCH, scratch[i].dest, NULL, 0)->mode = scratch[i].mode;
+	for (size_t i = 0; i < spec->from_profile.writable.len; i++)
+		add_writable(plan, spec->from_profile.writable.v[i]);
 	plan_add(plan, OP_DIR, arena_printf(&plan->arena, "/run/user/%u", host->uid), NULL, 0)
 		->mode = 0700;
 	plan_add(plan, OP_DIR, "/run/lock", NULL, 0)->mode = 0755;
@@ -200,7 +213,7 @@ int plan_root(struct plan *plan, const struct spec *spec, const struct host *hos
 	for (size_t i = 0; i < host->etc.len; i++)
 		add_host_path(plan, &host->etc.v[i]);
 	add_identity(plan, spec, host);
-	add_scratch(plan, host);
+	add_scratch(plan, spec, host);
 	add_home(plan, spec, host);
 	add_dev(plan, host);
 	add_proc(plan, host);

@@ -35,19 +35,6 @@ static int read_text(_unused_ const struct reader *reader, const struct json_at 
 	return json_check_type(at, value, json_type_string, err);
 }
 
-/* 'checks' of a profile: commands that show inside that its tools are there. Only their form counts
- * here. */
-static int read_texts(const struct reader *reader, const struct json_at *at,
-		      struct json_object *value, struct err *err)
-{
-	int r = json_check_type(at, value, json_type_array, err);
-	size_t n = r == 0 ? json_object_array_length(value) : 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = read_text(reader, JSON_INDEX(at, i), json_object_array_get_idx(value, i), err);
-	return r;
-}
-
 static int read_later(_unused_ const struct reader *reader, const struct json_at *at,
 		      _unused_ struct json_object *value, struct err *err)
 {
@@ -248,14 +235,18 @@ static const struct key keys[] = {
 	{ "home", IN_CONFIG, config_read_word },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
-	{ "description", IN_PROFILE, read_text },
+	{ "description", IN_PROFILE, config_read_description },
 	{ "extends", IN_PROFILE, read_text }, /* profile.c has followed it */
-	{ "checks", IN_PROFILE, read_texts },
+	{ "packages", IN_PROFILE, config_read_packages },
+	{ "writable", IN_PROFILE, config_read_writable },
+	{ "domains", IN_PROFILE, config_read_domains },
+	{ "registries", IN_PROFILE, config_read_registries },
+	{ "checks", IN_PROFILE, config_read_checks },
 };
 
 /* Keys that are promised and not built yet: better refused than ignored. */
 static const struct key later_keys[] = {
-	{ "packages", IN_CONFIG | IN_PROFILE, read_later },
+	{ "packages", IN_CONFIG, read_later },
 	{ "workspace", IN_CONFIG, read_later },
 };
 

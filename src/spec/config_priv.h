@@ -25,6 +25,18 @@ int config_read_publish(const struct reader *reader, const struct json_at *at,
 			struct json_object *value, struct err *err);
 int config_read_host_ports(const struct reader *reader, const struct json_at *at,
 			   struct json_object *value, struct err *err);
+int config_read_description(const struct reader *reader, const struct json_at *at,
+			    struct json_object *value, struct err *err);
+int config_read_packages(const struct reader *reader, const struct json_at *at,
+			 struct json_object *value, struct err *err);
+int config_read_writable(const struct reader *reader, const struct json_at *at,
+			 struct json_object *value, struct err *err);
+int config_read_domains(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err);
+int config_read_registries(const struct reader *reader, const struct json_at *at,
+			   struct json_object *value, struct err *err);
+int config_read_checks(const struct reader *reader, const struct json_at *at,
+		       struct json_object *value, struct err *err);
 
 int config_read_deploy_key(const struct reader *reader, const struct json_at *at,
 			   struct json_object *value, struct err *err);

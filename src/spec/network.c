@@ -18,6 +18,20 @@ int spec_add_rule(struct spec *spec, const char *text, bool deny, enum layer lay
 	return 0;
 }
 
+/* A profile's hosts are what its tools need where the network is filtered; they do not ask for it. */
+bool spec_names_hosts(const struct spec *spec)
+{
+	for (size_t i = 0; i < spec->n_rules; i++)
+		if (spec->rules[i].layer > LAYER_PROFILE)
+			return true;
+	return false;
+}
+
+bool spec_is_filtered(const struct spec *spec)
+{
+	return spec->net == NET_FILTERED || (spec->net == NET_UNSET && spec_names_hosts(spec));
+}
+
 static bool parse_port(const char *text, size_t len, uint16_t *ret)
 {
 	unsigned n = 0;

@@ -57,6 +57,23 @@ struct port_spec {
 	enum layer layer;
 };
 
+/* A package of a profile's, by the name that its source has for it. */
+struct package_spec {
+	char *source; /* one of package_sources */
+	char *name;
+};
+extern const char *const package_sources[]; /* "debian", "fedora", "nix"; NULL-terminated */
+
+/* What profiles alone say. */
+struct profile_spec {
+	char *about; /* one sentence or two */
+	struct package_spec *packages;
+	size_t n_packages;
+	struct strv writable;   /* directories inside that programs write to */
+	struct strv registries; /* tools whose own configuration names hosts: spec/registry.h */
+	struct strv checks;     /* command lines that show that a tool is there */
+};
+
 /* 0 means unset in each. */
 struct limits {
 	double cpus;
@@ -100,6 +117,8 @@ struct spec {
 	enum key_mode deploy_key_mode;
 	bool deploy_key_confirm; /* the user is asked for each signature */
 
+	struct profile_spec from_profile;
+
 	bool only;         /* mount DIR alone, without its repository */
 	bool force;        /* accept '/' and the home directory as DIR */
 	bool allow_nested; /* user namespaces inside */
@@ -133,6 +152,9 @@ int spec_add_env(struct spec *spec, const char *name, const char *value, enum la
 /* A rule of the filtered network. Every one counts, whichever its layer. */
 int spec_add_rule(struct spec *spec, const char *text, bool deny, enum layer layer,
 		  struct err *err);
+/* True when somebody but the profile named a host, and when the network will be filtered. */
+bool spec_names_hosts(const struct spec *spec);
+bool spec_is_filtered(const struct spec *spec);
 /* "[IP:]HOST[:SANDBOX]", by default the same port on both sides, or "auto". */
 int spec_add_publish(struct spec *spec, const char *text, enum layer layer, struct err *err);
 /* "PORT" on the host's loopback. */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asking package tools where they download from.
+ *
+ * A tool is run in '/', where no project can put a configuration of its own before it, and what is
+ * found below the project is not run. Running npm takes a fifth of a second, so an answer is kept in
+ * the cache under a stamp of what it depends on: the tool, the user's configuration files, the
+ * environment variables. cargo tells nobody its default; what it has used before lies in its home.
+ */
+#include "spec/registry.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+enum { ANSWER_MAX = 64 * 1024, MAX_HOSTS = 32 };
+
+struct registry {
+	const char *name;
+	const char *program;
+	const char *ask[6];       /* its arguments; none: see look */
+	bool bare;                /* the answer has names that are no URLs */
+	const char *variables[4]; /* of the environment, and files, that change the answer */
+	const char *files[4];     /* "~/..." or absolute */
+	void (*look)(struct arena *arena, const struct registry_place *place, struct strv *ret);
+};
+
+/* pip's default is in its code, and a configured index comes on top. */
+static const char ask_pip[] =
+	"from pip._internal.models.index import PyPI\n"
+	"from pip._internal.configuration import Configuration\n"
+	"c = Configuration(isolated=False); c.load()\n"
+	"v = [str(x) for k, x in c.items() if k.endswith(('index-url', 'find-links'))]\n"
+	"print(*(v or [PyPI.simple_url, 'https://' + PyPI.file_storage_domain + '/']))\n";
+
+static void look_at_cargo(struct arena *arena, const struct registry_place *place,
+			  struct strv *ret);
+
+static const struct registry registries[] = {
+	{ "npm",
+	  "npm",
+	  { "config", "get", "registry" },
+	  .variables = { "npm_config_registry", "NPM_CONFIG_REGISTRY" },
+	  .files = { "~/.npmrc", "/etc/npmrc" } },
+	{ "pip",
+	  "python3",
+	  { "-c", ask_pip },
+	  .variables = { "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE" },
+	  .files = { "~/.config/pip/pip.conf", "~/.pip/pip.conf", "/etc/pip.conf" } },
+	{ "go",
+	  "go",
+	  { "env", "GOPROXY", "GOSUMDB" },
+	  .bare = true,
+	  .variables = { "GOPROXY", "GOSUMDB" },
+	  .files = { "~/.config/go/env" } },
+	{ "cargo", .look = look_at_cargo },
+};
+
+const char *registry_name(size_t i)
+{
+	return i < ARRAY_LEN(registries) ? registries[i].name : NULL;
+}
+
+/* --- hosts in a text --- */
+
+static bool is_host(const char *s, size_t len)
+{
+	bool dot = false;
+
+	if (!len || len > 253 || s[0] == '-' || s[0] == '.' || s[len - 1] == '.' ||
+	    memmem(s, len, "..", 2))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-' && s[i] != '.')
+			return false;
+		dot |= s[i] == '.';
+	}
+	return dot;
+}
+
+/* "https://user@host:port/path", and the like with "sparse+" before it. */
+static void scan_word(struct arena *arena, const char *word, size_t len, bool bare,
+		      struct strv *ret)
+{
+	const char *end = word + len, *host = memmem(word, len, "://", 3), *at;
+	bool plain = host && host - word >= 4 && !strncmp(host - 4, "http", 4);
+	unsigned long port = plain ? 80 : 443;
+	size_t n;
+	char *rule;
+
+	if (!host && !bare)
+		return;
+	host = host ? host + 3 : word;
+	n = strcspn(host, "/?#");
+	if (n < (size_t)(end - host))
+		end = host + n;
+	at = memrchr(host, '@', (size_t)(end - host));
+	if (at)
+		host = at + 1;
+	n = strcspn(host, ":");
+	if (n < (size_t)(end - host)) {
+		port = strtoul(host + n + 1, NULL, 10);
+		end = host + n;
+	}
+	if (!is_host(host, (size_t)(end - host)) || !port || port > 65535)
+		return;
+	rule = arena_printf(arena, "%.*s:%lu", (int)(end - host), host, port);
+	if (ret->len < MAX_HOSTS && !strv_has(ret, rule))
+		strv_add(arena, ret, rule);
+}
+
+void registry_scan(struct arena *arena, const char *text, bool bare, struct strv *ret)
+{
+	static const char between[] = " \t\r\n,|\"'";
+
+	while (*(text += strspn(text, between))) {
+		size_t len = strcspn(text, between);
+
+		scan_word(arena, text, len, bare, ret);
+		text += len;
+	}
+}
+
+/* --- cargo --- */
+
+/* An index that cargo has used: its directory is the host's name and a hash, and the index says
+ * where the crates themselves are. */
+static void look_at_index(struct arena *arena, int dir, const char *name, struct strv *ret)
+{
+	const char *dash = strrchr(name, '-');
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (!dash || dash == name)
+		return;
+	scan_word(arena, name, (size_t)(dash - name), true, ret);
+	if (os_read_file_at(dir, arena_printf(arena, "%s/config.json", name), ANSWER_MAX, &text,
+			    &len) == 0)
+		registry_scan(arena, text, false, ret);
+}
+
+static void look_at_cargo(struct arena *arena, const struct registry_place *place, struct strv *ret)
+{
+	const char *home = getenv("CARGO_HOME");
+	DIR *dir = opendir(
+		path_join(arena, home && home[0] == '/' ? home : place->home,
+			  home && home[0] == '/' ? "registry/index" : ".cargo/registry/index"));
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			look_at_index(arena, dirfd(dir), entry->d_name, ret);
+	if (dir)
+		closedir(dir);
+}
+
+/* --- asking, and remembering the answer --- */
+
+static void stamp_file(struct str *out, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		str_addf(out, "%s %lld %lld.%09ld\n", path, (long long)st.st_size,
+			 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+/* Names the answer: it changes when anything does that the answer depends on. */
+static char *make_stamp(struct arena *arena, const struct registry *registry, const char *program,
+			const struct registry_place *place)
+{
+	_cleanup_str_ struct str text = { 0 };
+	char hash[SHA256_HEX];
+
+	str_addf(&text, "%s %s\n", registry->name, place->home);
+	stamp_file(&text, program);
+	for (size_t i = 0; i < ARRAY_LEN(registry->files) && registry->files[i]; i++)
+		stamp_file(&text, registry->files[i][0] == '~'
+					  ? path_join(arena, place->home, registry->files[i] + 2)
+					  : registry->files[i]);
+	for (size_t i = 0; i < ARRAY_LEN(registry->variables) && registry->variables[i]; i++)
+		str_addf(&text, "%s=%s\n", registry->variables[i],
+			 getenv(registry->variables[i]) ?: "");
+	sha256_hex(text.s, text.len, hash);
+	return arena_printf(arena, "%s-%.16s", registry->name, hash);
+}
+
+static bool ask(struct arena *arena, const struct registry *registry, const char *program,
+		struct strv *ret)
+{
+	char *argv[ARRAY_LEN(registry->ask) + 2] = { (char *)program };
+	_cleanup_free_ char *answer = NULL;
+	int status;
+
+	for (size_t i = 0; i < ARRAY_LEN(registry->ask) && registry->ask[i]; i++)
+		argv[i + 1] = (char *)registry->ask[i];
+	status = os_capture(argv, "/", ANSWER_MAX, &answer);
+	if (status != 0)
+		return false;
+	registry_scan(arena, answer, registry->bare, ret);
+	return ret->len > 0;
+}
+
+/* A cache that cannot be read or written costs time and nothing else. */
+static bool recall(struct arena *arena, const char *dir, const char *stamp, struct strv *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (os_read_file_at(AT_FDCWD, path_join(arena, dir, stamp), ANSWER_MAX, &text, &len) < 0)
+		return false;
+	registry_scan(arena, text, true, ret);
+	return ret->len > 0;
+}
+
+static void remember(const char *dir, const char *stamp, const struct strv *hosts)
+{
+	_cleanup_str_ struct str text = { 0 };
+	_cleanup_close_ int fd = -1;
+	struct err ignored;
+
+	if (os_mkdirs(dir, 0700, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < hosts->len; i++)
+		str_addf(&text, "%s\n", hosts->v[i]);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		os_write_file_atomic(fd, stamp, text.s, text.len, 0600, &ignored);
+}
+
+static bool ask_or_recall(struct arena *arena, const struct registry *registry,
+			  const struct registry_place *place, struct strv *ret)
+{
+	char *program = os_find_program(arena, registry->program, place->path, place->except);
+	const char *dir = path_join(arena, place->cache_home, "wrapix/registries"), *stamp;
+
+	if (!program)
+		return false;
+	stamp = make_stamp(arena, registry, program, place);
+	if (recall(arena, dir, stamp, ret))
+		return true;
+	if (!ask(arena, registry, program, ret))
+		return false;
+	remember(dir, stamp, ret);
+	return true;
+}
+
+bool registry_hosts(struct arena *arena, const char *name, const struct registry_place *place,
+		    struct strv *ret)
+{
+	struct strv hosts = { 0 };
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(registries); i++) {
+		if (strcmp(registries[i].name, name))
+			continue;
+		if (registries[i].look)
+			registries[i].look(arena, place, &hosts);
+		found = registries[i].look ? hosts.len > 0
+					   : ask_or_recall(arena, &registries[i], place, &hosts);
+	}
+	for (size_t i = 0; found && i < hosts.len; i++)
+		strv_add(arena, ret, hosts.v[i]);
+	return found;
+}
