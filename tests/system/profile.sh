@@ -1,8 +1,7 @@
 #!/bin/sh
+# shellcheck disable=SC1091,SC2016,SC2088,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 # SPDX-License-Identifier: MIT
 # Profiles: what 'wrapix profile' says, tools tried inside, and hosts that the tools of this machine name.
-#
-# shellcheck disable=SC2317 # functions that check() calls by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
