@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The paths of the settings become rules on resolved paths. This file looks at the file system.
+ *
+ * Symbolic links: a deny rule follows them all, and also denies changing a link that it went through.
+ * A rule that allows follows only those that the sandbox cannot have made: in directories that belong
+ * to root, that nobody else may write, and that do not lie in the working directory. Otherwise a
+ * command could leave 'build -> ~/.ssh' behind and be given ~/.ssh the next time.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "spec/glob.h"
+#include "spec/srt.h"
+#include "spec/srt_paths.h"
+
+#define MAX_LINKS 40
+
+/* Goes through the components of a path. */
+struct walk {
+	struct arena *arena;
+	const char *cwd;
+	bool follow_all;
+	char *done, *rest;
+	struct strv links; /* that were gone through */
+	const char *stop;  /* the link that was not followed, or NULL */
+	bool absent;
+};
+
+static bool is_trusted_dir(const struct walk *w, const char *dir)
+{
+	struct stat st;
+
+	return !stat(dir, &st) && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       !path_is_below(dir, w->cwd);
+}
+
+static int follow(struct walk *w, const char *link, struct err *err)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(link, target, sizeof(target));
+
+	if (n < 0 || n == sizeof(target))
+		return err_errno(err, n < 0 ? errno : ENAMETOOLONG, "reading the link '%s'", link);
+	if (w->links.len >= MAX_LINKS)
+		return err_errno(err, ELOOP, "resolving '%s'", link);
+	strv_add(w->arena, &w->links, link);
+	w->rest = arena_printf(w->arena, "%.*s/%s", (int)n, target, w->rest);
+	if (target[0] == '/')
+		w->done = arena_strdup(w->arena, "/");
+	return 0;
+}
+
+/* One component further; '..' of a link's target goes up from where the link led to. */
+static int step(struct walk *w, struct err *err)
+{
+	size_t skip = strspn(w->rest, "/"), n = strcspn(w->rest + skip, "/");
+	char *name = arena_strndup(w->arena, w->rest + skip, n), *next;
+	struct stat st;
+
+	w->rest += skip + n;
+	if (!n || !strcmp(name, "."))
+		return 0;
+	next = path_join(w->arena, w->done, name);
+	if (!strcmp(name, "..") || w->absent || lstat(next, &st) < 0) {
+		w->absent = w->absent || strcmp(name, "..") != 0;
+		w->done = next;
+		return 0;
+	}
+	if (!S_ISLNK(st.st_mode)) {
+		w->done = next;
+		return 0;
+	}
+	if (w->follow_all || is_trusted_dir(w, w->done))
+		return follow(w, next, err);
+	w->stop = next;
+	return 0;
+}
+
+static int walk_path(struct walk *w, const char *path, struct err *err)
+{
+	int r = 0;
+
+	w->done = arena_strdup(w->arena, "/");
+	w->rest = arena_strdup(w->arena, path);
+	while (r == 0 && *w->rest && !w->stop)
+		r = step(w, err);
+	return r;
+}
+
+/* '~' is the home; the rest counts from the working directory. */
+static char *make_absolute(struct arena *arena, const struct srt_place *place, const char *text)
+{
+	if (text[0] == '~' && (!text[1] || text[1] == '/'))
+		return path_join(arena, place->home, text + 1 + (text[1] == '/'));
+	return path_join(arena, place->cwd, text);
+}
+
+char *srt_resolve_allowed(struct arena *arena, const struct srt_place *place, const char *text,
+			  const char *key, struct srt_notes *notes, struct err *err)
+{
+	struct walk w = { .arena = arena, .cwd = place->cwd };
+
+	if (walk_path(&w, make_absolute(arena, place, text), err) < 0) {
+		err_wrap(err, "%s", key);
+		return NULL;
+	}
+	if (!w.stop)
+		return w.done;
+	strv_addf(
+		notes->arena, &notes->lines,
+		"%s: '%s' goes through the symbolic link '%s', which is not followed; name what it "
+		"points to",
+		key, text, w.stop);
+	return arena_strdup(arena, "");
+}
+
+struct maker {
+	const struct srt_config *config;
+	const struct srt_place *place;
+	struct file_rules *rules;
+	struct srt_notes *notes;
+	struct arena *arena;
+};
+
+static bool denies(enum file_rule_kind kind)
+{
+	return kind == FILE_DENY_READ || kind == FILE_DENY_WRITE;
+}
+
+static int add(const struct maker *m, const struct file_rule_source *source, struct err *err)
+{
+	return file_rules_add(m->rules, source, err);
+}
+
+/* A deny rule at the end of the links, and at each of them against its replacement. */
+static int add_resolved(const struct maker *m, struct file_rule_source source, const char *tail,
+			struct err *err)
+{
+	struct walk w = { .arena = m->arena, .cwd = m->place->cwd, .follow_all = true };
+	int r = walk_path(&w, source.path, err);
+
+	if (r < 0)
+		return err_wrap(err, "%s", source.key);
+	source.path = *tail ? arena_printf(m->arena, "%s%s", strcmp(w.done, "/") ? w.done : "",
+					   tail)
+			    : w.done;
+	source.absent = w.absent;
+	r = add(m, &source, err);
+	for (size_t i = 0; r == 0 && i < w.links.len; i++) {
+		struct file_rule_source link = source;
+
+		link.kind = FILE_DENY_WRITE;
+		link.path = w.links.v[i];
+		link.literal = true;
+		r = add(m, &link, err);
+	}
+	return r;
+}
+
+/* A rule that allows, unless a link stops it. */
+static int add_allowed(const struct maker *m, struct file_rule_source source, const char *tail,
+		       struct err *err)
+{
+	char *path = srt_resolve_allowed(m->arena, m->place, source.path, source.key, m->notes,
+					 err);
+
+	if (!path)
+		return -err->code;
+	if (!*path)
+		return 0;
+	source.path = *tail ? arena_printf(m->arena, "%s%s", strcmp(path, "/") ? path : "", tail)
+			    : path;
+	return add(m, &source, err);
+}
+
+static int add_rule(const struct maker *m, struct file_rule_source source, struct err *err)
+{
+	char *prefix = source.literal ? NULL : glob_prefix(m->arena, source.path);
+	const char *tail = "", *whole = source.path;
+	struct stat st;
+	int r;
+
+	if (prefix && strcmp(prefix, source.path) != 0) {
+		tail = source.path + (strcmp(prefix, "/") ? strlen(prefix) : 0);
+		source.path = prefix;
+	} else {
+		source.literal = true;
+	}
+	r = denies(source.kind) ? add_resolved(m, source, tail, err)
+				: add_allowed(m, source, tail, err);
+	if (r < 0 || !*tail || lstat(whole, &st) < 0 ||
+	    (!denies(source.kind) && S_ISLNK(st.st_mode)))
+		return r;
+	/* Something is really called like the pattern. */
+	source.path = whole;
+	source.literal = true;
+	return denies(source.kind) ? add_resolved(m, source, "", err)
+				   : add_allowed(m, source, "", err);
+}
+
+/* The sandbox has its own of these; the host's are never written. */
+static bool is_private(const char *path)
+{
+	return path_is_below(path, "/dev") || path_is_below(path, "/proc") ||
+	       path_is_below(path, "/sys");
+}
+
+static int add_entry(const struct maker *m, const struct srt_path *entry, struct err *err)
+{
+	char *path = make_absolute(m->arena, m->place, entry->text);
+	struct file_rule_source source = {
+		.kind = entry->kind,
+		.text = entry->text,
+		.path = path,
+		.key = entry->key,
+		.origin = m->config->origin
+				  ? arena_printf(m->arena, "%s:%u", m->config->origin, entry->line)
+				  : NULL,
+		.literal = entry->literal,
+		.firm = entry->firm,
+	};
+
+	if (entry->kind == FILE_ALLOW_WRITE && is_private(path)) {
+		if (!path_is_below(path, "/dev"))
+			strv_addf(m->notes->arena, &m->notes->lines,
+				  "%s: '%s' cannot be made writable", entry->key, entry->text);
+		return 0;
+	}
+	return add_rule(m, source, err);
+}
+
+static int allow_write(const struct maker *m, const char *path, const char *key, struct err *err)
+{
+	return add_rule(m,
+			(struct file_rule_source){ .kind = FILE_ALLOW_WRITE,
+						   .text = path,
+						   .path = path,
+						   .key = key,
+						   .literal = true },
+			err);
+}
+
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* What may be written without being asked for. A working directory that holds the home is too much to
+ * be given away by standing in it. */
+static int add_defaults(const struct maker *m, struct err *err)
+{
+	const struct srt_place *place = m->place;
+	struct arena *a = m->arena;
+	int r = 0;
+
+	if (!path_is_below(place->home, place->cwd))
+		r = allow_write(m, place->cwd, "the working directory", err);
+	if (r == 0 && place->tmpdir)
+		r = allow_write(m, place->tmpdir, "the temporary directory", err);
+	if (r == 0 && is_own_dir("/tmp/claude"))
+		r = allow_write(m, "/tmp/claude", "the temporary directory", err);
+	if (r == 0 && place->git_dir)
+		r = allow_write(m, place->git_dir, "the repository", err);
+	if (r == 0)
+		r = allow_write(m, path_join(a, place->home, ".npm/_logs"), "built in", err);
+	if (r == 0)
+		r = allow_write(m, path_join(a, place->home, ".claude/debug"), "built in", err);
+	return r;
+}
+
+/* Who could rewrite the settings could give himself everything. */
+static int protect_settings(const struct maker *m, struct err *err)
+{
+	if (!m->place->settings)
+		return 0;
+	return add_rule(m,
+			(struct file_rule_source){ .kind = FILE_DENY_WRITE,
+						   .text = m->place->settings,
+						   .path = m->place->settings,
+						   .key = "the settings file",
+						   .literal = true },
+			err);
+}
+
+int srt_file_rules(const struct srt_config *config, const struct srt_place *place,
+		   struct file_rules *ret, struct srt_notes *notes, struct err *err)
+{
+	struct file_rules rules;
+	struct maker m = { config, place, &rules, notes, NULL };
+	int r;
+
+	file_rules_init(&rules, place->home, place->cwd);
+	m.arena = &rules.arena;
+	rules.disabled = config->disabled;
+	r = add_defaults(&m, err);
+	for (size_t i = 0; r == 0 && i < config->n_paths; i++)
+		r = add_entry(&m, &config->paths[i], err);
+	if (r == 0)
+		r = protect_settings(&m, err);
+	if (r == 0)
+		r = file_rules_protect(&rules, &config->protect_add, &config->protect_remove,
+				       config->allow_git_config, err);
+	if (r < 0)
+		file_rules_release(&rules);
+	else
+		*ret = rules;
+	return r;
+}

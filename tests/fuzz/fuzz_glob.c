@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Two texts, a NUL between them, as a pattern and a path: what is covered ends where a name ends. */
+#include <string.h>
+
+#include "base/path.h"
+#include "spec/glob.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena arena = { NULL };
+	struct err err;
+	const char *text = arena_strndup(&arena, size ? (const char *)data : "", size);
+	size_t len = strlen(text);
+	const char *pattern = path_join(&arena, "/", text);
+	const char *path = path_join(&arena, "/", len < size ? text + len + 1 : "");
+
+	for (int flags = 0; flags <= (GLOB_PLAIN | GLOB_FOLD); flags++) {
+		struct glob *glob = glob_compile(&arena, pattern, flags, &err);
+		ssize_t n = glob ? glob_cover(glob, path) : -1;
+
+		check(glob || strlen(pattern) >= GLOB_MAX);
+		check(n <= (ssize_t)strlen(path));
+		check(n < 0 || !path[n] || path[n] == '/' || n == 1);
+		check(!glob || glob_same_below(glob, path, path));
+		if (glob && flags == GLOB_PLAIN)
+			check((n >= 0) == path_is_below(path, pattern));
+		if (glob && flags & GLOB_PLAIN)
+			check(glob_cover(glob, pattern) == (ssize_t)strlen(pattern) ||
+			      flags & GLOB_FOLD);
+	}
+	check(path_is_below(pattern, glob_prefix(&arena, pattern)));
+	arena_release(&arena);
+	return 0;
+}
