@@ -155,6 +155,14 @@ static int check_trust(struct spec *spec, const struct project_config *project, 
 			   base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"), err);
 }
 
+static void wrap_escaped(struct err *err, const char *where)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	str_add_escaped(&shown, where);
+	err_wrap(err, "%s", shown.s);
+}
+
 /* The rules of the network, before anything is started for them. */
 static int check_rules(const struct spec *spec, struct err *err)
 {
@@ -167,6 +175,8 @@ static int check_rules(const struct spec *spec, struct err *err)
 
 		r = rule_parse(&arena, spec->rules[i].text, spec->rules[i].deny ? RULE_DENY : 0,
 			       &rule, err);
+		if (r < 0 && spec->rules[i].where)
+			wrap_escaped(err, spec->rules[i].where);
 	}
 	arena_release(&arena);
 	for (size_t i = 0; i < spec->n_rules; i++)

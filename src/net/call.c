@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "net/nsconf.h"
+#include "os/socket.h"
 
 #define CALLS_MAX 256
 #define DIAL_SECONDS 10 /* a server whose own backlog is full answers late */
@@ -38,26 +39,12 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What a peer sees of a connection that leads nowhere. */
-static void reset(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(fd);
-}
-
 socklen_t call_loopback(int family, uint16_t port, struct sockaddr_storage *ret)
 {
 	struct address address = family == AF_INET ? address_v4(INADDR_LOOPBACK)
 						   : (struct address){ { [15] = 1 } };
 
 	return address_to_sockaddr(&address, port, ret);
-}
-
-bool call_is_exhausted(int code)
-{
-	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
 }
 
 int call_take_inside(struct ports *p, unsigned index, struct err *err)
@@ -69,7 +56,7 @@ int call_take_inside(struct ports *p, unsigned index, struct err *err)
 		size_t many = PORTS_POOL;
 
 		r = nsconf_refill(p->netns, fds, many, call_families[index], err);
-		if (call_is_exhausted(-r)) /* there may still be room for one */
+		if (os_is_exhausted(-r)) /* there may still be room for one */
 			r = nsconf_refill(p->netns, fds, many = 1, call_families[index], err);
 		if (r < 0)
 			return r;
@@ -119,7 +106,7 @@ static void give_up(struct call *call)
 {
 	if (call->dialled.fd >= 0)
 		close_dialled(call);
-	reset(call->accepted);
+	os_socket_reset(call->accepted);
 	unlink_call(call);
 	call->ports->n_calls[call->into]--;
 	free(call);
@@ -163,14 +150,10 @@ static void join(struct call *call)
 static int on_dialled(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct call *call = container_of(source, struct call, dialled);
-	int code = 0;
-	socklen_t len = sizeof(code);
 
 	(void)events;
 	(void)err;
-	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
-		code = errno;
-	if (code) {
+	if (os_connect_result(source->fd)) {
 		close_dialled(call);
 		dial(call);
 		return 0;
@@ -203,7 +186,7 @@ void call_turn_away(struct ports *p, int fd, int code)
 {
 	struct err err;
 
-	reset(fd);
+	os_socket_reset(fd);
 	ports_take_spare(p); /* whoever is told may want one too */
 	if (p->warned)
 		return;

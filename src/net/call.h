@@ -27,6 +27,3 @@ void call_expire(struct ports *ports);
 void call_finish(struct ports *ports);
 /* For the relay. */
 void call_on_ended(void *ctx, void *tag, const struct relay_stats *stats);
-
-/* The errors of a lack of descriptors or memory, which passes. */
-bool call_is_exhausted(int code);

@@ -13,6 +13,8 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "os/socket.h"
+
 #define BUDGET_SECONDS 30
 #define ACCEPT_SECONDS 10 /* for the sandbox to take what was connected for it */
 #define CACHE_SIZE 64
@@ -151,13 +153,10 @@ static void ask_proxy(struct dial *dial)
 static int on_connected(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct dial *dial = container_of(source, struct dial, outside);
-	int code = 0;
-	socklen_t len = sizeof(code);
+	int code = os_connect_result(source->fd);
 
 	(void)events;
 	(void)err;
-	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
-		code = errno;
 	if (code) {
 		dial->last_error = code;
 		close_outside(dial);
@@ -360,7 +359,7 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 }
 
 bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, const char *name,
-		 const char *reason)
+		 enum net_reason reason)
 {
 	struct dial *dial = dial_new(list, packet);
 
@@ -385,7 +384,7 @@ static void cut(struct dial *dial, const struct verdict *verdict, const struct a
 	}
 	hooks->failed(hooks->ctx, dial, ECONNREFUSED, verdict->reason, addr);
 	close_outside(dial);
-	dial->refused = net_reason_name(verdict->reason);
+	dial->refused = verdict->reason;
 }
 
 /* The name may still be dialled; perhaps not at each of its addresses. */

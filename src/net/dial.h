@@ -24,9 +24,9 @@ struct dial {
 	const struct rule *rule;
 	struct address addresses[RESOLVER_ADDRESSES];
 	size_t n_addresses, at;
-	uint16_t port;       /* to dial: the proxy's, or the packet's own */
-	bool via_proxy;      /* the addresses are the proxy's */
-	const char *refused; /* nothing is dialled: why, for who connects; NULL: it is dialled */
+	uint16_t port;           /* to dial: the proxy's, or the packet's own */
+	bool via_proxy;          /* the addresses are the proxy's */
+	enum net_reason refused; /* nothing is dialled: why, for who connects; else NET_ALLOWED */
 	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_ASKING, DIAL_CONNECTED } state;
 	struct loop_source outside;
 	time_t deadline;
@@ -71,7 +71,7 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 		const char *name, struct policy *policy, const struct rule *rule);
 /* Keeps a place for a connection that is accepted to be told why it is refused. */
 bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, const char *name,
-		 const char *reason);
+		 enum net_reason reason);
 /* The rules have changed: what they refuse now is refused, with its failed hook (for a connection
  * that the sandbox has been promised only to tell of it). */
 void dial_list_judge(struct dial_list *list, struct policy *policy);

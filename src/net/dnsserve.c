@@ -12,6 +12,7 @@
 
 #include "net/nsconf.h"
 #include "net/owner.h"
+#include "os/socket.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_SECONDS 10
@@ -101,7 +102,7 @@ static void drop(struct dns_client *client)
 	if (client->next)
 		client->next->link = client->link;
 	free(client);
-	if (--server->n_clients == 0)
+	if (--server->n_clients == 0 && !server->paused)
 		ticker_run(&server->ticker, false);
 }
 
@@ -144,6 +145,14 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 	return 0;
 }
 
+/* Without a descriptor to accept with, the loop would be told of the same client for ever. */
+static void pause_tcp(struct dns_server *server)
+{
+	loop_remove(server->loop, &server->tcp);
+	server->paused = true;
+	ticker_run(&server->ticker, true);
+}
+
 static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct dns_server *server = container_of(source, struct dns_server, tcp);
@@ -151,8 +160,11 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	(void)events;
-	if (fd < 0)
+	if (fd < 0) {
+		if (os_is_exhausted(errno))
+			pause_tcp(server);
 		return 0;
+	}
 	client = server->n_clients < CLIENTS_MAX ? calloc(1, sizeof(*client)) : NULL;
 	if (!client) {
 		close(fd);
@@ -177,12 +189,17 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 static void on_tick(struct ticker *ticker)
 {
 	struct dns_server *server = container_of(ticker, struct dns_server, ticker);
+	struct err ignored; /* the pause goes on */
 
 	for (struct dns_client *client = server->clients, *next; client; client = next) {
 		next = client->next;
 		if (os_seconds() >= client->deadline)
 			drop(client);
 	}
+	if (server->paused && loop_add(server->loop, &server->tcp, EPOLLIN, &ignored) == 0)
+		server->paused = false;
+	if (!server->paused && !server->n_clients)
+		ticker_run(ticker, false);
 }
 
 int dns_server_start(struct dns_server *server, struct loop *loop, const struct dns *dns, int udp,

@@ -19,6 +19,7 @@ struct dns_server {
 	struct ticker ticker;
 	struct dns_client *clients;
 	size_t n_clients;
+	bool paused; /* no descriptor for another client; tried again by the ticker */
 	dns_report_fn *report;
 	void *ctx;
 };

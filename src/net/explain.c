@@ -83,7 +83,8 @@ void explainer_stop(struct explainer *explainer)
 }
 
 /* The name is canonical: nothing in it needs escaping. */
-static size_t words_for(const char *name, uint16_t port, const char *reason, char *buf, size_t size)
+static size_t words_for(const char *name, uint16_t port, enum net_reason reason, char *buf,
+			size_t size)
 {
 	static const char alert[] = { 0x15, 3, 1, 0, 2, 2, 49 }; /* fatal, access_denied */
 	char body[2 * NAME_SIZE + 256];
@@ -96,16 +97,17 @@ static size_t words_for(const char *name, uint16_t port, const char *reason, cha
 	n = snprintf(body, sizeof(body),
 		     "wrapix: %s:%u was refused (%s). To allow it, start with --allow %s, or "
 		     "'wrapix allow' for this session, outside of the sandbox.\n",
-		     name, port, reason, name);
+		     name, port, net_reason_name(reason),
+		     net_reason_is_resolved(reason) ? "ADDRESS, the one that it leads to" : name);
 	n = snprintf(buf, size,
 		     "HTTP/1.1 403 Refused by wrapix: %s\r\nContent-Type: text/plain\r\n"
 		     "Content-Length: %d\r\nConnection: close\r\n\r\n%s",
-		     reason, n, body);
+		     net_reason_name(reason), n, body);
 	return (size_t)n;
 }
 
 void explainer_tell(struct explainer *explainer, int fd, const char *name, uint16_t port,
-		    const char *reason)
+		    enum net_reason reason)
 {
 	struct farewell *f = explainer->n < FAREWELLS_MAX ? calloc(1, sizeof(*f)) : NULL;
 	char words[2 * NAME_SIZE + 512];

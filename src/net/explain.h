@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "net/policy.h"
 #include "os/ticker.h"
 
 struct farewell;
@@ -23,4 +24,4 @@ void explainer_stop(struct explainer *explainer);
 bool explainer_can(uint16_t port);
 /* Takes the connection over; when there are too many already it is closed without a word. */
 void explainer_tell(struct explainer *explainer, int fd, const char *name, uint16_t port,
-		    const char *reason);
+		    enum net_reason reason);

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "net/filter_rules.h"
+#include "os/socket.h"
 
 #define CONNECTIONS_MAX 1024
 #define BATCH 64
@@ -86,13 +87,13 @@ static bool is_full(const struct filter *f)
 static bool tell_why(struct filter *f, const struct queue_packet *packet, int inside,
 		     const char *name, enum net_reason reason)
 {
-	if (!f->explain || !name || !explainer_can(packet->dport) || is_full(f))
+	if (!f->explain || !name || !*name || !explainer_can(packet->dport) || is_full(f))
 		return false;
 	if (inside >= 0) {
-		explainer_tell(&f->explainer, inside, name, packet->dport, net_reason_name(reason));
+		explainer_tell(&f->explainer, inside, name, packet->dport, reason);
 		return true;
 	}
-	if (!dial_refuse(&f->dials, packet, name, net_reason_name(reason)))
+	if (!dial_refuse(&f->dials, packet, name, reason))
 		return false;
 	queue_verdict(f->sockets.queue, packet->id, QUEUE_PASS);
 	return true;
@@ -158,15 +159,6 @@ static int on_log(struct loop_source *source, uint32_t events, struct err *err)
 	return 0;
 }
 
-/* What the sandbox sees of a connection that was accepted before it was refused. */
-static void reset(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(fd);
-}
-
 static enum queue_verdict verdict_for(int code)
 {
 	switch (code) {
@@ -190,10 +182,13 @@ static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reas
 		deny(f, dial->name, address, &dial->packet, &verdict);
 	if (dial->state == DIAL_CONNECTED)
 		return; /* the rules have changed; the sandbox comes for it in on_accepted() */
-	if (dial->inside < 0)
+	if (net_reason_is_policy(reason) &&
+	    tell_why(f, &dial->packet, dial->inside, dial->name, reason))
+		dial->inside = -1; /* the explainer's now, or still to be accepted */
+	else if (dial->inside < 0)
 		queue_verdict(f->sockets.queue, dial->packet.id, verdict_for(code));
 	else
-		reset(take_fd(&dial->inside));
+		os_socket_reset(take_fd(&dial->inside));
 }
 
 /* Joins the two sides. The dial is done with. */
@@ -245,7 +240,7 @@ static void on_accepted(struct filter *f, int fd)
 		if (f->explain && dial->name[0] && explainer_can(packet.dport))
 			explainer_tell(&f->explainer, fd, dial->name, packet.dport, dial->refused);
 		else
-			reset(fd);
+			os_socket_reset(fd);
 		dial_free(dial);
 	} else if (dial && dial->state == DIAL_CONNECTED) {
 		join(f, dial, fd);
@@ -254,9 +249,9 @@ static void on_accepted(struct filter *f, int fd)
 		struct address dst = from_in6(&packet.dst);
 
 		deny(f, NULL, &dst, &packet, &(struct verdict){ .reason = NET_RELAY_PORT });
-		reset(fd);
+		os_socket_reset(fd);
 	} else if (!begin(f, &packet, fd)) {
-		reset(fd);
+		os_socket_reset(fd);
 	}
 }
 
@@ -275,7 +270,7 @@ static void shed(struct filter *f, int listener)
 	if (dial)
 		dial_free(dial);
 	if (fd >= 0)
-		reset(fd);
+		os_socket_reset(fd);
 	f->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -371,6 +366,8 @@ static int watch(struct filter *f, struct loop_source *source, int fd,
 
 static int configure(struct filter *f, struct err *err)
 {
+	static const struct address loopback_v4 = { { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 } },
+				    loopback_v6 = { { [15] = 1 } };
 	const struct relay_hooks relay = { on_relay_ended, f };
 	const struct dial_hooks dials = { on_dial_connected, on_dial_failed, f };
 	struct dns dns = { .policy = f->policy, .names = f->names };
@@ -391,6 +388,10 @@ static int configure(struct filter *f, struct err *err)
 		return r;
 	dns.no_ipv6 = !ipv6;
 	dns.explain = f->explain;
+	if (f->serves_host) {
+		dns.host_v4 = &loopback_v4;
+		dns.host_v6 = &loopback_v6;
+	}
 	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
 	f->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,

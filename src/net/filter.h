@@ -53,6 +53,7 @@ struct filter {
 	struct dial_list dials;
 	struct proxy proxy; /* port 0: none */
 	bool explain;       /* who is refused on ports 80 and 443 is told why */
+	bool serves_host;   /* a port of the host's is at the loopback inside, by its names too */
 	struct explainer explainer;
 	struct relay relay;
 	struct owners owners; /* the supervisor notes in it who asks for a socket */

@@ -229,6 +229,11 @@ static int bind_any(int fd, int family, uint16_t port)
 static const struct option listener_options[] = {
 	{ SOL_SOCKET, SO_REUSEADDR },
 };
+/* A port of the host's (net/ports.h) has the loopback's address of the same port. */
+static const struct option shared_options[] = {
+	{ SOL_SOCKET, SO_REUSEADDR },
+	{ SOL_SOCKET, SO_REUSEPORT },
+};
 static const struct option relay_options[] = {
 	{ SOL_SOCKET, SO_REUSEADDR },
 	{ IPPROTO_IP, IP_TRANSPARENT },
@@ -374,7 +379,7 @@ int nsconf_listen(int netns, int family, uint16_t port, int *ret_fd, struct err 
 	int r = nsconf_refill(netns, &fd, 1, family, err);
 
 	if (r == 0)
-		r = open_port(fd, family, port, listener_options, ARRAY_LEN(listener_options), err);
+		r = open_port(fd, family, port, shared_options, ARRAY_LEN(shared_options), err);
 	if (r == 0)
 		*ret_fd = take_fd(&fd);
 	return r;

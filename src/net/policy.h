@@ -75,6 +75,18 @@ enum net_reason {
 };
 const char *net_reason_name(enum net_reason reason); /* "denied-name"; stable, for events */
 
+/* The name is allowed, but not where it leads to: a rule for that address would open it. */
+static inline bool net_reason_is_resolved(enum net_reason reason)
+{
+	return reason >= NET_UNSPECIFIED && reason <= NET_DENIED_RESOLVED;
+}
+
+/* A rule decided, or the lack of one; nothing that the network said. */
+static inline bool net_reason_is_policy(enum net_reason reason)
+{
+	return reason != NET_ALLOWED && reason <= NET_DENIED_RESOLVED;
+}
+
 struct verdict {
 	bool allow;
 	enum net_reason reason;

@@ -21,6 +21,7 @@
 #include "net/autopublish.h"
 #include "net/call.h"
 #include "net/nsconf.h"
+#include "os/socket.h"
 
 #define BACKLOG 128
 #define BATCH 16
@@ -51,7 +52,7 @@ static void shed(struct ports *p, int listener)
 		call_turn_away(p, fd, EMFILE);
 	else
 		ports_take_spare(p);
-	if (fd >= 0 || !call_is_exhausted(code))
+	if (fd >= 0 || !os_is_exhausted(code))
 		return;
 	for (struct forward *f = p->forwards; f; f = f->next)
 		loop_remove(p->loop, &f->source);
@@ -70,7 +71,7 @@ static int on_connection(struct loop_source *source, uint32_t events, struct err
 
 		if (fd >= 0) {
 			call_begin(forward, fd);
-		} else if (call_is_exhausted(errno)) {
+		} else if (os_is_exhausted(errno)) {
 			shed(forward->ports, source->fd);
 			return 0;
 		} else if (errno == EAGAIN) {
@@ -116,7 +117,7 @@ static struct forward *add_forward(struct ports *p, int fd, bool into, uint16_t 
 	return f;
 }
 
-static int listen_at(int fd, const struct sockaddr_storage *at, socklen_t len)
+static int listen_at(int fd, const struct sockaddr_storage *at, socklen_t len, bool inside)
 {
 	const int on = 1;
 
@@ -126,6 +127,8 @@ static int listen_at(int fd, const struct sockaddr_storage *at, socklen_t len)
 		return -errno;
 	/* Connections of an earlier session may still be winding down. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    /* Inside, TIER_PORTS listens on all other addresses of the same port. */
+	    (inside && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0) ||
 	    bind(fd, (const struct sockaddr *)at, len) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
 	return 0;
@@ -137,7 +140,7 @@ static int open_host(const struct address *address, uint16_t port, int *ret_fd)
 	socklen_t len = address_to_sockaddr(address, port, &at);
 	_cleanup_close_ int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
 					0);
-	int r = fd < 0 ? -errno : listen_at(fd, &at, len);
+	int r = fd < 0 ? -errno : listen_at(fd, &at, len, false);
 
 	if (r == 0)
 		*ret_fd = take_fd(&fd);
@@ -191,7 +194,7 @@ static int open_inside(struct ports *p, uint16_t port, unsigned index, struct er
 	struct sockaddr_storage at;
 	socklen_t len = call_loopback(call_families[index], port, &at);
 	_cleanup_close_ int fd = call_take_inside(p, index, err);
-	int r = fd < 0 ? -err->code : listen_at(fd, &at, len);
+	int r = fd < 0 ? -err->code : listen_at(fd, &at, len, true);
 
 	if (r < 0 && call_families[index] == AF_INET6 &&
 	    (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL))

@@ -302,7 +302,9 @@ static int read_keys(const struct reader *reader, struct json_object *root, stru
 int config_apply(struct spec *spec, struct json_object *root, const char *origin, enum layer layer,
 		 struct project_config *project, struct err *err)
 {
-	struct reader reader = { .spec = spec, .layer = layer, .project = project };
+	struct reader reader = {
+		.spec = spec, .layer = layer, .origin = origin, .project = project
+	};
 	_cleanup_str_ struct str shown = { 0 };
 	int r = read_keys(&reader, root, err);
 

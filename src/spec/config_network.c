@@ -25,6 +25,9 @@ static int read_rules(const struct reader *reader, const struct json_at *at,
 			widen_rule(reader->project, reader->spec, shown.s, text);
 		if (r == 0)
 			r = spec_add_rule(reader->spec, text, deny, reader->layer, err);
+		if (r == 0) /* read later, by those who know what a rule is */
+			reader->spec->rules[reader->spec->n_rules - 1].where = arena_printf(
+				&reader->spec->arena, "%s: %s", reader->origin, shown.s);
 	}
 	return r;
 }

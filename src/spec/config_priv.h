@@ -9,6 +9,7 @@ struct json_at;
 struct reader {
 	struct spec *spec;
 	enum layer layer;
+	const char *origin;             /* the file's name */
 	struct project_config *project; /* NULL: nobody asks what widens */
 };
 

@@ -14,7 +14,11 @@ int spec_add_rule(struct spec *spec, const char *text, bool deny, enum layer lay
 	if (spec->n_rules >= SPEC_MAX_RULES)
 		return err_usage(err, "more than %d network rules", SPEC_MAX_RULES);
 	rule = arena_grow(&spec->arena, &spec->rules, &spec->n_rules, sizeof(*rule));
-	*rule = (struct rule_spec){ arena_strdup(&spec->arena, text), deny, layer };
+	*rule = (struct rule_spec){
+		.text = arena_strdup(&spec->arena, text),
+		.deny = deny,
+		.layer = layer,
+	};
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct env_spec {
 /* Who may be reached with --network filtered: "HOST[:PORT]", judged by net/policy.h. */
 struct rule_spec {
 	char *text;
+	char *where; /* in which file, or NULL: given by hand */
 	bool deny;
 	enum layer layer;
 };

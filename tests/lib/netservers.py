@@ -79,6 +79,7 @@ async def digest(reader, writer):
     while data := await reader.read(65536):
         total.update(data)
         size += len(data)
+    log("digest %d %s" % (size, total.hexdigest()))
     writer.write(("%d %s\n" % (size, total.hexdigest())).encode())
 
 

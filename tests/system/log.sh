@@ -179,6 +179,33 @@ check "... nor as JSON" printable "$out"
 check "... which is what it was" json \
 	"deny[0]['process']['argv'][-1] == chr(0x202e) + chr(10) + '{\"t\":1}' and deny[0]['process']['argv'][-2] == chr(27) + ']0;title'"
 
+# --- the other ways to catch connections: what they can tell ---
+for tier in static ports; do
+	filtered --name by-$tier --filter-tier $tier -- sh -c '
+		python3 talk.py ok.example 7000
+		python3 talk.py evil.example 443 2>/dev/null
+		python3 talk.py 9.9.9.9 7000 2>/dev/null
+		python3 talk.py ok.example 22 2>/dev/null
+		python3 send.py'
+	wx log --json by-$tier
+	check "$tier: the connection, and whose it was" json \
+		"[(x['name'], x['address'], x['port'], x['sent'], x['received'], x['process']['argv'][1]) for x in conn] == [('ok.example', '11.22.33.44', 7000, 5, 1000, 'talk.py')]"
+	check "... a name" json "[x['process']['argv'][2] for x in deny if x.get('name') == 'evil.example'] == ['evil.example']"
+	check "... an address" json "[x['reason'] for x in deny if x.get('address') == '9.9.9.9'] == ['direct-ip']"
+	# The kernel itself refuses what nobody listens for, without a word.
+	[ $tier = ports ] || check "... another port, and UDP" json "sorted(x['reason'] for x in deny if x.get('port') in (22, 123)) == ['port', 'udp']"
+done
+
+# --- one line a name and second ---
+filtered --name often -- python3 -c '
+import socket
+for i in range(300):
+    try: socket.getaddrinfo("evil.example", 443)
+    except socket.gaierror: pass'
+wx log --json often
+check "a name that is asked for again and again: a line a second" json "len(deny) == len({x['t'][:19] for x in deny}) < 300"
+check "... and every question counted" json "sum(x.get('count', 1) for x in deny) == 600"
+
 # --- a flood ---
 filtered --name flood -- python3 -c '
 import socket

@@ -38,6 +38,12 @@ probe "other ports refuse as ever" "$(by_tier "ECONNREFUSED ECONNREFUSED" "ECONN
 probe "addresses refuse as ever" "$(by_tier ECONNREFUSED ECONNREFUSED ECONNRESET)" "--explain --allow allowed.test:80" get:198.51.100.20,80
 inside_net 'curl -sS http://allowed.test/' --explain --allow allowed.test --deny allowed.test:80
 check "a rule that denies" said "(denied-name)"
+inside_net 'curl -sS http://private.test/; curl -sSk https://meta.test/' --explain --allow private.test --allow meta.test
+check "a name that leads to a private address" said "private.test:80 was refused (private). To allow it, start with --allow ADDRESS, the one that it leads to"
+check "... or to a metadata service, over TLS" said "access denied"
+check "... with events" has "$err" "private.test:80: private"
+inside_net 'curl -sS http://nosuch.test/' --explain --allow nosuch.test
+check "a name that nobody has is not wrapix's doing" lacks "$out" "wrapix"
 probe "a reason that nobody reads delays nobody" "200 told, quick" "--explain --allow allowed.test:7 --allow allowed.test:80" unread_reasons:other.test,200
 check "nobody else was dialled" unheard "^tcp (198.51.100.20|2001:db8:2::20)"
 check "... nor asked for" unheard "^dns other.test"

@@ -4,7 +4,7 @@
 #
 #	net_relay.sh [queue|static|ports]
 #
-# shellcheck disable=SC1091,SC2016,SC2034,SC2046,SC2154,SC2317 # the library; scripts for the shell inside; words; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2034,SC2046,SC2086,SC2154,SC2317 # the library; scripts for the shell inside; words; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 . "$top/tests/lib/networld.sh"
 in_world "$@"
@@ -43,6 +43,11 @@ probe "a download that is cut off does not look complete" "reset" "$allow" cut:a
 # --- bytes ---
 probe "an upload, its end, the answer" "same same" "$allow" half_close:allowed.test,5242880 half_close:allowed.test,0
 probe "20 MB both ways at once" "same" "$allow" round_trip:allowed.test,20971520
+mark
+head -c 8000000 /dev/urandom >"$project/upload"
+inside_net "python3 -c 'import socket; socket.create_connection((\"allowed.test\", 1003)).sendall(open(\"upload\", \"rb\").read())'" $allow
+check "what was sent before the sandbox's end arrives" await heard "^digest 8000000 $(sha256sum "$project/upload" | cut -d' ' -f1)"
+rm "$project/upload"
 probe "a reader that is slow loses nothing" "all" "$allow" slow_reader:allowed.test,300000
 probe "a server that speaks first" "220 ready" "$allow" first_line:allowed.test,1025
 mark

@@ -8,6 +8,7 @@
 be_user "$@"
 command -v python3 >/dev/null || bail "python3 is not installed"
 set_up
+cp "$top/tests/lib/netprobe.py" "$project"
 
 # A server, inside and outside: serve.py WHAT ADDRESS PORT... It says 'up' when it listens.
 cat >"$project/serve.py" <<'PY'
@@ -299,9 +300,11 @@ stop
 serve_here echo 127.0.0.1 0
 for tier in queue static ports; do
 	p=$(free_port)
-	start --network filtered --allow allowed.invalid:8080 --filter-tier $tier --publish "$p:3000" --publish auto \
-		--host-port "$service_port" -- sh -c "python3 call.py echo 1 host.wrapix.internal $service_port; exec python3 serve.py echo 127.0.0.1 3000 21000"
-	check "$tier: a service of this machine's" is "$(head -n 1 "$tmp/log/out")" echo
+	start --network filtered --allow allowed.invalid:8080 --allow "allowed.invalid:$service_port" --filter-tier $tier --publish "$p:3000" \
+		--publish auto --host-port "$service_port" -- sh -c "python3 call.py echo 1 host.wrapix.internal $service_port
+		python3 -B netprobe.py ask:198.18.0.1,host.wrapix.internal,1,udp ask:8.8.8.8,host.containers.internal,1,tcp ask:1.1.1.1,host.wrapix.internal,28,udp; exec python3 serve.py echo 127.0.0.1 3000 21000"
+	check "$tier: a service of this machine's, at a port that a rule names too" is "$(head -n 1 "$tmp/log/out")" echo
+	check "... its names, for who asks a server" is "$(sed -n 2,4p "$tmp/log/out" | xargs)" "real 127.0.0.1 real 127.0.0.1 real"
 	check "... a published port" called echo echo 1 127.0.0.1 "$p"
 	check "... one that publishes itself" await says_port 21000 21000
 	check "... and none of the filter's own" is "$(wc -l <"$tmp/log/err")" 1

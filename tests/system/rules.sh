@@ -91,6 +91,10 @@ asked "below a wildcard" "EAI_NONAME ok" "echo:a.wild.test echo:b.wild.test"
 # --- what is refused, and changes nothing ---
 wx allow one 'https://wild.test/'
 check "a rule that is none" refused 2 "a URL, not a host"
+echo '{"network": {"allow": ["ok.test", "https://wild.test/"]}}' >"$project/wrapix.json"
+wx run -- true
+check "... in a file: which, and where" refused 2 "$project/wrapix.json: network.allow[1]: network rule 'https://wild.test/': a URL, not a host"
+rm "$project/wrapix.json"
 wx allow one '*'
 check "every host" refused 2 "allows every host"
 wx allow one

@@ -84,6 +84,8 @@ static int start_filter(struct network *n, struct err *err)
 	filter_start(&n->filter, n->loop, take_fd(&n->sandbox->netns), policy, on_net_event, n);
 	n->filter.best = (enum net_tier)(plan->filter_tier - 1);
 	n->filter.explain = plan->explain;
+	for (size_t i = 0; i < plan->n_ports; i++)
+		n->filter.serves_host = n->filter.serves_host || plan->ports[i].into;
 	return plan->proxy ? proxy_parse(plan->proxy, plan->no_proxy, &n->filter.proxy, err) : 0;
 }
 

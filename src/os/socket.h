@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What every user of TCP sockets needs once. */
+#pragma once
+
+#include <stdbool.h>
+
+/* Of a connect() that went on without us, once the socket is writable: 0 or a positive errno. */
+int os_connect_result(int fd);
+/* Closes it so that the peer sees a connection reset. */
+void os_socket_reset(int fd);
+/* SO_LINGER with zero seconds: a close, ours or the kernel's at our death, is a reset. */
+void os_socket_linger(int fd, bool reset);
+/* The errors of a lack of descriptors or memory, which passes. */
+bool os_is_exhausted(int code);
