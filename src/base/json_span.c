@@ -262,6 +262,31 @@ char *json_span_text(struct arena *arena, const struct json_doc *doc, const stru
 	return arena_printf(arena, "%.*s...", (int)max, doc->text + span->start);
 }
 
+void json_span_add(struct str *out, const struct json_doc *doc, const struct json_span *span)
+{
+	bool object = span->kind == JSON_SPAN_OBJECT;
+
+	if (span->string) {
+		json_add_string(out, span->string);
+		return;
+	}
+	if (!object && span->kind != JSON_SPAN_ARRAY) {
+		str_addn(out, doc->text + span->start, span->end - span->start);
+		return;
+	}
+	str_add(out, object ? "{" : "[");
+	for (const struct json_span *c = json_span_first(doc, span); c;
+	     c = json_span_next(doc, c)) {
+		if (object) {
+			json_add_string(out, c->key);
+			str_add(out, ":");
+		}
+		json_span_add(out, doc, c);
+		str_add(out, c->next ? "," : "");
+	}
+	str_add(out, object ? "}" : "]");
+}
+
 const char *json_span_phrase(const struct json_span *span)
 {
 	static const char *const phrases[] = {

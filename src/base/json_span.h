@@ -67,6 +67,8 @@ const struct json_span *json_span_next(const struct json_doc *doc, const struct 
 /* The value as it is written, in the arena; shortened to max bytes when that is not 0. */
 char *json_span_text(struct arena *arena, const struct json_doc *doc, const struct json_span *span,
 		     size_t max);
+/* Adds the value again on one line, without the comments in it. */
+void json_span_add(struct str *out, const struct json_doc *doc, const struct json_span *span);
 /* "a list", "true or false", ...: what kind of thing it is, for messages. */
 const char *json_span_phrase(const struct json_span *span);
 
