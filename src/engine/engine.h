@@ -10,7 +10,21 @@ struct key_event;
 
 enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
 
+/* Something that the file rules or the rule for UNIX sockets refused. The strings live during the
+ * call, and what is in path is hostile. */
+struct access_event {
+	const char *what;   /* "write", "read", "connect" */
+	const char *call;   /* "openat" */
+	const char *path;   /* NULL: a socket that needs none */
+	const char *reason; /* one word */
+	const char *rule;   /* that decided, as it was written; NULL: none did */
+	const char *key;    /* "filesystem.denyWrite[2]", or NULL */
+	const char *origin; /* "FILE:LINE", or NULL */
+	pid_t pid;          /* on the host */
+};
+
 struct engine_hooks {
+	void (*on_denied)(void *ctx, const struct access_event *event);
 	/* Something was denied on the filtered network, or a connection of it ended. */
 	void (*on_network)(void *ctx, const struct net_event *event);
 	/* A signature was made with a deploy key, or refused. */

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "os/linux/landlock.h"
 #include "plan/plan.h"
+#include "spec/exec.h"
 
 #define DNS_V4 "10.0.2.3" /* slirp4netns has them there, and pasta where it is told */
 #define DNS_V6 "fd00::3"
@@ -216,8 +217,13 @@ static int plan_filter(struct plan *plan, const struct spec *spec, const struct 
 			host->inside ? ", and the outer sandbox has them already" : "");
 		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");
 	}
-	plan->proxy = arena_strdup(&plan->arena, host->proxy);
-	plan->no_proxy = arena_strdup(&plan->arena, host->no_proxy);
+	if (spec->exec && spec->exec->proxy) {
+		plan->proxy = arena_strdup(&plan->arena, spec->exec->proxy);
+		plan->no_proxy = arena_strdup(&plan->arena, spec->exec->no_proxy);
+	} else {
+		plan->proxy = arena_strdup(&plan->arena, host->proxy);
+		plan->no_proxy = arena_strdup(&plan->arena, host->no_proxy);
+	}
 	plan->explain = spec->explain;
 	plan->filter_tier = spec->filter_tier ? spec->filter_tier : FILTER_QUEUE;
 	for (size_t i = 0; i < spec->n_rules; i++)
@@ -275,17 +281,18 @@ static const char *resolver_of(enum net_mode mode, const struct host *host)
 	return mode == NET_OPEN ? open_resolver(host) : mode == NET_FILTERED ? FILTER_DNS : NULL;
 }
 
-int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
-		 struct err *err)
+char *plan_resolver(struct plan *plan, const struct host *host)
 {
-	const char *server = resolver_of(plan->net, host);
 	/* Search domains would turn one question into several that are denied. */
 	const char *file = plan->net == NET_NONE       ? NULL
 			   : plan->net == NET_FILTERED ? "options timeout:2 attempts:2\n"
 						       : host->resolv_conf;
 
-	plan_add(plan, OP_FILE, "/etc/resolv.conf", resolver_file(&plan->arena, file, server), 0)
-		->mode = 0644;
+	return resolver_file(&plan->arena, file, resolver_of(plan->net, host));
+}
+
+int plan_reach(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
+{
 	if (plan_ports(plan, spec, err) < 0)
 		return -err->code;
 	switch (plan->net) {
@@ -298,4 +305,11 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 	default:
 		return 0;
 	}
+}
+
+int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
+		 struct err *err)
+{
+	plan_add(plan, OP_FILE, "/etc/resolv.conf", plan_resolver(plan, host), 0)->mode = 0644;
+	return plan_reach(plan, spec, host, err);
 }

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
+#include "spec/file_rules.h"
 
 #define MIB (1024 * 1024ULL)
 
@@ -57,13 +58,16 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 		.nested = spec->allow_nested,
 		.patient = !spec->cmd,
 	};
-	cgroup_limits_default(&plan->limits, &host->cgroup);
+	/* A single command has the limits that it is given. */
+	if (!spec->exec)
+		cgroup_limits_default(&plan->limits, &host->cgroup);
 	plan->limits_by = cgroup_choose(&host->cgroup, &plan->limits);
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 		char line[256];
 
 		/* A fork bomb is the one thing that must be bounded without being asked for. */
-		if (((plan->limits.asked | LIMIT_BIT(LIMIT_PIDS)) & LIMIT_BIT(limit)) &&
+		if (((plan->limits.asked | (spec->exec ? 0 : LIMIT_BIT(LIMIT_PIDS))) &
+		     LIMIT_BIT(limit)) &&
 		    !cgroup_describe(&host->cgroup, &plan->limits, limit, line, sizeof(line)))
 			strv_add(&plan->arena, &plan->weaker, line);
 	}
@@ -73,6 +77,8 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 
 static void note_landlock(struct plan *plan)
 {
+	if (plan->files) /* a second wall behind the mounts, and the supervisor does the rest */
+		return;
 	if (plan->nested)
 		strv_add(&plan->arena, &plan->weaker,
 			 "--allow-nested: file rules stand on the mounts alone (Landlock would "
@@ -132,6 +138,26 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 				: default_name(&plan->arena, host->project.dir);
 }
 
+/* A machine of the command's own: 'wrapix run'. */
+static int plan_run(struct plan *plan, const struct spec *spec, const struct host *host,
+		    struct err *err)
+{
+	int r = plan_root(plan, spec, host, err);
+
+	if (r == 0)
+		r = plan_workspace(plan, spec, host, err);
+	if (r == 0)
+		r = plan_network(plan, spec, host, err);
+	if (r == 0) {
+		plan_env(plan, spec, host);
+		r = plan_deploy_key(plan, spec, host, err);
+	}
+	if (r == 0)
+		r = plan_agent(plan, spec, host, err);
+	/* Last: a file of ours that came after would be written into the user's tree. */
+	return r == 0 ? plan_mounts(plan, spec, host, err) : r;
+}
+
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err)
 {
 	struct plan plan;
@@ -140,20 +166,8 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	init(&plan, spec, host);
 	r = choose_engine(&plan, spec, host, err);
 	if (r == 0)
-		r = plan_root(&plan, spec, host, err);
-	if (r == 0)
-		r = plan_workspace(&plan, spec, host, err);
-	if (r == 0)
-		r = plan_network(&plan, spec, host, err);
-	if (r == 0) {
-		plan_env(&plan, spec, host);
-		r = plan_deploy_key(&plan, spec, host, err);
-	}
-	if (r == 0)
-		r = plan_agent(&plan, spec, host, err);
-	/* Last: a file of ours that came after would be written into the user's tree. */
-	if (r == 0)
-		r = plan_mounts(&plan, spec, host, err);
+		r = spec->exec ? plan_exec(&plan, spec, host, err)
+			       : plan_run(&plan, spec, host, err);
 	if (r < 0) {
 		plan_release(&plan);
 		return r;
@@ -167,7 +181,13 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 
 unsigned plan_seccomp(const struct plan *plan)
 {
-	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0);
+	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
+	       (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0);
+}
+
+bool plan_is_brokered(const struct plan *plan)
+{
+	return plan->files && !plan->files->disabled;
 }
 
 bool plan_has_listener(const struct plan *plan)

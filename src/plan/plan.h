@@ -15,6 +15,7 @@
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
  * of the user's. */
 enum op_kind {
+	OP_ROOT,    /* the host's tree is the root, instead of a tmpfs of ours; comes first */
 	OP_DIR,     /* a directory of our own */
 	OP_FILE,    /* a generated file: content */
 	OP_LINK,    /* a symbolic link to target */
@@ -26,14 +27,16 @@ enum op_kind {
 	OP_HIDE,     /* an empty file or directory over what is there */
 	OP_READONLY, /* what is there, read-only */
 	OP_SOCKET,   /* a socket of our own on which the supervisor listens */
+	OP_DENY,     /* a file or directory that cannot be opened over what is there */
 };
 
 enum op_flags {
-	OPF_RO = 1 << 0,
+	OPF_RO = 1 << 0, /* OP_SCRATCH: once everything stands in it */
 	OPF_DEV = 1 << 1,
 	OPF_RECURSIVE = 1 << 2,
 	OPF_OPTIONAL = 1 << 3, /* OP_BIND: skipped when the source is gone by then; OP_FILE: what
-				  is there stays */
+				  is there stays; OP_HIDE, OP_COVER, OP_DENY: skipped where there
+				  is nothing to reach */
 	OPF_DIR = 1 << 4,      /* the source is a directory */
 	OPF_CHECK = 1 << 6,    /* the source must be what the supervisor saw, by no symbolic link */
 	OPF_MAKE = 1 << 5,     /* the source is a directory of ours and is made when missing */
@@ -48,6 +51,8 @@ struct op {
 };
 
 enum access_class { ACCESS_READ, ACCESS_WRITE, ACCESS_DEV };
+
+struct file_rules;
 
 struct access_rule {
 	const char *path;
@@ -71,7 +76,7 @@ struct plan {
 
 	uid_t uid;
 	gid_t gid;
-	char *hostname;
+	char *hostname; /* NULL: as it is */
 
 	struct op *ops;
 	size_t n_ops;
@@ -104,6 +109,13 @@ struct plan {
 	bool tty[3];
 
 	struct plan_keys keys;
+	/* 'wrapix exec'. The rules and the list are the spec's, which must outlive the plan. */
+	const struct file_rules *files; /* NULL: 'wrapix run' */
+	bool guard_unix;                /* UNIX sockets of the host's are out of reach, but for: */
+	struct strv unix_sockets;
+	struct strv denied_resolved; /* addresses that no name may lead to */
+	const int *pass_fds;
+	size_t n_pass_fds;
 
 	char *project;      /* on the host */
 	struct strv says;   /* lines the user is told at the start */
@@ -114,6 +126,9 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 void plan_release(struct plan *plan);
 void plan_print(const struct plan *plan, FILE *out);
 void plan_print_json(const struct plan *plan, FILE *out);
+
+/* What may be changed is decided by name, and done by the supervisor. */
+bool plan_is_brokered(const struct plan *plan);
 
 /* The network is attached on first use. */
 static inline bool plan_is_lazy(const struct plan *plan)
@@ -163,5 +178,10 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 		 struct err *err);
 int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err);
+/* Ports and who may be reached, without the resolver's file. */
+int plan_reach(struct plan *plan, const struct spec *spec, const struct host *host,
+	       struct err *err);
+char *plan_resolver(struct plan *plan, const struct host *host);
+int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
 	       struct err *err);

@@ -9,12 +9,14 @@
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 #include "plan/plan.h"
+#include "spec/file_rules.h"
 
 static const char *const op_names[] = {
 	[OP_DIR] = "dir",           [OP_FILE] = "file",       [OP_LINK] = "link",
 	[OP_BIND] = "bind",         [OP_SCRATCH] = "scratch", [OP_PROC] = "proc",
 	[OP_DEVPTS] = "devpts",     [OP_COVER] = "cover",     [OP_HIDE] = "hide",
-	[OP_READONLY] = "readonly", [OP_SOCKET] = "socket",
+	[OP_READONLY] = "readonly", [OP_SOCKET] = "socket",   [OP_ROOT] = "root",
+	[OP_DENY] = "deny",
 };
 
 static const char *const access_names[] = {
@@ -57,7 +59,7 @@ static bool is_private(const struct op *op)
 
 static void op_flags_text(struct str *out, const struct op *op)
 {
-	if (op->kind == OP_BIND)
+	if (op->kind == OP_BIND || op->kind == OP_ROOT)
 		str_add(out, op->flags & OPF_RO ? " ro" : " rw");
 	if (op->flags & OPF_DEV)
 		str_add(out, " dev");
@@ -180,6 +182,29 @@ static void print_protections(struct str *out, const struct plan *plan)
 	}
 }
 
+/* What of the host's tree the supervisor changes for the command, and which sockets it reaches. */
+static void print_files(struct str *out, const struct plan *plan)
+{
+	for (size_t i = 0; plan_is_brokered(plan) && i < plan->files->n; i++) {
+		const struct file_rule *rule = &plan->files->rules[i];
+
+		str_addf(out, "rule      %s ", file_rule_kind_name(rule->kind));
+		str_add_escaped(out, rule->path && !rule->glob ? rule->path : rule->text);
+		str_add(out, "\n");
+	}
+	if (plan->files)
+		str_addf(out, "sockets   %s\n",
+			 !plan->guard_unix        ? "all of the host's"
+			 : plan->unix_sockets.len ? "its own, and of the host's"
+						  : "its own");
+	for (size_t i = 0; i < plan->unix_sockets.len; i++)
+		print_line(out, "socket", plan->unix_sockets.v[i]);
+	for (size_t i = 0; i < plan->denied_resolved.len; i++)
+		print_line(out, "deny-addr", plan->denied_resolved.v[i]);
+	for (size_t i = 0; i < plan->n_pass_fds; i++)
+		str_addf(out, "pass-fd   %d\n", plan->pass_fds[i]);
+}
+
 void plan_print(const struct plan *plan, FILE *file)
 {
 	_cleanup_str_ struct str out = { 0 };
@@ -188,13 +213,16 @@ void plan_print(const struct plan *plan, FILE *file)
 	print_line(&out, "engine", engine_name(plan->engine));
 	print_line(&out, "name", plan->name);
 	print_line(&out, "project", plan->project);
-	str_addf(&out, "identity  uid %u, gid %u, home %s, host name %s\n", plan->uid, plan->gid,
-		 HOME_INSIDE, plan->hostname);
+	str_addf(&out, "identity  uid %u, gid %u", plan->uid, plan->gid);
+	if (!plan->files)
+		str_addf(&out, ", home %s, host name %s", HOME_INSIDE, plan->hostname);
+	str_add(&out, "\n");
 	str_addf(&out, "spaces    user mount pid ipc uts cgroup%s\n",
 		 plan->net == NET_HOST ? "" : " net");
 	str_add(&out, "root\n");
 	for (size_t i = 0; i < plan->n_ops; i++)
 		print_op(&out, &plan->ops[i]);
+	print_files(&out, plan);
 	print_line(&out, "network", net_mode_name(plan->net));
 	for (size_t i = 0; i < plan->n_uplinks; i++)
 		print_words(&out, i ? "or" : "uplink", &plan->uplinks[i]);
@@ -262,7 +290,7 @@ static void json_op(struct str *out, const struct op *op)
 					       : "source");
 		json_add_string(out, op->src);
 	}
-	if (op->kind == OP_BIND)
+	if (op->kind == OP_BIND || op->kind == OP_ROOT)
 		str_addf(out, ", \"mode\": \"%s\"", op->flags & OPF_RO ? "ro" : "rw");
 	else if (op->mode)
 		str_addf(out, ", \"permissions\": \"%04o\"", op->mode);
@@ -349,6 +377,29 @@ static void json_env(struct str *out, const struct plan *plan)
 	arena_release(&a);
 }
 
+static void json_files(struct str *out, const struct plan *plan)
+{
+	json_key(out, "rules");
+	str_add(out, "[");
+	for (size_t i = 0; plan_is_brokered(plan) && i < plan->files->n; i++) {
+		const struct file_rule *rule = &plan->files->rules[i];
+
+		str_addf(out, "%s\n    {\"rule\": \"%s\", \"text\": ", i ? "," : "",
+			 file_rule_kind_name(rule->kind));
+		json_add_string(out, rule->text);
+		if (rule->path && !rule->glob) {
+			str_add(out, ", \"path\": ");
+			json_add_string(out, rule->path);
+		}
+		str_add(out, "}");
+	}
+	str_add(out, "]");
+	json_key(out, "allUnixSockets");
+	str_add(out, plan->guard_unix ? "false" : "true");
+	json_list(out, "unixSockets", &plan->unix_sockets);
+	json_list(out, "deniedResolvedAddresses", &plan->denied_resolved);
+}
+
 void plan_print_json(const struct plan *plan, FILE *file)
 {
 	_cleanup_str_ struct str out = { 0 };
@@ -358,8 +409,11 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_pair(&out, "name", plan->name);
 	json_pair(&out, "project", plan->project);
 	json_key(&out, "identity");
-	str_addf(&out, "{\"uid\": %u, \"gid\": %u, \"home\": \"%s\", \"hostname\": \"%s\"}",
-		 plan->uid, plan->gid, HOME_INSIDE, plan->hostname);
+	str_addf(&out, "{\"uid\": %u, \"gid\": %u", plan->uid, plan->gid);
+	if (!plan->files)
+		str_addf(&out, ", \"home\": \"%s\", \"hostname\": \"%s\"", HOME_INSIDE,
+			 plan->hostname);
+	str_add(&out, "}");
 	json_key(&out, "root");
 	str_add(&out, "[");
 	for (size_t i = 0; i < plan->n_ops; i++) {
@@ -367,6 +421,8 @@ void plan_print_json(const struct plan *plan, FILE *file)
 		json_op(&out, &plan->ops[i]);
 	}
 	str_add(&out, "\n  ]");
+	if (plan->files)
+		json_files(&out, plan);
 	json_pair(&out, "network", net_mode_name(plan->net));
 	json_uplinks(&out, plan);
 	json_list(&out, "allow", &plan->allow);

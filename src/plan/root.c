@@ -189,16 +189,18 @@ static void add_rule(struct plan *plan, const char *path, enum access_class clas
 /* Landlock says again what the mounts say, from the list of operations, so the two cannot differ. */
 void plan_access_rules(struct plan *plan)
 {
-	if (plan->nested)
-		return; /* any handled file right would forbid mounting */
-	add_rule(plan, "/", ACCESS_READ);
+	if (plan->nested || (plan->files && !plan_is_brokered(plan)))
+		return; /* any handled file right would forbid mounting; nothing is to be said */
+	/* A command may read what the mounts show, and Landlock asks nothing on the way. */
+	if (!plan->files)
+		add_rule(plan, "/", ACCESS_READ);
 	add_rule(plan, "/dev", ACCESS_DEV);
 	add_rule(plan, "/proc", ACCESS_DEV);
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *op = &plan->ops[i];
 		bool bind = op->kind == OP_BIND && !(op->flags & OPF_RO);
 
-		if (bind || op->kind == OP_SCRATCH)
+		if (bind || (op->kind == OP_SCRATCH && !(op->flags & OPF_RO)))
 			add_rule(plan, op->dest, ACCESS_WRITE);
 	}
 }

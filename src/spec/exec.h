@@ -8,6 +8,8 @@
 
 #include "spec/file_rules.h"
 
+enum { EXEC_PASS_MAX = 64 };
+
 struct exec_spec {
 	struct file_rules files;
 	struct strv
@@ -18,6 +20,6 @@ struct exec_spec {
 	struct strv unset_env;       /* credentials.envVars */
 	char *tmpdir;   /* a directory on the host, made when missing; NULL: a private one */
 	bool host_proc; /* enableWeakerNestedSandbox */
-	int *pass_fds;  /* ascending, none below 3 */
+	int *pass_fds;  /* none below 3, at most EXEC_PASS_MAX */
 	size_t n_pass_fds;
 };

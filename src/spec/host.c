@@ -146,7 +146,7 @@ static char *canonical(struct host *host, const char *path)
 	return real ? real : path_join(&host->arena, "/", path);
 }
 
-static void probe_identity(char **environment, struct host *host)
+void host_probe_identity(char **environment, struct host *host)
 {
 	const char *home = host_raw_env(environment, "HOME");
 
@@ -240,22 +240,45 @@ static bool is_inside(void)
 	       !strcmp(name, "wrapix-init");
 }
 
+void host_probe_dirs(char **environment, struct host *host)
+{
+	host->state_home = xdg_dir(host, environment, "XDG_STATE_HOME", ".local/state");
+	host->config_home = xdg_dir(host, environment, "XDG_CONFIG_HOME", ".config");
+	host->runtime_dir = runtime_dir(host, environment);
+	host->data_home = xdg_dir(host, environment, "XDG_DATA_HOME", ".local/share");
+}
+
+void host_probe_kernel(struct host *host)
+{
+	host->landlock_abi = landlock_abi();
+	host->inside = is_inside();
+	/* A process tree has one listener, and ours is the outer sandbox's. */
+	host->seccomp_notify = !host->inside && (seccomp_features() & SECCOMP_HAS_NOTIFY);
+	for (int fd = 0; fd < 3; fd++)
+		host->tty[fd] = isatty(fd);
+}
+
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err)
 {
 	struct host host = { .platform = NULL };
 	int r;
 
 	host.platform = arena_strdup(&host.arena, "linux");
-	probe_identity(environment, &host);
+	if (spec->exec) {
+		r = host_probe_exec(spec, environment, &host, err);
+		if (r < 0)
+			host_release(&host);
+		else
+			*ret = host;
+		return r;
+	}
+	host_probe_identity(environment, &host);
 	r = project_probe(spec, &host, err);
 	if (r < 0) {
 		host_release(&host);
 		return r;
 	}
-	host.state_home = xdg_dir(&host, environment, "XDG_STATE_HOME", ".local/state");
-	host.config_home = xdg_dir(&host, environment, "XDG_CONFIG_HOME", ".config");
-	host.runtime_dir = runtime_dir(&host, environment);
-	host.data_home = xdg_dir(&host, environment, "XDG_DATA_HOME", ".local/share");
+	host_probe_dirs(environment, &host);
 	probe_shell(&host);
 	host_probe_system(&host);
 	probe_env(spec, environment, &host);
@@ -265,12 +288,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	git_identity_probe(&host);
 	deploy_key_probe(spec, environment, &host);
 	cgroup_probe(&host.cgroup);
-	host.landlock_abi = landlock_abi();
-	host.inside = is_inside();
-	/* A process tree has one listener, and ours is the outer sandbox's. */
-	host.seccomp_notify = !host.inside && (seccomp_features() & SECCOMP_HAS_NOTIFY);
-	for (int fd = 0; fd < 3; fd++)
-		host.tty[fd] = isatty(fd);
+	host_probe_kernel(&host);
 	*ret = host;
 	return 0;
 }

@@ -105,6 +105,8 @@ struct host {
 
 	struct project_facts project;
 	struct path_facts mounts; /* one for each of spec->mounts, canonical */
+	struct path_facts points; /* spec->exec: what stands at the paths of its file rules */
+	char *resolv_path;        /* spec->exec: what /etc/resolv.conf is */
 	struct agent_facts agent;
 	struct deploy_key_facts keys;
 };
@@ -118,6 +120,9 @@ void host_print_json(const struct host *host, FILE *out);
 void host_assume_mounts(const struct spec *spec, struct host *host);
 /* Facts tell of the agent they were taken for: any other is taken for not installed, but a shell. */
 void host_assume_agent(const struct spec *spec, struct host *host);
+
+/* Takes each path of a file rule that the facts say nothing of for a directory. */
+void host_assume_points(const struct spec *spec, struct host *host);
 
 const char *host_env(const struct host *host, const char *name);
 /* True for the user's home directory and every directory above it. */

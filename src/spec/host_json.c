@@ -49,6 +49,7 @@ static const struct field fields[] = {
 	FIELD("routeInterface", STRING, route.interface),
 	FIELD("routeV4", STRING, route.v4),
 	FIELD("routeV6", STRING, route.v6),
+	FIELD("resolvPath", STRING, resolv_path),
 	FIELD("gitName", STRING, git_name),
 	FIELD("gitEmail", STRING, git_email),
 	FIELD("pasta", STRING, tools.pasta),
@@ -96,7 +97,7 @@ static const struct {
 } lists[] = {
 	{ "top", offsetof(struct host, top) },       { "etc", offsetof(struct host, etc) },
 	{ "extra", offsetof(struct host, extra) },   { "masks", offsetof(struct host, masks) },
-	{ "mounts", offsetof(struct host, mounts) },
+	{ "points", offsetof(struct host, points) }, { "mounts", offsetof(struct host, mounts) },
 };
 
 static const char *const kind_names[] = {

@@ -167,7 +167,7 @@ static void probe_route(struct host *host)
 		ret->v4 = arena_strdup(&host->arena, v4->address);
 }
 
-static void probe_proxy(char **environment, struct host *host)
+void host_probe_proxy(char **environment, struct host *host)
 {
 	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
 					     "http_proxy" };
@@ -186,7 +186,7 @@ void host_probe_network(const struct spec *spec, char **environment, struct host
 {
 	_cleanup_free_ char *resolv = NULL;
 
-	probe_proxy(environment, host);
+	host_probe_proxy(environment, host);
 	if (spec->net == NET_NONE || spec->net == NET_FILTERED)
 		return;
 	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)

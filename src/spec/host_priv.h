@@ -15,3 +15,14 @@ void host_probe_system(struct host *host);
 void host_probe_network(const struct spec *spec, char **environment, struct host *host);
 /* Of an environment that is given; NULL when it has no such variable. */
 const char *host_raw_env(char **environment, const char *name);
+/* The short look that 'wrapix exec' needs: no agents, profiles, package managers. */
+int host_probe_exec(const struct spec *spec, char **environment, struct host *host,
+		    struct err *err);
+/* What only root may open is closed to everybody else already. */
+void host_probe_masks(struct host *host);
+void host_probe_proxy(char **environment, struct host *host);
+/* The user by the database, and the home by $HOME. */
+void host_probe_identity(char **environment, struct host *host);
+void host_probe_dirs(char **environment, struct host *host);
+/* What the kernel can do for a sandbox, and which of our descriptors are a terminal. */
+void host_probe_kernel(struct host *host);

@@ -182,7 +182,7 @@ static void probe_proc_as_root(struct host *host)
 		closedir(dir);
 }
 
-static void probe_masks(struct host *host)
+void host_probe_masks(struct host *host)
 {
 	for (size_t i = 0; i < ARRAY_LEN(mask_names); i++) {
 		struct stat st;
@@ -202,5 +202,5 @@ void host_probe_system(struct host *host)
 	probe_top(host);
 	probe_names(host, &host->etc, etc_names, ARRAY_LEN(etc_names));
 	probe_names(host, &host->extra, extra_names, ARRAY_LEN(extra_names));
-	probe_masks(host);
+	host_probe_masks(host);
 }

@@ -8,6 +8,7 @@ enum control_type {
 	CONTROL_MAPPED,   /* child: the user namespace has its ids */
 	CONTROL_NETNS,    /* child: the network namespace comes along */
 	CONTROL_AGENT,    /* child: the listening socket of the ssh-agent comes along */
+	CONTROL_VIEW,     /* child: the root directory as the command sees it comes along */
 	CONTROL_PTY,      /* child: the master comes along */
 	CONTROL_LISTENER, /* command: the seccomp listener comes along */
 	CONTROL_GO,       /* supervisor: network and limits are in place */

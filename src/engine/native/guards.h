@@ -4,15 +4,18 @@
 #pragma once
 
 #include "engine/native/native.h"
+#include "guard/connect.h"
 #include "guard/dispatch.h"
 
 struct guards {
+	struct sandbox *sandbox;
 	struct dispatch dispatch;
+	struct connect_guard connect;
 };
 
-#define GUARDS_NONE                             \
-	{                                       \
-		.dispatch.notify.source.fd = -1 \
+#define GUARDS_NONE                                                     \
+	{                                                               \
+		.dispatch.notify.source.fd = -1, .connect.timer.fd = -1 \
 	}
 
 /* After the network has added its guest. Takes the sandbox's listener over, where it has one. */

@@ -73,7 +73,7 @@ static int set_up_namespaces(struct child *child, struct err *err)
 
 	if (r == 0 && child->wait_for_go && control_send(child->control, CONTROL_MAPPED, 0, -1) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
-	if (r == 0 && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
+	if (r == 0 && plan->hostname && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
 		return err_errno(err, errno, "setting the host name");
 	if (r == 0 && plan->net != NET_HOST) {
 		r = netif_loopback_up(err);
@@ -120,6 +120,21 @@ static int send_netns(const struct child *child, struct err *err)
 	if (fd < 0)
 		return err_errno(err, errno, "opening '/proc/self/ns/net'");
 	if (control_send(child->control, CONTROL_NETNS, 0, fd) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
+/* The supervisor resolves paths as the command does. */
+static int send_view(const struct child *child, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!child->plan->files)
+		return 0;
+	fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, errno, "opening '/'");
+	if (control_send(child->control, CONTROL_VIEW, 0, fd) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return 0;
 }
@@ -213,8 +228,9 @@ _Noreturn void init_main(struct child *child)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		init_fail(child, (err_errno(&err, errno, "PR_SET_PDEATHSIG"), &err));
 	if (set_up_namespaces(child, &err) < 0 || send_netns(child, &err) < 0 ||
-	    root_build(child, &err) < 0 || make_pty(child, &err) < 0 ||
-	    wait_for_go(child, &err) < 0 || give_up_privileges(&err) < 0)
+	    root_build(child, &err) < 0 || send_view(child, &err) < 0 ||
+	    make_pty(child, &err) < 0 || wait_for_go(child, &err) < 0 ||
+	    give_up_privileges(&err) < 0)
 		init_fail(child, &err);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);

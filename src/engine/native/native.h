@@ -52,6 +52,9 @@ _Noreturn void init_main(struct child *child);
 /* In the child: reports the failure and ends. */
 _Noreturn void init_fail(const struct child *child, const struct err *err);
 
+/* Closes what the child inherited, but for what it needs itself and what is the command's. */
+void child_close_others(const struct child *child);
+
 /* The process that becomes the command; never returns. */
 _Noreturn void target_main(struct child *child);
 
@@ -62,9 +65,11 @@ struct sandbox {
 	pid_t pid; /* of PID 1, on the host */
 	int pidfd;
 	int control;
-	int pty_master;      /* -1: none */
-	int netns, listener; /* for the lazy network and ports; -1: none */
-	int agent;           /* the listening socket of the ssh-agent; -1: none */
+	int pty_master; /* -1: none */
+	int netns;      /* for the lazy network and ports; -1: none */
+	int listener;   /* of the guards; -1: none */
+	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
+	int agent;      /* the listening socket of the ssh-agent; -1: none */
 	struct keyring keys;
 	struct ports ports;
 	struct cgroup cgroup;

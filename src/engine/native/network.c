@@ -77,6 +77,10 @@ static int start_filter(struct network *n, struct err *err)
 		r = policy_add(policy, plan->allow.v[i], 0, err);
 	for (size_t i = 0; r == 0 && i < plan->deny.len; i++)
 		r = policy_add(policy, plan->deny.v[i], RULE_DENY, err);
+	for (size_t i = 0; r == 0 && i < plan->denied_resolved.len; i++)
+		r = policy_deny_resolved(policy, plan->denied_resolved.v[i], err);
+	if (policy && plan->files)
+		policy->guard.kind = GUARD_SRT;
 	if (r < 0) {
 		policy_unref(policy);
 		return r;

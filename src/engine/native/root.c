@@ -5,7 +5,8 @@
  * Order: a fresh tmpfs is attached on top of '/' (paths of the host still resolve below it), the
  * plan's operations fill it, it is made read-only and becomes the root; the host's file systems
  * are detached. Names are created in our own two file systems only; where a mount point is missing
- * in a tree of the user's, the start fails rather than leave a file there.
+ * in a tree of the user's, the start fails rather than leave a file there. 'wrapix exec' has the
+ * host's whole tree for a root, cloned before anything of ours is attached.
  *
  * What an attacker controls: the content of the workspace while we build, so links in a
  * destination are never followed, and each source of the user's is compared with what the
@@ -54,15 +55,42 @@ static int new_tmpfs(uint64_t size, dev_t *ret_dev)
 	return fd;
 }
 
+static unsigned mount_flags(const struct op *op)
+{
+	return (op->flags & OPF_RO ? MOUNT_RO : 0) | (op->flags & OPF_DEV ? MOUNT_DEV : 0) |
+	       (op->flags & OPF_RECURSIVE ? MOUNT_RECURSIVE : 0);
+}
+
+static bool is_slash(const struct op *op)
+{
+	return (op->kind == OP_BIND || op->kind == OP_ROOT) && !strcmp(op->src, "/");
+}
+
+static int clone_slash(struct root *root, const struct op *op)
+{
+	int fd = take_fd(&root->slash), r = fd < 0 ? -EBUSY : mount_set_flags(fd, mount_flags(op));
+
+	if (r < 0 && fd >= 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+/* The host's tree is the root, so names of ours are only where something of ours is mounted. */
+static bool plan_root_of_host(const struct plan *plan)
+{
+	return plan->n_ops && plan->ops[0].kind == OP_ROOT;
+}
+
 static int begin(struct root *root, const struct plan *plan, struct err *err)
 {
 	int r;
 
-	root->fd = new_tmpfs(plan->root_size, &root->dev);
+	root->fd = plan_root_of_host(plan) ? clone_slash(root, &plan->ops[0])
+					   : new_tmpfs(plan->root_size, &root->dev);
 	root->scratch = new_tmpfs(plan->scratch_size, &root->scratch_dev);
 	if (root->fd < 0 || root->scratch < 0)
 		return err_errno(err, root->fd < 0 ? -root->fd : -root->scratch,
-				 "mounting a tmpfs");
+				 root->fd < 0 ? "making the root" : "mounting a tmpfs");
 	/* A mount must be attached to be cloned from: the scratch file system lies under the root, on
 	 * the host's, and is detached with that. Its directories live on in their clones. */
 	r = mount_attach(root->scratch, AT_FDCWD, "/");
@@ -209,12 +237,6 @@ static int do_link(struct root *root, const struct op *op, struct err *err)
 	return 0;
 }
 
-static unsigned mount_flags(const struct op *op)
-{
-	return (op->flags & OPF_RO ? MOUNT_RO : 0) | (op->flags & OPF_DEV ? MOUNT_DEV : 0) |
-	       (op->flags & OPF_RECURSIVE ? MOUNT_RECURSIVE : 0);
-}
-
 /* The source as the supervisor saw it, or nothing; returns a detached mount or -errno. */
 static int clone_checked(struct root *root, const struct op *op)
 {
@@ -229,20 +251,6 @@ static int clone_checked(struct root *root, const struct op *op)
 	if (st.st_ino != id->ino || st.st_dev != id->dev)
 		return -ESTALE;
 	return mount_clone(fd, "", mount_flags(op));
-}
-
-static bool is_slash(const struct op *op)
-{
-	return op->kind == OP_BIND && !strcmp(op->src, "/");
-}
-
-static int clone_slash(struct root *root, const struct op *op)
-{
-	int fd = take_fd(&root->slash), r = fd < 0 ? -EBUSY : mount_set_flags(fd, mount_flags(op));
-
-	if (r < 0 && fd >= 0)
-		close(fd);
-	return r < 0 ? r : fd;
 }
 
 static int do_bind(struct root *root, const struct op *op, struct err *err)
@@ -315,11 +323,24 @@ static int do_devpts(struct root *root, const struct op *op, struct err *err)
 /* A generated or empty thing of the scratch file system, read-only over what is there. */
 static int cover(struct root *root, const struct op *op, const char *name, struct err *err)
 {
-	int fd = mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC);
+	int fd = mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC), r;
 
 	if (fd < 0)
 		return err_errno(err, -fd, "covering '%s'", op->dest);
-	return attach(root, op, fd, err);
+	r = attach(root, op, fd, err);
+	/* What cannot be reached from here cannot be reached by the command either. */
+	return (op->flags & OPF_OPTIONAL) && (r == -EACCES || r == -ENOENT) ? 0 : r;
+}
+
+static int do_deny(struct root *root, const struct op *op, struct err *err)
+{
+	bool dir = op->flags & OPF_DIR;
+	const char *name = dir ? "denied.d" : "denied";
+	int r = dir ? mkdirat(root->scratch, name, 0) : mknodat(root->scratch, name, S_IFREG, 0);
+
+	if (r < 0 && errno != EEXIST)
+		return err_errno(err, errno, "covering '%s'", op->dest);
+	return cover(root, op, name, err);
 }
 
 static int do_cover(struct root *root, const struct op *op, struct err *err)
@@ -381,13 +402,35 @@ static int (*const actions[])(struct root *, const struct op *, struct err *) = 
 	[OP_DIR] = do_dir,           [OP_FILE] = do_file,       [OP_LINK] = do_link,
 	[OP_BIND] = do_bind,         [OP_SCRATCH] = do_scratch, [OP_PROC] = do_proc,
 	[OP_DEVPTS] = do_devpts,     [OP_COVER] = do_cover,     [OP_HIDE] = do_hide,
-	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,
+	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,   [OP_DENY] = do_deny,
 };
 
-static int finish(struct root *root, struct err *err)
+/* What of ours was filled while the root was built is closed. */
+static int seal(struct root *root, const struct plan *plan, struct err *err)
 {
-	int r = mount_make_readonly(root->fd);
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+		_cleanup_close_ int fd = -1;
+		int r;
 
+		if (op->kind != OP_SCRATCH || !(op->flags & OPF_RO))
+			continue;
+		fd = os_openat2(root->fd, op->dest + 1, O_PATH | O_DIRECTORY, 0,
+				RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+		r = fd < 0 ? fd : mount_make_readonly(fd);
+		if (r < 0)
+			return err_errno(err, -r, "making '%s' read-only", op->dest);
+	}
+	return 0;
+}
+
+static int finish(struct root *root, const struct plan *plan, struct err *err)
+{
+	int r = seal(root, plan, err);
+
+	if (r < 0)
+		return r;
+	r = plan_root_of_host(plan) ? 0 : mount_make_readonly(root->fd);
 	if (r < 0)
 		return err_errno(err, -r, "making the root read-only");
 	return mount_pivot(root->fd, err);
@@ -404,10 +447,10 @@ int root_build(const struct child *child, struct err *err)
 		if (is_slash(&plan->ops[i]))
 			root.slash = mount_clone(AT_FDCWD, "/", MOUNT_RECURSIVE);
 	r = begin(&root, plan, err);
-	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
+	for (size_t i = plan_root_of_host(plan); r == 0 && i < plan->n_ops; i++)
 		r = actions[plan->ops[i].kind](&root, &plan->ops[i], err);
 	if (r == 0)
-		r = finish(&root, err);
+		r = finish(&root, plan, err);
 	umask(user_mask);
 	if (root.parent >= 0)
 		close(root.parent);

@@ -20,6 +20,7 @@
 #include "os/fs.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
+#include "spec/exec.h"
 
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS)
 
@@ -93,15 +94,31 @@ static void wipe_strings(void)
 	environ = NULL;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+void child_close_others(const struct child *child)
+{
+	const struct plan *plan = child->plan;
+	int keep[EXEC_PASS_MAX + 2] = { child->control, child->status };
+	size_t n = 2;
+
+	for (size_t i = 0; i < MIN(plan->n_pass_fds, (size_t)EXEC_PASS_MAX); i++)
+		keep[n++] = plan->pass_fds[i];
+	qsort(keep, n, sizeof(*keep), by_number);
+	os_close_all_but(3, keep, n);
+}
+
 /* In the child: keeps what it needs of the supervisor's descriptors, and nothing else. */
 _Noreturn static void child_main(struct child *child)
 {
 	struct err err;
-	int low = MIN(child->control, child->status), high = MAX(child->control, child->status);
 
 	if (cgroup_join(child->cgroup, &err) < 0)
 		init_fail(child, &err);
-	os_close_all_but(3, (int[]){ low, high }, 2);
+	child_close_others(child);
 	wipe_strings();
 	init_main(child);
 }
@@ -183,6 +200,7 @@ static void receive_descriptors(struct sandbox *sandbox)
 	} due[] = {
 		{ plan_is_lazy(plan) && sandbox->netns < 0, CONTROL_NETNS, &sandbox->netns },
 		{ plan_has_key_agent(plan), CONTROL_AGENT, &sandbox->agent },
+		{ plan->files, CONTROL_VIEW, &sandbox->view },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
 		{ plan_has_listener(plan), CONTROL_LISTENER, &sandbox->listener },
 	};
@@ -230,10 +248,10 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 	ports_stop(&sandbox->ports);
 	cgroup_remove(&sandbox->cgroup);
 	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
-	for (size_t i = 0; i < 7; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		int fd = (int[]){ sandbox->pidfd, sandbox->control,  sandbox->pty_master,
 				  sandbox->netns, sandbox->listener, sandbox->agent,
-				  status_pipe }[i];
+				  sandbox->view,  status_pipe }[i];
 
 		if (fd >= 0)
 			close(fd);
@@ -287,6 +305,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 		.netns = -1,
 		.listener = -1,
 		.agent = -1,
+		.view = -1,
 		.ports = PORTS_NONE,
 	};
 	struct child child = {

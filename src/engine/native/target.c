@@ -168,10 +168,7 @@ _Noreturn void target_main(struct child *child)
 
 	if (r == 0 && chdir(plan->cwd) < 0)
 		r = err_errno(&err, errno, "entering '%s'", plan->cwd);
-	os_close_all_but(
-		3,
-		(int[]){ MIN(child->control, child->status), MAX(child->control, child->status) },
-		2);
+	child_close_others(child);
 	unblock_signals();
 	if (r == 0)
 		r = confine(child, &err);

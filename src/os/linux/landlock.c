@@ -33,7 +33,7 @@ bool landlock_has_scopes(int abi)
 	return abi >= 6;
 }
 
-static struct landlock_ruleset handled_by(int abi, bool files)
+static struct landlock_ruleset handled_by(int abi, bool files, bool reads)
 {
 	struct landlock_ruleset all = {
 		.fs = FS_ABI_1 | LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_TRUNCATE |
@@ -65,7 +65,17 @@ static struct landlock_ruleset handled_by(int abi, bool files)
 	}
 	if (!files)
 		all.fs = 0;
+	if (!reads)
+		all.fs &= ~(__u64)FS_READ;
 	return all;
+}
+
+static bool has_class(const struct landlock_rule *rules, size_t n, enum landlock_class class)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].class == class)
+			return true;
+	return false;
 }
 
 static __u64 rights_of(enum landlock_class class, __u64 handled)
@@ -128,7 +138,7 @@ static int add_standard_files(int ruleset, __u64 handled, struct err *err)
 
 int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, struct err *err)
 {
-	struct landlock_ruleset attr = handled_by(abi, n > 0);
+	struct landlock_ruleset attr = handled_by(abi, n > 0, has_class(rules, n, LANDLOCK_READ));
 	size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 2 * sizeof(__u64) : sizeof(__u64);
 	_cleanup_close_ int ruleset = -1;
 

@@ -84,14 +84,19 @@ int mount_make_readonly(int fd)
 	return mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 
-/* What '/..' leads to is the root itself, and no mount stacked on it. */
+/* What '/..' leads to is the root itself, and no mount stacked on it. The old root may be the same
+ * directory, in another mount. */
 static bool is_uncovered(int root_fd)
 {
+	const unsigned want = STATX_INO | STATX_MNT_ID;
 	_cleanup_close_ int up = open("/..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct stat root, above;
+	struct statx root, above;
 
-	return up >= 0 && fstat(root_fd, &root) == 0 && fstat(up, &above) == 0 &&
-	       root.st_dev == above.st_dev && root.st_ino == above.st_ino;
+	if (up < 0 || statx(root_fd, "", AT_EMPTY_PATH, want, &root) < 0 ||
+	    statx(up, "", AT_EMPTY_PATH, want, &above) < 0)
+		return false;
+	return root.stx_ino == above.stx_ino && root.stx_dev_major == above.stx_dev_major &&
+	       root.stx_dev_minor == above.stx_dev_minor && root.stx_mnt_id == above.stx_mnt_id;
 }
 
 int mount_pivot(int root_fd, struct err *err)

@@ -38,6 +38,7 @@ static const struct {
 	{ SECCOMP_NOTIFY_NET, "+notify-net", &seccomp_notify_net },
 	{ SECCOMP_NOTIFY_FILES, "+notify-files", &seccomp_notify_files },
 	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
+	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
 };
 
 #define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY)
@@ -70,6 +71,14 @@ unsigned seccomp_features(void)
 	if (knows_flag(SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV))
 		has |= SECCOMP_HAS_WAIT_KILLABLE;
 	return has;
+}
+
+const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t arch, uint32_t nr)
+{
+	for (const struct seccomp_call *call = fragment->calls; call && call->name; call++)
+		if (call->arch == arch && call->nr == nr)
+			return call->name;
+	return NULL;
 }
 
 unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX])

@@ -10,12 +10,14 @@
 enum seccomp_flags {
 	SECCOMP_NESTED = 1 << 0,     /* namespaces and mounts are allowed inside */
 	SECCOMP_NOTIFY_NET = 1 << 1, /* a socket that needs the network asks the supervisor first */
-	SECCOMP_NOTIFY_FILES = 1 << 2, /* so does what changes a file or a name */
-	SECCOMP_NOTIFY_READS = 1 << 3, /* and opening for reading; needs SECCOMP_NOTIFY_FILES */
+	SECCOMP_NOTIFY_FILES = 1 << 2,   /* so does what changes a file or a name */
+	SECCOMP_NOTIFY_READS = 1 << 3,   /* and opening for reading; needs SECCOMP_NOTIFY_FILES */
+	SECCOMP_NOTIFY_CONNECT = 1 << 4, /* the supervisor connects */
 };
 
 /* The flags that need a supervisor with a listener. */
-#define SECCOMP_NOTIFY (SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS)
+#define SECCOMP_NOTIFY \
+	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS | SECCOMP_NOTIFY_CONNECT)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -61,6 +63,10 @@ extern const struct seccomp_program seccomp_nested;
 extern const struct seccomp_program seccomp_notify_net;
 extern const struct seccomp_program seccomp_notify_files;
 extern const struct seccomp_program seccomp_notify_reads;
+extern const struct seccomp_program seccomp_notify_connect;
+
+/* Which of the fragment's calls it is; NULL: none of them. */
+const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t arch, uint32_t nr);
 
 #define SECCOMP_COMPOSED_MAX 512
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plan of 'wrapix exec': the host's own tree at its own paths, read-only as a whole, with a few
+ * things laid over it. What may be changed is nothing that a mount says: the supervisor does it, by
+ * the file rules (guard/broker.h). So the number of mounts does not depend on what lies in the tree,
+ * and nothing has to exist, or be made, to be protected.
+ *
+ * What may not be read is covered where it exists: by an own directory or file that nobody may open,
+ * or, where something in it may be read all the same, by one that can be passed through and not
+ * listed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "plan/plan.h"
+#include "spec/exec.h"
+
+#define TMP_INSIDE "/dev/shm/tmp" /* private, and needs no place on the host to stand on */
+
+static const struct {
+	const char *dest, *target; /* a link; else a device of the host's */
+} nodes[] = {
+	{ "/dev/null", NULL },
+	{ "/dev/zero", NULL },
+	{ "/dev/full", NULL },
+	{ "/dev/random", NULL },
+	{ "/dev/urandom", NULL },
+	{ "/dev/tty", NULL },
+	{ "/dev/fd", "/proc/self/fd" },
+	{ "/dev/stdin", "/proc/self/fd/0" },
+	{ "/dev/stdout", "/proc/self/fd/1" },
+	{ "/dev/stderr", "/proc/self/fd/2" },
+	{ "/dev/ptmx", "pts/ptmx" },
+};
+
+/* Keys are not files, but these list them. */
+static const char *const key_files[] = { "/proc/keys", "/proc/key-users" };
+
+static void add_dev(struct plan *plan)
+{
+	plan_add(plan, OP_SCRATCH, "/dev", NULL, OPF_RO)->mode = 0755;
+	for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
+		if (nodes[i].target)
+			plan_add(plan, OP_LINK, nodes[i].dest, nodes[i].target, 0);
+		else
+			plan_add(plan, OP_BIND, nodes[i].dest, nodes[i].dest,
+				 OPF_DEV | OPF_RO | OPF_OPTIONAL);
+	plan_add(plan, OP_DEVPTS, "/dev/pts", NULL, 0);
+	plan_add(plan, OP_SCRATCH, "/dev/shm", NULL, 0)->mode = 01777;
+	plan_add(plan, OP_DIR, TMP_INSIDE, NULL, 0)->mode = 0700;
+}
+
+/* Everybody but root is kept from what is dangerous in /proc by its owner and mode. A sandbox inside
+ * could mount no /proc of its own over a masked one. */
+static void add_proc(struct plan *plan, const struct exec_spec *exec, const struct host *host)
+{
+	if (exec->host_proc) {
+		strv_add(&plan->arena, &plan->weaker,
+			 "enableWeakerNestedSandbox: /proc is the host's, and shows its processes");
+		return;
+	}
+	plan_add(plan, OP_PROC, "/proc", NULL, 0);
+	if (plan->nested)
+		return;
+	for (size_t i = 0; host->uid && i < ARRAY_LEN(key_files); i++)
+		plan_add(plan, OP_HIDE, key_files[i], NULL, OPF_OPTIONAL);
+	for (size_t i = 0; !host->uid && i < host->masks.len; i++) {
+		const struct path_fact *fact = &host->masks.v[i];
+
+		plan_add(plan, fact->target ? OP_READONLY : OP_HIDE, fact->path, NULL,
+			 fact->kind == PATH_DIR ? OPF_DIR : 0);
+	}
+}
+
+/* A place where reading begins or ends to be allowed. */
+struct point {
+	const struct path_fact *fact;
+	bool allowed, holed; /* holed: something below it is allowed again */
+};
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct point *)a)->fact->path, ((const struct point *)b)->fact->path);
+}
+
+/* The nearest point above; NULL: all above may be read. */
+static struct point *above(struct point *points, size_t i)
+{
+	for (size_t k = i; k-- > 0;)
+		if (strcmp(points[k].fact->path, points[i].fact->path) &&
+		    path_is_below(points[i].fact->path, points[k].fact->path))
+			return &points[k];
+	return NULL;
+}
+
+/* The way from a cover to what may be read in it: it can be passed, and not listed. */
+static void add_way(struct plan *plan, const char *cover, const char *path)
+{
+	struct strv dirs = { 0 };
+
+	for (char *dir = path_parent(&plan->arena, path); strcmp(dir, cover);
+	     dir = path_parent(&plan->arena, dir))
+		strv_add(&plan->arena, &dirs, dir);
+	while (dirs.len > 0)
+		plan_add(plan, OP_DIR, dirs.v[--dirs.len], NULL, 0)->mode = 0111;
+}
+
+static void add_point(struct plan *plan, struct point *points, size_t i)
+{
+	const struct path_fact *fact = points[i].fact;
+	const struct point *outer = above(points, i);
+	unsigned dir = fact->kind == PATH_DIR ? OPF_DIR : 0;
+
+	if (i && !strcmp(points[i - 1].fact->path, fact->path))
+		return;
+	if (points[i].allowed && outer && !outer->allowed) {
+		add_way(plan, outer->fact->path, fact->path);
+		plan_add(plan, OP_BIND, fact->path, fact->path,
+			 OPF_RO | dir | (dir ? OPF_RECURSIVE : 0) | OPF_OPTIONAL);
+	} else if (!points[i].allowed && (!outer || outer->allowed)) {
+		if (points[i].holed)
+			plan_add(plan, OP_SCRATCH, fact->path, NULL, OPF_RO)->mode = 0111;
+		else
+			plan_add(plan, OP_DENY, fact->path, NULL, dir | OPF_OPTIONAL);
+	}
+}
+
+static int add_denials(struct plan *plan, const struct file_rules *files, const struct host *host,
+		       struct err *err)
+{
+	_cleanup_free_ struct point *points = calloc(host->points.len + 1, sizeof(*points));
+	size_t n = 0;
+
+	if (!points)
+		return err_errno(err, ENOMEM, "planning");
+	for (size_t i = 0; i < host->points.len; i++) {
+		const struct path_fact *fact = &host->points.v[i];
+
+		if (fact->kind != PATH_ABSENT && strcmp(fact->path, "/"))
+			points[n++] = (struct point){
+				.fact = fact,
+				.allowed = file_rules_read(files, fact->path).allowed,
+			};
+	}
+	qsort(points, n, sizeof(*points), by_path);
+	for (size_t i = 0; i < n; i++)
+		for (struct point *p = points[i].allowed ? above(points, i) : NULL; p;
+		     p = above(points, (size_t)(p - points)))
+			p->holed = true;
+	for (size_t i = 0; i < n; i++)
+		add_point(plan, points, i);
+	return 0;
+}
+
+static bool is_unset(const struct exec_spec *exec, const char *name)
+{
+	return strv_has(&exec->unset_env, name);
+}
+
+static void add_env(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	const struct exec_spec *exec = spec->exec;
+	const char *tmp = exec->tmpdir ? exec->tmpdir : TMP_INSIDE;
+
+	for (size_t i = 0; i < host->n_env; i++)
+		if (!is_unset(exec, host->env[i].name))
+			strv_addf(&plan->arena, &plan->env, "%s=%s", host->env[i].name,
+				  host->env[i].value);
+	plan_setenv(plan, "TMPDIR", tmp);
+	if (!host_env(host, "TMUX_TMPDIR")) /* its own default is in /tmp */
+		plan_setenv(plan, "TMUX_TMPDIR", tmp);
+	plan_setenv(plan, "PWD", plan->cwd);
+	plan_setenv(plan, "SANDBOX_RUNTIME", "1");
+	for (size_t i = 0; i < spec->n_env; i++)
+		if (spec->env[i].value)
+			plan_setenv(plan, spec->env[i].name, spec->env[i].value);
+}
+
+/* The command's questions for names go to an address that the filter answers for. */
+static void add_resolver(struct plan *plan, const struct host *host)
+{
+	if (host->resolv_path && plan->net == NET_FILTERED)
+		plan_add(plan, OP_COVER, host->resolv_path, plan_resolver(plan, host), OPF_OPTIONAL)
+			->mode = 0444;
+}
+
+static int check(const struct plan *plan, const struct host *host, struct err *err)
+{
+	if (plan->nested && host->uid == 0) {
+		err_set(err, EPERM,
+			"allowNestedUserNamespaces as root would leave /proc/sys writable");
+		return err_hint(err, "run it as an ordinary user");
+	}
+	if (plan_has_listener(plan) && !host->seccomp_notify) {
+		err_set(err, EOPNOTSUPP, "file rules by name need seccomp notifications%s",
+			host->inside ? ", and the outer sandbox has them already" : "");
+		return err_hint(err, "Linux 5.14 or newer, outside of other sandboxes");
+	}
+	return 0;
+}
+
+int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
+{
+	const struct exec_spec *exec = spec->exec;
+	bool writable = exec->files.disabled;
+	int r;
+
+	plan->files = &exec->files;
+	plan->guard_unix = !exec->all_unix_sockets;
+	plan->unix_sockets = exec->unix_sockets;
+	plan->denied_resolved = exec->denied_resolved;
+	plan->pass_fds = exec->pass_fds;
+	plan->n_pass_fds = exec->n_pass_fds;
+	plan->hostname = NULL;
+	plan->project = plan->cwd = arena_strdup(&plan->arena, host->project.dir);
+	r = check(plan, host, err);
+	if (r < 0)
+		return r;
+	plan_add(plan, OP_ROOT, "/", "/", OPF_DIR | OPF_RECURSIVE | (writable ? 0 : OPF_RO));
+	add_proc(plan, exec, host);
+	add_dev(plan);
+	add_resolver(plan, host);
+	if (!writable && add_denials(plan, &exec->files, host, err) < 0)
+		return -err->code;
+	add_env(plan, spec, host);
+	for (char **word = spec->cmd; word && *word; word++)
+		strv_add(&plan->arena, &plan->argv, *word);
+	return plan_reach(plan, spec, host, err);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The look at this machine that 'wrapix exec' needs: it runs for every command of an agent, so it is
+ * short. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "os/fs.h"
+#include "os/linux/cgroup.h"
+#include "spec/exec.h"
+#include "spec/host_priv.h"
+#include "spec/project.h"
+
+static void add_point(struct host *host, const char *path)
+{
+	struct stat st;
+
+	if (!path_facts_find(&host->points, path))
+		host_add_fact(host, &host->points, path,
+			      lstat(path, &st) < 0 ? PATH_ABSENT : path_kind_of(&st), NULL);
+}
+
+/* "/" cannot be covered; what stands in it can. */
+static void add_top(struct host *host)
+{
+	DIR *dir = opendir("/");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && entry->d_type != DT_LNK)
+			add_point(host, arena_printf(&host->arena, "/%s", entry->d_name));
+	if (dir)
+		closedir(dir);
+}
+
+/* Globs and what is not there yet are the supervisor's. */
+static bool has_point(const struct file_rule *rule)
+{
+	return !rule->glob && !rule->absent && rule->path && rule->kind != FILE_DENY_WRITE &&
+	       rule->kind != FILE_PROTECT;
+}
+
+static bool denies_reading(const struct file_rules *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (files->rules[i].kind == FILE_DENY_READ)
+			return true;
+	return false;
+}
+
+static void probe_points(const struct file_rules *files, struct host *host)
+{
+	if (files->disabled || !denies_reading(files))
+		return;
+	for (size_t i = 0; i < files->n; i++) {
+		const struct file_rule *rule = &files->rules[i];
+
+		if (has_point(rule) && !strcmp(rule->path, "/"))
+			add_top(host);
+		else if (has_point(rule))
+			add_point(host, rule->path);
+	}
+}
+
+void host_assume_points(const struct spec *spec, struct host *host)
+{
+	const struct file_rules *files = spec->exec ? &spec->exec->files : NULL;
+
+	for (size_t i = 0; files && denies_reading(files) && i < files->n; i++)
+		if (has_point(&files->rules[i]) &&
+		    !path_facts_find(&host->points, files->rules[i].path))
+			host_add_fact(host, &host->points, files->rules[i].path, PATH_DIR, NULL);
+}
+
+static void probe_env(char **environment, struct host *host)
+{
+	for (; environment && *environment; environment++) {
+		size_t len = strcspn(*environment, "=");
+		struct env_fact *fact;
+
+		if (!(*environment)[len])
+			continue;
+		fact = arena_grow(&host->arena, &host->env, &host->n_env, sizeof(*fact));
+		*fact = (struct env_fact){ arena_strndup(&host->arena, *environment, len),
+					   arena_strdup(&host->arena, *environment + len + 1) };
+	}
+}
+
+int host_probe_exec(const struct spec *spec, char **environment, struct host *host, struct err *err)
+{
+	int r;
+
+	host_probe_identity(environment, host);
+	r = project_probe(spec, host, err);
+	if (r < 0)
+		return r;
+	host_probe_dirs(environment, host);
+	if (host->uid == 0)
+		host_probe_masks(host);
+	probe_env(environment, host);
+	host_probe_proxy(environment, host);
+	probe_points(&spec->exec->files, host);
+	host->resolv_path = os_realpath(&host->arena, "/etc/resolv.conf");
+	if (spec->limits.memory || spec->limits.pids || spec->limits.cpus > 0)
+		cgroup_probe(&host->cgroup);
+	host_probe_kernel(host);
+	return 0;
+}
