@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* The broker's entry: which row a call is, who asks, and what a refusal is. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/path.h"
+#include "guard/broker_priv.h"
+#include "guard/caller.h"
+#include "os/fs.h"
+#include "os/linux/seccomp.h"
+
+#define AT(call, function, ...)                                                               \
+	{                                                                                     \
+		.name = call, .fn = function, .dir = -1, .path = -1, .dir2 = -1, .path2 = -1, \
+		.arg = -1, .flags = -1, __VA_ARGS__                                           \
+	}
+
+/* clang-format off */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const struct row rows[] = {
+	AT("open", do_open, .path = 0, .arg = 1),
+	AT("openat", do_open, .dir = 0, .path = 1, .arg = 2),
+	AT("creat", do_open, .path = 0, .arg = 1, .fixed = O_CREAT | O_WRONLY | O_TRUNC),
+	AT("openat2", do_openat2, .dir = 0, .path = 1, .arg = 2),
+	AT("mkdir", do_mkdir, .path = 0, .arg = 1),
+	AT("mkdirat", do_mkdir, .dir = 0, .path = 1, .arg = 2),
+	AT("mknod", do_mknod, .path = 0, .arg = 1),
+	AT("mknodat", do_mknod, .dir = 0, .path = 1, .arg = 2),
+	AT("symlink", do_symlink, .arg = 0, .path = 1),
+	AT("symlinkat", do_symlink, .arg = 0, .dir = 1, .path = 2),
+	AT("link", do_link, .path = 0, .path2 = 1),
+	AT("linkat", do_link, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .flags = 4),
+	AT("rename", do_rename, .path = 0, .path2 = 1),
+	AT("renameat", do_rename, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3),
+	AT("renameat2", do_rename, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .flags = 4),
+	AT("unlink", do_unlink, .path = 0),
+	AT("unlinkat", do_unlink, .dir = 0, .path = 1, .flags = 2),
+	AT("rmdir", do_unlink, .path = 0, .fixed = AT_REMOVEDIR),
+	AT("bind", do_bind, .dir = 0, .arg = 1),
+	AT("truncate", do_truncate, .path = 0, .arg = 1),
+	AT("truncate64", do_truncate, .path = 0, .arg = 1, .fixed = 64),
+	AT("chmod", do_chmod, .path = 0, .arg = 1),
+	AT("fchmod", do_chmod, .dir = 0, .arg = 1),
+	AT("fchmodat", do_chmod, .dir = 0, .path = 1, .arg = 2),
+	AT("fchmodat2", do_chmod, .dir = 0, .path = 1, .arg = 2, .flags = 3),
+	AT("chown", do_chown, .path = 0, .arg = 1),
+	AT("chown32", do_chown, .path = 0, .arg = 1),
+	AT("lchown", do_chown, .path = 0, .arg = 1, .fixed = AT_SYMLINK_NOFOLLOW),
+	AT("lchown32", do_chown, .path = 0, .arg = 1, .fixed = AT_SYMLINK_NOFOLLOW),
+	AT("fchown", do_chown, .dir = 0, .arg = 1),
+	AT("fchown32", do_chown, .dir = 0, .arg = 1),
+	AT("fchownat", do_chown, .dir = 0, .path = 1, .arg = 2, .flags = 4),
+	AT("access", do_access, .path = 0, .arg = 1),
+	AT("faccessat", do_access, .dir = 0, .path = 1, .arg = 2),
+	AT("faccessat2", do_access, .dir = 0, .path = 1, .arg = 2, .flags = 3),
+	AT("utime", do_utime, .path = 0, .arg = 1, .fixed = 1),
+	AT("utimes", do_utime, .path = 0, .arg = 1, .fixed = 2),
+	AT("futimesat", do_utime, .dir = 0, .path = 1, .arg = 2, .fixed = 2),
+	AT("utimensat", do_utime, .dir = 0, .path = 1, .arg = 2, .flags = 3, .fixed = 3),
+	AT("utimensat_time64", do_utime, .dir = 0, .path = 1, .arg = 2, .flags = 3, .fixed = 4),
+	AT("setxattr", do_xattr, .path = 0, .arg = 1),
+	AT("lsetxattr", do_xattr, .path = 0, .arg = 1, .fixed = AT_SYMLINK_NOFOLLOW),
+	AT("fsetxattr", do_xattr, .dir = 0, .arg = 1),
+	AT("setxattrat", do_xattr, .dir = 0, .path = 1, .flags = 2, .arg = 3),
+	AT("removexattr", do_xattr, .path = 0, .arg = 1),
+	AT("lremovexattr", do_xattr, .path = 0, .arg = 1, .fixed = AT_SYMLINK_NOFOLLOW),
+	AT("fremovexattr", do_xattr, .dir = 0, .arg = 1),
+	AT("removexattrat", do_xattr, .dir = 0, .path = 1, .flags = 2, .arg = 3),
+	AT("umask", do_umask, .arg = 0),
+};
+#pragma GCC diagnostic pop
+/* clang-format on */
+
+static void add_rows(struct broker *b, const struct seccomp_program *fragment)
+{
+	for (const struct seccomp_call *call = fragment->calls; call->name; call++)
+		for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+			if (!strcmp(rows[i].name, call->name) && call->nr < ARRAY_LEN(b->rows[0]))
+				b->rows[call->arch != b->arch][call->nr] = (uint8_t)(i + 1);
+}
+
+/* The nearest directory that exists at or above a writable place. */
+static int add_anchor(struct broker *b, const char *root, struct err *err)
+{
+	char *path = arena_strdup(&b->arena, root);
+	struct anchor *anchor;
+	int fd;
+
+	while ((fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 && strcmp(path, "/") != 0)
+		path = path_parent(&b->arena, path);
+	if (fd < 0)
+		return err_errno(err, errno, "opening the writable directory '%s'", root);
+	anchor = arena_grow(&b->arena, (void *)&b->anchors, &b->n_anchors, sizeof(*anchor));
+	*anchor = (struct anchor){ path, strcmp(path, "/") ? strlen(path) : 0, fd };
+	return 0;
+}
+
+int broker_new(struct broker **ret, const struct file_rules *rules,
+	       const struct broker_hooks *hooks, struct err *err)
+{
+	struct broker *b = calloc(1, sizeof(*b));
+	int r = 0;
+
+	if (!b)
+		return err_errno(err, ENOMEM, "the file broker");
+	b->rules = rules;
+	b->hooks = *hooks;
+	b->view = -1;
+	b->arch = seccomp_notify_files.calls[0].arch;
+	b->has_caps = geteuid() == 0;
+	b->reads = file_rules_reads_need_broker(rules);
+	for (size_t i = 0; i < BROKER_TASKS; i++)
+		b->tasks[i].proc = -1;
+	for (size_t i = 0; i < BROKER_DIRS; i++)
+		b->dirs[i].fd = -1;
+	add_rows(b, &seccomp_notify_files);
+	b->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	b->own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (b->proc < 0 || b->own_fds < 0)
+		r = err_errno(err, errno, "opening '/proc/self/fd'");
+	for (size_t i = 0; i < rules->roots.len && r == 0; i++)
+		r = add_anchor(b, rules->roots.v[i], err);
+	if (r == 0)
+		*ret = b;
+	else
+		broker_free(b);
+	return r;
+}
+
+void broker_free(struct broker *b)
+{
+	if (!b)
+		return;
+	workers_reap(b);
+	for (size_t i = 0; i < BROKER_TASKS; i++)
+		close_ptr(&b->tasks[i].proc);
+	for (size_t i = 0; i < BROKER_DIRS; i++) {
+		close_ptr(&b->dirs[i].fd);
+		free(b->dirs[i].path);
+	}
+	for (size_t i = 0; i < b->n_anchors; i++)
+		close(b->anchors[i].fd);
+	close_ptr(&b->view);
+	close_ptr(&b->proc);
+	close_ptr(&b->own_fds);
+	arena_release(&b->arena);
+	free(b);
+}
+
+void broker_enter(struct broker *b, const struct notify *notify, int view, bool nested)
+{
+	b->notify = notify;
+	b->view = view;
+	b->nested = nested;
+}
+
+void broker_set_rules(struct broker *b, const struct file_rules *rules)
+{
+	b->rules = rules;
+}
+
+/* Root outside would pass by every permission; root inside has no capability, and so have we while
+ * we act for it. Who owns the user namespace may look into its processes without one. */
+static void set_caps(struct broker *b, bool on)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (!b->has_caps || syscall(SYS_capget, &header, data) < 0)
+		return;
+	for (int i = 0; i < 2; i++)
+		data[i].effective = on ? data[i].permitted : 0;
+	if (syscall(SYS_capset, &header, data) < 0)
+		abort(); /* never with more rights than the caller has */
+}
+
+int broker_call(void *broker, const struct seccomp_notif *call)
+{
+	struct broker *b = broker;
+	struct request r = { .b = b, .notif = call, .own_root = -1 };
+	int answer = OUTSIDE;
+	uint8_t row = 0;
+
+	r.compat = call->data.arch != b->arch;
+	if (call->data.nr >= 0 && (size_t)call->data.nr < ARRAY_LEN(b->rows[0]))
+		row = b->rows[r.compat][call->data.nr];
+	if (!row)
+		return NOTIFY_CONTINUE;
+	r.row = &rows[row - 1];
+	workers_reap(b);
+	set_caps(b, false);
+	if (task_find(&r) == 0)
+		answer = r.row->fn(&r);
+	set_caps(b, true);
+	close_ptr(&r.own_root);
+	return answer == OUTSIDE ? NOTIFY_CONTINUE : answer;
+}
+
+uint64_t request_arg(const struct request *r, int i)
+{
+	return r->compat ? (uint32_t)r->notif->data.args[i] : r->notif->data.args[i];
+}
+
+int request_read_path(struct request *r, int arg, char buf[PATH_MAX])
+{
+	return caller_read_path(r->notif, request_arg(r, arg), buf);
+}
+
+int request_read(struct request *r, int arg, void *buf, size_t len)
+{
+	return caller_read(r->notif, request_arg(r, arg), buf, len);
+}
+
+int request_denied(struct request *r, const char *path, const struct file_rule *rule,
+		   const char *reason)
+{
+	const struct broker_denial denial = {
+		.call = r->row->name,
+		.path = path,
+		.rule = rule,
+		.reason = reason,
+		.pid = (pid_t)r->notif->pid,
+	};
+
+	if (!r->quiet && r->b->hooks.on_denied)
+		r->b->hooks.on_denied(r->b->hooks.ctx, &denial);
+	return -EACCES;
+}
+
+int request_check(struct request *r)
+{
+	return notify_is_valid(r->b->notify, r->notif->id) ? 0 : -EINTR;
+}
+
+int request_result(int ret)
+{
+	return ret < 0 ? -errno : NOTIFY_DONE;
+}
+
+bool id_ring_has(const struct id_ring *ring, dev_t dev, ino_t ino)
+{
+	for (size_t i = 0; i < MIN(ring->next, (size_t)BROKER_IDS); i++)
+		if (ring->ids[i].ino == ino && ring->ids[i].dev == dev)
+			return true;
+	return false;
+}
+
+void id_ring_add(struct id_ring *ring, dev_t dev, ino_t ino)
+{
+	ring->ids[ring->next % BROKER_IDS] = (struct file_id){ dev, ino };
+	if (++ring->next == 2 * BROKER_IDS)
+		ring->next = BROKER_IDS;
+}
+
+void id_ring_drop(struct id_ring *ring, dev_t dev, ino_t ino)
+{
+	for (size_t i = 0; i < BROKER_IDS; i++)
+		if (ring->ids[i].ino == ino && ring->ids[i].dev == dev)
+			ring->ids[i] = (struct file_id){ 0 };
+}
+
+bool broker_bound(const struct broker *b, dev_t dev, ino_t ino)
+{
+	return id_ring_has(&b->bound, dev, ino);
+}
+
+const char *fd_path(int fd, char buf[32])
+{
+	snprintf(buf, 32, "/proc/self/fd/%d", fd);
+	return buf;
+}

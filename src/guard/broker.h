@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The broker: does the changes to files that a sandbox may make, in its place, or says no.
+ *
+ * The sandbox sees every file read-only. Each call of its that changes one stops in the kernel
+ * (data/seccomp/notify-files.list) and comes here. The arguments are copied once, the name is
+ * resolved as the caller would have (its own root, directories, links), the rules decide on the
+ * place that was found, and the broker makes the change there itself, on descriptors. A call that
+ * leads elsewhere goes on in the kernel, where all is read-only or the sandbox's own: so CONTINUE
+ * gives nothing away, whatever a caller swaps meanwhile, and without the broker all fails.
+ *
+ *	broker_call()      which call, by the rows of broker.c
+ *	broker_task.c      the caller: working directory, descriptors, umask
+ *	broker_walk.c      a path to a directory and a name, in the sandbox's view
+ *	broker_place.c     the same directory in the tree that can be written; the rules
+ *	broker_open.c      opening; the descriptor is put into the caller
+ *	broker_names.c     names made, moved and removed
+ *	broker_attrs.c     modes, owners, times, attributes, lengths
+ *	broker_git.c       git's own files, by content
+ *
+ * One process serves one call after the other, and nothing else of the sandbox can change a
+ * brokered tree: between the decision and the deed nothing inside can move a directory away.
+ */
+#pragma once
+
+#include "guard/notify.h"
+#include "spec/file_rules.h"
+
+struct broker;
+
+/* A refusal. The strings live until the function returns; what is in them is hostile. */
+struct broker_denial {
+	const char *call;             /* "openat" */
+	const char *path;             /* resolved, absolute */
+	const struct file_rule *rule; /* NULL: nothing allows it, or git's own rules refuse it */
+	const char *reason;           /* NULL, or what is wrong beyond the rule */
+	pid_t pid;
+};
+
+struct broker_hooks {
+	void (*on_denied)(void *ctx, const struct broker_denial *denial);
+	void *ctx;
+};
+
+/* Opens the writable places of the rules, which must outlive the broker. */
+int broker_new(struct broker **ret, const struct file_rules *rules,
+	       const struct broker_hooks *hooks, struct err *err);
+void broker_free(struct broker *broker);
+
+/*
+ * Before the first call: whom to answer, and the sandbox's root directory (taken over). 'nested':
+ * processes inside may have roots and mounts of their own, and each caller's own are used.
+ */
+void broker_enter(struct broker *broker, const struct notify *notify, int view, bool nested);
+
+/* From the next call on. */
+void broker_set_rules(struct broker *broker, const struct file_rules *rules);
+
+/* A notify_fn for the calls of seccomp_notify_files and seccomp_notify_reads. */
+int broker_call(void *broker, const struct seccomp_notif *call);
+
+/* The sandbox itself bound this socket. */
+bool broker_bound(const struct broker *broker, dev_t dev, ino_t ino);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Names: made, moved, linked, removed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "guard/broker_priv.h"
+#include "guard/caller.h"
+
+/* The place for a new name, with the caller's umask in force when 0 is returned. */
+static int new_place(struct request *r, struct place *p, enum git_act act, mode_t *ret_old)
+{
+	mode_t mask;
+	int e = place_get(r, p, 0);
+
+	if (e == OUTSIDE)
+		return place_outside(r, p, true);
+	if (e < 0)
+		return e;
+	if (p->is_anchor || p->object >= 0)
+		return OUTSIDE; /* '.', '..', '/': the kernel knows what to say */
+	e = place_stat(p);
+	if (e == 0 && p->exists)
+		e = -EEXIST;
+	if (e == 0)
+		e = judge(r, p, act);
+	if (e == 0)
+		e = task_umask(r, &mask);
+	if (e == 0)
+		e = request_check(r);
+	if (e == 0)
+		*ret_old = umask(mask);
+	return e;
+}
+
+int do_mkdir(struct request *r)
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	mode_t old;
+	int e = new_place(r, &p, GIT_MKDIR, &old);
+
+	if (e != 0)
+		return e;
+	e = request_result(mkdirat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg)));
+	umask(old);
+	if (e == NOTIFY_DONE)
+		git_made_dir(r, &p);
+	return e;
+}
+
+int do_mknod(struct request *r)
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	mode_t old;
+	int e = new_place(r, &p, GIT_CREATE, &old);
+
+	if (e != 0)
+		return e;
+	e = request_result(mknodat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg),
+				   (dev_t)request_arg(r, r->row->arg + 1)));
+	umask(old);
+	return e;
+}
+
+int do_symlink(struct request *r)
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	char target[PATH_MAX];
+	mode_t old;
+	int e = request_read_path(r, r->row->arg, target);
+
+	if (e == 0)
+		e = -ENOENT;
+	if (e > 0)
+		e = new_place(r, &p, GIT_CREATE, &old);
+	if (e != 0)
+		return e;
+	umask(old);
+	return request_result(symlinkat(target, p.dir, p.name));
+}
+
+int do_unlink(struct request *r)
+{
+	int flags = r->row->flags < 0 ? r->row->fixed : (int)request_arg(r, r->row->flags);
+	_cleanup_place_ struct place p = PLACE_NONE;
+	int e = place_get(r, &p, 0);
+
+	if (e == OUTSIDE)
+		return place_outside(r, &p, false);
+	if (e < 0)
+		return e;
+	if (p.is_anchor || p.object >= 0)
+		return OUTSIDE;
+	e = place_stat(&p);
+	if (e == 0 && !p.exists)
+		e = -ENOENT;
+	if (e == 0)
+		e = judge(r, &p, GIT_REMOVE);
+	if (e == 0)
+		e = request_check(r);
+	if (e == 0)
+		e = request_result(unlinkat(p.dir, p.name, flags));
+	if (e == NOTIFY_DONE && S_ISSOCK(p.st.st_mode))
+		id_ring_drop(&r->b->bound, p.st.st_dev, p.st.st_ino);
+	return e;
+}
+
+/* ------------------------------------------------------------------ two names */
+
+/* The second path of rename and link. */
+static int second_place(struct request *r, struct place *p)
+{
+	int dirfd = r->row->dir2 < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir2);
+	char path[PATH_MAX];
+	int e = request_read_path(r, r->row->path2, path);
+
+	if (e >= 0)
+		e = place_find(r, dirfd, path, 0, p);
+	return e != 0 ? e : place_map(r, p);
+}
+
+/* One of the two is not ours: two file systems, as far as the caller can see. */
+static int across(struct place *from)
+{
+	int e = place_stat(from);
+
+	return e < 0 ? e : from->exists ? -EXDEV : -ENOENT;
+}
+
+static int judge_move(struct request *r, struct place *from, struct place *to, unsigned flags)
+{
+	bool is_dir = S_ISDIR(from->st.st_mode);
+	struct file_verdict v = file_rules_move(r->b->rules, from->path, to->path, is_dir);
+	int e;
+
+	if (v.allowed && (flags & RENAME_EXCHANGE))
+		v = file_rules_move(r->b->rules, to->path, from->path, S_ISDIR(to->st.st_mode));
+	if (!v.allowed && !v.rule)
+		return -EXDEV; /* out of what is writable */
+	e = flags & (RENAME_EXCHANGE | RENAME_WHITEOUT) ? 0 : git_replace(r, from, to, v.rule);
+	if (e != 0)
+		return e;
+	if (!v.allowed)
+		return request_denied(r,
+				      v.rule == file_rules_write(r->b->rules, from->path).rule
+					      ? from->path
+					      : to->path,
+				      v.rule, NULL);
+	e = flags & RENAME_EXCHANGE ? git_judge_name(r, from, GIT_REPLACE) : 0;
+	return e != 0 ? e : git_judge_name(r, to, GIT_REPLACE);
+}
+
+/* The way to the old name comes first, then the one to the new name, then the names. */
+static int first_error(struct place *from, const struct place *to, int e)
+{
+	if (from->view >= 0 && faccessat(from->view, ".", F_OK, AT_EACCESS) < 0)
+		return -errno;
+	return to->view >= 0 && place_stat(from) == 0 && !from->exists ? -ENOENT : e;
+}
+
+int do_rename(struct request *r)
+{
+	unsigned flags = r->row->flags < 0 ? 0 : (unsigned)request_arg(r, r->row->flags);
+	_cleanup_place_ struct place from = PLACE_NONE, to = PLACE_NONE;
+	int e = place_get(r, &from, 0), e2;
+
+	if (e < 0 && from.view < 0)
+		return e;
+	e2 = e == 0 ? place_keep(&from) : 0;
+	if (e2 == 0)
+		e2 = second_place(r, &to);
+	if (e2 < 0 || e < 0)
+		return first_error(&from, &to, e2 < 0 ? e2 : e);
+	if (from.is_anchor || from.object >= 0 || to.is_anchor || to.object >= 0)
+		return OUTSIDE;
+	if (e == OUTSIDE && e2 == OUTSIDE)
+		return place_outside(r, &from, false);
+	if (e == OUTSIDE || e2 == OUTSIDE)
+		return across(&from);
+	e = place_stat(&from);
+	e2 = place_stat(&to);
+	if (e == 0 && (e2 == -EACCES || e2 == -ENOTDIR || from.exists))
+		e = e2;
+	else if (e == 0)
+		e = -ENOENT;
+	if (e == 0 && to.exists && (flags & RENAME_NOREPLACE))
+		e = -EEXIST;
+	if (e == 0)
+		e = judge_move(r, &from, &to, flags);
+	if (e == 0)
+		e = request_check(r);
+	return e != 0 ? e : request_result(renameat2(from.dir, from.name, to.dir, to.name, flags));
+}
+
+/* A file that never had a name, and that the caller got from us. */
+static int link_nameless(struct request *r, struct place *from, struct place *to)
+{
+	char path[32];
+	int e = judge(r, to, GIT_CREATE);
+
+	if (e == 0)
+		e = request_check(r);
+	if (e != 0)
+		return e;
+	return request_result(linkat(AT_FDCWD, fd_path(from->object, path), to->dir, to->name,
+				     AT_SYMLINK_FOLLOW));
+}
+
+static int link_from(struct request *r, struct place *from, int flags)
+{
+	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir), fd;
+	char path[PATH_MAX];
+	bool slash;
+	int e = request_read_path(r, r->row->path, path);
+
+	if (e < 0)
+		return e;
+	if (!*path && (flags & AT_EMPTY_PATH)) {
+		fd = walk_start(r, dirfd);
+		return fd < 0 ? fd : place_of(r, fd, from);
+	}
+	slash = *path && path[strlen(path) - 1] == '/';
+	e = place_find(r, dirfd, path, slash || (flags & AT_SYMLINK_FOLLOW) ? FOLLOW : 0, from);
+	if (e == 0)
+		e = place_stat(from);
+	if (e == 0 && from->slash && from->exists && !S_ISDIR(from->st.st_mode))
+		e = -ENOTDIR;
+	return e != 0 ? e : place_map(r, from);
+}
+
+int do_link(struct request *r)
+{
+	int flags = r->row->flags < 0 ? 0 : (int)request_arg(r, r->row->flags);
+	_cleanup_place_ struct place from = PLACE_NONE, to = PLACE_NONE;
+	struct file_verdict v;
+	int e = link_from(r, &from, flags), e2;
+
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	if (e < 0)
+		return e;
+	e2 = place_stat(&from);
+	if (e2 == 0 && !from.exists)
+		return -ENOENT;
+	if (e2 == 0 && e == 0)
+		e2 = place_keep(&from);
+	if (e2 == 0)
+		e2 = second_place(r, &to);
+	if (e2 < 0)
+		return e2;
+	if (to.is_anchor || to.object >= 0)
+		return -EEXIST;
+	if (e2 == OUTSIDE)
+		return e == OUTSIDE ? place_outside(r, &to, true) : -EXDEV;
+	if (from.object >= 0 && from.st.st_nlink == 0 && S_ISREG(from.st.st_mode))
+		return link_nameless(r, &from, &to);
+	if (e == OUTSIDE || from.is_anchor)
+		return across(&from);
+	e = place_is_same(&from) ? place_stat(&to) : -EXDEV;
+	if (e == 0 && to.exists)
+		e = -EEXIST;
+	if (e < 0)
+		return e;
+	v = file_rules_move(r->b->rules, from.path, to.path, false);
+	if (!v.allowed)
+		return v.rule ? request_denied(r, to.path, v.rule, NULL) : -EXDEV;
+	e = git_judge_name(r, &from, GIT_CREATE);
+	if (e == 0)
+		e = git_judge_name(r, &to, GIT_CREATE);
+	if (e == 0)
+		e = request_check(r);
+	return e != 0 ? e : request_result(linkat(from.dir, from.name, to.dir, to.name, 0));
+}
+
+/* ------------------------------------------------------------------ sockets */
+
+static int bind_at(struct request *r, int socket_fd, struct place *p)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	_cleanup_close_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t n = strlen(p->name);
+	struct stat st;
+	int e;
+
+	/* Relative, because a path through /proc might not fit. The caller finds the last component
+	 * where it asks for the socket's name. */
+	if (n >= sizeof(name.sun_path) || here < 0 || fchdir(p->dir) < 0)
+		return -EACCES;
+	memcpy(name.sun_path, p->name, n);
+	e = request_result(bind(socket_fd, (struct sockaddr *)&name,
+				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)));
+	if (fchdir(here) < 0)
+		abort(); /* relative paths of ours would mean something else from now on */
+	if (e == NOTIFY_DONE && fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		id_ring_add(&r->b->bound, st.st_dev, st.st_ino);
+	return e;
+}
+
+int do_bind(struct request *r)
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	_cleanup_close_ int pidfd = -1, fd = -1;
+	struct sockaddr_un name = { 0 };
+	uint64_t len = request_arg(r, 2);
+	char path[sizeof(name.sun_path) + 1];
+	mode_t mask, old;
+	int e;
+
+	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof(name))
+		return OUTSIDE;
+	if (request_read(r, r->row->arg, &name, len) < 0)
+		return -EFAULT;
+	if (name.sun_family != AF_UNIX || !name.sun_path[0])
+		return OUTSIDE;
+	snprintf(path, sizeof(path), "%.*s", (int)sizeof(name.sun_path), name.sun_path);
+	e = place_find(r, AT_FDCWD, path, 0, &p);
+	if (e == 0)
+		e = place_map(r, &p);
+	if (e == OUTSIDE)
+		return place_outside(r, &p, true);
+	if (e == 0 && (p.is_anchor || p.object >= 0))
+		return -EADDRINUSE;
+	if (e == 0)
+		e = place_stat(&p);
+	if (e == 0 && p.exists)
+		e = -EADDRINUSE;
+	if (e == 0)
+		e = judge(r, &p, GIT_CREATE);
+	if (e == 0)
+		e = task_umask(r, &mask);
+	if (e != 0)
+		return e;
+	pidfd = caller_open(r->notif);
+	fd = pidfd < 0 ? pidfd : caller_get_fd(pidfd, (int)request_arg(r, 0));
+	if (fd < 0)
+		return fd;
+	e = request_check(r);
+	if (e < 0)
+		return e;
+	old = umask(mask);
+	e = bind_at(r, fd, &p);
+	umask(old);
+	return e;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening for writing. The file is opened here, beneath the writable directory and without
+ * following a link, and put into the caller by the kernel as the result of its call. Only files
+ * get there, never a directory or an O_PATH descriptor: a later call relative to one would find the
+ * writable tree.
+ *
+ * A fifo that has nobody at its other end blocks. A child waits for it, with the listener, and
+ * answers by itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "guard/broker_priv.h"
+#include "os/fs.h"
+
+#define CHANGES (O_ACCMODE | O_CREAT | O_TRUNC)
+#define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
+/* What openat(2) ignores, openat2(2) refuses. */
+#define VALID                                                                                  \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |  \
+	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
+	 O_PATH | O_TMPFILE)
+
+int open_inject(struct request *r, int fd, int flags)
+{
+	struct seccomp_notif_addfd add = {
+		.id = r->notif->id,
+		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = flags & O_CLOEXEC,
+	};
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (ioctl(r->b->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+	return NOTIFY_LATER;
+}
+
+void workers_reap(struct broker *b)
+{
+	for (size_t i = 0; i < BROKER_WORKERS; i++) {
+		struct worker *w = &b->workers[i];
+
+		if (!w->pid)
+			continue;
+		if (!notify_is_valid(b->notify, w->id))
+			kill(w->pid, SIGKILL); /* the caller is gone */
+		if (waitpid(w->pid, NULL, WNOHANG) == w->pid)
+			w->pid = 0;
+	}
+}
+
+/* In the child: the only one of ours that may wait. */
+_Noreturn static void wait_for_fifo(struct request *r, int dir, const char *name, int flags)
+{
+	pid_t parent = getppid();
+	int fd, e;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	signal(SIGTERM, SIG_DFL);
+	fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	e = fd < 0 ? -errno : open_inject(r, fd, flags);
+	if (e < 0)
+		notify_answer((struct notify *)r->b->notify, r->notif->id, e);
+	_exit(0);
+}
+
+static int open_fifo(struct request *r, struct place *p, int flags)
+{
+	struct worker *free_one = NULL;
+
+	for (size_t i = 0; i < BROKER_WORKERS; i++)
+		if (!r->b->workers[i].pid)
+			free_one = &r->b->workers[i];
+	if (!free_one)
+		return -EAGAIN;
+	free_one->id = r->notif->id;
+	free_one->pid = fork();
+	if (free_one->pid == 0)
+		wait_for_fifo(r, p->dir, p->name, flags & ~(O_CREAT | O_EXCL));
+	if (free_one->pid < 0) {
+		free_one->pid = 0;
+		return -errno;
+	}
+	return NOTIFY_LATER;
+}
+
+/* What the kernel says before it asks whether the file system can be written. */
+static int early_answer(const struct place *p, int flags)
+{
+	if (!p->exists && !(flags & O_CREAT))
+		return -ENOENT;
+	if (p->exists && (flags & O_CREAT) && (flags & O_EXCL))
+		return -EEXIST;
+	if (p->exists && S_ISLNK(p->st.st_mode))
+		return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+	if (p->exists && S_ISDIR(p->st.st_mode))
+		return -EISDIR;
+	if (p->slash && p->exists)
+		return -ENOTDIR;
+	return 0;
+}
+
+static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
+{
+	_cleanup_close_ int fd = -1;
+	mode_t mask = 0, old = 0;
+	bool creates = !p->exists;
+	int e = creates ? task_umask(r, &mask) : 0;
+
+	if (e == 0)
+		e = request_check(r);
+	if (e < 0)
+		return e;
+	if (creates)
+		old = umask(mask);
+	fd = os_openat2(p->dir, p->name, flags | O_CLOEXEC | O_NOCTTY,
+			flags & O_CREAT ? mode & 07777 : 0,
+			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (creates)
+		umask(old);
+	return fd < 0 ? fd : open_inject(r, fd, flags);
+}
+
+static int open_place(struct request *r, struct place *p, int flags, mode_t mode)
+{
+	int e = place_map(r, p);
+
+	if (e < 0)
+		return e;
+	if (e == 0 && !p->exists)
+		e = place_stat(p);
+	if (e == OUTSIDE || p->is_anchor || !place_is_same(p))
+		return flags & (O_ACCMODE | O_TRUNC) || !p->exists
+			       ? place_outside(r, p, flags & O_CREAT && !p->exists)
+			       : OUTSIDE;
+	if (e < 0)
+		return e;
+	/* A device of the tree's is the sandbox's mount to refuse. */
+	if (p->exists && (S_ISCHR(p->st.st_mode) || S_ISBLK(p->st.st_mode)))
+		return OUTSIDE;
+	e = early_answer(p, flags);
+	if (e < 0)
+		return e;
+	if (p->exists && !(flags & (O_ACCMODE | O_TRUNC)))
+		return OUTSIDE; /* it only reads */
+	e = git_open_commondir(r, p, flags);
+	if (e == 0)
+		e = judge(r, p, GIT_CREATE);
+	if (e != 0)
+		return e;
+	if (p->exists && S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) &&
+	    (flags & O_ACCMODE) != O_RDWR)
+		return open_fifo(r, p, flags);
+	return open_here(r, p, flags, mode);
+}
+
+/* A file without a name, in a directory where one could be made. */
+static int open_tmpfile(struct request *r, struct place *p, int flags, mode_t mode)
+{
+	_cleanup_close_ int dir = -1, fd = -1;
+	mode_t mask, old;
+	int e = place_map(r, p);
+
+	if (e == 0 && p->object < 0)
+		e = place_stat(p);
+	if (e != 0)
+		return e;
+	if (!p->exists || !S_ISDIR(p->st.st_mode))
+		return p->exists ? -ENOTDIR : -ENOENT;
+	if (!place_is_same(p))
+		return OUTSIDE;
+	dir = place_open(p);
+	if (dir < 0)
+		return dir;
+	strncat(p->path, "/#", sizeof(p->path) - strlen(p->path) - 1);
+	e = judge(r, p, GIT_CREATE);
+	if (e == 0)
+		e = task_umask(r, &mask);
+	if (e == 0)
+		e = request_check(r);
+	if (e != 0)
+		return e;
+	old = umask(mask);
+	fd = openat(dir, ".", (flags & ~O_NOFOLLOW) | O_CLOEXEC, mode & 07777);
+	e = -errno;
+	umask(old);
+	return fd < 0 ? e : open_inject(r, fd, flags);
+}
+
+static bool ends_in_slash(const char *path)
+{
+	return *path && path[strlen(path) - 1] == '/';
+}
+
+static int open_path(struct request *r, int flags, mode_t mode, const char *path)
+{
+	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	bool tmpfile = (flags & TMPFILE) != 0;
+	int follow = flags & O_CREAT ? FOLLOW_NEW : FOLLOW;
+	_cleanup_place_ struct place p = PLACE_NONE;
+	int e;
+
+	if (flags & O_CREAT ? flags & (O_NOFOLLOW | O_EXCL)
+			    : flags & O_NOFOLLOW && !ends_in_slash(path))
+		follow = 0;
+	e = place_find(r, dirfd, path, tmpfile ? FOLLOW : follow, &p);
+	if (e != 0)
+		return e == OUTSIDE && *p.path ? place_outside(r, &p, false) : e;
+	if (tmpfile)
+		return open_tmpfile(r, &p, flags, mode);
+	if (!*p.name && p.object < 0)
+		return OUTSIDE; /* a directory: the kernel says what it thinks of that */
+	if (p.slash && (flags & O_CREAT))
+		return faccessat(p.view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -EISDIR;
+	return open_place(r, &p, flags, mode);
+}
+
+/* Reading, and what the kernel refuses before it looks at the path. */
+static bool is_change(int flags)
+{
+	if ((flags & O_PATH) || !(flags & CHANGES))
+		return false;
+	if (flags & TMPFILE)
+		return (flags & O_TMPFILE) == O_TMPFILE && (flags & O_ACCMODE) != O_RDONLY &&
+		       !(flags & O_CREAT);
+	return !(flags & O_CREAT) || !(flags & O_DIRECTORY);
+}
+
+int do_open(struct request *r)
+{
+	int arg = r->row->arg, flags = r->row->fixed;
+	char path[PATH_MAX];
+	mode_t mode;
+	int e;
+
+	if (!flags)
+		flags = (int)request_arg(r, arg++);
+	mode = (mode_t)request_arg(r, arg);
+	flags &= VALID;
+	if (!is_change(flags))
+		return OUTSIDE;
+	e = request_read_path(r, r->row->path, path);
+	return e < 0 ? e : open_path(r, flags, mode, path);
+}
+
+/* The caller's limits on the way are kept by going it once with them, in its own view. */
+static int check_way(struct request *r, const char *given, uint64_t resolve, int flags)
+{
+	_cleanup_close_ int start = -1, fd = -1;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", given);
+	if ((flags & O_CREAT) && ((flags & O_EXCL) || ends_in_slash(path)))
+		flags |= O_NOFOLLOW; /* and the slash is refused later */
+	while ((flags & O_CREAT) && ends_in_slash(path) && path[1])
+		path[strlen(path) - 1] = '\0';
+
+	if (*path != '/' || (resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))) {
+		start = walk_start(r, (int)request_arg(r, 0));
+		if (start < 0)
+			return start;
+	}
+	fd = os_openat2(start >= 0 ? start : r->root, path,
+			O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW), 0, resolve);
+	return fd == -ENOENT && (flags & O_CREAT) ? 0 : MIN(fd, 0);
+}
+
+int do_openat2(struct request *r)
+{
+	struct open_how how = { 0 };
+	char path[PATH_MAX], rest[256] = "";
+	uint64_t size = request_arg(r, 3);
+	int e;
+
+	if (size < sizeof(how) || size > sizeof(how) + sizeof(rest))
+		return OUTSIDE; /* refused, or from a time to come: what is read-only stays it */
+	if (request_read(r, r->row->arg, &how, sizeof(how)) < 0)
+		return -EFAULT;
+	if (size > sizeof(how) || (how.flags & ~(uint64_t)VALID) || !is_change((int)how.flags) ||
+	    (how.mode & ~(uint64_t)07777) || (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
+		return OUTSIDE;
+	e = request_read_path(r, r->row->path, path);
+	if (e >= 0 && how.resolve)
+		e = check_way(r, path, how.resolve, (int)how.flags);
+	if (e < 0)
+		return e;
+	/* Within its own root a link may mean another place than it does outside. */
+	if (how.resolve & RESOLVE_IN_ROOT)
+		return OUTSIDE;
+	return open_path(r, (int)how.flags, (mode_t)how.mode, path);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places: a directory and a name in it, first as the sandbox sees them, then in the tree that can
+ * be written. The directory of the sandbox's view cannot be turned into a writable one; its path is
+ * asked for (it is the current one, whatever name led there), opened beneath the writable place
+ * without following a link, and compared by device and inode. Where a mount of the sandbox's own
+ * lies in between they differ, and the kernel's answer is the right one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+
+#include "base/path.h"
+#include "guard/broker_priv.h"
+#include "os/fs.h"
+
+void place_release(struct place *p)
+{
+	close_ptr(&p->view);
+	close_ptr(&p->object);
+	close_ptr(&p->own_dir);
+}
+
+/* The current path of a descriptor, as the mount tree has it that the file lies in. */
+static int path_of(struct broker *b, int fd, char *buf, size_t size)
+{
+	char name[16];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "%d", fd);
+	n = readlinkat(b->own_fds, name, buf, size - 1);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return *buf == '/' ? (int)n : 0; /* a pipe, a socket: it has no place */
+}
+
+static const struct anchor *find_anchor(struct broker *b, const char *path)
+{
+	for (size_t i = 0; i < b->n_anchors; i++) {
+		const struct anchor *a = &b->anchors[i];
+
+		if (!strncmp(path, a->path, a->len) && (!path[a->len] || path[a->len] == '/'))
+			return a;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ in the sandbox's view */
+
+/* The name without the slash that the path may have had. */
+static const char *bare_name(const struct place *p, char buf[NAME_MAX + 2])
+{
+	size_t n = strcspn(p->name, "/");
+
+	memcpy(buf, p->name, n);
+	buf[n] = '\0';
+	return buf;
+}
+
+static int take_name(struct place *p, const char *name, size_t n)
+{
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(p->name, name, n);
+	p->name[n] = '\0';
+	return 0;
+}
+
+/* Splits the last component off and goes to the directory before it. */
+static int find_parent(struct request *r, int *start, char *path, int *links, struct place *p)
+{
+	size_t len = strlen(path), at;
+	bool outside = false;
+	int e;
+
+	p->slash = len > 0 && path[len - 1] == '/';
+	while (len > 0 && path[len - 1] == '/')
+		len--;
+	for (at = len; at > 0 && path[at - 1] != '/'; at--)
+		;
+	if (len == at || !strncmp(path + at, ".", len - at) || !strncmp(path + at, "..", len - at))
+		at = strlen(path); /* a directory itself */
+	else
+		path[len] = '\0';
+	e = take_name(p, path + at, strlen(path + at));
+	path[at] = '\0';
+	p->view = at ? walk_dir(r, *start, path, links, &outside) : take_fd(start);
+	if (outside)
+		return OUTSIDE;
+	if (p->view < 0 || e == 0)
+		return MIN(p->view, 0);
+	return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : e;
+}
+
+int place_stat(struct place *p)
+{
+	char name[NAME_MAX + 2];
+	int e;
+
+	if (p->object >= 0)
+		e = fstat(p->object, &p->st);
+	else
+		e = fstatat(p->view, bare_name(p, name), &p->st,
+			    AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+	p->exists = e == 0;
+	return e == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+/* The next name to look for; the link's directory becomes the start. */
+static int read_link(struct place *p, char path[PATH_MAX], int *links)
+{
+	ssize_t n = readlinkat(p->view, p->name, path, PATH_MAX - 2);
+
+	if (n < 0)
+		return -errno;
+	if (++*links > LINKS_MAX)
+		return -ELOOP;
+	if (n == 0)
+		return -ENOENT;
+	path[n] = '\0';
+	if (p->slash && path[n - 1] != '/')
+		memcpy(path + n, "/", 2);
+	return 0;
+}
+
+static bool in_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int set_root(struct request *r)
+{
+	if (!r->b->nested || r->own_root >= 0)
+		return 0;
+	r->own_root = task_open(r, "root");
+	r->root = r->own_root;
+	return r->own_root < 0 ? r->own_root : 0;
+}
+
+/* A link of procfs is a file and not a name. The way to it may have led through "self", which was
+ * our own, so it is gone again, by hand. */
+static int follow_proc(struct request *r, int start, const char *dir, int *links, struct place *p)
+{
+	bool outside = false;
+	int fd;
+
+	if (*dir) {
+		fd = walk_by_hand(r, start, dir, links, &outside);
+		close_ptr(&p->view);
+		p->view = fd;
+	}
+	if (p->view < 0)
+		return outside ? OUTSIDE : p->view;
+	fd = openat(p->view, p->name, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : place_of(r, fd, p);
+}
+
+int place_find(struct request *r, int dirfd, const char *given, int follow, struct place *p)
+{
+	_cleanup_close_ int start = -1;
+	char path[PATH_MAX];
+	int links = 0, e = set_root(r);
+
+	if (e == 0 && !*given)
+		e = -ENOENT;
+	if (e < 0)
+		return e;
+	if (*given != '/') {
+		start = walk_start(r, dirfd);
+		if (start < 0)
+			return start;
+	}
+	snprintf(path, sizeof(path), "%s", given);
+	for (;;) {
+		e = find_parent(r, &start, path, &links, p);
+		if (e != 0 || !follow || !*p->name || (follow == FOLLOW_NEW && p->slash))
+			break;
+		e = place_stat(p);
+		if (e < 0 || !p->exists || !S_ISLNK(p->st.st_mode))
+			break;
+		if (in_proc(p->view))
+			return follow_proc(r, start, path, &links, p);
+		e = read_link(p, path, &links);
+		if (e < 0)
+			break;
+		close_ptr(&start);
+		start = take_fd(&p->view);
+	}
+	return e;
+}
+
+/* ------------------------------------------------------------------ in the writable tree */
+
+/* From a place's path: the directory that holds it, in the writable tree. */
+static int open_beneath(const struct anchor *a, const char *path, int flags)
+{
+	const char *below = path + a->len;
+
+	below += strspn(below, "/");
+	return os_openat2(a->fd, *below ? below : ".", flags | O_PATH | O_CLOEXEC, 0,
+			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+static unsigned hash(const char *s)
+{
+	unsigned h = 5381;
+
+	while (*s)
+		h = h * 33 + (unsigned char)*s++;
+	return h;
+}
+
+/* The directory at path, which must be the given one. A cached one is the same directory still:
+ * its inode cannot be another's while we hold it, and the sandbox has just found it at this path. */
+static int find_dir(struct request *r, struct place *p, const struct stat *want)
+{
+	struct dir *slot = &r->b->dirs[hash(p->path) % BROKER_DIRS];
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (slot->fd >= 0 && slot->ino == want->st_ino && slot->dev == want->st_dev &&
+	    !strcmp(slot->path, p->path)) {
+		p->dir = slot->fd;
+		return 0;
+	}
+	fd = open_beneath(p->anchor, p->path, O_DIRECTORY);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != want->st_ino || st.st_dev != want->st_dev)
+		return OUTSIDE;
+	close_ptr(&slot->fd);
+	free(slot->path);
+	*slot = (struct dir){ strdup(p->path), take_fd(&fd), st.st_dev, st.st_ino };
+	if (!slot->path)
+		abort(); /* as every allocation here */
+	p->dir = slot->fd;
+	return 0;
+}
+
+int place_keep(struct place *p)
+{
+	if (p->dir < 0 || p->own_dir >= 0)
+		return 0;
+	p->own_dir = fcntl(p->dir, F_DUPFD_CLOEXEC, 0);
+	p->dir = p->own_dir;
+	return p->dir < 0 ? -errno : 0;
+}
+
+static int add_name(struct place *p, size_t dir_len)
+{
+	size_t n = strcspn(p->name, "/");
+
+	if (dir_len == 1)
+		dir_len = 0; /* "/" */
+	p->dir_len = dir_len;
+	p->path[dir_len] = '/';
+	memcpy(p->path + dir_len + 1, p->name, n);
+	p->path[dir_len + 1 + n] = '\0';
+	if (p->slash)
+		memcpy(p->name + n, "/", 2);
+	return 0;
+}
+
+/* A directory itself: the same as an open file. */
+static int map_directory(struct request *r, struct place *p)
+{
+	p->object = take_fd(&p->view);
+	return place_of(r, take_fd(&p->object), p);
+}
+
+int place_map(struct request *r, struct place *p)
+{
+	struct stat st;
+	int n;
+
+	if (p->object >= 0)
+		return 0; /* place_of() did it */
+	if (!*p->name)
+		return map_directory(r, p);
+	n = path_of(r->b, p->view, p->path, PATH_MAX);
+	if (n <= 0)
+		return n < 0 ? n : OUTSIDE;
+	p->anchor = find_anchor(r->b, p->path);
+	if (!p->anchor) {
+		add_name(p, (size_t)n);
+		p->anchor = find_anchor(r->b, p->path);
+		p->is_anchor = p->anchor != NULL;
+		return p->is_anchor ? 0 : OUTSIDE;
+	}
+	if (fstat(p->view, &st) < 0)
+		return -errno;
+	if (st.st_nlink == 0) /* nothing can be made in a directory that was removed */
+		return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -ENOENT;
+	if (find_dir(r, p, &st) != 0)
+		return OUTSIDE;
+	return add_name(p, (size_t)n);
+}
+
+/* What is there in the writable tree, and whether the sandbox sees the same. */
+bool place_is_same(const struct place *p)
+{
+	char name[NAME_MAX + 2];
+	struct stat st;
+	int e;
+
+	if (p->is_anchor)
+		e = fstat(p->anchor->fd, &st);
+	else
+		e = fstatat(p->dir, bare_name(p, name), &st, AT_SYMLINK_NOFOLLOW);
+	if (!p->exists)
+		return e < 0 && errno == ENOENT;
+	return e == 0 && st.st_ino == p->st.st_ino && st.st_dev == p->st.st_dev;
+}
+
+int place_of(struct request *r, int object, struct place *p)
+{
+	int n = path_of(r->b, object, p->path, PATH_MAX);
+	char *last;
+
+	close_ptr(&p->object);
+	p->object = object;
+	p->exists = fstat(object, &p->st) == 0;
+	p->slash = false;
+	*p->name = '\0';
+	if (n <= 0)
+		return n < 0 ? n : OUTSIDE;
+	p->anchor = find_anchor(r->b, p->path);
+	if (!p->anchor)
+		return OUTSIDE;
+	last = strrchr(p->path, '/');
+	if (take_name(p, last + 1, strlen(last + 1)) < 0)
+		return OUTSIDE; /* " (deleted)" made it longer than any name */
+	p->dir_len = (size_t)(last - p->path);
+	p->is_anchor = !p->path[p->anchor->len] || !p->path[1];
+	if (!p->is_anchor) {
+		*last = '\0';
+		p->own_dir = open_beneath(p->anchor, p->path, O_DIRECTORY);
+		p->dir = p->own_dir;
+		*last = '/';
+		if (p->dir < 0)
+			return OUTSIDE;
+	}
+	return place_is_same(p) ? 0 : OUTSIDE;
+}
+
+int place_open(const struct place *p)
+{
+	char name[NAME_MAX + 2];
+	int fd;
+
+	if (p->is_anchor)
+		return fcntl(p->anchor->fd, F_DUPFD_CLOEXEC, 0);
+	fd = openat(p->dir, bare_name(p, name), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int place_outside(struct request *r, struct place *p, bool creates)
+{
+	int dir = p->object >= 0 ? p->object : p->view;
+	struct statvfs fs;
+
+	if (r->quiet || dir < 0 || fstatvfs(dir, &fs) < 0 || !(fs.f_flag & ST_RDONLY) ||
+	    place_stat(p) < 0 || p->exists == creates)
+		return OUTSIDE;
+	if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode) &&
+	    !S_ISLNK(p->st.st_mode))
+		return OUTSIDE; /* a device, say: a read-only mount does not keep it from anybody */
+	request_denied(r, p->path, NULL, NULL);
+	return OUTSIDE;
+}
+
+int place_get(struct request *r, struct place *p, int follow)
+{
+	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	char path[PATH_MAX];
+	int e = request_read_path(r, r->row->path, path);
+
+	if (e >= 0)
+		e = place_find(r, dirfd, path, follow, p);
+	return e != 0 ? e : place_map(r, p);
+}

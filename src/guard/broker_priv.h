@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the broker share; broker.h says what each is for. */
+#pragma once
+
+#include <linux/limits.h>
+#include <sys/stat.h>
+
+#include "guard/broker.h"
+
+/* Answer of a step: not in the broker's care, let the kernel do the call. */
+enum { OUTSIDE = 100 };
+
+/* Links on one path, as the kernel has it, and what their texts can come to. */
+enum { LINKS_MAX = 40, BROKER_REST = (LINKS_MAX + 2) * PATH_MAX };
+
+enum { BROKER_TASKS = 128, BROKER_DIRS = 64, BROKER_IDS = 1024, BROKER_WORKERS = 64 };
+
+/* A directory that can be written, and what it is called inside and outside. */
+struct anchor {
+	const char *path;
+	size_t len;
+	int fd;
+};
+
+/* A thread that called, as long as its directory in /proc is its own. */
+struct task {
+	uint32_t tid, tgid;
+	int proc;  /* /proc/TID, O_PATH; -1: free */
+	int umask; /* -1: not read yet */
+};
+
+/* A directory of the writable tree that was used lately. */
+struct dir {
+	char *path;
+	int fd;
+	dev_t dev;
+	ino_t ino;
+};
+
+struct file_id {
+	dev_t dev;
+	ino_t ino;
+};
+
+/* The last BROKER_IDS files of a kind. */
+struct id_ring {
+	size_t next;
+	struct file_id ids[BROKER_IDS];
+};
+
+struct worker {
+	pid_t pid; /* 0: free */
+	uint64_t id;
+};
+
+struct broker {
+	struct arena arena;
+	const struct file_rules *rules;
+	struct broker_hooks hooks;
+	const struct notify *notify;
+	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
+	bool nested, reads, has_caps;
+	struct anchor *anchors;
+	size_t n_anchors;
+	struct task tasks[BROKER_TASKS];
+	struct dir dirs[BROKER_DIRS];
+	struct id_ring bound, git_dirs;
+	struct worker workers[BROKER_WORKERS];
+	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
+	uint8_t rows[2][1024];
+	char rest[BROKER_REST];
+};
+
+struct request;
+
+/* One call: who does it, and which argument is what (-1: there is none). */
+struct row {
+	const char *name;
+	int (*fn)(struct request *r);
+	int8_t dir, path;   /* a directory's descriptor (or the file's, without path) and a path */
+	int8_t dir2, path2; /* the new name of link and rename */
+	int8_t arg;         /* what else it takes, from here on */
+	int8_t flags;       /* AT_ flags */
+	int fixed;          /* flags that the call implies */
+};
+
+struct request {
+	struct broker *b;
+	const struct seccomp_notif *notif;
+	const struct row *row;
+	struct task *task;
+	int root; /* the caller's, borrowed or 'own_root' */
+	int own_root;
+	bool compat; /* called with 32-bit conventions */
+	bool quiet;  /* a question and no attempt: not worth an event */
+};
+
+/* A name in a directory, found in the sandbox's view, then in the writable tree. */
+struct place {
+	int view;   /* the directory as the sandbox sees it, O_PATH */
+	int object; /* the file itself, where no name led to it: by a descriptor, by /proc */
+	int dir;    /* the directory in the writable tree; borrowed from the broker or 'own_dir' */
+	int own_dir;
+	bool slash;     /* the path ended in one */
+	bool is_anchor; /* the writable place itself; no dir then */
+	const struct anchor *anchor;
+	bool exists;                        /* st is filled */
+	struct stat st;                     /* in the sandbox's view, links not followed */
+	char name[NAME_MAX + 2];            /* the last component, with '/' where the path had one;
+				   * "": the directory itself ('.', '..', '/') */
+	size_t dir_len;                     /* of path */
+	char path[PATH_MAX + NAME_MAX + 2]; /* resolved, absolute */
+};
+
+#define PLACE_NONE                                                 \
+	{                                                          \
+		.view = -1, .object = -1, .dir = -1, .own_dir = -1 \
+	}
+void place_release(struct place *p);
+#define _cleanup_place_ _cleanup_(place_release)
+
+/* ---- broker.c */
+uint64_t request_arg(const struct request *r, int i);
+/* Reports and returns -EACCES. */
+int request_denied(struct request *r, const char *path, const struct file_rule *rule,
+		   const char *reason);
+/* 0 when the caller is still there; call it between the last look at it and the deed. */
+int request_check(struct request *r);
+/* NOTIFY_DONE or -errno, from what a system call returned. */
+int request_result(int ret);
+int request_read_path(struct request *r, int arg, char buf[PATH_MAX]);
+int request_read(struct request *r, int arg, void *buf, size_t len);
+bool id_ring_has(const struct id_ring *ring, dev_t dev, ino_t ino);
+void id_ring_add(struct id_ring *ring, dev_t dev, ino_t ino);
+void id_ring_drop(struct id_ring *ring, dev_t dev, ino_t ino);
+/* "/proc/self/fd/N" */
+const char *fd_path(int fd, char buf[32]);
+
+/* ---- broker_task.c */
+/* Finds or makes the caller's entry; 0 or -errno. */
+int task_find(struct request *r);
+/* An O_PATH descriptor of what lies in the caller's /proc directory: "cwd", "root", "fd/7". */
+int task_open(struct request *r, const char *name);
+int task_umask(struct request *r, mode_t *ret);
+int do_umask(struct request *r);
+
+/* ---- broker_walk.c */
+/* Where a path starts: the caller's working directory or its descriptor; -errno. */
+int walk_start(struct request *r, int dirfd);
+/* A directory, all links followed, O_PATH; OUTSIDE is in *ret_outside. 'links' counts. */
+int walk_dir(struct request *r, int start, const char *path, int *links, bool *ret_outside);
+/* The same, a component at a time. */
+int walk_by_hand(struct request *r, int start, const char *path, int *links, bool *ret_outside);
+
+/* ---- broker_place.c */
+/* Finds the place that a path means. 0, OUTSIDE, -errno. */
+enum follow {
+	FOLLOW = 1,     /* a link as the last component */
+	FOLLOW_NEW = 2, /* unless a '/' comes after it, which no new file can have */
+};
+int place_find(struct request *r, int dirfd, const char *path, int follow, struct place *p);
+/* The place of an open file, which it is in the sandbox's view; takes the descriptor. */
+int place_of(struct request *r, int object, struct place *p);
+/* Finds the directory in the writable tree, and the resolved path. 0, OUTSIDE, -errno. */
+int place_map(struct request *r, struct place *p);
+/* What exists at the place, into p->st; 0 also when nothing does. */
+int place_stat(struct place *p);
+/* Before another place is mapped: makes the directory this place's own. */
+int place_keep(struct place *p);
+/* The sandbox sees at the place what is there. */
+bool place_is_same(const struct place *p);
+/* The kernel will refuse it, and that is worth an event. Returns OUTSIDE. */
+int place_outside(struct request *r, struct place *p, bool creates);
+/* Both of place_find() with the row's first path, and place_map(). */
+int place_get(struct request *r, struct place *p, int follow);
+/* An O_PATH descriptor of the file itself, in the writable tree. */
+int place_open(const struct place *p);
+
+/* ---- broker_git.c */
+enum git_act {
+	GIT_CREATE, /* a new file or a write into one, a link, a node */
+	GIT_MKDIR,
+	GIT_REMOVE,
+	GIT_REPLACE, /* a rename onto it, whose content can be looked at */
+};
+/* Decides on a write: the rules, then what is known about git. 0 or -errno (reported). */
+int judge(struct request *r, struct place *p, enum git_act act);
+/* What stays to be asked where the rules have allowed it. */
+int git_judge_name(struct request *r, struct place *p, enum git_act act);
+/* A rename that the rules refuse, or onto git's configuration. 0: not git's business; 1: it was
+ * done, -errno. */
+int git_replace(struct request *r, struct place *from, struct place *to,
+		const struct file_rule *rule);
+/* A directory was made. */
+void git_made_dir(struct request *r, const struct place *p);
+/* .git/worktrees/ID/commondir, the one file of these that is written in place. 0: it is not that. */
+int git_open_commondir(struct request *r, struct place *p, int flags);
+
+/* ---- broker_open.c, broker_names.c, broker_attrs.c: the rows */
+int do_open(struct request *r);
+int do_openat2(struct request *r);
+int do_mkdir(struct request *r);
+int do_mknod(struct request *r);
+int do_symlink(struct request *r);
+int do_link(struct request *r);
+int do_rename(struct request *r);
+int do_unlink(struct request *r);
+int do_bind(struct request *r);
+int do_chmod(struct request *r);
+int do_chown(struct request *r);
+int do_truncate(struct request *r);
+int do_access(struct request *r);
+int do_utime(struct request *r);
+int do_xattr(struct request *r);
+/* Puts the descriptor into the caller as the call's result. */
+int open_inject(struct request *r, int fd, int flags);
+void workers_reap(struct broker *b);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The broker's callers. A directory in /proc that is held open stays that of the thread it was
+ * opened for: when the thread is gone and another got its number, a look into it fails. So an entry
+ * is trusted after any look that succeeds, and what was learnt about the thread holds.
+ *
+ * The umask is read once and then followed, because umask(2) is a notified call as well. Threads
+ * share it, so it is set for the whole process; for all others it is forgotten, because a child may
+ * share it too (CLONE_FS).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard/broker_priv.h"
+
+static void forget(struct task *task)
+{
+	close_ptr(&task->proc);
+	*task = (struct task){ .proc = -1, .umask = -1 };
+}
+
+static int make(struct broker *b, struct task *task, uint32_t tid)
+{
+	char name[16];
+
+	forget(task);
+	snprintf(name, sizeof(name), "%u", tid);
+	task->proc = openat(b->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (task->proc < 0)
+		return -errno;
+	task->tid = tid;
+	return 0;
+}
+
+int task_find(struct request *r)
+{
+	uint32_t tid = r->notif->pid;
+
+	r->task = &r->b->tasks[tid % BROKER_TASKS];
+	r->root = r->b->view;
+	if (r->task->tid == tid && r->task->proc >= 0)
+		return 0;
+	return make(r->b, r->task, tid);
+}
+
+/* Once more with a fresh entry when this one turns out to be another's. */
+int task_open(struct request *r, const char *name)
+{
+	int fd = openat(r->task->proc, name, O_PATH | O_CLOEXEC), e;
+
+	if (fd >= 0)
+		return fd;
+	if (errno != ENOENT && errno != ESRCH)
+		return -errno;
+	e = make(r->b, r->task, r->notif->pid);
+	if (e < 0)
+		return e;
+	fd = openat(r->task->proc, name, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool number_after(const char *text, const char *key, int base, uint32_t *ret)
+{
+	const char *at = strstr(text, key);
+
+	if (!at)
+		return false;
+	*ret = (uint32_t)strtoul(at + strlen(key), NULL, base);
+	return true;
+}
+
+/* Both stand in the first lines, after a name that holds no line break. */
+static int read_status(struct task *task)
+{
+	_cleanup_close_ int fd = openat(task->proc, "status", O_RDONLY | O_CLOEXEC);
+	char text[512];
+	uint32_t mask;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	if (!number_after(text, "\nUmask:\t", 8, &mask) ||
+	    !number_after(text, "\nTgid:\t", 10, &task->tgid))
+		return -ESRCH;
+	task->umask = (int)mask;
+	return 0;
+}
+
+int task_umask(struct request *r, mode_t *ret)
+{
+	struct task *task = r->task;
+	int e = 0;
+
+	if (task->umask >= 0 && faccessat(task->proc, "cwd", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		e = make(r->b, task, r->notif->pid);
+	if (e == 0 && task->umask < 0) {
+		e = read_status(task);
+		if (e == -ENOENT || e == -ESRCH) {
+			e = make(r->b, task, r->notif->pid);
+			e = e < 0 ? e : read_status(task);
+		}
+	}
+	if (e < 0)
+		return e;
+	*ret = (mode_t)task->umask;
+	return 0;
+}
+
+int do_umask(struct request *r)
+{
+	struct task *task = r->task;
+	mode_t before;
+	int mask = (int)(request_arg(r, 0) & 0777);
+
+	if (task_umask(r, &before) < 0)
+		return OUTSIDE;
+	for (size_t i = 0; i < BROKER_TASKS; i++)
+		r->b->tasks[i].umask = r->b->tasks[i].tgid == task->tgid ? mask : -1;
+	return OUTSIDE;
+}
