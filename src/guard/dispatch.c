@@ -36,13 +36,16 @@ static int on_call(void *ctx, const struct seccomp_notif *call)
 void dispatch_add(struct dispatch *dispatch, const struct seccomp_program *fragment, notify_fn *fn,
 		  void *ctx)
 {
-	unsigned guest = dispatch->n_guests;
+	unsigned guest = 0;
 
+	while (guest < dispatch->n_guests &&
+	       (dispatch->guests[guest].fn != fn || dispatch->guests[guest].ctx != ctx))
+		guest++;
 	if (guest == DISPATCH_GUESTS)
 		return; /* its calls are refused */
 	dispatch->guests[guest].fn = fn;
 	dispatch->guests[guest].ctx = ctx;
-	dispatch->n_guests++;
+	dispatch->n_guests = MAX(dispatch->n_guests, guest + 1);
 	for (const struct seccomp_call *call = fragment->calls; call && call->name; call++) {
 		int arch = arch_index(dispatch, call->arch, true);
 

@@ -24,7 +24,7 @@ struct dispatch {
 /*
  * Before the start. Of several guests for a call each is asked, in the order of their addition,
  * until one says something other than NOTIFY_CONTINUE: a guest that has nothing to do with a call
- * lets it pass. What no guest was added for is refused with ENOSYS.
+ * lets it pass. A guest may be added for several fragments. What no guest was added for is refused with ENOSYS.
  */
 void dispatch_add(struct dispatch *dispatch, const struct seccomp_program *fragment, notify_fn *fn,
 		  void *ctx);

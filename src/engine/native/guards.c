@@ -2,9 +2,12 @@
 /* The supervisor's guests that answer system calls. */
 #include "engine/native/guards.h"
 
-static void tell_denied(const struct guards *g, const struct access_event *event)
+#include <errno.h>
+#include <fcntl.h>
+
+static void tell_denied(const struct sandbox *sandbox, const struct access_event *event)
 {
-	const struct engine_hooks *hooks = g->sandbox->hooks;
+	const struct engine_hooks *hooks = sandbox->hooks;
 
 	if (hooks && hooks->on_denied)
 		hooks->on_denied(hooks->ctx, event);
@@ -22,9 +25,62 @@ static void on_socket_denied(void *ctx, pid_t pid, const char *call, const char 
 			 });
 }
 
+static void on_file_denied(void *ctx, const struct broker_denial *denial)
+{
+	const struct file_rule *rule = denial->rule;
+	bool read = rule && rule->kind == FILE_DENY_READ;
+
+	tell_denied(ctx, &(struct access_event){
+				 .what = read ? "read" : "write",
+				 .call = denial->call,
+				 .path = denial->path,
+				 .reason = denial->reason ? denial->reason
+					   : rule         ? file_rule_kind_name(rule->kind)
+							  : "not-allowed",
+				 .rule = rule ? rule->text : NULL,
+				 .key = rule ? rule->key : NULL,
+				 .origin = rule ? rule->origin : NULL,
+				 .pid = denial->pid,
+			 });
+}
+
+static bool was_bound(void *ctx, const struct stat *st)
+{
+	const struct sandbox *sandbox = ctx;
+
+	return sandbox->broker && broker_bound(sandbox->broker, st->st_dev, st->st_ino);
+}
+
+int guards_prepare(struct sandbox *sandbox, struct err *err)
+{
+	const struct broker_hooks hooks = { on_file_denied, sandbox };
+
+	if (!plan_is_brokered(sandbox->plan))
+		return 0;
+	return broker_new(&sandbox->broker, sandbox->plan->files, &hooks, err);
+}
+
+static int start_broker(struct guards *g, struct err *err)
+{
+	struct broker *broker = g->sandbox->broker;
+	int view;
+
+	if (!broker)
+		return 0;
+	view = fcntl(g->sandbox->view, F_DUPFD_CLOEXEC, 3);
+	if (view < 0)
+		return err_errno(err, errno, "the sandbox's root");
+	broker_enter(broker, &g->dispatch.notify, view, g->sandbox->plan->nested);
+	dispatch_add(&g->dispatch, &seccomp_notify_files, broker_call, broker);
+	dispatch_add(&g->dispatch, &seccomp_notify_reads, broker_call, broker);
+	return 0;
+}
+
 static int start_connect(struct guards *g, struct loop *loop, struct err *err)
 {
-	const struct connect_hooks hooks = { .denied = on_socket_denied, .ctx = g };
+	const struct connect_hooks hooks = { .denied = on_socket_denied,
+					     .bound = was_bound,
+					     .ctx = g->sandbox };
 	const struct plan *plan = g->sandbox->plan;
 	int r;
 
@@ -45,7 +101,9 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 	g->sandbox = sandbox;
 	if (sandbox->listener < 0)
 		return 0;
-	r = start_connect(g, loop, err);
+	r = start_broker(g, err);
+	if (r == 0)
+		r = start_connect(g, loop, err);
 	return r < 0 ? r : dispatch_start(&g->dispatch, loop, take_fd(&sandbox->listener), err);
 }
 

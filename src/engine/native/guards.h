@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/native/native.h"
+#include "guard/broker.h"
 #include "guard/connect.h"
 #include "guard/dispatch.h"
 
@@ -18,6 +19,8 @@ struct guards {
 		.dispatch.notify.source.fd = -1, .connect.timer.fd = -1 \
 	}
 
+/* While the sandbox is being built, so that what cannot be served is not started. */
+int guards_prepare(struct sandbox *sandbox, struct err *err);
 /* After the network has added its guest. Takes the sandbox's listener over, where it has one. */
 int guards_start(struct guards *guards, struct loop *loop, struct sandbox *sandbox,
 		 struct err *err);

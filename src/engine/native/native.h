@@ -58,6 +58,8 @@ void child_close_others(const struct child *child);
 /* The process that becomes the command; never returns. */
 _Noreturn void target_main(struct child *child);
 
+struct broker;
+
 /* The running sandbox as the supervisor sees it. */
 struct sandbox {
 	const struct plan *plan;
@@ -71,6 +73,7 @@ struct sandbox {
 	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
 	int agent;      /* the listening socket of the ssh-agent; -1: none */
 	struct keyring keys;
+	struct broker *broker; /* NULL: none */
 	struct ports ports;
 	struct cgroup cgroup;
 	enum cgroup_kind limits_by;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "engine/native/keys.h"
+#include "engine/native/guards.h"
 #include "engine/native/native.h"
 #include "net/uplink.h"
 #include "os/fs.h"
@@ -238,6 +239,7 @@ static int await_exec(struct sandbox *sandbox, const struct child *child, struct
 
 static void clean(struct sandbox *sandbox, int status_pipe)
 {
+	broker_free(sandbox->broker);
 	if (sandbox->pid > 0) {
 		os_pidfd_kill(sandbox->pidfd, SIGKILL);
 		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
@@ -289,6 +291,8 @@ static int start_command(struct sandbox *sandbox, struct child *child, struct so
 		r = identify_sources(plan, sources, err);
 	if (r == 0)
 		r = clone_child(sandbox, child, err);
+	if (r == 0)
+		r = guards_prepare(sandbox, err);
 	return r == 0 ? await_exec(sandbox, child, err) : r;
 }
 
