@@ -68,8 +68,8 @@ extern const struct opt plan_opts[]; /* plan: run's and its own */
 
 extern const struct command command_run, command_plan;
 extern const struct command command_ps, command_stop, command_log, command_allow, command_deny;
-extern const struct command command_doctor, command_profile, command_trust, command_completion,
-	command_help, command_version;
+extern const struct command command_doctor, command_profile, command_trust, command_key,
+	command_completion, command_help, command_version;
 
 /*
  * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to

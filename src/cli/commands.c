@@ -21,10 +21,9 @@ const char *const command_sections[SECTION_COUNT] = {
 
 /* By section. */
 const struct command *const commands[] = {
-	&command_run,     &command_plan,  &command_ps,         &command_stop,
-	&command_log,     &command_allow, &command_deny,       &command_doctor,
-	&command_profile, &command_trust, &command_completion, &command_help,
-	&command_version, NULL,
+	&command_run,   &command_plan,       &command_ps,     &command_stop,    &command_log,
+	&command_allow, &command_deny,       &command_doctor, &command_profile, &command_trust,
+	&command_key,   &command_completion, &command_help,   &command_version, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -44,8 +44,18 @@ static bool padding_is_right(struct blob in)
 	return in.len < 8;
 }
 
+/* The public half stands at the beginning of the file as well. */
+static bool is_same(struct blob outer, struct blob public)
+{
+	struct blob type, key;
+
+	return wire_string(&outer, &type) && blob_is(type, "ssh-ed25519") &&
+	       wire_string(&outer, &key) && !outer.len && blob_equal(key, public);
+}
+
 /* The part that a passphrase would have encrypted. */
-static int parse_secret(struct blob in, uint8_t *ret_seed, uint8_t *ret_public, struct err *err)
+static int parse_secret(struct blob in, struct blob outer, uint8_t *ret_seed, uint8_t *ret_public,
+			struct err *err)
 {
 	struct blob type, public, private, comment;
 	uint32_t check[2];
@@ -60,7 +70,8 @@ static int parse_secret(struct blob in, uint8_t *ret_seed, uint8_t *ret_public, 
 	if (!wire_string(&in, &public) || !wire_string(&in, &private) ||
 	    !wire_string(&in, &comment) || public.len != ED25519_KEY ||
 	    private.len != 2 * ED25519_KEY ||
-	    memcmp(private.p + ED25519_KEY, public.p, ED25519_KEY) != 0 || !padding_is_right(in))
+	    memcmp(private.p + ED25519_KEY, public.p, ED25519_KEY) != 0 ||
+	    !is_same(outer, public) || !padding_is_right(in))
 		return err_set(err, EINVAL, "the private key is damaged");
 	memcpy(ret_seed, private.p, ED25519_KEY);
 	memcpy(ret_public, public.p, ED25519_KEY);
@@ -89,7 +100,9 @@ int privkey_parse(char *text, size_t len, uint8_t ret_seed[ED25519_KEY],
 		return err_hint(err, "'ssh-keygen -p' takes it off; wrapix keeps the key outside "
 				     "the sandbox");
 	}
-	return parse_secret(secret, ret_seed, ret_public, err);
+	if (!blob_is(kdf, "none") || options.len)
+		return err_set(err, EINVAL, "the private key is damaged");
+	return parse_secret(secret, public, ret_seed, ret_public, err);
 }
 
 static int check_file(int fd, const char *path, struct err *err)

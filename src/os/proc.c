@@ -92,7 +92,9 @@ char *os_find_program(struct arena *arena, const char *name, const char *path_li
 
 enum { CAPTURE_SECONDS = 10 };
 
-static pid_t spawn_captured(char *const argv[], const char *dir, int out)
+/* with_err: standard error is caught too. */
+static pid_t spawn_captured(char *const argv[], const char *dir, int out, bool with_err,
+			    unsigned seconds)
 {
 	pid_t pid = fork();
 	int null;
@@ -100,18 +102,19 @@ static pid_t spawn_captured(char *const argv[], const char *dir, int out)
 	if (pid != 0)
 		return pid;
 	os_reset_signals();
-	alarm(CAPTURE_SECONDS);
+	alarm(seconds);
 	null = open("/dev/null", O_RDWR);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
+	dup2(with_err ? out : null, STDERR_FILENO);
 	os_close_all_but(3, NULL, 0);
 	if (chdir(dir) == 0)
 		execv(argv[0], argv);
 	_exit(127);
 }
 
-int os_capture(char *const argv[], const char *dir, size_t max, char **ret_output)
+static int capture(char *const argv[], const char *dir, bool with_err, unsigned seconds, size_t max,
+		   char **ret_output)
 {
 	char *out = NULL;
 	size_t len = 0;
@@ -120,7 +123,7 @@ int os_capture(char *const argv[], const char *dir, size_t max, char **ret_outpu
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	pid = spawn_captured(argv, dir, fds[1]);
+	pid = spawn_captured(argv, dir, fds[1], with_err, seconds);
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);
@@ -133,4 +136,14 @@ int os_capture(char *const argv[], const char *dir, size_t max, char **ret_outpu
 		;
 	*ret_output = out;
 	return status;
+}
+
+int os_capture(char *const argv[], const char *dir, size_t max, char **ret_output)
+{
+	return capture(argv, dir, false, CAPTURE_SECONDS, max, ret_output);
+}
+
+int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_output)
+{
+	return capture(argv, "/", true, seconds, max, ret_output);
 }

@@ -26,3 +26,6 @@ char *os_find_program(struct arena *arena, const char *name, const char *path_li
  * Standard input and error are /dev/null. Returns the wait status, or -errno. Output of more than max
  * bytes counts as none. */
 int os_capture(char *const argv[], const char *dir, size_t max, char **ret_output);
+/* The same in '/' with standard error caught as well, for programs that do something and say how it
+ * went. */
+int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_output);
