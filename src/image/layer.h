@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A layer: a tar archive, compressed, whose bytes depend on nothing but what is in it. Names come in
+ * the order they are added (sources add them sorted), times are one fixed time, owners are numbers,
+ * and neither the machine nor the day leaves a trace.
+ */
+#pragma once
+
+#include <zlib.h>
+
+#include "image/blob.h"
+
+struct archive;
+struct archive_entry;
+
+struct layer {
+	struct blob_writer blob;
+	EVP_MD_CTX *plain; /* of the uncompressed archive: what the image's configuration names */
+	struct archive *tar;
+	z_stream gzip;
+	struct err failure; /* in a callback, which has no other way to tell */
+	uint64_t entries;
+};
+
+struct layer_ref {
+	struct blob_ref blob;
+	char diff_id[DIGEST_HEX];
+	uint64_t entries;
+};
+
+int layer_begin(struct layer *layer, int blobs, struct err *err);
+/* The entry's path has no leading '/'. Its times, and its owners' names, are replaced. */
+int layer_add(struct layer *layer, struct archive_entry *entry, struct err *err);
+/* The content of the entry added last. */
+int layer_data(struct layer *layer, const void *data, size_t len, struct err *err);
+int layer_end(struct layer *layer, struct layer_ref *ret, struct err *err);
+void layer_abort(struct layer *layer);
+
+#define LAYER_TIME 1 /* seconds; 0 is what some programs take for "no time" */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* A directory as a source: walked by descriptor, sorted, never leaving its file tree. */
+#include <archive_entry.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "image/source_priv.h"
+
+enum { MAX_DEPTH = 128 };
+
+struct link {
+	dev_t dev;
+	ino_t ino;
+	char *path;
+};
+
+struct walk {
+	source_fn *fn;
+	void *ctx;
+	struct arena arena;
+	struct link *links; /* files with several names that were seen already */
+	size_t n_links;
+	struct archive_entry *entry;
+	unsigned depth;
+};
+
+static int walk_dir(struct walk *walk, int fd, const char *path, struct err *err);
+
+static ssize_t read_file(void *from, void *buffer, size_t len)
+{
+	ssize_t n = read(*(int *)from, buffer, len);
+
+	return n < 0 ? -errno : n;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The first name a file was seen by; NULL the first time. */
+static const char *seen(struct walk *walk, const struct stat *st, const char *path)
+{
+	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
+		return NULL;
+	for (size_t i = 0; i < walk->n_links; i++)
+		if (walk->links[i].ino == st->st_ino && walk->links[i].dev == st->st_dev)
+			return walk->links[i].path;
+	*(struct link *)arena_grow(&walk->arena, &walk->links, &walk->n_links,
+				   sizeof(struct link)) = (struct link){
+		st->st_dev, st->st_ino, arena_strdup(&walk->arena, path)
+	};
+	return NULL;
+}
+
+static int emit(struct walk *walk, int dir, const char *name, const char *path,
+		const struct stat *st, struct err *err)
+{
+	const char *first = seen(walk, st, path);
+	_cleanup_close_ int fd = -1;
+	char target[PATH_MAX];
+	ssize_t n;
+
+	archive_entry_clear(walk->entry);
+	archive_entry_set_pathname(walk->entry, path);
+	archive_entry_set_mode(walk->entry, st->st_mode);
+	archive_entry_set_size(walk->entry, S_ISREG(st->st_mode) && !first ? st->st_size : 0);
+	if (first)
+		archive_entry_set_hardlink(walk->entry, first);
+	if (S_ISLNK(st->st_mode)) {
+		n = readlinkat(dir, name, target, sizeof(target) - 1);
+		if (n < 0)
+			return err_errno(err, errno, "reading '%s'", path);
+		target[n] = '\0';
+		archive_entry_set_symlink(walk->entry, target);
+	}
+	if (S_ISREG(st->st_mode) && !first) {
+		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0)
+			return err_errno(err, errno, "opening '%s'", path);
+	}
+	return walk->fn(walk->ctx, walk->entry, read_file, &fd, err);
+}
+
+static int walk_one(struct walk *walk, int dir, const char *path, const char *name, struct err *err)
+{
+	char below[PATH_MAX];
+	struct stat st;
+	int fd, r;
+
+	if (snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "", name) >=
+	    (int)sizeof(below))
+		return err_set(err, ENAMETOOLONG, "a path below '%s' is too long", path);
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_errno(err, errno, "looking at '%s'", below);
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
+		return 0; /* sockets, FIFOs, devices: nothing that an image can use */
+	r = emit(walk, dir, name, below, &st, err);
+	if (r < 0 || !S_ISDIR(st.st_mode))
+		return r;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, errno, "opening '%s'", below);
+	return walk_dir(walk, fd, below, err);
+}
+
+/* Takes fd over. */
+static int walk_dir(struct walk *walk, int fd, const char *path, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct strv names = { 0 };
+	DIR *dir = fdopendir(fd);
+	int r = 0;
+
+	if (!dir) {
+		close(fd);
+		return err_errno(err, ENOMEM, "reading '%s'", path);
+	}
+	if (++walk->depth > MAX_DEPTH)
+		r = err_set(err, ELOOP, "'%s' is too deep", path);
+	for (struct dirent *entry; r == 0 && (entry = readdir(dir));)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			strv_add(&arena, &names, entry->d_name);
+	if (names.len)
+		qsort(names.v, names.len, sizeof(*names.v), compare);
+	for (size_t i = 0; r == 0 && i < names.len; i++)
+		r = walk_one(walk, dirfd(dir), path, names.v[i], err);
+	walk->depth--;
+	closedir(dir);
+	arena_release(&arena);
+	return r;
+}
+
+int source_visit_dir(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+{
+	struct walk walk = { .fn = fn, .ctx = ctx, .entry = archive_entry_new() };
+	int fd = open(source->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	if (!walk.entry)
+		r = err_errno(err, ENOMEM, "reading '%s'", source->path);
+	else if (fd < 0)
+		r = err_errno(err, errno, "opening '%s'", source->path);
+	else
+		r = walk_dir(&walk, fd, "", err);
+	archive_entry_free(walk.entry);
+	arena_release(&walk.arena);
+	return r;
+}
+
+int source_visit(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+{
+	return (source->is_dir ? source_visit_dir : source_visit_tar)(source, fn, ctx, err);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash table of paths, each with its package, and the packages' layers. */
+#include "image/split.h"
+
+#include <string.h>
+
+enum { LAYER_DIRS, LAYER_SHARED };
+
+struct package {
+	char *name;
+	uint64_t size;
+	size_t layer;
+};
+
+struct owned {
+	char *path;
+	uint32_t hash;
+	uint32_t package;
+};
+
+struct split {
+	struct arena arena;
+	struct package *packages;
+	size_t n_packages;
+	struct owned *slots; /* open addressing, a power of two */
+	size_t n_slots, used;
+	size_t layers;
+};
+
+static uint32_t hash_of(const char *s)
+{
+	uint32_t hash = 2166136261u;
+
+	while (*s)
+		hash = (hash ^ (unsigned char)*s++) * 16777619u;
+	return hash;
+}
+
+struct split *split_new(void)
+{
+	return calloc(1, sizeof(struct split));
+}
+
+void split_free(struct split *split)
+{
+	if (!split)
+		return;
+	free(split->slots);
+	arena_release(&split->arena);
+	free(split);
+}
+
+static struct owned *find(const struct split *split, const char *path, uint32_t hash)
+{
+	size_t i = hash & (split->n_slots - 1);
+
+	while (split->slots[i].path &&
+	       (split->slots[i].hash != hash || strcmp(split->slots[i].path, path)))
+		i = (i + 1) & (split->n_slots - 1);
+	return &split->slots[i];
+}
+
+static bool grow(struct split *split)
+{
+	struct split bigger = { .n_slots = split->n_slots ? split->n_slots * 2 : 4096 };
+
+	if (split->used * 2 < split->n_slots)
+		return true;
+	bigger.slots = calloc(bigger.n_slots, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return false;
+	for (size_t i = 0; i < split->n_slots; i++)
+		if (split->slots[i].path)
+			*find(&bigger, split->slots[i].path,
+			      split->slots[i].hash) = split->slots[i];
+	free(split->slots);
+	split->slots = bigger.slots;
+	split->n_slots = bigger.n_slots;
+	return true;
+}
+
+/* A package's files come together, so the last one is the likely one. */
+static uint32_t package_index(struct split *split, const char *name)
+{
+	for (size_t i = split->n_packages; i-- > 0;)
+		if (!strcmp(split->packages[i].name, name))
+			return (uint32_t)i;
+	*(struct package *)arena_grow(&split->arena, &split->packages, &split->n_packages,
+				      sizeof(struct package)) = (struct package){
+		.name = arena_strdup(&split->arena, name)
+	};
+	return (uint32_t)(split->n_packages - 1);
+}
+
+void split_own(struct split *split, const char *package, const char *path)
+{
+	uint32_t hash = hash_of(path);
+	struct owned *slot;
+
+	if (!grow(split))
+		return; /* what is not known goes to the last layer */
+	slot = find(split, path, hash);
+	if (slot->path)
+		return;
+	*slot = (struct owned){ arena_strdup(&split->arena, path), hash,
+				package_index(split, package) };
+	split->used++;
+}
+
+/* Distributions merged /bin into /usr/bin, and their lists have both spellings. */
+static const struct owned *owner(const struct split *split, const char *path)
+{
+	const struct owned *slot;
+
+	if (!split->n_slots)
+		return NULL;
+	slot = find(split, path, hash_of(path));
+	if (!slot->path && !strncmp(path, "/usr/", 5))
+		slot = find(split, path + 4, hash_of(path + 4));
+	return slot->path ? slot : NULL;
+}
+
+void split_size(struct split *split, const char *path, uint64_t size)
+{
+	const struct owned *slot = owner(split, path);
+
+	if (slot)
+		split->packages[slot->package].size += size;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct package *const *x = a, *const *y = b;
+
+	if ((*x)->size != (*y)->size)
+		return (*x)->size < (*y)->size ? 1 : -1;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct package *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+size_t split_layout(struct split *split)
+{
+	struct package **order = calloc(split->n_packages + 1, sizeof(*order));
+	size_t big = 0;
+
+	for (size_t i = 0; i < split->n_packages; i++) {
+		split->packages[i].layer = LAYER_SHARED +
+					   hash_of(split->packages[i].name) % SPLIT_SHARED;
+		if (order)
+			order[i] = &split->packages[i];
+	}
+	if (order) {
+		qsort(order, split->n_packages, sizeof(*order), by_size);
+		while (big < split->n_packages && big < SPLIT_MAX_BIG &&
+		       order[big]->size >= SPLIT_BIG)
+			big++;
+		/* By name, so that one that grows does not move the others. */
+		qsort(order, big, sizeof(*order), by_name);
+		for (size_t i = 0; i < big; i++)
+			order[i]->layer = LAYER_SHARED + SPLIT_SHARED + i;
+	}
+	free(order);
+	split->layers = LAYER_SHARED + SPLIT_SHARED + big + 1;
+	return split->layers;
+}
+
+size_t split_layer(const struct split *split, const char *path, bool is_dir)
+{
+	const struct owned *slot = is_dir ? NULL : owner(split, path);
+
+	if (is_dir)
+		return LAYER_DIRS;
+	return slot ? split->packages[slot->package].layer : split->layers - 1;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The store of images: a shared layout, its locks, and what may be thrown away. */
+#include "image/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "os/fs.h"
+
+static int open_dir(int at, const char *path, struct err *err)
+{
+	int fd;
+
+	if (mkdirat(at, path, 0755) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "making '%s'", path);
+	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, errno, "opening '%s'", path) : fd;
+}
+
+static int open_lock(int dir, const char *name, int how, struct err *err)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_errno(err, errno, "opening '%s'", name);
+	while (flock(fd, how) < 0) {
+		if (errno == EINTR)
+			continue;
+		err_errno(err, errno, "locking '%s'", name);
+		close(fd);
+		return -err->code;
+	}
+	return fd;
+}
+
+int store_open(struct store *store, const char *path, struct err *err)
+{
+	_cleanup_close_ int blobs = -1;
+	int r = os_mkdirs(path, 0755, err);
+
+	*store = (struct store)STORE_NONE;
+	if (r < 0)
+		return r;
+	store->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (store->dir < 0)
+		return err_errno(err, errno, "opening '%s'", path);
+	blobs = open_dir(store->dir, "blobs", err);
+	store->blobs = blobs < 0 ? blobs : open_dir(blobs, "sha256", err);
+	if (store->blobs >= 0)
+		store->use = open_lock(store->dir, "use", LOCK_SH, err);
+	if (store->blobs >= 0 && store->use >= 0)
+		return 0;
+	store_close(store);
+	return err_wrap(err, "the images in '%s'", path);
+}
+
+void store_close(struct store *store)
+{
+	for (size_t i = 0; i < 3; i++) {
+		int fd = (int[]){ store->dir, store->blobs, store->use }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	*store = (struct store)STORE_NONE;
+}
+
+int store_name(struct store *store, const char *name, const struct blob_ref *manifest,
+	       struct err *err)
+{
+	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
+	struct oci_index index;
+	int r = lock < 0 ? lock : oci_read_index(store->dir, &index, err);
+
+	if (r < 0)
+		return r;
+	oci_index_put(&index, name, manifest);
+	r = oci_write_index(store->dir, &index, err);
+	oci_index_release(&index);
+	return r;
+}
+
+int store_forget(struct store *store, const char *name, struct err *err)
+{
+	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
+	struct oci_index index;
+	size_t kept = 0;
+	int r = lock < 0 ? lock : oci_read_index(store->dir, &index, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < index.n; i++)
+		if (strcmp(index.names[i].name, name))
+			index.names[kept++] = index.names[i];
+	if (kept == index.n)
+		r = err_set(err, ENOENT, "there is no image '%s'", name);
+	index.n = kept;
+	if (r == 0)
+		r = oci_write_index(store->dir, &index, err);
+	oci_index_release(&index);
+	return r;
+}
+
+/* --- throwing away --- */
+
+struct keep {
+	struct arena arena;
+	char (*digests)[DIGEST_HEX];
+	size_t n;
+};
+
+static void keep_one(struct keep *keep, const char *digest)
+{
+	memcpy(arena_grow(&keep->arena, &keep->digests, &keep->n, DIGEST_HEX), digest, DIGEST_HEX);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* An image that cannot be read keeps its manifest, and stops the whole: its layers are not known. */
+static int keep_image(struct keep *keep, int blobs, const struct blob_ref *manifest,
+		      struct err *err)
+{
+	struct oci_image image = { .manifest = *manifest };
+	int r = oci_read_image(blobs, &image, err);
+
+	keep_one(keep, manifest->digest);
+	if (r == 0)
+		keep_one(keep, image.config.digest);
+	for (size_t i = 0; r == 0 && i < image.n_layers; i++)
+		keep_one(keep, image.layers[i].blob.digest);
+	oci_image_release(&image);
+	return r;
+}
+
+static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struct err *err)
+{
+	int fd = openat(blobs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		return err_errno(err, errno, "reading the blobs");
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		char name[DIGEST_HEX] = "";
+		struct stat st;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (strlen(entry->d_name) == DIGEST_HEX - 1)
+			memcpy(name, entry->d_name, DIGEST_HEX);
+		if (*name && bsearch(name, keep->digests, keep->n, DIGEST_HEX, compare))
+			continue;
+		if (fstatat(blobs, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    unlinkat(blobs, entry->d_name, 0) == 0) {
+			ret->blobs++;
+			ret->bytes += (uint64_t)st.st_size;
+		}
+	}
+	closedir(dir);
+	return 0;
+}
+
+int store_gc(struct store *store, struct store_gc *ret, struct err *err)
+{
+	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
+	struct oci_index index;
+	struct keep keep = { 0 };
+	int r = lock < 0 ? lock : 0;
+
+	*ret = (struct store_gc){ 0 };
+	if (r == 0 && flock(store->use, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, EBUSY, "images are being made; try again when they are done");
+	if (r == 0)
+		r = oci_read_index(store->dir, &index, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < index.n; i++)
+		r = keep_image(&keep, store->blobs, &index.names[i].manifest, err);
+	if (keep.n)
+		qsort(keep.digests, keep.n, DIGEST_HEX, compare);
+	if (r == 0)
+		r = sweep(store->blobs, &keep, ret, err);
+	arena_release(&keep.arena);
+	oci_index_release(&index);
+	flock(store->use, LOCK_SH);
+	return r;
+}
+
+int store_verify(const struct store *store, const struct oci_image *image, struct err *err)
+{
+	int r = blob_verify(store->blobs, &image->manifest, err);
+
+	if (r == 0)
+		r = blob_verify(store->blobs, &image->config, err);
+	for (size_t i = 0; r == 0 && i < image->n_layers; i++)
+		r = blob_verify(store->blobs, &image->layers[i].blob, err);
+	return r;
+}
