@@ -31,6 +31,14 @@ struct command {
 	}
 #define EXAMPLES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+/* What this program is; the table of its commands stands beside it. */
+struct program {
+	const char *name; /* as it is typed: "wrapix", "wrapix image" */
+	const char *about;
+	const char *const *examples;
+};
+extern const struct program this_program;
+
 /* The rows, NULL at the end, and the one of that name or NULL. */
 extern const struct command *const commands[];
 extern const char *const command_sections[SECTION_COUNT];
@@ -66,10 +74,21 @@ struct run_args {
 extern const struct opt run_opts[];  /* run */
 extern const struct opt plan_opts[]; /* plan: run's and its own */
 
-extern const struct command command_run, command_plan;
-extern const struct command command_ps, command_stop, command_log, command_allow, command_deny;
-extern const struct command command_doctor, command_profile, command_trust, command_key,
-	command_completion, command_help, command_version;
+extern const struct command command_run;
+extern const struct command command_plan;
+extern const struct command command_ps;
+extern const struct command command_stop;
+extern const struct command command_log;
+extern const struct command command_allow;
+extern const struct command command_deny;
+extern const struct command command_doctor;
+extern const struct command command_profile;
+extern const struct command command_image;
+extern const struct command command_trust;
+extern const struct command command_key;
+extern const struct command command_completion;
+extern const struct command command_help;
+extern const struct command command_version;
 
 /*
  * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to

@@ -7,10 +7,13 @@
 
 #include <string.h>
 
-const struct opt main_opts[] = {
-	HELP,
-	{ 'V', "version", FLAG(main_args, version), .help = "print the version" },
-	{ .kind = OPT_END },
+const struct program this_program = {
+	.name = "wrapix",
+	.about = "Gives an AI coding agent a sandbox of its own: the project, the programs, a "
+		 "network, and "
+		 "nothing else of this machine.",
+	.examples = EXAMPLES("wrapix run", "Claude Code in a sandbox, in this directory",
+			     "wrapix run -- make test", "one command instead of the agent"),
 };
 
 const char *const command_sections[SECTION_COUNT] = {
@@ -19,31 +22,24 @@ const char *const command_sections[SECTION_COUNT] = {
 	[SECTION_HOST] = "this machine, and wrapix itself",
 };
 
-/* By section. */
+/* By section, one a line. */
+/* clang-format off */
 const struct command *const commands[] = {
-	&command_run,   &command_plan,       &command_ps,     &command_stop,    &command_log,
-	&command_allow, &command_deny,       &command_doctor, &command_profile, &command_trust,
-	&command_key,   &command_completion, &command_help,   &command_version, NULL,
+	&command_run,
+	&command_plan,
+	&command_ps,
+	&command_stop,
+	&command_log,
+	&command_allow,
+	&command_deny,
+	&command_doctor,
+	&command_profile,
+	&command_image,
+	&command_trust,
+	&command_key,
+	&command_completion,
+	&command_help,
+	&command_version,
+	NULL,
 };
-
-const struct command *command_find(const char *name)
-{
-	for (const struct command *const *c = commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
-	return NULL;
-}
-
-int command_unknown(const char *name, struct err *err)
-{
-	const char *names[ARRAY_LEN(commands)], *near;
-	size_t n = 0;
-
-	for (const struct command *const *c = commands; *c; c++)
-		names[n++] = (*c)->name;
-	near = str_nearest(name, names, n);
-	if (near)
-		return err_usage(err, "unknown command '%s'; did you mean '%s'?", name, near);
-	err_usage(err, "unknown command '%s'", name);
-	return err_hint(err, "'wrapix help' lists the commands");
-}
+/* clang-format on */

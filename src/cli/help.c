@@ -44,7 +44,7 @@ static void add_examples(struct str *out, const char *const *examples)
 
 static void add_command_help(struct str *out, const struct command *command, size_t width)
 {
-	str_addf(out, "usage: wrapix %s\n", command->usage);
+	str_addf(out, "usage: %s %s\n", this_program.name, command->usage);
 	add_paragraphs(out, command->description ? command->description : command->summary, width);
 	str_add(out, "\noptions:\n");
 	opt_add_help(out, command->syntax.opts, width);
@@ -53,22 +53,13 @@ static void add_command_help(struct str *out, const struct command *command, siz
 
 static void add_main_help(struct str *out, size_t width)
 {
-	static const char *const examples[] = {
-		"wrapix run",
-		"Claude Code in a sandbox, in this directory",
-		"wrapix run -- make test",
-		"one command instead of the agent",
-		NULL,
-	};
 	enum { COLUMN = 14 };
 
-	str_add(out, "usage: wrapix COMMAND [options]\n");
-	add_paragraphs(out,
-		       "Gives an AI coding agent a sandbox of its own: the project, the programs, "
-		       "a network, and nothing else of this machine.",
-		       width);
+	str_addf(out, "usage: %s COMMAND [options]\n", this_program.name);
+	add_paragraphs(out, this_program.about, width);
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		str_addf(out, "\n%s:\n", command_sections[i]);
+		if (command_sections[i])
+			str_addf(out, "\n%s:\n", command_sections[i]);
 		for (const struct command *const *c = commands; *c; c++) {
 			if ((*c)->section != i)
 				continue;
@@ -78,8 +69,9 @@ static void add_main_help(struct str *out, size_t width)
 	}
 	str_add(out, "\noptions:\n");
 	opt_add_help(out, main_opts, width);
-	str_add(out, "\n'wrapix help COMMAND' explains a command; wrapix(1) is the manual.\n");
-	add_examples(out, examples);
+	str_addf(out, "\n'%s help COMMAND' explains a command; wrapix(1) is the manual.\n",
+		 this_program.name);
+	add_examples(out, this_program.examples);
 }
 
 void cli_print_help(const struct command *command)

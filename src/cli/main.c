@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* The program 'wrapix': finds the subcommand and hands over to it. */
+/* A program with subcommands, such as wrapix: finds the one that is meant and hands over to it. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+
+const struct opt main_opts[] = {
+	HELP,
+	{ 'V', "version", FLAG(main_args, version), .help = "print the version" },
+	{ .kind = OPT_END },
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	return NULL;
+}
+
+int command_unknown(const char *name, struct err *err)
+{
+	const char *names[64], *near;
+	size_t n = 0;
+
+	for (const struct command *const *c = commands; *c && n < ARRAY_LEN(names); c++)
+		names[n++] = (*c)->name;
+	near = str_nearest(name, names, n);
+	if (near)
+		return err_usage(err, "unknown command '%s'; did you mean '%s'?", name, near);
+	err_usage(err, "unknown command '%s'", name);
+	return err_hint(err, "'%s help' lists the commands", this_program.name);
+}
 
 /*
  * Without this a program started with a closed descriptor 1 would open some file as descriptor 1
@@ -42,7 +70,7 @@ static int unknown(const char *word)
 	struct stat st;
 
 	command_unknown(word, &err);
-	if (!stat(word, &st) && S_ISDIR(st.st_mode)) {
+	if (command_find("run") && !stat(word, &st) && S_ISDIR(st.st_mode)) {
 		str_add_shell(&typed, word);
 		err_usage(&err, "unknown command '%s'", word);
 		err_hint(&err, "to start a sandbox there: wrapix run %s", typed.s);

@@ -17,7 +17,7 @@ enum { LIST_MAX = 16 * 1024 * 1024, CHUNK = 65536 };
 struct build {
 	struct store *store;
 	struct split *split;
-	struct layer *layers;
+	struct layer_writer *layers;
 	bool *begun;
 	size_t n;
 	uint64_t done, total;
@@ -76,8 +76,8 @@ static int learn_size(void *ctx, struct archive_entry *entry, _unused_ source_re
 
 /* --- last pass: writing --- */
 
-static int copy_data(struct build *build, struct layer *layer, source_read_fn *read, void *from,
-		     struct err *err)
+static int copy_data(struct build *build, struct layer_writer *layer, source_read_fn *read,
+		     void *from, struct err *err)
 {
 	char buffer[CHUNK];
 	ssize_t n;
@@ -167,7 +167,7 @@ int build_from_source(struct store *store, const struct source *source, struct o
 
 /* --- files of ours --- */
 
-static int add_file(struct layer *layer, const struct build_file *file, struct err *err)
+static int add_file(struct layer_writer *layer, const struct build_file *file, struct err *err)
 {
 	struct archive_entry *entry = archive_entry_new();
 	int r;
@@ -191,7 +191,7 @@ static int add_file(struct layer *layer, const struct build_file *file, struct e
 int build_from_files(struct store *store, const struct build_file *files, size_t n,
 		     struct oci_image *image, struct err *err)
 {
-	struct layer layer;
+	struct layer_writer layer;
 	struct layer_ref ref;
 	int r = layer_begin(&layer, store->blobs, err);
 

@@ -12,7 +12,7 @@ enum {
 	GZIP_HEADER = 16
 }; /* deflate's window bits plus this: gzip, without a time */
 
-static int pump(struct layer *layer, const void *data, size_t len, int flush)
+static int pump(struct layer_writer *layer, const void *data, size_t len, int flush)
 {
 	unsigned char out[65536];
 
@@ -32,13 +32,13 @@ static int pump(struct layer *layer, const void *data, size_t len, int flush)
 
 static la_ssize_t on_tar(_unused_ struct archive *tar, void *ctx, const void *data, size_t len)
 {
-	struct layer *layer = ctx;
+	struct layer_writer *layer = ctx;
 
 	EVP_DigestUpdate(layer->plain, data, len);
 	return pump(layer, data, len, Z_NO_FLUSH) < 0 ? -1 : (la_ssize_t)len;
 }
 
-static int tar_failed(struct layer *layer, const char *what, struct err *err)
+static int tar_failed(struct layer_writer *layer, const char *what, struct err *err)
 {
 	if (layer->failure.code) {
 		*err = layer->failure;
@@ -47,11 +47,11 @@ static int tar_failed(struct layer *layer, const char *what, struct err *err)
 	return err_set(err, EIO, "%s: %s", what, archive_error_string(layer->tar) ?: "no reason");
 }
 
-int layer_begin(struct layer *layer, int blobs, struct err *err)
+int layer_begin(struct layer_writer *layer, int blobs, struct err *err)
 {
 	int r;
 
-	*layer = (struct layer){ .blob.fd = -1 };
+	*layer = (struct layer_writer){ .blob.fd = -1 };
 	r = blob_begin(&layer->blob, blobs, err);
 	if (r < 0)
 		return r;
@@ -73,7 +73,7 @@ int layer_begin(struct layer *layer, int blobs, struct err *err)
 	return r;
 }
 
-int layer_add(struct layer *layer, struct archive_entry *entry, struct err *err)
+int layer_add(struct layer_writer *layer, struct archive_entry *entry, struct err *err)
 {
 	archive_entry_set_mtime(entry, LAYER_TIME, 0);
 	archive_entry_unset_atime(entry);
@@ -88,14 +88,14 @@ int layer_add(struct layer *layer, struct archive_entry *entry, struct err *err)
 	return tar_failed(layer, "adding to a layer", err);
 }
 
-int layer_data(struct layer *layer, const void *data, size_t len, struct err *err)
+int layer_data(struct layer_writer *layer, const void *data, size_t len, struct err *err)
 {
 	if (archive_write_data(layer->tar, data, len) == (la_ssize_t)len)
 		return 0;
 	return tar_failed(layer, "adding to a layer", err);
 }
 
-int layer_end(struct layer *layer, struct layer_ref *ret, struct err *err)
+int layer_end(struct layer_writer *layer, struct layer_ref *ret, struct err *err)
 {
 	int r = 0;
 
@@ -112,7 +112,7 @@ int layer_end(struct layer *layer, struct layer_ref *ret, struct err *err)
 	return r;
 }
 
-void layer_abort(struct layer *layer)
+void layer_abort(struct layer_writer *layer)
 {
 	if (layer->tar)
 		archive_write_free(layer->tar);

@@ -13,7 +13,7 @@
 struct archive;
 struct archive_entry;
 
-struct layer {
+struct layer_writer {
 	struct blob_writer blob;
 	EVP_MD_CTX *plain; /* of the uncompressed archive: what the image's configuration names */
 	struct archive *tar;
@@ -28,12 +28,12 @@ struct layer_ref {
 	uint64_t entries;
 };
 
-int layer_begin(struct layer *layer, int blobs, struct err *err);
+int layer_begin(struct layer_writer *layer, int blobs, struct err *err);
 /* The entry's path has no leading '/'. Its times, and its owners' names, are replaced. */
-int layer_add(struct layer *layer, struct archive_entry *entry, struct err *err);
+int layer_add(struct layer_writer *layer, struct archive_entry *entry, struct err *err);
 /* The content of the entry added last. */
-int layer_data(struct layer *layer, const void *data, size_t len, struct err *err);
-int layer_end(struct layer *layer, struct layer_ref *ret, struct err *err);
-void layer_abort(struct layer *layer);
+int layer_data(struct layer_writer *layer, const void *data, size_t len, struct err *err);
+int layer_end(struct layer_writer *layer, struct layer_ref *ret, struct err *err);
+void layer_abort(struct layer_writer *layer);
 
 #define LAYER_TIME 1 /* seconds; 0 is what some programs take for "no time" */

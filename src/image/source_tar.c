@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <locale.h>
 #include <string.h>
 
 #include "image/source_priv.h"
@@ -67,6 +68,8 @@ int source_visit_tar(const struct source *source, source_fn *fn, void *ctx, stru
 
 	if (!tar)
 		return err_errno(err, ENOMEM, "reading '%s'", source->path);
+	/* Names are bytes to us; libarchive turns those of pax headers through the locale. */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	archive_read_support_filter_all(tar);
 	archive_read_support_format_tar(tar);
 	archive_read_support_format_empty(tar);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running mmdebstrap. It works in a user namespace of its own; the suite and the mirrors are this
+ * machine's, read from its apt configuration, so that no list of ours names a mirror. With a fixed
+ * SOURCE_DATE_EPOCH the same packages give the same archive.
+ */
+#include "image/debian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/str.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+/* "VERSION_CODENAME=bookworm" of os-release. */
+static char *find_suite(struct arena *arena)
+{
+	static const char key[] = "\nVERSION_CODENAME=";
+	_cleanup_free_ char *text = NULL;
+	char *line;
+	size_t len;
+
+	if (os_read_file_at(AT_FDCWD, "/etc/os-release", 65536, &text, &len) < 0)
+		return NULL;
+	line = strstr(text, key);
+	if (!line)
+		return NULL;
+	line += strlen(key);
+	line += *line == '"';
+	return arena_strndup(arena, line, strcspn(line, "\"\n"));
+}
+
+/* The files that say where packages come from, in either form. */
+static void add_sources(struct arena *arena, struct strv *argv)
+{
+	static const char *const places[] = { "/etc/apt/sources.list",
+					      "/etc/apt/sources.list.d/debian.sources" };
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (access(places[i], R_OK) == 0)
+			strv_add(arena, argv, places[i]);
+}
+
+static int run(char *const argv[], int log, struct err *err)
+{
+	pid_t pid = fork();
+	int status, null;
+
+	if (pid < 0)
+		return err_errno(err, errno, "fork");
+	if (pid == 0) {
+		os_reset_signals();
+		setenv("SOURCE_DATE_EPOCH", "1", 1);
+		null = open("/dev/null", O_RDONLY);
+		dup2(null, STDIN_FILENO);
+		dup2(log, STDOUT_FILENO);
+		dup2(log, STDERR_FILENO);
+		os_close_all_but(3, NULL, 0);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status == 0)
+		return 0;
+	return err_set(err, EIO, "mmdebstrap failed (status %d)",
+		       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static char *join(struct arena *arena, const struct strv *list)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	for (size_t i = 0; i < list->len; i++)
+		str_addf(&out, "%s%s", i ? "," : "", list->v[i]);
+	return arena_strdup(arena, out.s ? out.s : "");
+}
+
+int debian_make_tar(const char *tar, const struct strv *packages, const char *architecture, int log,
+		    struct err *err)
+{
+	struct arena arena = { 0 };
+	struct strv argv = { 0 };
+	char *program = os_find_program(&arena, "mmdebstrap", getenv("PATH") ?: "/usr/bin", NULL);
+	char *suite = find_suite(&arena);
+	int r;
+
+	if (!program) {
+		err_set(err, ENOENT, "there is no 'mmdebstrap' on this machine");
+		r = err_hint(err, "apt-get install mmdebstrap uidmap; or build from something else "
+				  "with --from");
+	} else if (!suite) {
+		r = err_set(err, ENOTSUP, "this machine's os-release names no Debian suite");
+	} else {
+		strv_add(&arena, &argv, program);
+		strv_add(&arena, &argv, "--variant=minbase");
+		strv_add(&arena, &argv, "--format=tar");
+		if (architecture)
+			strv_addf(&arena, &argv, "--architectures=%s", architecture);
+		strv_addf(&arena, &argv, "--include=%s", join(&arena, packages));
+		/* Nothing that says when or where it was made, and nothing that only people read. */
+		strv_add(&arena, &argv, "--dpkgopt=path-exclude=/usr/share/doc/*");
+		strv_add(&arena, &argv, "--dpkgopt=path-include=/usr/share/doc/*/copyright");
+		strv_add(&arena, &argv, "--dpkgopt=path-exclude=/usr/share/locale/*");
+		strv_add(&arena, &argv, "--dpkgopt=path-exclude=/usr/share/info/*");
+		strv_add(&arena, &argv,
+			 "--customize-hook=rm -f \"$1\"/var/cache/ldconfig/aux-cache "
+			 "\"$1\"/var/log/*.log \"$1\"/etc/hostname \"$1\"/etc/resolv.conf "
+			 "\"$1\"/etc/machine-id \"$1\"/var/lib/dbus/machine-id");
+		strv_add(&arena, &argv, suite);
+		strv_add(&arena, &argv, tar);
+		add_sources(&arena, &argv);
+		r = run(argv.v, log, err);
+	}
+	arena_release(&arena);
+	return r;
+}

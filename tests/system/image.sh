@@ -1,0 +1,134 @@
+#!/bin/sh
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# SPDX-License-Identifier: MIT
+# Images: built from a directory and an archive, read by other programs, the same every time, kept and thrown away.
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+store=$HOME/.cache/wrapix/images
+
+digest() { # of what 'build' said
+	sed -n 's/.* sha256://p' "$out"
+}
+# A root of two packages, as dpkg would list them, and a file of nobody's.
+make_root() {
+	mkdir -p "$1/usr/bin" "$1/etc" "$1/var/lib/dpkg/info" "$1/usr/lib/big"
+	cp /bin/busybox "$1/usr/bin/busybox"
+	ln -s busybox "$1/usr/bin/sh"
+	ln -s usr/bin "$1/bin"
+	ln "$1/usr/bin/busybox" "$1/usr/bin/second-name"
+	printf 'one\n' >"$1/usr/bin/small tool"
+	head -c 5000000 /dev/zero | tr '\0' "${2-x}" >"$1/usr/lib/big/data"
+	printf 'mine\n' >"$1/etc/nobodys"
+	printf '/usr/bin/busybox\n/usr/bin/small tool\n' >"$1/var/lib/dpkg/info/small:amd64.list"
+	printf '/.\n/usr\n/usr/lib/big\n/usr/lib/big/data\n' >"$1/var/lib/dpkg/info/big.list"
+	chmod 4755 "$1/usr/bin/small tool"
+	chmod 1777 "$1/etc"
+}
+make_root root
+wx image build --from "rootfs:$PWD/root" --name one -o "$tmp/layout"
+check "an image is built from a directory" is "$rc" 0
+first=$(digest)
+check "... and says its digest" is "${#first}" 64
+
+mkdir elsewhere
+make_root elsewhere/other
+touch -d 2001-01-01 elsewhere/other/etc/nobodys
+(umask 077 && XDG_CACHE_HOME=$tmp/cache2 wx image build --from "rootfs:$PWD/elsewhere/other" --name one && [ "$rc" = 0 ])
+check "the same files elsewhere, of another day, give the same digest" is "$(digest)" "$first"
+tar --sort=name -C root -cf root.tar .
+gzip -k root.tar
+for archive in root.tar root.tar.gz; do
+	wx image build --from "tar:$archive" --name "$archive"
+	check "an archive is as good ($archive)" is "$rc" 0
+done
+check "... and a compressed one is the same image" is "$(digest)" \
+	"$("$wrapix" image list --json | python3 -c 'import json,sys; print([i["digest"] for i in json.load(sys.stdin) if i["name"] == "root.tar"][0])')"
+
+# --- other programs take it ---
+check "skopeo reads it" skopeo inspect "oci:$tmp/layout:one"
+check "umoci unpacks it" umoci unpack --rootless --image "$tmp/layout:one" "$tmp/bundle"
+check "... to what went in" sh -c 'cmp "$1/usr/bin/busybox" root/usr/bin/busybox && cmp "$1/usr/lib/big/data" root/usr/lib/big/data &&
+	[ "$(readlink "$1/bin")" = usr/bin ] && [ "$1/usr/bin/busybox" -ef "$1/usr/bin/second-name" ] &&
+	[ "$(cat "$1/usr/bin/small tool")" = one ] && [ "$(stat -c %a "$1/tmp")" = 1777 ]' sh "$tmp/bundle/rootfs"
+wx image build --from "rootfs:$PWD/root" --name one -o "$tmp/one.tar"
+check "as a docker-archive too" skopeo inspect "docker-archive:$tmp/one.tar"
+
+# --- a changed package changes one small layer ---
+layers() { "$wrapix" image show "$1" | sed -n 's/^layer *//p' | cut -d' ' -f1 | sort; }
+layers one >"$tmp/before"
+printf 'two\n' >"root/usr/bin/small tool"
+wx image build --from "rootfs:$PWD/root" --name two
+layers two >"$tmp/after"
+check "a changed package changes one layer" is "$(comm -13 "$tmp/before" "$tmp/after" | wc -l)" 1
+check "... and the big one stays" is "$(comm -12 "$tmp/before" "$tmp/after" | wc -l)" "$(($(wc -l <"$tmp/before") - 1))"
+
+# --- keeping ---
+wx image list
+check "they are listed" has "$out" "two"
+wx image show "$(printf %.12s "$first")"
+check "an image is found by the beginning of its digest" has "$out" "$first"
+wx image verify one
+check "it is what its digests say" is "$rc" 0
+victim=$(find "$store/blobs/sha256" -type f -size +1000c | sort | head -n 1)
+was=$(sha256sum <"$victim")
+printf x | dd of="$victim" bs=1 seek=500 conv=notrunc 2>/dev/null
+check "(control) a blob was changed" isnt "$(sha256sum <"$victim")" "$was"
+bad=0
+for name in one two root.tar; do "$wrapix" image verify "$name" >"$tmp/log/out" 2>&1 || bad=$((bad + 1)); done
+check "a changed blob is found" isnt "$bad" 0
+check "... and named" has "$tmp/log/out" "has been changed"
+rm "$victim"
+wx image build --from "rootfs:$PWD/root" --name two
+wx image build --from "rootfs:$PWD/elsewhere/other" --name one
+wx image verify one
+check "building again mends it" is "$rc" 0
+touch "$store/blobs/sha256/.new-dead"
+for name in root.tar root.tar.gz two; do wx image remove "$name"; done
+wx image gc
+check "gc removes what no image needs" is "$rc" 0
+check "... also what a killed build left" absent "$store/blobs/sha256/.new-dead"
+check "... and leaves as many blobs as the image has" is "$(find "$store/blobs/sha256" -type f | wc -l)" "$(($(layers one | sort -u | wc -l) + 2))"
+wx image verify one
+check "... all whole" is "$rc" 0
+wx image gc
+check "... and finds nothing the second time" has "$out" "removed 0 blobs"
+
+# Two at once, and one that is killed: the store stays whole.
+for i in 1 2 3 4; do "$wrapix" image build --from "rootfs:$PWD/root" --name "n$i" >/dev/null 2>&1 & done
+wait
+wx image list --json
+check "four builds at once are four images" is "$(grep -c '"name": *"n[1-4]"' "$out")" 4
+mkfifo "$tmp/slow"
+"$wrapix" image build --from "tar:$tmp/slow" --name slow >/dev/null 2>&1 &
+slow=$!
+exec 7>"$tmp/slow"
+wx image gc
+check "gc waits for no build, and says so" has "$err" "being made"
+kill -9 "$slow"
+wait "$slow" 2>/dev/null
+exec 7>&-
+wx image gc
+check "a killed build is no build" is "$rc" 0
+wx image verify one
+check "... and has hurt nothing" is "$rc" 0
+
+# --- wrong input ---
+for from in rootfs:/nonexistent tar:/nonexistent tar:/etc/passwd frob "tar:$tmp/evil.tar"; do
+	python3 - "$tmp/evil.tar" <<-END
+		import tarfile, sys, io
+		t = tarfile.open(sys.argv[1], "w")
+		i = tarfile.TarInfo("../../escaped"); i.size = 1
+		t.addfile(i, io.BytesIO(b"x"))
+	END
+	wx image build --from "$from" --name wrong
+	check "--from $(basename "$from") is refused" isnt "$rc" 0
+	check "... with a reason" has "$err" "wrapix:"
+done
+wx image list
+check "... and leaves no image" lacks "$out" "wrong"
+wx image show nothing
+check "an unknown image is an error that lists the others" has "$err" "there are one"
+wx image frob
+check "an unknown command is an error" is "$rc" 2
+finish
