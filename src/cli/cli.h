@@ -21,6 +21,7 @@ struct command {
 	const char *const *examples; /* pairs of command line and meaning; NULL-terminated */
 	struct opt_syntax syntax;
 	int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
+	bool is_program; /* one of its own, which has commands and help of its own */
 };
 
 /* What every row's table of options is made of. */

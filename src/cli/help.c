@@ -99,6 +99,8 @@ static int cmd_help(int argc, char **argv)
 		if (!command && command_unknown(rest.operands[0], &err) < 0)
 			return cli_fail(&err);
 	}
+	if (command && command->is_program)
+		return command->run(2, (char *[]){ rest.operands[0], (char *)"--help", NULL });
 	cli_print_help(command);
 	return 0;
 }

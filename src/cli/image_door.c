@@ -49,4 +49,5 @@ const struct command command_image = {
 	.syntax = { opts, .max = -1U, .operand = "COMMAND", .complete = COMPLETE_WORDS,
 		    .words = actions },
 	.run = cmd_image,
+	.is_program = true,
 };
