@@ -23,6 +23,20 @@ struct access_event {
 	pid_t pid;          /* on the host */
 };
 
+/* A running sandbox, for changing its rules. */
+struct engine_live;
+
+/* The rules that it is to have from now on, all of them. */
+struct engine_rules {
+	struct strv allow, deny;        /* hosts; only with a filtered network */
+	struct strv denied_resolved;    /* addresses that no name may lead to */
+	const struct file_rules *files; /* must live as long as they are in force; NULL: none */
+};
+
+/* All of it or nothing. While the change is made nothing is allowed that the old or the new rules
+ * refuse. */
+int engine_set_rules(struct engine_live *live, const struct engine_rules *rules, struct err *err);
+
 struct engine_hooks {
 	void (*on_denied)(void *ctx, const struct access_event *event);
 	/* Something was denied on the filtered network, or a connection of it ended. */
@@ -40,6 +54,8 @@ struct engine_hooks {
 	void (*on_event)(void *ctx, enum engine_event event, int value);
 	/* The supervisor's loop: guests may be added. NULL: it ends, and they must be gone. */
 	void (*on_loop)(void *ctx, struct loop *loop);
+	/* Asked once, before the loop runs: what engine_set_rules() takes from then on. NULL: it ends. */
+	void (*on_live)(void *ctx, struct engine_live *live);
 	void *ctx;
 };
 

@@ -70,6 +70,9 @@ int filter_up(struct filter *filter, struct err *err);
  * open, reset. A rule for the same host and port as one that is there, and against it, replaces it. */
 int filter_add_rules(struct filter *filter, const struct strv *allow, const struct strv *deny,
 		     struct err *err);
+/* Puts a whole policy in the place of the old one, or changes nothing. What it refuses and was open is
+ * reset; in between nothing is allowed that either refuses. Takes the reference over on success. */
+int filter_set_rules(struct filter *filter, struct policy *policy, struct err *err);
 /* A port inside that is the filter's own. */
 bool filter_listens_on(const struct filter *filter, uint16_t port);
 /* Safe for one that was never started, if zeroed with netns -1. */

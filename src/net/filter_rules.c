@@ -330,3 +330,13 @@ int filter_add_rules(struct filter *f, const struct strv *allow, const struct st
 	policy_unref(added);
 	return r;
 }
+
+int filter_set_rules(struct filter *f, struct policy *policy, struct err *err)
+{
+	const struct address_guard *old = &f->policy->guard;
+
+	policy->guard.kind = old->kind;
+	policy->guard.own = old->own;
+	policy->guard.ctx = old->ctx;
+	return replace_policy(f, policy, err);
+}

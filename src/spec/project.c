@@ -169,6 +169,23 @@ static void probe_repository(struct host *host)
 	}
 }
 
+char *project_git_dir(struct arena *arena, const char *dir, const char *home)
+{
+	struct host host = { .uid = geteuid() };
+	const struct project_facts *project = &host.project;
+	char *ret = NULL;
+
+	host.home = arena_strdup(&host.arena, home);
+	host.project.dir = arena_strdup(&host.arena, dir);
+	probe_repository(&host);
+	if (project->git == GIT_LINKED)
+		ret = arena_strdup(arena, project->commondir);
+	else if (project->git == GIT_PLAIN && strcmp(project->top, dir) != 0)
+		ret = path_join(arena, project->top, ".git");
+	arena_release(&host.arena);
+	return ret;
+}
+
 char *project_config_dir(struct arena *arena, const char *dir)
 {
 	const char *home = getenv("HOME");

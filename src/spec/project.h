@@ -11,6 +11,10 @@
  * above it up to the top of its repository; NULL when there is none. */
 char *project_config_dir(struct arena *arena, const char *dir);
 
+/* The git directory that commands in dir (canonical) write to and that does not lie in it: of a linked
+ * worktree, a submodule, or the repository around it; NULL when there is none. */
+char *project_git_dir(struct arena *arena, const char *dir, const char *home);
+
 int project_probe(const struct spec *spec, struct host *host, struct err *err);
 
 /* user.name and user.email of the user's own configuration files (not of the project's). */

@@ -81,6 +81,7 @@ int srt_load(struct srt_config *ret, const char *path, bool by_name, struct str 
 struct srt_place {
 	const char *home, *cwd;
 	const char *settings; /* the settings file; NULL: there is none. Never writable */
+	const char *report;   /* a file that the user reads afterwards; NULL. Never writable */
 	const char *tmpdir;   /* CLAUDE_CODE_TMPDIR or CLAUDE_TMPDIR; NULL: a private one */
 	const char
 		*git_dir; /* of the working directory's repository, where it lies elsewhere; NULL */

@@ -274,18 +274,32 @@ static int add_defaults(const struct maker *m, struct err *err)
 	return r;
 }
 
-/* Who could rewrite the settings could give himself everything. */
-static int protect_settings(const struct maker *m, struct err *err)
+static int deny_write(const struct maker *m, const char *path, const char *key, struct err *err)
 {
-	if (!m->place->settings)
-		return 0;
 	return add_rule(m,
 			(struct file_rule_source){ .kind = FILE_DENY_WRITE,
-						   .text = m->place->settings,
-						   .path = m->place->settings,
-						   .key = "the settings file",
+						   .text = path,
+						   .path = path,
+						   .key = key,
 						   .literal = true },
 			err);
+}
+
+/* Who could rewrite the settings could give himself everything; who could rewrite the link to a git
+ * directory could have another one obeyed. */
+static int add_denials(const struct maker *m, struct err *err)
+{
+	char *git = path_join(m->arena, m->place->cwd, ".git");
+	struct stat st;
+	int r = 0;
+
+	if (m->place->settings)
+		r = deny_write(m, m->place->settings, "the settings file", err);
+	if (r == 0 && m->place->report)
+		r = deny_write(m, m->place->report, "the report of violations", err);
+	if (r == 0 && !lstat(git, &st) && S_ISREG(st.st_mode))
+		r = deny_write(m, git, "protect", err);
+	return r;
 }
 
 int srt_file_rules(const struct srt_config *config, const struct srt_place *place,
@@ -302,7 +316,7 @@ int srt_file_rules(const struct srt_config *config, const struct srt_place *plac
 	for (size_t i = 0; r == 0 && i < config->n_paths; i++)
 		r = add_entry(&m, &config->paths[i], err);
 	if (r == 0)
-		r = protect_settings(&m, err);
+		r = add_denials(&m, err);
 	if (r == 0)
 		r = file_rules_protect(&rules, &config->protect_add, &config->protect_remove,
 				       config->allow_git_config, err);

@@ -67,24 +67,51 @@ static void on_net_event(void *ctx, const struct net_event *event)
 		hooks->on_network(hooks->ctx, event);
 }
 
-static int start_filter(struct network *n, struct err *err)
+static int make_policy(const struct engine_rules *rules, struct policy **ret, struct err *err)
 {
-	const struct plan *plan = n->sandbox->plan;
 	struct policy *policy = policy_new();
 	int r = policy ? 0 : err_errno(err, ENOMEM, "the network's rules");
 
-	for (size_t i = 0; r == 0 && i < plan->allow.len; i++)
-		r = policy_add(policy, plan->allow.v[i], 0, err);
-	for (size_t i = 0; r == 0 && i < plan->deny.len; i++)
-		r = policy_add(policy, plan->deny.v[i], RULE_DENY, err);
-	for (size_t i = 0; r == 0 && i < plan->denied_resolved.len; i++)
-		r = policy_deny_resolved(policy, plan->denied_resolved.v[i], err);
-	if (policy && plan->files)
-		policy->guard.kind = GUARD_SRT;
-	if (r < 0) {
+	for (size_t i = 0; r == 0 && i < rules->allow.len; i++)
+		r = policy_add(policy, rules->allow.v[i], 0, err);
+	for (size_t i = 0; r == 0 && i < rules->deny.len; i++)
+		r = policy_add(policy, rules->deny.v[i], RULE_DENY, err);
+	for (size_t i = 0; r == 0 && i < rules->denied_resolved.len; i++)
+		r = policy_deny_resolved(policy, rules->denied_resolved.v[i], err);
+	if (r < 0)
 		policy_unref(policy);
+	else
+		*ret = policy;
+	return r;
+}
+
+int network_set_rules(struct network *n, const struct engine_rules *rules, struct err *err)
+{
+	struct policy *policy;
+	int r = n->filter.loop ? make_policy(rules, &policy, err)
+			       : err_set(err, EOPNOTSUPP, "the network has no rules");
+
+	if (r < 0)
 		return r;
-	}
+	r = filter_set_rules(&n->filter, policy, err);
+	if (r < 0)
+		policy_unref(policy);
+	return r;
+}
+
+static int start_filter(struct network *n, struct err *err)
+{
+	const struct plan *plan = n->sandbox->plan;
+	const struct engine_rules rules = { .allow = plan->allow,
+					    .deny = plan->deny,
+					    .denied_resolved = plan->denied_resolved };
+	struct policy *policy;
+	int r = make_policy(&rules, &policy, err);
+
+	if (r < 0)
+		return r;
+	if (plan->files)
+		policy->guard.kind = GUARD_SRT;
 	filter_start(&n->filter, n->loop, take_fd(&n->sandbox->netns), policy, on_net_event, n);
 	n->filter.best = (enum net_tier)(plan->filter_tier - 1);
 	n->filter.explain = plan->explain;

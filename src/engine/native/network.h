@@ -25,4 +25,6 @@ int network_start(struct network *network, struct loop *loop, struct sandbox *sa
 		  struct dispatch *dispatch, struct err *err);
 /* Once the session is registered: lets the user change the rules. Without it they stay as they are. */
 void network_open_door(struct network *network);
+/* Puts other rules in the place of those that the filter has. */
+int network_set_rules(struct network *network, const struct engine_rules *rules, struct err *err);
 void network_stop(struct network *network);

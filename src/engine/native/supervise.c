@@ -30,6 +30,10 @@ struct supervisor {
 	int status; /* the command's wait status, -1 until it ended */
 };
 
+struct engine_live {
+	struct supervisor *supervisor;
+};
+
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
 
 static void tell(struct supervisor *s, enum engine_event event, int value)
@@ -47,6 +51,19 @@ static void tell_loop(struct supervisor *s, struct loop *loop)
 
 	if (hooks && hooks->on_loop)
 		hooks->on_loop(hooks->ctx, loop);
+}
+
+static void tell_live(struct supervisor *s, struct engine_live *live)
+{
+	const struct engine_hooks *hooks = s->sandbox->hooks;
+
+	if (hooks && hooks->on_live)
+		hooks->on_live(hooks->ctx, live);
+}
+
+int engine_set_rules(struct engine_live *live, const struct engine_rules *rules, struct err *err)
+{
+	return network_set_rules(&live->supervisor->network, rules, err);
 }
 
 static void command_ended(struct supervisor *s, int status)
@@ -208,6 +225,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		.guards = GUARDS_NONE,
 		.status = -1,
 	};
+	struct engine_live live = { &s };
 	sigset_t old;
 	int r;
 
@@ -215,6 +233,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	r = start(&s, &old, err);
 	if (r == 0) {
 		tell_loop(&s, &s.loop);
+		tell_live(&s, &live);
 		tell(&s, EVENT_STARTED, (int)sandbox->pid);
 		network_open_door(&s.network);
 		r = loop_run(&s.loop, -1, err);
@@ -228,6 +247,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	guards_stop(&s.guards);
 	key_agent_stop(&s.keys);
 	network_stop(&s.network);
+	tell_live(&s, NULL);
 	tell_loop(&s, NULL);
 	if (s.signals.fd >= 0)
 		close(s.signals.fd);
