@@ -37,6 +37,9 @@ struct program {
 	const char *name; /* as it is typed: "wrapix", "wrapix image" */
 	const char *about;
 	const char *const *examples;
+	/* Another name of the file, under which it is another program; NULL: none. */
+	const char *alias;
+	int (*run_alias)(int argc, char **argv);
 };
 extern const struct program this_program;
 
@@ -63,6 +66,10 @@ struct denials {
 	unsigned long others; /* that found no place */
 	char log[32];         /* the session whose log has them all; "": there is none */
 };
+/* A flood of denials is counted, not stored. */
+void denials_add(struct denials *denials, const char *text);
+/* "wrapix: refused TEXT (N times)", each, on standard error. */
+void denials_print(const struct denials *denials);
 
 /* What each subcommand's options fill. */
 struct run_args {
@@ -76,6 +83,7 @@ extern const struct opt run_opts[];  /* run */
 extern const struct opt plan_opts[]; /* plan: run's and its own */
 
 extern const struct command command_run;
+extern const struct command command_exec;
 extern const struct command command_plan;
 extern const struct command command_ps;
 extern const struct command command_stop;
@@ -90,6 +98,9 @@ extern const struct command command_key;
 extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_version;
+
+/* The program under the name 'srt'. */
+int cmd_srt(int argc, char **argv);
 
 /*
  * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to

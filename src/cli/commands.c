@@ -14,6 +14,8 @@ const struct program this_program = {
 		 "nothing else of this machine.",
 	.examples = EXAMPLES("wrapix run", "Claude Code in a sandbox, in this directory",
 			     "wrapix run -- make test", "one command instead of the agent"),
+	.alias = "srt",
+	.run_alias = cmd_srt,
 };
 
 const char *const command_sections[SECTION_COUNT] = {
@@ -26,6 +28,7 @@ const char *const command_sections[SECTION_COUNT] = {
 /* clang-format off */
 const struct command *const commands[] = {
 	&command_run,
+	&command_exec,
 	&command_plan,
 	&command_ps,
 	&command_stop,

@@ -147,12 +147,20 @@ static void add_bash(struct str *out)
 	str_add(out, "'\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
 	for (const struct command *const *c = commands; *c; c++)
 		add_bash_command(out, *c);
-	str_add(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n");
+	str_add(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n"
+		     "# 'srt' is 'wrapix exec' under another name.\n"
+		     "_wrapix_srt()\n"
+		     "{\n"
+		     "\tCOMP_WORDS=(wrapix exec \"${COMP_WORDS[@]:1}\")\n"
+		     "\t((COMP_CWORD++))\n"
+		     "\t_wrapix\n"
+		     "}\n"
+		     "complete -F _wrapix_srt srt\n");
 }
 
 /* --- zsh --- */
 
-static const char zsh_head[] = "#compdef wrapix\n"
+static const char zsh_head[] = "#compdef wrapix srt\n"
 			       "# Completion of wrapix for zsh, made by 'wrapix completion zsh'.\n"
 			       "_wrapix_sessions() { compadd -- ${(f)\"$(" SESSIONS ")\"} }\n"
 			       "\n"
@@ -172,7 +180,7 @@ static const char zsh_head[] = "#compdef wrapix\n"
 static const char zsh_foot[] = "if [[ $funcstack[1] == _wrapix ]]; then\n"
 			       "\t_wrapix \"$@\"\n"
 			       "else\n"
-			       "\tcompdef _wrapix wrapix\n"
+			       "\tcompdef _wrapix wrapix srt\n"
 			       "fi\n";
 
 /* Adds text with what _arguments and _describe give a meaning to behind a backslash. */
@@ -256,7 +264,13 @@ static void add_zsh_arguments(struct str *out, const struct opt_syntax *syntax)
 static void add_zsh(struct str *out)
 {
 	str_add(out, zsh_head);
-	str_add(out, "_wrapix()\n{\n\tlocal -a names=(");
+	str_add(out, "_wrapix()\n{\n"
+		     "\t# 'srt' is 'wrapix exec' under another name.\n"
+		     "\tif [[ $service == srt ]]; then\n"
+		     "\t\twords=(wrapix exec \"${(@)words[2,-1]}\")\n"
+		     "\t\t((CURRENT++))\n"
+		     "\tfi\n"
+		     "\tlocal -a names=(");
 	for (const struct command *const *c = commands; *c; c++) {
 		_cleanup_str_ struct str row = { 0 };
 
@@ -385,6 +399,8 @@ static void add_fish(struct str *out)
 	add_fish_options(out, main_opts, "__wrapix_at_command");
 	for (const struct command *const *c = commands; *c; c++)
 		add_fish_command(out, *c);
+	str_add(out, "\n# 'srt' is 'wrapix exec' under another name.\n"
+		     "complete -c srt -w 'wrapix exec'\n");
 }
 
 /* --- the command --- */

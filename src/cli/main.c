@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
+
 const struct opt main_opts[] = {
 	HELP,
 	{ 'V', "version", FLAG(main_args, version), .help = "print the version" },
@@ -100,6 +102,8 @@ static int dispatch(int argc, char **argv)
 {
 	const struct command *command;
 
+	if (argc > 0 && this_program.alias && !strcmp(path_name(argv[0]), this_program.alias))
+		return this_program.run_alias(argc, argv);
 	if (argc < 2) {
 		cli_print_help(NULL);
 		return 0;

@@ -34,8 +34,7 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 	return CLI_GO_ON;
 }
 
-/* A flood of denials is counted, not stored. */
-static void count_denial(struct denials *denials, const char *text)
+void denials_add(struct denials *denials, const char *text)
 {
 	size_t i = 0;
 
@@ -50,13 +49,18 @@ static void count_denial(struct denials *denials, const char *text)
 	denials->v[i].count++;
 }
 
-static void tell_denials(const struct denials *denials)
+void denials_print(const struct denials *denials)
 {
 	for (size_t i = 0; i < denials->n; i++)
 		fprintf(stderr, "wrapix: refused %s (%lu times)\n", denials->v[i].text,
 			denials->v[i].count);
 	if (denials->others)
 		fprintf(stderr, "wrapix: and %lu more\n", denials->others);
+}
+
+static void tell_denials(const struct denials *denials)
+{
+	denials_print(denials);
 	if (denials->n)
 		fprintf(stderr, "hint: --allow HOST[:PORT] opens a host%s%s%s\n",
 			denials->log[0] ? "; see 'wrapix log " : "", denials->log,
@@ -83,7 +87,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
 		break;
 	case WRAPIX_DENIED:
-		count_denial(&args->denials, text.s);
+		denials_add(&args->denials, text.s);
 		break;
 	case WRAPIX_RULE:
 		if (args->verbose)

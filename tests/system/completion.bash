@@ -7,7 +7,9 @@
 
 ask() {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-	_wrapix wrapix "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+	local function=_wrapix
+	[ "$1" = wrapix ] || function=_wrapix_$1
+	$function "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 	printf '%s =>%s\n' "$*" "${COMPREPLY[0]:+ ${COMPREPLY[*]}}"
 }
 export WRAPIX_COMPLETION_TEST=1
@@ -26,6 +28,8 @@ ask wrapix stop ''
 ask wrapix stop alpha b
 ask wrapix help tr
 ask wrapix completion ''
+ask srt --viol
+ask srt -- wrapixpro
 
 # Typed at a prompt: 'wrapix' is a function there that shows its words.
 typed() {

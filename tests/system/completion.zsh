@@ -7,7 +7,7 @@ export WRAPIX_COMPLETION_TEST=1
 zpty -b shell 'TERM=dumb zsh -f -i' || exit 1
 zpty -w shell "PS1= PS2=; unsetopt zle_bracketed_paste 2>/dev/null; fpath=($HOME/fpath \$fpath)"
 zpty -w shell 'autoload -Uz compinit; compinit -u -D; zstyle ":completion:*" list-prompt ""'
-zpty -w shell 'wrapix() { print -rn -- "words: "; print -rn -- "<"${^@}">"; echo " end" }; echo comp:$_comps[wrapix]'
+zpty -w shell 'wrapix() { print -rn -- "words: "; print -rn -- "<"${^@}">"; echo " end" }; srt() { wrapix "$@" }; echo comp:$_comps[wrapix]'
 zpty -r shell got '*comp:_wrapix*' || exit 1
 
 ask() {
@@ -32,4 +32,5 @@ ask 'wrapix stop al'
 ask 'wrapix stop alpha be'
 ask 'wrapix help tr'
 ask 'wrapix completion f'
+ask 'srt --viol'
 zpty -d shell

@@ -63,7 +63,12 @@ static void tell_live(struct supervisor *s, struct engine_live *live)
 
 int engine_set_rules(struct engine_live *live, const struct engine_rules *rules, struct err *err)
 {
-	return network_set_rules(&live->supervisor->network, rules, err);
+	struct sandbox *sandbox = live->supervisor->sandbox;
+	int r = network_set_rules(&live->supervisor->network, rules, err);
+
+	if (r == 0 && rules->files && sandbox->broker)
+		broker_set_rules(sandbox->broker, rules->files);
+	return r;
 }
 
 static void command_ended(struct supervisor *s, int status)

@@ -130,7 +130,8 @@ static int search_path(const char *name, const struct plan *plan)
 			r = try_exec(file, plan);
 			if (r != ENOENT && r != ENOTDIR && r != EACCES)
 				return r;
-			if (r == EACCES)
+			/* Not where a directory of PATH is somebody else's. */
+			if (r == EACCES && !access(file, F_OK))
 				code = EACCES;
 		}
 		p += len + (p[len] == ':');

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* One command under srt's settings, from the file to the exit status. */
+#include "api/exec.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "api/exec_priv.h"
+#include "base/path.h"
+#include "os/fs.h"
+#include "spec/project.h"
+
+void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text)
+{
+	if (fn)
+		fn(x->hooks.ctx, text);
+}
+
+static const char *find_home(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *user;
+
+	if (home && home[0] == '/')
+		return home;
+	user = getpwuid(geteuid());
+	return user && user->pw_dir ? user->pw_dir : "/";
+}
+
+/* A directory of the user's choice for temporary files: made when missing. */
+static int find_tmpdir(struct exec *x, struct err *err)
+{
+	static const char *const names[] = { "CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+		char *path, *real;
+		int r;
+
+		if (!value || !*value)
+			continue;
+		path = path_join(&x->arena, x->place.cwd, value);
+		r = os_mkdirs(path, 0700, err);
+		if (r < 0)
+			return err_wrap(err, "%s", names[i]);
+		real = os_realpath(&x->arena, path);
+		if (!real)
+			return err_errno(err, errno, "%s: opening '%s'", names[i], path);
+		x->place.tmpdir = real;
+		return 0;
+	}
+	return 0;
+}
+
+static int find_place(struct exec *x, struct err *err)
+{
+	struct arena *a = &x->arena;
+	const char *home = find_home();
+	char *real = os_realpath(a, home);
+
+	x->place.home = real ? real : path_join(a, "/", home);
+	x->place.cwd = os_realpath(a, ".");
+	if (!x->place.cwd)
+		return err_errno(err, errno, "the working directory");
+	x->settings = path_join(a, x->request.settings ? x->place.cwd : x->place.home,
+				x->request.settings ? x->request.settings : SRT_SETTINGS);
+	x->place.settings = x->settings;
+	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
+	x->place.git_count = getenv("GIT_CONFIG_COUNT");
+	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);
+	return find_tmpdir(x, err);
+}
+
+static int fill_spec(struct exec *x, struct err *err)
+{
+	struct srt_notes notes = { .arena = &x->arena };
+	struct strv words = { 0 };
+	int r;
+
+	x->spec.dir = arena_strdup(&x->spec.arena, x->place.cwd);
+	for (char *const *word = x->request.argv; *word; word++)
+		strv_add(&x->spec.arena, &words, *word);
+	x->spec.cmd = words.v;
+	x->exec_spec.pass_fds = x->request.pass_fds;
+	x->exec_spec.n_pass_fds = x->request.n_pass_fds;
+	r = srt_to_spec(&x->config, &x->place, &x->spec, &x->exec_spec, &notes, err);
+	if (r == 0 && x->request.debug)
+		r = spec_add_env(&x->spec, "SRT_DEBUG", "true", LAYER_FLAG, err);
+	for (size_t i = 0; i < x->config.warnings.len; i++)
+		exec_say(x, x->hooks.on_warning, x->config.warnings.v[i]);
+	for (size_t i = 0; i < notes.lines.len; i++)
+		exec_say(x, x->hooks.on_warning, notes.lines.v[i]);
+	x->spec.exec = &x->exec_spec;
+	return r;
+}
+
+int exec_prepare(struct exec *x, const struct exec_request *request, const struct exec_hooks *hooks,
+		 struct str *ret_why, struct err *err)
+{
+	int r;
+
+	*x = (struct exec){ .request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE };
+	spec_init(&x->spec);
+	r = find_place(x, err);
+	if (r == 0)
+		r = srt_load(&x->config, x->request.settings ? x->request.settings : x->settings,
+			     x->request.settings, ret_why);
+	if (r == 0)
+		r = fill_spec(x, err);
+	if (r == 0)
+		r = host_probe(&x->spec, environ, &x->host, err);
+	if (r == 0)
+		r = plan_make(&x->spec, &x->host, &x->plan, err);
+	return r;
+}
+
+static int exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void on_failure(void *ctx, const struct err *err)
+{
+	const struct exec *x = ctx;
+
+	exec_say(x, x->hooks.on_warning, err->msg);
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	const struct exec *x = ctx;
+
+	exec_say(x, x->hooks.on_debug, text);
+}
+
+static void on_event(void *ctx, enum engine_event event, int value)
+{
+	static const char *const names[] = { [EVENT_STARTED] = "started, pid",
+					     [EVENT_STOPPED] = "stopped by signal",
+					     [EVENT_CONTINUED] = "continued",
+					     [EVENT_LIMIT] = "limit reached:",
+					     [EVENT_EXITED] = "ended with status" };
+	const struct exec *x = ctx;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s %d", names[event],
+		 event == EVENT_EXITED ? exit_status(value) : value);
+	exec_say(x, x->hooks.on_debug, text);
+}
+
+static void on_loop(void *ctx, struct loop *loop)
+{
+	struct exec *x = ctx;
+
+	x->loop = loop;
+	event_log_watch(&x->log, loop);
+	if (!loop)
+		config_watch_stop(&x->watch);
+}
+
+/* The registry does not list single commands; the log is there once something was refused. */
+static void open_log(struct exec *x, char id[SESSION_ID_MAX])
+{
+	static const struct event_log_hooks none = { 0 };
+	const struct session_info about = {
+		.id = id,
+		.name = x->plan.name,
+		.dir = x->plan.project,
+		.engine = (char *)engine_name(x->plan.engine),
+		.network = (char *)net_mode_name(x->plan.net),
+		.command = (char *)x->request.command,
+	};
+
+	session_new_id(id);
+	event_log_init(&x->log, x->host.state_home, &about, &none);
+}
+
+int exec_run(struct exec *x, int *ret_status, struct err *err)
+{
+	const struct engine_hooks hooks = {
+		.on_network = exec_on_network,
+		.on_denied = exec_on_denied,
+		.on_failure = on_failure,
+		.on_note = on_note,
+		.on_event = on_event,
+		.on_loop = on_loop,
+		.on_live = exec_on_live,
+		.ctx = x,
+	};
+	char id[SESSION_ID_MAX];
+	int r, status = 0;
+
+	for (size_t i = 0; i < x->plan.weaker.len; i++)
+		exec_say(x, x->hooks.on_warning, x->plan.weaker.v[i]);
+	open_log(x, id);
+	r = native_run(&x->plan, id, &hooks, &status, err);
+	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
+	if (r == 0)
+		*ret_status = x->lost_control ? 1 : exit_status(status);
+	return r;
+}
+
+void exec_release(struct exec *x)
+{
+	exec_release_update(x);
+	plan_release(&x->plan);
+	host_release(&x->host);
+	file_rules_release(&x->exec_spec.files);
+	spec_release(&x->spec);
+	srt_config_release(&x->config);
+	arena_release(&x->arena);
+}

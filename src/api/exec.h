@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One command under the settings of sandbox-runtime: settings -> spec -> plan -> engine, and new
+ * settings while it runs. For 'wrapix exec' and 'srt'.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "engine/engine.h"
+#include "guard/config_watch.h"
+#include "session/events.h"
+#include "spec/srt.h"
+
+struct exec_hooks {
+	/* A line for the user: what of the settings has no effect, what holds less here. */
+	void (*on_warning)(void *ctx, const char *text);
+	/* Something was refused: a line for a person, and the same as one JSON object. Nothing that
+	 * ignoreViolations names comes here. */
+	void (*on_violation)(void *ctx, const char *line, const char *json);
+	/* New settings came, and hold (why NULL) or do not. control: by the descriptor. */
+	void (*on_settings)(void *ctx, bool control, const char *why);
+	/* What happens, for the curious. */
+	void (*on_debug)(void *ctx, const char *text);
+	void *ctx;
+};
+
+struct exec_request {
+	const char *settings; /* NULL: ~/.srt-settings.json, or the defaults where there is none */
+	char *const *argv;    /* what is executed; its first word is looked up on PATH */
+	const char *command;  /* the same as the user wrote it */
+	const char *report;   /* a file that the command must not write; NULL */
+	int control_fd;       /* brings new settings; -1: none */
+	int *pass_fds;        /* that the command gets besides 0, 1 and 2 */
+	size_t n_pass_fds;
+	bool debug; /* tell programs so */
+};
+
+struct exec {
+	struct arena arena;
+	struct exec_request request;
+	struct exec_hooks hooks;
+	struct srt_place place;
+	char *settings; /* absolute */
+	struct srt_config config;
+	struct spec spec;
+	struct exec_spec exec_spec;
+	struct host host;
+	struct plan plan;
+	struct event_log log;
+	struct loop *loop;
+	struct config_watch watch;
+	struct engine_live *live;
+	struct exec_update *update; /* the last settings that came while it runs; NULL: none did */
+	bool lost_control;          /* before the first line: the command is ended */
+	bool got_line;
+};
+
+/*
+ * Reads the settings and makes the plan. The request's strings must live as long as x. On failure
+ * either ret_why holds the two lines that srt's users know (wrong settings), or it is empty and err
+ * says what is wrong. To be released in any case.
+ */
+int exec_prepare(struct exec *x, const struct exec_request *request, const struct exec_hooks *hooks,
+		 struct str *ret_why, struct err *err);
+/* To the end of the command. ret_status is an exit status, 128+n when signal n killed it. */
+int exec_run(struct exec *x, int *ret_status, struct err *err);
+void exec_release(struct exec *x);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the files of exec. */
+#pragma once
+
+#include "api/exec.h"
+
+struct net_event;
+struct access_event;
+
+/* Calls fn, if there is one. */
+void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text);
+
+/* Hooks of the engine: exec_violation.c */
+void exec_on_network(void *ctx, const struct net_event *event);
+void exec_on_denied(void *ctx, const struct access_event *event);
+
+/* exec_update.c */
+void exec_on_live(void *ctx, struct engine_live *live);
+void exec_release_update(struct exec *x);
+/* The settings that are in force. */
+const struct srt_config *exec_config(const struct exec *x);

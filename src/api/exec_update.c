@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New settings for a command that runs. A text counts as a whole: when anything in it is wrong, the old
+ * rules stay in force. What can change is who may be reached and what may be written; the rest of a
+ * text is checked and counts for the next command.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "api/exec_priv.h"
+
+struct exec_update {
+	struct srt_config config;
+	struct spec spec;
+	struct exec_spec exec;
+};
+
+static void free_update(struct exec_update *u)
+{
+	file_rules_release(&u->exec.files);
+	spec_release(&u->spec);
+	srt_config_release(&u->config);
+	free(u);
+}
+
+void exec_release_update(struct exec *x)
+{
+	if (x->update)
+		free_update(x->update);
+	x->update = NULL;
+}
+
+const struct srt_config *exec_config(const struct exec *x)
+{
+	return x->update ? &x->update->config : &x->config;
+}
+
+static int apply(struct exec *x, struct exec_update *u, struct err *err)
+{
+	struct srt_notes notes = { .arena = &x->arena };
+	struct engine_rules rules = { 0 };
+	int r = srt_to_spec(&u->config, &x->place, &u->spec, &u->exec, &notes, err);
+
+	if (r < 0)
+		return r;
+	rules.denied_resolved = u->exec.denied_resolved;
+	for (size_t i = 0; i < u->spec.n_rules; i++)
+		strv_add(&u->spec.arena, u->spec.rules[i].deny ? &rules.deny : &rules.allow,
+			 u->spec.rules[i].text);
+	if (u->exec.files.disabled != x->exec_spec.files.disabled)
+		return err_set(err, EINVAL,
+			       "filesystem.disabled cannot change while the command runs");
+	rules.files = &u->exec.files;
+	return engine_set_rules(x->live, &rules, err);
+}
+
+/* Takes the configuration over. */
+static void update(struct exec *x, struct srt_config *config, bool control)
+{
+	struct exec_update *u = calloc(1, sizeof(*u));
+	struct err err;
+	int r;
+
+	if (!u) {
+		srt_config_release(config);
+		return;
+	}
+	u->config = *config;
+	spec_init(&u->spec);
+	r = apply(x, u, &err);
+	x->hooks.on_settings(x->hooks.ctx, control, r < 0 ? err.msg : NULL);
+	if (r < 0) {
+		free_update(u);
+		return;
+	}
+	exec_release_update(x); /* nothing refers to it any more */
+	x->update = u;
+}
+
+static void on_line(void *ctx, const char *line, size_t len)
+{
+	struct exec *x = ctx;
+	_cleanup_str_ struct str why = { 0 };
+	struct srt_config config;
+
+	x->got_line = true;
+	if (len > CONFIG_LINE_MAX)
+		str_add(&why, "is too long");
+	else if (srt_parse(&config, line, len, "the control descriptor", &why) == 0)
+		update(x, &config, true);
+	if (why.len)
+		x->hooks.on_settings(x->hooks.ctx, true, why.s);
+}
+
+static void on_file(void *ctx)
+{
+	struct exec *x = ctx;
+	_cleanup_str_ struct str why = { 0 };
+	struct srt_config config;
+	int r = srt_load(&config, x->settings, true, &why);
+
+	if (r == 0)
+		update(x, &config, false);
+	else if (r != -ENOENT) /* an editor may be about to put the new one in its place */
+		x->hooks.on_settings(x->hooks.ctx, false, why.s);
+}
+
+/* Who was to be told of changes and never can be does not run on. */
+static void on_lost(void *ctx, int code)
+{
+	struct exec *x = ctx;
+
+	(void)code;
+	if (x->got_line)
+		return;
+	x->lost_control = true;
+	raise(SIGTERM); /* forwarded, as any other */
+}
+
+void exec_on_live(void *ctx, struct engine_live *live)
+{
+	struct exec *x = ctx;
+	const struct config_watch_hooks hooks = { on_line, on_file, on_lost, x };
+	/* A command that may write anything could write its own settings. */
+	const char *path = x->exec_spec.files.disabled ? NULL : x->settings;
+	struct err err;
+
+	x->live = live;
+	if (live &&
+	    config_watch_start(&x->watch, x->loop, x->request.control_fd, path, &hooks, &err) < 0)
+		exec_say(x, x->hooks.on_warning, err.msg);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix exec: one command under the settings of sandbox-runtime; also what 'srt' does once its command
+ * line is read. */
+#include "cli/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/exec.h"
+#include "base/json.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+/* What is said while the command runs, and to whom. */
+struct speaker {
+	const struct exec_args *args;
+	int report; /* --violations; -1: none */
+	bool debug;
+	struct denials denials;
+};
+
+int exec_parse_fd(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (!digits || digits > 7 || text[digits])
+		return -1;
+	return strtol(text, NULL, 10) >= 3 ? (int)strtol(text, NULL, 10) : -1;
+}
+
+/* --- what is said --- */
+
+/* While a command has the terminal it is in raw mode. */
+static void say_line(const char *line)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "%s%s", line, isatty(STDERR_FILENO) ? "\r\n" : "\n");
+	fflush(stdout);
+	(void)os_write_all(STDERR_FILENO, out.s, out.len);
+}
+
+static void say(const struct speaker *s, const char *type, const char *prefix, const char *text)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	if (s->args->json) {
+		str_addf(&line, "{\"type\":\"%s\",\"text\":", type);
+		json_add_string(&line, text);
+		str_add(&line, "}");
+	} else {
+		str_add(&line, prefix);
+		str_add_escaped(&line, text);
+	}
+	say_line(line.s);
+}
+
+static void on_warning(void *ctx, const char *text)
+{
+	const struct speaker *s = ctx;
+
+	say(s, "warning", s->args->srt ? "Warning: " : "wrapix: warning: ", text);
+}
+
+static void on_debug(void *ctx, const char *text)
+{
+	const struct speaker *s = ctx;
+
+	if (s->debug)
+		say(s, "debug", "[SandboxDebug] ", text);
+}
+
+static void on_violation(void *ctx, const char *line, const char *json)
+{
+	struct speaker *s = ctx;
+	_cleanup_str_ struct str out = { 0 };
+
+	if (s->report == STDERR_FILENO || s->args->json)
+		say_line(json);
+	if (s->report > STDERR_FILENO) {
+		str_addf(&out, "%s\n", json);
+		(void)os_write_all(s->report, out.s, out.len);
+	}
+	if (s->debug)
+		say(s, "debug", "[SandboxDebug] ", line);
+	denials_add(&s->denials, line);
+}
+
+static void on_settings(void *ctx, bool control, const char *why)
+{
+	const struct speaker *s = ctx;
+	char text[128];
+
+	if (!why) {
+		on_debug(ctx,
+			 control ? "config updated via control fd" : "settings file read again");
+		return;
+	}
+	if (control) {
+		snprintf(text, sizeof(text),
+			 "Invalid config on control fd %d: ignored, previous config still in force",
+			 s->args->control_fd);
+		say(s, "warning", "", text);
+		on_debug(ctx, why);
+		return;
+	}
+	say(s, "warning", "", why);
+	say(s, "warning", "", "The previous config is still in force.");
+}
+
+/* At the end, unless a report was asked for; srt says nothing of itself. */
+static void tell_denials(const struct speaker *s)
+{
+	if (s->args->srt || s->report >= 0 || s->args->json)
+		return;
+	denials_print(&s->denials);
+}
+
+/* --- errors --- */
+
+static int fail(const struct speaker *s, const struct err *err)
+{
+	bool command = err->exit == EXIT_NOEXEC || err->exit == EXIT_NOTFOUND;
+
+	if (!s->args->srt && !s->args->json)
+		return cli_fail(err);
+	say(s, "error", "Error: ", err->msg);
+	if (err->hint[0])
+		say(s, "hint", "", err->hint);
+	return command || !s->args->srt ? err->exit : 1;
+}
+
+static int fail_text(const struct speaker *s, const char *text)
+{
+	struct err err = { .code = EINVAL, .exit = EXIT_USAGE };
+
+	if (s->args->srt) {
+		say(s, "error", "Error: ", text);
+		return 1;
+	}
+	snprintf(err.msg, sizeof(err.msg), "%s", text);
+	return fail(s, &err);
+}
+
+/* The two lines of settings that are wrong, which hold other people's words. */
+static int fail_settings(const struct speaker *s, const char *why)
+{
+	for (const char *p = why; *p;) {
+		_cleanup_str_ struct str line = { 0 };
+		size_t len = strcspn(p, "\n");
+
+		str_addn(&line, p, len);
+		if (s->args->json)
+			say(s, "error", "", line.s);
+		else
+			say_line(line.s);
+		p += len + (p[len] == '\n');
+	}
+	return s->args->srt ? 1 : EXIT_USAGE;
+}
+
+/* --- the command --- */
+
+/* Words that bash itself knows: a program of the same name would be another. */
+static bool is_builtin(const char *word)
+{
+	static const char *const words[] = {
+		".",        ":",       "[",        "[[",      "alias",   "bg",      "bind",
+		"break",    "builtin", "caller",   "case",    "cd",      "command", "compgen",
+		"complete", "compopt", "continue", "coproc",  "declare", "dirs",    "disown",
+		"do",       "done",    "echo",     "elif",    "else",    "enable",  "esac",
+		"eval",     "exec",    "exit",     "export",  "false",   "fc",      "fg",
+		"fi",       "for",     "function", "getopts", "hash",    "help",    "history",
+		"if",       "in",      "jobs",     "kill",    "let",     "local",   "logout",
+		"mapfile",  "popd",    "printf",   "pushd",   "pwd",     "read",    "readarray",
+		"readonly", "return",  "select",   "set",     "shift",   "shopt",   "source",
+		"suspend",  "test",    "then",     "time",    "times",   "trap",    "true",
+		"type",     "typeset", "ulimit",   "umask",   "unalias", "unset",   "until",
+		"wait",     "while",   "{",        "}",       "!",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_program(struct arena *arena, const char *word)
+{
+	struct stat st;
+
+	if (!strchr(word, '/'))
+		return os_find_program(arena, word, getenv("PATH"), NULL) != NULL;
+	return !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
+}
+
+static const char *shell_path(struct arena *arena)
+{
+	const char *path = getenv("PATH");
+	char *bash = os_find_program(arena, "bash", path, NULL);
+
+	return bash ? bash : os_find_program(arena, "sh", path, NULL) ? "sh" : "/bin/sh";
+}
+
+static char *join_words(struct arena *arena, char **words)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	for (char **word = words; *word; word++) {
+		str_add(&line, word == words ? "" : " ");
+		str_add_shell(&line, *word);
+	}
+	return arena_strdup(arena, line.s ? line.s : "");
+}
+
+/* One word with blanks in it that is no program: what 'srt "echo hi"' means. */
+static bool is_shell_text(struct arena *arena, const struct exec_args *args)
+{
+	char *word = args->words[0];
+
+	return args->srt && !args->dashed && word && !args->words[1] &&
+	       strpbrk(word, " \t\n;|&<>()$`") && !is_program(arena, word);
+}
+
+/* A program is executed as it is; a shell is asked for everything else. */
+static void choose_argv(struct arena *arena, const struct exec_args *args,
+			struct exec_request *request, char *shell_argv[5])
+{
+	const char *text = args->string;
+	size_t n = 0;
+
+	if (!text && is_shell_text(arena, args))
+		text = args->words[0];
+	request->command = text ? text : join_words(arena, args->words);
+	if (!text &&
+	    (!args->srt || (!is_builtin(args->words[0]) && is_program(arena, args->words[0])))) {
+		request->argv = args->words;
+		return;
+	}
+	shell_argv[n++] = (char *)shell_path(arena);
+	shell_argv[n++] = (char *)"-c";
+	if (request->command[0] == '-' || request->command[0] == '+')
+		shell_argv[n++] = (char *)"--";
+	shell_argv[n++] = (char *)request->command;
+	shell_argv[n] = NULL;
+	request->argv = shell_argv;
+}
+
+/* --- descriptors --- */
+
+/* What a read would say, before anything is started. */
+static int check_control(const struct speaker *s)
+{
+	int fd = s->args->control_fd, flags = fd < 0 ? 0 : fcntl(fd, F_GETFL);
+	const char *what = "EBADF: bad file descriptor, read";
+	struct stat st;
+	char text[256];
+
+	if (fd < 0)
+		return CLI_GO_ON;
+	if (flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && !(flags & O_PATH) && !fstat(fd, &st)) {
+		if (!S_ISDIR(st.st_mode))
+			return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? 1 : CLI_GO_ON;
+		what = "EISDIR: illegal operation on a directory, read";
+	}
+	snprintf(text, sizeof(text),
+		 "--control-fd %d is not usable: %s. Refusing to run the command without the "
+		 "control channel it asks for.",
+		 fd, what);
+	return fail_text(s, text);
+}
+
+static int check_pass_fds(const struct speaker *s)
+{
+	char text[128];
+
+	for (size_t i = 0; i < s->args->n_pass_fds; i++) {
+		int fd = s->args->pass_fds[i];
+
+		if (fcntl(fd, F_GETFD) >= 0 && fd != s->args->control_fd)
+			continue;
+		snprintf(text, sizeof(text), "--pass-fd %d: %s", fd,
+			 fd == s->args->control_fd ? "is the control channel" : "is not open");
+		return fail_text(s, text);
+	}
+	return CLI_GO_ON;
+}
+
+static int open_report(struct speaker *s, struct exec_request *request)
+{
+	const char *path = s->args->violations;
+	char text[512];
+
+	s->report = path && !strcmp(path, "-") ? STDERR_FILENO : -1;
+	if (!path || s->report >= 0)
+		return CLI_GO_ON;
+	s->report = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	request->report = path;
+	if (s->report >= 0)
+		return CLI_GO_ON;
+	snprintf(text, sizeof(text),
+		 "--violations %.300s cannot be written (%s). Refusing to run the command without "
+		 "the report it asks for.",
+		 path, strerrorname_np(errno));
+	return fail_text(s, text);
+}
+
+/* --- all of it --- */
+
+static int run(struct speaker *s, const struct exec_request *request)
+{
+	const struct exec_hooks hooks = { on_warning, on_violation, on_settings, on_debug, s };
+	_cleanup_str_ struct str why = { 0 };
+	struct err err = { 0 };
+	struct exec x;
+	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
+
+	if (r == 0)
+		r = exec_run(&x, &status, &err);
+	if (r < 0)
+		status = why.len ? fail_settings(s, why.s) : fail(s, &err);
+	for (size_t i = 0; i < x.config.unused.len && s->debug; i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s: accepted, with nothing to do for it here",
+			 x.config.unused.v[i]);
+		on_debug(s, text);
+	}
+	exec_release(&x);
+	return status;
+}
+
+int exec_main(const struct exec_args *args)
+{
+	const char *debug = getenv("SRT_DEBUG");
+	struct speaker s = { .args = args, .report = -1 };
+	struct exec_request request = { .settings = args->settings,
+					.control_fd = args->control_fd,
+					.pass_fds = (int *)args->pass_fds,
+					.n_pass_fds = args->n_pass_fds };
+	struct arena arena = { 0 };
+	char *shell_argv[5];
+	int status;
+
+	s.debug = args->debug || (debug && *debug);
+	request.debug = s.debug;
+	if (!args->string && (!args->words || !args->words[0]))
+		return fail_text(&s, args->srt
+					     ? "No command specified. Use -c <command> or provide "
+					       "command arguments."
+					     : "no command: give one after '--', or with -c");
+	status = check_control(&s);
+	if (status == CLI_GO_ON)
+		status = check_pass_fds(&s);
+	if (status == CLI_GO_ON)
+		status = open_report(&s, &request);
+	if (status == CLI_GO_ON) {
+		choose_argv(&arena, args, &request, shell_argv);
+		status = run(&s, &request);
+		tell_denials(&s);
+		if (args->json) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "{\"type\":\"exit\",\"status\":%d}", status);
+			say_line(text);
+		}
+	}
+	if (s.report > STDERR_FILENO)
+		close(s.report);
+	arena_release(&arena);
+	return status;
+}
+
+static int set_fd(void *ctx, const struct opt *opt, const char *value, struct err *err)
+{
+	struct exec_args *args = ctx;
+	int fd = exec_parse_fd(value);
+
+	if (fd < 0)
+		return err_usage(err, "--%s: '%s' is not a descriptor of at least 3", opt->name,
+				 value);
+	if (!strcmp(opt->name, "control-fd"))
+		args->control_fd = fd;
+	else if (args->n_pass_fds == ARRAY_LEN(args->pass_fds))
+		return err_usage(err, "--pass-fd: more than %d", EXEC_PASS_MAX);
+	else
+		args->pass_fds[args->n_pass_fds++] = fd;
+	return 0;
+}
+
+static int cmd_exec(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct exec_args args = { .control_fd = -1 };
+	int status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	args.words = rest.command;
+	args.dashed = true;
+	return exec_main(&args);
+}
+
+#define STRING(field) .kind = OPT_STRING, .offset = offsetof(struct exec_args, field)
+
+static const struct opt opts[] = {
+	{ 's', "settings", "FILE", STRING(settings), .complete = COMPLETE_FILE,
+	  .help = "the settings (default: ~/.srt-settings.json)" },
+	{ 'c', "command", "STRING", STRING(string), .help = "a line for the shell instead of CMD" },
+	{ 0, "control-fd", "FD", .kind = OPT_CALL, .call = set_fd,
+	  .help = "read new settings from this descriptor while the command runs, one JSON object "
+		  "a "
+		  "line" },
+	{ 0, "violations", "FILE", STRING(violations), .complete = COMPLETE_FILE,
+	  .help = "write what was refused to FILE, or '-' for standard error, one JSON object a "
+		  "line" },
+	{ 0, "pass-fd", "FD", .kind = OPT_CALL, .call = set_fd, .repeat = true,
+	  .help = "let the command have this descriptor; repeatable" },
+	{ 0, "json", FLAG(exec_args, json),
+	  .help = "say errors, warnings, refusals and the exit status as JSON on standard error" },
+	{ 'd', "debug", FLAG(exec_args, debug), .help = "say what is being done" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_exec = {
+	.name = "exec",
+	.section = SECTION_SANDBOX,
+	.usage = "exec [options] [-c STRING | -- CMD...]",
+	.summary = "run one command under the settings of sandbox-runtime (srt)",
+	.description =
+		"Runs CMD at the host's own paths: everything readable but what the settings deny, "
+		"the "
+		"working directory and what they allow writable, names that others obey protected, "
+		"and only the hosts reachable that they list. The settings are those of "
+		"sandbox-runtime; 'srt' is another name with its command line.",
+	.examples = EXAMPLES("wrapix exec -- npm test", "one command, by ~/.srt-settings.json",
+			     "wrapix exec -s strict.json -c 'make && make check'",
+			     "a line for the shell, by other settings"),
+	.syntax = { opts, .command = true },
+	.run = cmd_exec,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of 'wrapix exec' and of 'srt', for exec.c and srt.c. */
+#pragma once
+
+#include "cli/cli.h"
+#include "spec/exec.h"
+
+struct exec_args {
+	const char *settings, *string, *violations;
+	bool debug, json, version;
+	int control_fd; /* -1: none */
+	int pass_fds[EXEC_PASS_MAX];
+	size_t n_pass_fds;
+	char **words; /* the command, NULL-terminated; NULL: none */
+	bool dashed;  /* it stood after '--' */
+	bool srt;     /* srt's words and exit statuses */
+};
+
+/* Text as a descriptor of at least 3; -1 when it is none. */
+int exec_parse_fd(const char *text);
+
+/* Parses srt's command line into args, whose words it allocates. CLI_GO_ON, or the status to end
+ * with after help, version or the error has been printed. */
+int srt_parse_args(int argc, char **argv, struct exec_args *args);
+
+/* From arguments to the exit status. */
+int exec_main(const struct exec_args *args);
