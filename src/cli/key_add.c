@@ -35,7 +35,7 @@ static bool register_keys(struct key_job *job, const struct key_pair *pair)
 	struct err ignored;
 	bool deploy, signing;
 
-	if (!program || !job->has_remote || job->remote.forge != FORGE_GITHUB ||
+	if (!program || !job->has_remote || forge_of(job->remote.host) != FORGE_GITHUB ||
 	    key_job_run(job, status, &said, &ignored) != 0)
 		return false;
 	deploy = gh(job,

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a repository lives, by the URL of its remote, and where keys are registered there. Pure. */
+/* Where keys are registered at the host of a repository. Pure. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
+#include "spec/remote.h"
 
 enum forge { FORGE_UNKNOWN, FORGE_GITHUB, FORGE_GITLAB, FORGE_GITEA };
 
-struct remote {
-	char *user; /* for ssh: "git" where the URL names none */
-	char *host;
-	unsigned port; /* of ssh; 22 where the URL is not for ssh or names none */
-	char *path;    /* for a command on the other side: "owner/repo.git", "/srv/repo.git" */
-	char *name;    /* "owner/repo" */
-	enum forge forge;
-};
+enum forge forge_of(const char *host);
 
-/* "git@host:owner/repo.git", "ssh://[user@]host[:port]/path", "https://host/owner/repo"; false for a
- * directory, or anything that could be taken for an option or a shell's word. */
-bool remote_parse(struct arena *arena, const char *url, struct remote *ret);
-
-/* How the host stands in a known_hosts file: "host", "[host]:2222". */
-char *remote_pin(struct arena *arena, const struct remote *remote);
-
-/* Where keys are registered there, and with how what to tick; remote may be NULL. */
+/* The places, and with how what to tick; remote may be NULL. */
 void forge_add_places(struct str *out, const struct remote *remote, bool how);

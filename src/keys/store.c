@@ -23,6 +23,7 @@
 #include "spec/spec.h"
 
 #define SIGNING "-signing"
+#define TEMPORARY ".new."
 #define PUBLIC_MAX 4096
 
 static const char *const endings[] = { "", ".pub", SIGNING, SIGNING ".pub" };
@@ -271,6 +272,19 @@ static int put_in_place(struct arena *arena, int dir, const char *path, const ch
 	return r;
 }
 
+/* What a killed one of us has left: nobody else works here while we hold the lock. */
+static void sweep(int dir, const char *path)
+{
+	DIR *list = opendir(path);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)))
+		if (str_starts(entry->d_name, TEMPORARY))
+			(void)os_remove_tree(dir, entry->d_name); /* the next one tries again */
+	if (list)
+		closedir(list);
+}
+
 int key_store_make(struct arena *arena, const char *home, const char *name, const char *keygen,
 		   bool force, char **ret_backup, struct err *err)
 {
@@ -292,7 +306,8 @@ int key_store_make(struct arena *arena, const char *home, const char *name, cons
 				"keeps a backup",
 				name);
 	}
-	tmp = arena_printf(arena, "%s/.new.%s.XXXXXX", path, name);
+	sweep(dir, path);
+	tmp = arena_printf(arena, "%s/" TEMPORARY "%s.XXXXXX", path, name);
 	if (!mkdtemp(tmp))
 		return err_errno(err, errno, "making a directory in '%s'", path);
 	r = make_files(arena, keygen, tmp, name, err);

@@ -12,6 +12,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "plan/plan.h"
+#include "spec/gitconfig.h"
+#include "spec/remote.h"
 
 #define HERE "/etc/wrapix/ssh"
 
@@ -86,19 +88,56 @@ static char *signers(struct plan *plan, const struct host *host)
 			    host->keys.signing_public);
 }
 
-static void add_signing(struct plan *plan, const struct host *host)
+static void add_signing(struct plan *plan, const struct host *host, struct str *config)
 {
 	const char *wish = host_env(host, "WRAPIX_GIT_SIGN");
 	bool sign = !wish || strcmp(wish, "0");
 
+	if (!host->keys.signing)
+		return;
 	add_file(plan, HERE "/allowed_signers", signers(plan, host));
-	add_file(plan, "/etc/gitconfig",
-		 arena_printf(&plan->arena,
-			      "[user]\n\tsigningKey = %s\n"
-			      "[gpg]\n\tformat = ssh\n"
-			      "[gpg \"ssh\"]\n\tallowedSignersFile = " HERE "/allowed_signers\n%s",
-			      plan->keys.agent ? HERE "/signing.pub" : HERE "/signing",
-			      sign ? "[commit]\n\tgpgSign = true\n" : ""));
+	str_addf(config,
+		 "[user]\n\tsigningKey = %s\n"
+		 "[gpg]\n\tformat = ssh\n"
+		 "[gpg \"ssh\"]\n\tallowedSignersFile = " HERE "/allowed_signers\n%s",
+		 plan->keys.agent ? HERE "/signing.pub" : HERE "/signing",
+		 sign ? "[commit]\n\tgpgSign = true\n" : "");
+}
+
+/* True when a line of the text is about this host. */
+static bool is_pinned(const char *text, const char *host)
+{
+	size_t len = strlen(host);
+
+	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n')
+		if (!strncmp(text, host, len) && text[len] == ' ')
+			return true;
+	return false;
+}
+
+/* A repository that was cloned over https is pushed to over ssh, where the key counts. */
+static void add_origin(struct plan *plan, const struct host *host, struct str *config)
+{
+	struct arena *a = &plan->arena;
+	const char *origin = host->keys.origin;
+	struct remote remote;
+
+	if (!host->keys.deploy || !origin || !remote_parse(a, origin, &remote) || remote.ssh ||
+	    (!is_pinned(known_hosts_builtin(), remote.host) &&
+	     !is_pinned(host->keys.known_hosts, remote.host)))
+		return;
+	str_addf(config, "[url \"ssh://%s@%s/%s\"]\n\tinsteadOf = \"%s\"\n", remote.user,
+		 remote.host, remote.path, gitconfig_quote(a, origin));
+}
+
+static void add_git(struct plan *plan, const struct host *host)
+{
+	_cleanup_str_ struct str config = { 0 };
+
+	add_signing(plan, host, &config);
+	add_origin(plan, host, &config);
+	if (config.s)
+		add_file(plan, "/etc/gitconfig", config.s);
 }
 
 static void add_private(struct plan *plan, const char *name, const char *variable, const char *path)
@@ -170,8 +209,7 @@ int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct hos
 	add_public(plan, "deploy", keys->deploy_public);
 	add_public(plan, "signing", keys->signing_public);
 	add_ssh(plan, spec, host);
-	if (keys->signing)
-		add_signing(plan, host);
+	add_git(plan, host);
 	if (plan->keys.agent) {
 		plan_add(plan, OP_SOCKET, AGENT_SOCKET_INSIDE, NULL, 0)->mode = 0600;
 		return 0;

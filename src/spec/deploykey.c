@@ -12,10 +12,12 @@
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/config_priv.h"
+#include "spec/gitconfig.h"
 #include "spec/host_priv.h"
 
 #define PUBLIC_MAX 4096
 #define HOSTS_MAX ((size_t)1 << 20)
+#define GIT_CONFIG_MAX ((size_t)1 << 20)
 
 extern const struct embedded builtin_known_hosts[];
 
@@ -70,6 +72,26 @@ static char *find_asker(struct host *host, char **environment)
 	return os_find_program(&host->arena, "ssh-askpass", path, host->project.top);
 }
 
+/* Not by a link: it could lead to another repository's, whose URL may hold a password. */
+static char *read_origin(struct host *host)
+{
+	const struct project_facts *project = &host->project;
+	const char *dir = project->git == GIT_LINKED
+				  ? project->commondir
+				  : path_join(&host->arena, project->top, ".git");
+	_cleanup_close_ int fd = os_openat2(AT_FDCWD, path_join(&host->arena, dir, "config"),
+					    O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
+					    RESOLVE_NO_SYMLINKS);
+	_cleanup_free_ char *text = NULL;
+	char *url;
+
+	if (project->git == GIT_NONE || fd < 0 || os_read_fd(fd, GIT_CONFIG_MAX, &text, NULL) < 0)
+		return NULL;
+	url = gitconfig_get_in(&host->arena, text, "remote", "origin", "url");
+	/* With a password in it it works as it is, and is nothing to be printed in a plan. */
+	return url && str_starts(url, "http") && strchr(url, '@') ? NULL : url;
+}
+
 void deploy_key_probe(const struct spec *spec, char **environment, struct host *host)
 {
 	struct deploy_key_facts *keys = &host->keys;
@@ -85,6 +107,7 @@ void deploy_key_probe(const struct spec *spec, char **environment, struct host *
 	if (os_read_file_at(AT_FDCWD, path_join(&host->arena, host->config_home, KNOWN_HOSTS_FILE),
 			    HOSTS_MAX, &text, NULL) == 0)
 		keys->known_hosts = arena_strdup(&host->arena, text);
+	keys->origin = read_origin(host);
 	if (spec->deploy_key_confirm)
 		keys->asker = find_asker(host, environment);
 }

@@ -62,7 +62,33 @@ static bool word_is(const char *p, size_t len, const char *word)
 	return strlen(word) == len && !strncasecmp(p, word, len);
 }
 
+/* After '[': 'section]' or 'section "sub"]'; *ret_end is behind it. */
+static bool header_is(const char *p, const char *section, const char *sub, const char **ret_end)
+{
+	size_t len = strcspn(p, " \t\"].\n");
+	bool match = word_is(p, len, section);
+
+	*ret_end = p + len;
+	if (sub) {
+		size_t n = strlen(sub);
+
+		p = skip_blank(p + len);
+		match = match && p[0] == '"' && !strncmp(p + 1, sub, n) && p[1 + n] == '"';
+		*ret_end = match ? p + n + 2 : *ret_end;
+	}
+	if (**ret_end != ']')
+		return false;
+	(*ret_end)++;
+	return match;
+}
+
 char *gitconfig_get(struct arena *arena, const char *text, const char *section, const char *key)
+{
+	return gitconfig_get_in(arena, text, section, NULL, key);
+}
+
+char *gitconfig_get_in(struct arena *arena, const char *text, const char *section, const char *sub,
+		       const char *key)
 {
 	bool inside = false;
 	char *found = NULL;
@@ -72,9 +98,7 @@ char *gitconfig_get(struct arena *arena, const char *text, const char *section, 
 		size_t len;
 
 		if (*p == '[') {
-			len = strcspn(p + 1, " \t\"].\n");
-			inside = word_is(p + 1, len, section) && p[1 + len] == ']';
-			p += 1 + len + (p[1 + len] == ']');
+			inside = header_is(p + 1, section, sub, &p);
 			p = skip_blank(p);
 		}
 		len = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");

@@ -55,6 +55,7 @@ struct deploy_key_facts {
 	char *name; /* NULL: none was looked for */
 	char *deploy, *signing;
 	char *deploy_public, *signing_public;
+	char *origin;      /* the URL of the repository's remote, as the project has it; or NULL */
 	char *known_hosts; /* what the user trusts beside the built-in ones */
 	char *asker;       /* the program that asks the user; NULL: there is none */
 };

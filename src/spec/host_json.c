@@ -78,6 +78,7 @@ static const struct field fields[] = {
 	FIELD("keySigning", STRING, keys.signing),
 	FIELD("keyDeployPublic", STRING, keys.deploy_public),
 	FIELD("keySigningPublic", STRING, keys.signing_public),
+	FIELD("keyOrigin", STRING, keys.origin),
 	FIELD("keyKnownHosts", STRING, keys.known_hosts),
 	FIELD("keyAsker", STRING, keys.asker),
 	FIELD("cgroupLayout", UINT, cgroup.layout),

@@ -25,7 +25,7 @@ static const struct attempt *const groups[] = {
 	file_attempts,        config_attempts,       device_attempts, mount_attempts,
 	nested_attempts,      host_process_attempts, init_attempts,   ipc_attempts,
 	privilege_attempts,   kernel_attempts,       filter_attempts, socket_attempts,
-	environment_attempts, terminal_attempts,     limit_attempts,
+	environment_attempts, terminal_attempts,     limit_attempts,  key_attempts,
 };
 
 static const char *const control_names[] = {
@@ -36,8 +36,9 @@ static const struct {
 	const char *name;
 	unsigned place;
 } places[] = {
-	{ "none", IN_NONE }, { "open", IN_OPEN },   { "host", IN_HOST }, { "nested", IN_NESTED },
-	{ "root", IN_ROOT }, { "small", IN_SMALL }, { "tty", IN_TTY },   { "offline", IN_OFFLINE },
+	{ "none", IN_NONE },     { "open", IN_OPEN },       { "host", IN_HOST },
+	{ "nested", IN_NESTED }, { "root", IN_ROOT },       { "small", IN_SMALL },
+	{ "tty", IN_TTY },       { "offline", IN_OFFLINE }, { "keys", IN_KEYS },
 };
 
 static bool own_namespaces; /* --userns */

@@ -36,8 +36,9 @@ enum place {
 	IN_SMALL = 1 << 5,   /* with small limits */
 	IN_TTY = 1 << 6,     /* on a terminal */
 	IN_OFFLINE = 1 << 7, /* as IN_NONE, on the made-up host of IN_OPEN */
+	IN_KEYS = 1 << 8,    /* as IN_NONE, with a deploy key */
 	IN_USER = IN_NONE | IN_NESTED,
-	IN_ALL = IN_USER | IN_ROOT,
+	IN_ALL = IN_USER | IN_ROOT | IN_KEYS,
 };
 
 /* A system call that must not get past the sandbox's filter. */
@@ -60,7 +61,7 @@ struct attempt {
 extern const struct attempt file_attempts[], config_attempts[], device_attempts[], mount_attempts[],
 	nested_attempts[], host_process_attempts[], init_attempts[], ipc_attempts[],
 	privilege_attempts[], kernel_attempts[], filter_attempts[], socket_attempts[],
-	environment_attempts[], terminal_attempts[], limit_attempts[];
+	environment_attempts[], terminal_attempts[], limit_attempts[], key_attempts[];
 
 /* True in the sandbox, false in the control. */
 extern bool inside;

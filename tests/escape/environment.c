@@ -89,7 +89,7 @@ static int host_name(void)
 const struct attempt environment_attempts[] = {
 	{ "env-variable", own_variable, PLAIN, PLACES },
 	{ "env-any-variable", any_variable, PLAIN, PLACES },
-	{ "env-doors", doors, PLAIN, PLACES },
+	{ "env-doors", doors, PLAIN, PLACES & ~IN_KEYS }, /* which has an agent of its own */
 	{ "env-of-any-process", of_any_process, PLAIN, PLACES },
 	{ "env-command-line", any_command_line, PLAIN, PLACES },
 	{ "env-host-name", host_name, PLAIN, PLACES },

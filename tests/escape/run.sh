@@ -71,7 +71,7 @@ trap 'exit 1' HUP INT TERM
 token=wx-$$-$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
 argument=arg-$$-$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
 project=$base/project
-me mkdir "$base/secret" "$base/shown" "$project" "$project/.wrapix" "$base/log" "$base/state"
+me mkdir "$base/keyhome" "$base/secret" "$base/shown" "$project" "$project/.wrapix" "$base/log" "$base/state"
 me sh -c 'echo "$1" >"$2/secret/key"; echo shown >"$2/shown/file"; echo "{}" >"$2/project/wrapix.json"
 	echo state >"$2/project/.wrapix/state"; cp "$3" "$2/project/attempt"
 	chmod 600 "$2/secret/key"' sh "$token" "$base" "$attempt"
@@ -95,7 +95,7 @@ fi
 
 # What a desktop's and a cloud user's environment holds, and two forgotten descriptors.
 with_secrets() {
-	me env WX_SECRET="$token" WX_RUN="${run_dir-${XDG_RUNTIME_DIR-$base/state}}" HOME="$its_home" \
+	me env WX_SECRET="$token" WX_RUN="${run_dir-${XDG_RUNTIME_DIR-$base/state}}" HOME="${other_home:-$its_home}" \
 		XDG_STATE_HOME="$base/state" SSH_AUTH_SOCK="$base/agent.sock" \
 		DBUS_SESSION_BUS_ADDRESS="unix:path=$base/agent.sock" DISPLAY=:9 WAYLAND_DISPLAY=wayland-0 \
 		XAUTHORITY="$base/secret/key" DOCKER_HOST="unix://$base/agent.sock" KUBECONFIG="$base/secret/key" \
@@ -323,6 +323,10 @@ user)
 	place host "--network host"
 	signal_everybody host "--network host"
 	place small "$options --disk 16M --pids 64 --memory 128M"
+	other_home=$base/keyhome
+	with_secrets "$wrapix" key add escape >"$base/log/err" 2>&1 || bail "no deploy key: $(cat "$base/log/err")"
+	place keys "$options --deploy-key escape"
+	other_home=
 	check "a daemon does not outlive the sandbox (control: plain)" outlive
 	terminal
 	;;

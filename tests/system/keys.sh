@@ -174,6 +174,17 @@ for line in sys.stdin:
         print(e["key"], e["keyName"], e["number"], e.get("name"), e.get("user"), e["process"]["comm"])' <"$out")" "signing site 1 None None ssh-keygen
 deploy site 1 [127.0.0.1]:$ed $me ssh"
 
+git remote set-url origin https://github.com/me/repo.git
+keyed 'git ls-remote --get-url; git ls-remote --get-url https://github.com/me/other'
+check "an origin over https is reached over ssh, and no other" printed "ssh://git@github.com/me/repo.git
+https://github.com/me/other"
+git remote set-url origin https://me:token@github.com/me/repo.git
+keyed 'git ls-remote --get-url'
+check "one with a password stays" printed https://me:token@github.com/me/repo.git
+wx plan --facts --deploy-key site
+check "... and is in no plan" lacks "$out" token
+git remote set-url origin "$url"
+
 # --- hosts ---
 
 anyhow="-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"

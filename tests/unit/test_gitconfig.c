@@ -6,6 +6,29 @@
 
 #include "lib/tap.h"
 
+static void test_subsection(void)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "[remote \"origin\"]\n\turl = a\n", "a" },
+		{ "[REMOTE  \"origin\"] url = a\n", "a" },
+		{ "[remote \"origin\"]\nurl = a\n[remote \"other\"]\nurl = b\n", "a" },
+		{ "[remote \"origin2\"]\nurl = a\n", NULL },
+		{ "[remote \"Origin\"]\nurl = a\n", NULL },
+		{ "[remote]\nurl = a\n", NULL },
+		{ "[remote.origin]\nurl = a\n", NULL },
+		{ "[remote \"origin\"x]\nurl = a\n", NULL },
+		{ "[remote \"origin", NULL },
+	};
+	struct arena arena = { NULL };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		is_str(gitconfig_get_in(&arena, cases[i].text, "remote", "origin", "url"),
+		       cases[i].want, "of a subsection (%zu)", i);
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	static const struct {
@@ -55,5 +78,6 @@ int main(void)
 			       "what is quoted is read back (%zu)", i);
 	}
 	arena_release(&arena);
+	test_subsection();
 	return done();
 }

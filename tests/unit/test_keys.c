@@ -255,7 +255,7 @@ static void test_remotes(void)
 
 		if (remote_parse(&a, cases[i].url, &r))
 			got = arena_printf(&a, "%s %s %u %s %s %d", r.user, r.host, r.port, r.path,
-					   r.name, r.forge);
+					   r.name, forge_of(r.host));
 		is_str(got, cases[i].want, "%s", cases[i].url);
 	}
 	arena_release(&a);
