@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/identity.h"
+#include "api/messages.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "keys/agent.h"
@@ -317,6 +318,8 @@ struct observer {
 	char id[SESSION_ID_MAX];
 	struct session session;
 	struct event_log log;
+	struct messages messages;
+	const struct err *no_messages; /* why there are none; NULL: there are */
 };
 
 static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
@@ -419,7 +422,7 @@ static struct session_info describe(struct observer *observer, struct arena *are
 	};
 }
 
-/* Without a place for it the sandbox runs all the same, unlisted. */
+/* Without a place for it the sandbox runs all the same, unlisted and without messages to the user. */
 static void record(struct observer *observer)
 {
 	struct err err;
@@ -429,6 +432,8 @@ static void record(struct observer *observer)
 			   &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
 		emit(observer, WRAPIX_WARNING, 0, err.msg);
+	} else if (observer->no_messages) {
+		emit(observer, WRAPIX_WARNING, 0, observer->no_messages->msg);
 	}
 }
 
@@ -449,6 +454,18 @@ static void on_loop(void *ctx, struct loop *loop)
 	struct observer *observer = ctx;
 
 	event_log_watch(&observer->log, loop);
+	messages_watch(&observer->messages, loop);
+}
+
+/* A line into the log: while the agent has the screen there is no place for it. */
+static void on_messages_failed(void *ctx, const struct err *err)
+{
+	event_log_text(&((struct observer *)ctx)->log, "warning", err->msg);
+}
+
+static void on_terminal(void *ctx, bool from_user, const char *bytes, size_t len)
+{
+	messages_bytes(&((struct observer *)ctx)->messages, from_user, bytes, len);
 }
 
 static int take_control(void *ctx)
@@ -467,8 +484,10 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	};
 	struct observer *observer = ctx;
 
-	if (event == EVENT_STARTED)
+	if (event == EVENT_STARTED) {
 		record(observer);
+		messages_started(&observer->messages, value);
+	}
 	if (event == EVENT_EXITED) {
 		event_log_flush(&observer->log);
 		session_remove(&observer->session);
@@ -488,6 +507,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.fn = on_event,
 		.ctx = ctx,
 		.session = SESSION_NONE,
+		.messages = MESSAGES_NONE,
 	};
 	struct engine_hooks hooks = {
 		.on_network = on_network,
@@ -497,12 +517,13 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.on_note = on_note,
 		.on_event = on_engine_event,
 		.on_loop = on_loop,
+		.on_terminal = on_terminal,
 		.ctx = &observer,
 	};
 	struct event_log_hooks log_hooks = { on_log_opened, on_log_failed, &observer };
 	struct arena arena = { 0 };
 	struct session_info about;
-	struct err err;
+	struct err err, no_messages;
 	int r, status;
 
 	if (plan->is_untrusted)
@@ -514,7 +535,12 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	session_new_id(observer.id);
 	about = describe(&observer, &arena);
 	event_log_init(&observer.log, plan->host.state_home, &about, &log_hooks);
+	if (messages_make(&observer.messages, plan, observer.id,
+			  &(struct doorbell_hooks){ on_messages_failed, &observer },
+			  &no_messages) < 0)
+		observer.no_messages = &no_messages;
 	r = native_run(&plan->plan, observer.id, &hooks, &status, &err);
+	messages_remove(&observer.messages);
 	event_log_close(&observer.log, r < 0 ? -1 : exit_status(status));
 	session_remove(&observer.session);
 	arena_release(&arena);

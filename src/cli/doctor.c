@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/native/probe.h"
 #include "os/fs.h"
+#include "os/proc.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 
@@ -244,6 +245,33 @@ static void check_agent(const struct patient *p, struct finding *f)
 	}
 }
 
+/* Which way messages will go, as the daemon itself sees it. */
+static void check_messages(const struct patient *p, struct finding *f)
+{
+	const struct host *host = p->host;
+	char *argv[] = { host->tools.notifyd, (char *)"--probe", NULL };
+	_cleanup_free_ char *says = NULL;
+	int status;
+
+	if (!host->tools.notify || !host->tools.notifyd) {
+		f->verdict = MISSING;
+		str_addf(&f->text, "%s is not installed",
+			 host->tools.notify ? "wrapix-notifyd" : "wrapix-notify");
+		str_add(&f->fix, "install all of wrapix's programs in one directory");
+		return;
+	}
+	status = os_capture(argv, "/", 4096, &says);
+	if (says)
+		says[strcspn(says, "\n")] = '\0';
+	str_add(&f->text, says && *says ? says : "wrapix-notifyd failed");
+	if (status == 0)
+		return;
+	f->verdict = MISSING;
+	str_add(&f->fix,
+		"a notification service for your desktop (dunst, mako, ...), or libnotify; "
+		"then: wrapix-notifyd --test");
+}
+
 static double now_ms(void)
 {
 	struct timespec t;
@@ -276,7 +304,7 @@ static const struct {
 	{ "Landlock", check_landlock },       { "open network", check_open },
 	{ "filtered network", check_filter }, { "limits", check_limits },
 	{ "subordinate ids", check_subids },  { "agent", check_agent },
-	{ "a whole sandbox", check_sandbox },
+	{ "messages", check_messages },       { "a whole sandbox", check_sandbox },
 };
 
 static void print_text(const char *name, const struct finding *f)
@@ -344,6 +372,7 @@ static int cmd_doctor(int argc, char **argv)
 	spec_init(&spec);
 	spec_init(&quick);
 	quick.net = NET_NONE;
+	quick.notify.mode = NOTIFY_OFF;
 	quick.cmd = command;
 	quick.force = quick.only = true;
 	if (host_probe(&spec, environ, &host, &err) < 0) {

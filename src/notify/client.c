@@ -118,7 +118,7 @@ static void print_help(void)
 
 	opt_add_help(&help, opts, 80);
 	printf("usage: wrapix-notify [options] [TITLE] [MESSAGE] [SOUND]\n\n"
-	       "Tells the user something, from inside a sandbox or outside.\n\n%s\n"
+	       "Tells the user something, from inside a sandbox or outside.\n\noptions:\n%s\n"
 	       "example:\n  wrapix-notify 'Claude Code' 'Waiting for input'\n",
 	       help.s);
 }

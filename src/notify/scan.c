@@ -265,6 +265,22 @@ static void skip_number(struct scan *s)
 	}
 }
 
+bool scan_number(struct scan *s, int64_t *ret)
+{
+	bool number = scan_kind(s) == '0', negative = number && *s->at == '-';
+	uint64_t value = 0;
+
+	*ret = 0;
+	if (number)
+		for (const char *p = s->at + negative; p < s->end && *p >= '0' && *p <= '9'; p++)
+			value = value * 10 + (uint64_t)(*p - '0');
+	scan_skip(s);
+	if (!number || s->bad)
+		return false;
+	*ret = (int64_t)(negative ? -value : value);
+	return true;
+}
+
 static void skip_value(struct scan *s, unsigned depth);
 
 static void skip_members(struct scan *s, char bracket, unsigned depth)

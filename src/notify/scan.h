@@ -38,6 +38,8 @@ char scan_kind(struct scan *scan);
  * half a surrogate pair and NUL become U+FFFD. False, and "", when the value is something else,
  * which is skipped. */
 bool scan_text(struct scan *scan, char *ret, size_t size);
+/* A whole number; what stands after its point is left out. False, and 0, when it is something else. */
+bool scan_number(struct scan *scan, int64_t *ret);
 /* Any value, checked and forgotten. */
 void scan_skip(struct scan *scan);
 /* True when all was well and nothing but white space is left. */

@@ -150,6 +150,7 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 		r = plan_network(plan, spec, host, err);
 	if (r == 0) {
 		plan_env(plan, spec, host);
+		plan_notify(plan, spec, host);
 		r = plan_deploy_key(plan, spec, host, err);
 	}
 	if (r == 0)

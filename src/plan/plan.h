@@ -40,6 +40,7 @@ enum op_flags {
 	OPF_DIR = 1 << 4,      /* the source is a directory */
 	OPF_CHECK = 1 << 6,    /* the source must be what the supervisor saw, by no symbolic link */
 	OPF_MAKE = 1 << 5,     /* the source is a directory of ours and is made when missing */
+	OPF_SESSION = 1 << 7,  /* the source is what the session's id names in that directory */
 };
 
 struct op {
@@ -116,6 +117,11 @@ struct plan {
 	struct strv denied_resolved; /* addresses that no name may lead to */
 	const int *pass_fds;
 	size_t n_pass_fds;
+	/* Messages to the user: the daemon that shows them (NULL: none are wanted), and whether to notice
+	 * by ourselves that the command waits (seconds of silence; 0: no). */
+	char *notifyd;
+	uint64_t notify_idle;
+	struct notify_spec notify; /* what the daemon is told; its strings are the plan's */
 
 	char *project;      /* on the host */
 	struct strv says;   /* lines the user is told at the start */
@@ -183,5 +189,6 @@ int plan_reach(struct plan *plan, const struct spec *spec, const struct host *ho
 	       struct err *err);
 char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
+void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
 	       struct err *err);

@@ -20,6 +20,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "os/fs.h"
 #include "os/proc.h"
 #include "session/request.h"
 
@@ -53,31 +54,40 @@ int control_listen(int dir_fd, struct err *err)
 
 /* --- the server --- */
 
-static bool same_file(const char *a, const char *b)
+/* "NSpid:\t42\n" has a number for each pid namespace below ours that the process is in. Every sandbox
+ * has one of its own. Anybody's may be read, also a supervisor's, which nobody may trace. */
+static bool in_our_namespace(pid_t pid)
 {
-	struct stat x, y;
+	_cleanup_free_ char *status = NULL;
+	const char *line;
+	char path[64];
 
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (os_read_file_at(AT_FDCWD, path, 65536, &status, NULL) < 0)
+		return false;
+	line = strstr(status, "\nNSpid:\t");
+	if (!line)
+		return false;
+	line += strlen("\nNSpid:\t");
+	return line[strspn(line, "0123456789")] == '\n';
 }
 
-/* Every sandbox has pid namespaces of its own. The pid cannot have become another process's while
- * it is looked at, where the kernel gives the peer itself (6.5). */
+/* The pid cannot have become another process's while it is looked at, where the kernel gives the peer
+ * itself (6.5). */
 static bool is_outside(int fd, pid_t pid)
 {
 	_cleanup_close_ int pidfd = -1;
 	socklen_t len = sizeof(pidfd);
-	char path[64];
 
 	if (pid <= 0)
 		return false;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) < 0)
 		pidfd = os_pidfd_open(pid);
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-	return pidfd >= 0 && same_file(path, "/proc/self/ns/pid") &&
+	return pidfd >= 0 && in_our_namespace(pid) &&
 	       poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, 0) == 0;
 }
 
-static bool may_ask(int fd)
+bool control_may_ask(int fd)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
@@ -174,7 +184,7 @@ static int on_listener(struct loop_source *source, uint32_t events, struct err *
 	(void)err;
 	if (fd < 0)
 		return 0; /* it is gone again, or comes back when there are descriptors */
-	if (may_ask(fd)) {
+	if (control_may_ask(fd)) {
 		admit(server, fd);
 		return 0;
 	}

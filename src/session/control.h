@@ -45,5 +45,8 @@ int control_server_start(struct control_server *server, struct loop *loop, int l
 			 control_fn *fn, void *ctx, struct err *err);
 void control_server_stop(struct control_server *server); /* safe for one that was not started */
 
+/* True for a peer of this user's that is not inside a sandbox; for other doors too. */
+bool control_may_ask(int fd);
+
 /* The other side: one request, and the reply within ten seconds. */
 int control_call(int dir_fd, const struct str *request, struct str *reply, struct err *err);

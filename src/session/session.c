@@ -134,6 +134,23 @@ static int look_at(struct arena *arena, int sessions_fd, const char *id, struct 
 	return 1;
 }
 
+/* ID.json, the place of a session's user (notify/place.h), which its supervisor holds the lock of. True
+ * for a file of that name. */
+static bool look_at_place(int sessions_fd, const char *name)
+{
+	size_t len = strlen(name);
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (len < 6 || strcmp(name + len - 5, ".json"))
+		return false;
+	fd = openat(sessions_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !holder(fd) && fstat(fd, &st) == 0 &&
+	    (st.st_size > 0 || time(NULL) - st.st_mtime > 60))
+		unlinkat(sessions_fd, name, 0);
+	return true;
+}
+
 /* Calls look_at() on every session; collects the living ones when arena is given. */
 static void walk(struct arena *arena, int sessions_fd, struct session_info **list, size_t *len)
 {
@@ -144,7 +161,7 @@ static void walk(struct arena *arena, int sessions_fd, struct session_info **lis
 	while (dir && (entry = readdir(dir))) {
 		struct session_info info;
 
-		if (entry->d_name[0] == '.' ||
+		if (entry->d_name[0] == '.' || look_at_place(sessions_fd, entry->d_name) ||
 		    look_at(arena, sessions_fd, entry->d_name, &info) != 1)
 			continue;
 		if (arena)

@@ -74,6 +74,7 @@ int agent_load(struct arena *arena, const char *name, struct agent *ret)
 		agent.package = arena_strdup(arena, json_object_get_string(GET("npm")));
 		agent.approve_key = arena_strdup(arena,
 						 json_object_get_string(GET("approveKeyFrom")));
+		agent.notifies = json_object_get_boolean(GET("notifies"));
 		load_list(arena, GET("args"), &agent.args);
 		load_list(arena, GET("passEnv"), &agent.pass_env);
 		load_env(arena, GET("env"), &agent);

@@ -21,6 +21,7 @@ struct agent {
 	size_t n_env;
 	struct agent_file *files;
 	size_t n_files;
+	bool notifies;     /* its own hooks tell the user when it waits */
 	char *approve_key; /* a variable whose value the files must know the end of; may be NULL */
 };
 

@@ -233,6 +233,7 @@ static const struct key keys[] = {
 	{ "engine", IN_CONFIG, config_read_word },
 	{ "agent", IN_CONFIG, config_read_word },
 	{ "home", IN_CONFIG, config_read_word },
+	{ "notify", IN_CONFIG, config_read_notify },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
 	{ "description", IN_PROFILE, config_read_description },

@@ -42,4 +42,7 @@ int config_read_checks(const struct reader *reader, const struct json_at *at,
 int config_read_deploy_key(const struct reader *reader, const struct json_at *at,
 			   struct json_object *value, struct err *err);
 
+int config_read_notify(const struct reader *reader, const struct json_at *at,
+		       struct json_object *value, struct err *err);
+
 bool config_in_words(const char *word, const char *const *words, size_t n);

@@ -288,6 +288,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	git_identity_probe(&host);
 	deploy_key_probe(spec, environment, &host);
 	cgroup_probe(&host.cgroup);
+	host_probe_notify(&host);
 	host_probe_kernel(&host);
 	*ret = host;
 	return 0;

@@ -55,6 +55,8 @@ static const struct field fields[] = {
 	FIELD("pasta", STRING, tools.pasta),
 	FIELD("slirp4netns", STRING, tools.slirp),
 	FIELD("shell", STRING, tools.shell),
+	FIELD("notify", STRING, tools.notify),
+	FIELD("notifyd", STRING, tools.notifyd),
 	FIELD("ttyIn", BOOL, tty[0]),
 	FIELD("ttyOut", BOOL, tty[1]),
 	FIELD("ttyErr", BOOL, tty[2]),

@@ -9,6 +9,8 @@
 struct path_fact *host_add_fact(struct host *host, struct path_facts *facts, const char *path,
 				enum path_kind kind, const char *target);
 enum path_kind path_kind_of(const struct stat *st);
+/* wrapix's own programs for messages to the user. */
+void host_probe_notify(struct host *host);
 /* Programs, what is needed of /etc, device nodes, and what of /proc is masked. */
 void host_probe_system(struct host *host);
 /* The proxy, the resolver, the programs for the open network and the way to the internet. */

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "spec/quiet.h"
 
 static const char *const engines[] = { "auto", "native", "podman", "apple", NULL };
 static const char *const networks[] = { "open", "none", "host", "filtered", NULL };
 static const char *const tiers[] = { "queue", "static", "ports", NULL };
 static const char *const homes[] = { "fresh", "keep", NULL };
 static const char *const key_modes[] = { "agent", "file", NULL };
+static const char *const switches[] = { "on", "off", NULL };
+static const char *const waitings[] = { "auto", "on", "off", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 
 /* A parser says what is wrong without key and value; spec_set() puts them before it. */
@@ -203,6 +206,25 @@ static int parse_count(struct spec *spec, const struct key *key, const char *val
 	return r < 0 ? r : in_range(spec, key, n, err);
 }
 
+static int parse_quiet(struct spec *spec, const struct key *key, const char *value, struct err *err)
+{
+	struct quiet quiet;
+
+	if (quiet_parse(value, &quiet) < 0 || strlen(value) > 127)
+		return err_usage(err,
+				 "must be times of day such as 22:00-07:00, divided by commas");
+	return set_string(spec, key, value);
+}
+
+/* Text of at most 'most' bytes, on one line. */
+static int parse_line(struct spec *spec, const struct key *key, const char *value, struct err *err)
+{
+	if (strlen(value) > key->most || strchr(value, '\n'))
+		return err_usage(err, "must be one line of at most %llu bytes",
+				 (unsigned long long)key->most);
+	return set_string(spec, key, value);
+}
+
 #define FIELD(f) offsetof(struct spec, f), sizeof(((struct spec *)NULL)->f)
 #define MIB ((uint64_t)1 << 20)
 
@@ -226,6 +248,13 @@ static const struct key keys[] = {
 	{ "force", parse_bool, FIELD(force), bools },
 	{ "asRoot", parse_bool, FIELD(as_root), bools },
 	{ "allowNested", parse_bool, FIELD(allow_nested), bools },
+	{ "notify", parse_choice, FIELD(notify.mode), switches },
+	{ "notify.waiting", parse_choice, FIELD(notify.waiting), waitings },
+	{ "notify.idle", parse_count, FIELD(notify.idle), NULL, 1, 86400 },
+	{ "notify.quiet", parse_quiet, FIELD(notify.quiet) },
+	{ "notify.sound", parse_line, FIELD(notify.sound), NULL, 0, 63 },
+	{ "notify.webhook", parse_line, FIELD(notify.webhook), NULL, 0, 511 },
+	{ "notify.always", parse_bool, FIELD(notify.always), bools },
 };
 _Static_assert(ARRAY_LEN(keys) <= SPEC_KEYS, "spec.set_by is too short");
 

@@ -75,6 +75,19 @@ struct profile_spec {
 	struct strv checks;     /* command lines that show that a tool is there */
 };
 
+/* What the user is told, and when; see notify/. */
+enum notify_mode { NOTIFY_UNSET, NOTIFY_ON, NOTIFY_OFF };
+enum waiting_mode { WAITING_UNSET, WAITING_AUTO, WAITING_ON, WAITING_OFF };
+
+struct notify_spec {
+	enum notify_mode mode;
+	enum waiting_mode waiting; /* notice by ourselves that the agent waits */
+	uint64_t idle;             /* ... after this many seconds of silence; 0: unset */
+	char *quiet;               /* times without messages, see spec/quiet.h */
+	char *sound, *webhook;
+	bool always; /* also when the user is looking */
+};
+
 /* 0 means unset in each. */
 struct limits {
 	double cpus;
@@ -82,7 +95,7 @@ struct limits {
 };
 
 enum {
-	SPEC_KEYS = 32,
+	SPEC_KEYS = 64,
 	SPEC_MAX_MOUNTS = 10000,
 	SPEC_MAX_ENV = 10000,
 	SPEC_MAX_RULES = 10000,
@@ -107,6 +120,7 @@ struct spec {
 	struct env_spec *env;
 	size_t n_env;
 	struct limits limits;
+	struct notify_spec notify;
 	enum filter_tier filter_tier;
 	bool explain; /* tell programs over the refused connection why */
 	struct rule_spec *rules;

@@ -226,6 +226,12 @@ static bool limits_widen(const struct spec *now, const struct spec *want, bool u
 	return b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids || b->disk > a->disk;
 }
 
+/* The user's quiet times are the user's; the project may name some where there are none. */
+static bool quiet_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && strcmp(now->notify.quiet, want->notify.quiet);
+}
+
 static const struct {
 	const char *key;
 	bool (*widens)(const struct spec *now, const struct spec *want, bool users);
@@ -244,6 +250,7 @@ static const struct {
 	{ "memory", limits_widen },
 	{ "pids", limits_widen },
 	{ "disk", limits_widen },
+	{ "notify.quiet", quiet_widens },
 };
 
 void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,

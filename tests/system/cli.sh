@@ -240,13 +240,22 @@ done
 help_heads "$tmp/help.wrapix.1" >"$tmp/heads"
 man_heads "$top/man/wrapix.1" >"$tmp/manual"
 check "wrapix(1) has the options of the program, and no others" same_heads "$tmp/heads" "$tmp/manual"
-programs="notify notifyd builder" # of their own; their tests are elsewhere
+programs="notify notifyd builder" # of their own
 for file in "$top"/man/wrapix-*.1; do
 	c=${file##*/wrapix-}
 	case " $programs " in *" ${c%.1} "*) continue ;; esac
 	check "${file##*/} is about a command" grep -qx "${c%.1}" <<-END
 		$commands
 	END
+done
+# The programs of their own, against their pages.
+notify=${wrapix%/cli/wrapix}/notify
+for program in "$notify/wrapix-notify" "$notify/daemon/wrapix-notifyd"; do
+	"$program" --help >"$tmp/help.program" 2>"$tmp/err"
+	check "${program##*/} --help" empty "$tmp/err"
+	help_heads "$tmp/help.program" >"$tmp/heads"
+	man_heads "$top/man/${program##*/}.1" >"$tmp/manual"
+	check "${program##*/}(1) has the options of the program, and no others" same_heads "$tmp/heads" "$tmp/manual"
 done
 # wrapix.json(5) against the schema, which the reader of the file is tested against.
 sed -n '/^\t"properties"/,/^\t}/s/^\t\t"\(.*\)": {$/\1/p' "$top/data/schema/wrapix.schema.json" | sort >"$tmp/heads"

@@ -151,7 +151,8 @@ says "no secrets in /etc" "" 'for f in shadow gshadow shadow- gshadow- sudoers s
 	apt/auth.conf git-credentials gitconfig npmrc; do ls -d "/etc/$f"; done 2>/dev/null; true'
 says "no unreadable file in /etc either" "" 'find /etc ! -type l ! -readable 2>/dev/null'
 says "other users are not in passwd" "$(printf '%s\nnobody\nroot' "$name" | sort -u)" 'cut -d: -f1 /etc/passwd | sort -u'
-says "nothing of the host in / but programs" "" 'ls -d /root /boot /srv /mnt /media /opt /lost+found /initrd* /vmlinuz* 2>/dev/null; true'
+says "nothing of the host in / but programs" "" 'ls -d /root /boot /srv /mnt /media /lost+found /initrd* /vmlinuz* 2>/dev/null; true'
+says "... and in /opt our own client alone" "/opt/wrapix/bin/wrapix-notify" 'find /opt ! -type d'
 says "no /sys but what programs need" "devices" 'ls /sys'
 says "... the number of processors among it" "$(nproc)" nproc
 says "/usr cannot be written" "Read-only" 'touch /usr/x 2>&1 | grep -o Read-only'

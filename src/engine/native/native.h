@@ -34,6 +34,7 @@ struct source_id {
 /* What the child inherits from the supervisor. */
 struct child {
 	const struct plan *plan;
+	const char *id;                  /* the session's */
 	const struct source_id *sources; /* one for each operation of the plan */
 	int control;                     /* to the supervisor */
 	int status; /* the pipe for a struct err; closed by a successful exec */

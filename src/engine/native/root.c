@@ -253,13 +253,24 @@ static int clone_checked(struct root *root, const struct op *op)
 	return mount_clone(fd, "", mount_flags(op));
 }
 
+/* A directory of ours that has one for each session. */
+static int clone_session(const struct root *root, const struct op *op)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", op->src, root->child->id) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return mount_clone(AT_FDCWD, path, mount_flags(op));
+}
+
 static int do_bind(struct root *root, const struct op *op, struct err *err)
 {
-	int fd = is_slash(op)            ? clone_slash(root, op)
-		 : op->flags & OPF_CHECK ? clone_checked(root, op)
-					 : mount_clone(AT_FDCWD, op->src, mount_flags(op));
+	int fd = is_slash(op)              ? clone_slash(root, op)
+		 : op->flags & OPF_CHECK   ? clone_checked(root, op)
+		 : op->flags & OPF_SESSION ? clone_session(root, op)
+					   : mount_clone(AT_FDCWD, op->src, mount_flags(op));
 
-	if (fd < 0 && (op->flags & OPF_OPTIONAL) && (fd == -ENOENT || fd == -EACCES))
+	if ((op->flags & OPF_OPTIONAL) && (fd == -ENOENT || fd == -ENOTDIR || fd == -EACCES))
 		return 0;
 	if (fd == -ESTALE)
 		return err_set(err, ESTALE, "'%s' was replaced while the sandbox started", op->src);

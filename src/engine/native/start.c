@@ -314,6 +314,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	};
 	struct child child = {
 		.plan = plan,
+		.id = id,
 		.sources = sources,
 		.status = -1,
 		.pty_slave = -1,
@@ -324,9 +325,8 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	sigset_t held, old;
 	int r;
 
-	if (!sources)
-		return err_errno(err, ENOMEM, "starting the sandbox");
-	r = check_standard_descriptors(err);
+	r = sources ? check_standard_descriptors(err)
+		    : err_errno(err, ENOMEM, "starting the sandbox");
 	if (r < 0)
 		return r;
 	/* Signals that arrive while we start are delivered when the command can have them. */

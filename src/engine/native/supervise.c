@@ -184,6 +184,10 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 	if (r == 0)
 		r = guards_start(&s->guards, &s->loop, sandbox, err);
 	if (r == 0 && sandbox->pty_master >= 0) {
+		if (sandbox->hooks) {
+			s->terminal.tap = sandbox->hooks->on_terminal;
+			s->terminal.tap_ctx = sandbox->hooks->ctx;
+		}
 		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
 				   sandbox->plan->tty, err);
 		s->has_terminal = true;

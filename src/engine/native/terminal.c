@@ -54,6 +54,17 @@ static bool waiting(const struct flow *flow)
 	return flow->at < flow->len;
 }
 
+/* Reads, where nothing waits to be written, and shows what is new. */
+static int read_shown(struct terminal *t, struct flow *flow, int fd)
+{
+	bool fresh = !waiting(flow);
+	int r = flow_read(flow, fd);
+
+	if (t->tap && fresh && waiting(flow))
+		t->tap(t->tap_ctx, flow == &t->in, flow->bytes, flow->len);
+	return r;
+}
+
 /* Only what is new: to ask again for an edge is to get it again. */
 static int watch(struct terminal *t, struct loop_source *source, uint32_t *now, uint32_t events,
 		 struct err *err)
@@ -109,7 +120,7 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 
 	if ((events & EPOLLIN) && !t->foreground)
 		take_keys(t);
-	if ((events & EPOLLIN) && t->foreground && flow_read(&t->in, t->tty.fd) == FLOW_END)
+	if ((events & EPOLLIN) && t->foreground && read_shown(t, &t->in, t->tty.fd) == FLOW_END)
 		t->user_gone = true;
 	if (events & (EPOLLHUP | EPOLLERR)) {
 		/* The terminal was closed: so is the sandbox's, and the kernel tells those inside. */
@@ -153,7 +164,7 @@ static int on_master(struct loop_source *source, uint32_t events, struct err *er
 	if (events & EPOLLOUT)
 		flow_write(&t->in, t->master.fd);
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		ended = flow_read(&t->out, t->master.fd) == FLOW_END;
+		ended = read_shown(t, &t->out, t->master.fd) == FLOW_END;
 	if (t->user.fd < 0 || flow_write(&t->out, t->tty.fd) == FLOW_END)
 		t->out.len = t->out.at = 0;
 	if (ended && !waiting(&t->out))

@@ -11,8 +11,13 @@ struct flow {
 	size_t at, len;
 };
 
+/* Sees a copy of the bytes; NULL: nobody does. */
+typedef void terminal_tap_fn(void *ctx, bool from_user, const char *bytes, size_t len);
+
 struct terminal {
 	struct loop *loop;
+	terminal_tap_fn *tap; /* with tap_ctx; set before the start */
+	void *tap_ctx;
 	struct tty tty;
 	struct loop_source user, master;
 	uint32_t user_events, master_events; /* what the loop watches them for */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts the plan's wishes, and where the user is, together for notify/. */
+#include "api/messages.h"
+
+#include <string.h>
+
+#include "base/path.h"
+
+#define COPY(field, text) snprintf(field, sizeof(field), "%s", (text) ? (text) : "")
+
+/* Where the user is, and what the plan says about messages. */
+static void look_around(const struct wrapix_plan *plan, const char *id, struct place *place)
+{
+	const struct notify_spec *wishes = &plan->plan.notify;
+	const char *tty = NULL;
+
+	for (int fd = 0; fd < 3 && !tty; fd++)
+		tty = plan->plan.tty[fd] ? ttyname(fd) : NULL;
+	place_look(place, environ);
+	COPY(place->id, id);
+	COPY(place->name, plan->plan.name);
+	COPY(place->dir, plan->plan.project);
+	COPY(place->tty, tty);
+	COPY(place->quiet, wishes->quiet);
+	COPY(place->sound, wishes->sound);
+	COPY(place->webhook, wishes->webhook);
+	place->always = wishes->always;
+}
+
+int messages_make(struct messages *m, const struct wrapix_plan *plan, const char *id,
+		  const struct doorbell_hooks *hooks, struct err *err)
+{
+	struct place place = { .id = "" };
+
+	m->plan = plan;
+	if (!plan->plan.notifyd)
+		return 0;
+	look_around(plan, id, &place);
+	if (doorbell_make(&m->bell, plan->host.runtime_dir, plan->plan.notifyd, &place, hooks,
+			  err) < 0)
+		return err_wrap(err, "messages to you will not be shown");
+	return 0;
+}
+
+void messages_watch(struct messages *m, struct loop *loop)
+{
+	m->loop = loop;
+	if (loop) {
+		doorbell_watch(&m->bell, loop);
+		return;
+	}
+	watcher_stop(&m->watcher);
+	doorbell_unwatch(&m->bell);
+}
+
+void messages_started(struct messages *m, pid_t init)
+{
+	const struct plan *plan = &m->plan->plan;
+	const char *title = m->plan->host.agent.name ? m->plan->host.agent.name : plan->argv.v[0];
+	struct err err;
+
+	if (!m->bell.loop || !plan_has_tty(plan))
+		return;
+	if (watcher_start(&m->watcher, m->loop, &m->bell, init, plan->notify_idle, path_name(title),
+			  &err) < 0)
+		m->bell.hooks.on_failure(m->bell.hooks.ctx, &err);
+}
+
+void messages_bytes(struct messages *m, bool from_user, const char *bytes, size_t len)
+{
+	watcher_bytes(&m->watcher, from_user, bytes, len);
+}
+
+void messages_remove(struct messages *m)
+{
+	doorbell_remove(&m->bell);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages to the user from one session: the doorbell, and what watches the terminal. */
+#pragma once
+
+#include "api/api.h"
+#include "notify/doorbell.h"
+#include "notify/watcher.h"
+
+struct messages {
+	const struct wrapix_plan *plan;
+	struct doorbell bell;
+	struct watcher watcher;
+	struct loop *loop;
+};
+
+#define MESSAGES_NONE                 \
+	{                             \
+		.bell = DOORBELL_NONE \
+	}
+
+/* Before the start. An error costs the messages and nothing else. */
+int messages_make(struct messages *messages, const struct wrapix_plan *plan, const char *id,
+		  const struct doorbell_hooks *hooks, struct err *err);
+/* With the supervisor's loop; NULL: it ends. */
+void messages_watch(struct messages *messages, struct loop *loop);
+/* The command runs, below this PID 1. */
+void messages_started(struct messages *messages, pid_t init);
+void messages_bytes(struct messages *messages, bool from_user, const char *bytes, size_t len);
+void messages_remove(struct messages *messages);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which window has the focus, by whoever rules the screen: niri, sway (and i3), Hyprland, X11. These
+ * calls ask and wait, a tenth of a second each; they belong into a child.
+ */
+#pragma once
+
+#include "notify/place.h"
+
+struct windows {
+	char focused[32]; /* "": no window has it */
+	pid_t pid;        /* of the focused one, 0: unknown */
+	unsigned same;    /* windows of that process */
+	const char *ruler;
+};
+
+/* False when there is nobody to ask, or no answer. */
+bool windows_ask(const struct place *place, struct windows *ret);
+/* Brings the session's window to the front; false when there is no way. */
+bool windows_raise(const struct place *place, const char *window);
+
+/* Is the process the other one, or a child of it, or a child's child? */
+bool process_descends(pid_t pid, pid_t ancestor);
+
+/* windows_x11.c */
+bool x11_ask(const struct place *place, struct windows *ret);
+bool x11_raise(const struct place *place, const char *window);
