@@ -112,6 +112,8 @@ int broker_new(struct broker **ret, const struct file_rules *rules,
 	b->view = -1;
 	b->arch = seccomp_notify_files.calls[0].arch;
 	b->has_caps = geteuid() == 0;
+	b->umask = umask(022);
+	umask(b->umask);
 	b->reads = file_rules_reads_need_broker(rules);
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		b->tasks[i].proc = -1;
@@ -135,7 +137,8 @@ void broker_free(struct broker *b)
 {
 	if (!b)
 		return;
-	workers_reap(b);
+	if (b->n_workers)
+		workers_reap(b);
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		close_ptr(&b->tasks[i].proc);
 	for (size_t i = 0; i < BROKER_DIRS; i++) {
@@ -191,11 +194,14 @@ int broker_call(void *broker, const struct seccomp_notif *call)
 	if (!row)
 		return NOTIFY_CONTINUE;
 	r.row = &rows[row - 1];
-	workers_reap(b);
+	if (b->n_workers)
+		workers_reap(b);
 	set_caps(b, false);
 	if (task_find(&r) == 0)
 		answer = r.row->fn(&r);
 	set_caps(b, true);
+	if (r.has_umask)
+		umask(b->umask);
 	close_ptr(&r.own_root);
 	return answer == OUTSIDE ? NOTIFY_CONTINUE : answer;
 }

@@ -18,6 +18,10 @@
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
 
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
 #define XATTR_VALUE_MAX 65536
 
 /* The caller's descriptor: *ret_direct when it can be used as it is. */
@@ -97,6 +101,7 @@ int do_chmod(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
 	_cleanup_close_ int fd = -1;
+	mode_t mode = (mode_t)request_arg(r, r->row->arg) & 07777;
 	int flags = at_flags(r), e;
 	char path[32];
 
@@ -107,8 +112,10 @@ int do_chmod(struct request *r)
 		return e;
 	if (S_ISLNK(p.st.st_mode))
 		return -EOPNOTSUPP;
-	return request_result(
-		chmod(fd_path(fd, path), (mode_t)request_arg(r, r->row->arg) & 07777));
+	/* Linux 6.6 takes the descriptor itself. */
+	if (syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH) == 0)
+		return NOTIFY_DONE;
+	return request_result(chmod(fd_path(fd, path), mode));
 }
 
 /* The old calls of 32-bit programs have ids of 16 bits, and all ones mean "leave it". */

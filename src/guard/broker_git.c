@@ -311,13 +311,12 @@ void git_made_dir(struct request *r, const struct place *p)
 int git_open_commondir(struct request *r, struct place *p, int flags)
 {
 	_cleanup_close_ int fd = -1, nowhere = -1;
-	mode_t mask;
 	int e;
 
 	if (part_of(p->name, strlen(p->name)) != PART_COMMONDIR || !in_worktrees(p) || p->exists ||
 	    !file_rules_write(r->b->rules, p->path).allowed)
 		return 0;
-	e = task_umask(r, &mask);
+	e = task_take_umask(r);
 	if (e == 0)
 		e = request_check(r);
 	if (e < 0)
@@ -325,8 +324,7 @@ int git_open_commondir(struct request *r, struct place *p, int flags)
 	nowhere = openat(p->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (nowhere < 0)
 		return -errno;
-	fd = openat(p->dir, p->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0666 & ~mask);
+	fd = openat(p->dir, p->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	e = fd < 0 ? -errno : os_write_all(fd, COMMONDIR, strlen(COMMONDIR));
 	return e < 0 ? e : open_inject(r, nowhere, flags);
 }

@@ -11,9 +11,8 @@
 #include "guard/caller.h"
 
 /* The place for a new name, with the caller's umask in force when 0 is returned. */
-static int new_place(struct request *r, struct place *p, enum git_act act, mode_t *ret_old)
+static int new_place(struct request *r, struct place *p, enum git_act act)
 {
-	mode_t mask;
 	int e = place_get(r, p, 0);
 
 	if (e == OUTSIDE)
@@ -28,24 +27,18 @@ static int new_place(struct request *r, struct place *p, enum git_act act, mode_
 	if (e == 0)
 		e = judge(r, p, act);
 	if (e == 0)
-		e = task_umask(r, &mask);
-	if (e == 0)
-		e = request_check(r);
-	if (e == 0)
-		*ret_old = umask(mask);
-	return e;
+		e = task_take_umask(r);
+	return e != 0 ? e : request_check(r);
 }
 
 int do_mkdir(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
-	mode_t old;
-	int e = new_place(r, &p, GIT_MKDIR, &old);
+	int e = new_place(r, &p, GIT_MKDIR);
 
 	if (e != 0)
 		return e;
 	e = request_result(mkdirat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg)));
-	umask(old);
 	if (e == NOTIFY_DONE)
 		git_made_dir(r, &p);
 	return e;
@@ -54,32 +47,25 @@ int do_mkdir(struct request *r)
 int do_mknod(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
-	mode_t old;
-	int e = new_place(r, &p, GIT_CREATE, &old);
+	int e = new_place(r, &p, GIT_CREATE);
 
 	if (e != 0)
 		return e;
-	e = request_result(mknodat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg),
-				   (dev_t)request_arg(r, r->row->arg + 1)));
-	umask(old);
-	return e;
+	return request_result(mknodat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg),
+				      (dev_t)request_arg(r, r->row->arg + 1)));
 }
 
 int do_symlink(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
 	char target[PATH_MAX];
-	mode_t old;
 	int e = request_read_path(r, r->row->arg, target);
 
 	if (e == 0)
 		e = -ENOENT;
 	if (e > 0)
-		e = new_place(r, &p, GIT_CREATE, &old);
-	if (e != 0)
-		return e;
-	umask(old);
-	return request_result(symlinkat(target, p.dir, p.name));
+		e = new_place(r, &p, GIT_CREATE);
+	return e != 0 ? e : request_result(symlinkat(target, p.dir, p.name));
 }
 
 int do_unlink(struct request *r)
@@ -110,16 +96,37 @@ int do_unlink(struct request *r)
 
 /* ------------------------------------------------------------------ two names */
 
-/* The second path of rename and link. */
-static int second_place(struct request *r, struct place *p)
+static int dir_arg(const struct request *r, int arg)
 {
-	int dirfd = r->row->dir2 < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir2);
-	char path[PATH_MAX];
-	int e = request_read_path(r, r->row->path2, path);
+	return arg < 0 ? AT_FDCWD : (int)request_arg(r, arg);
+}
 
-	if (e >= 0)
-		e = place_find(r, dirfd, path, 0, p);
-	return e != 0 ? e : place_map(r, p);
+/* The last component's place in the text, when both paths go the same way up to there. */
+static const char *same_way(const char *a, const char *b)
+{
+	const char *last = strrchr(a, '/');
+	size_t n = last ? (size_t)(last - a) + 1 : 0;
+
+	return !*a || (last && !last[1]) || strncmp(a, b, n) ? NULL : b + n;
+}
+
+/* The second path of rename and link, whose first one was 'path' and led to 'from'. */
+static int second_place(struct request *r, struct place *from, const char *path, struct place *to)
+{
+	int dirfd = dir_arg(r, r->row->dir2), e;
+	char second[PATH_MAX];
+	const char *name;
+
+	e = request_read_path(r, r->row->path2, second);
+	if (e < 0)
+		return e;
+	name = dirfd == dir_arg(r, r->row->dir) ? same_way(path, second) : NULL;
+	if (name && place_beside(from, name, to) == 0)
+		return 0;
+	e = place_keep(from);
+	if (e == 0)
+		e = place_find(r, dirfd, second, 0, to);
+	return e != 0 ? e : place_map(r, to);
 }
 
 /* One of the two is not ours: two file systems, as far as the caller can see. */
@@ -158,20 +165,25 @@ static int first_error(struct place *from, const struct place *to, int e)
 {
 	if (from->view >= 0 && faccessat(from->view, ".", F_OK, AT_EACCESS) < 0)
 		return -errno;
-	return to->view >= 0 && place_stat(from) == 0 && !from->exists ? -ENOENT : e;
+	return e == -ENAMETOOLONG && to->view >= 0 && place_stat(from) == 0 && !from->exists
+		       ? -ENOENT
+		       : e;
 }
 
 int do_rename(struct request *r)
 {
 	unsigned flags = r->row->flags < 0 ? 0 : (unsigned)request_arg(r, r->row->flags);
 	_cleanup_place_ struct place from = PLACE_NONE, to = PLACE_NONE;
-	int e = place_get(r, &from, 0), e2;
+	char path[PATH_MAX];
+	int e = request_read_path(r, r->row->path, path), e2;
 
+	if (e >= 0)
+		e = place_find(r, dir_arg(r, r->row->dir), path, 0, &from);
+	if (e == 0)
+		e = place_map(r, &from);
 	if (e < 0 && from.view < 0)
 		return e;
-	e2 = e == 0 ? place_keep(&from) : 0;
-	if (e2 == 0)
-		e2 = second_place(r, &to);
+	e2 = second_place(r, &from, path, &to);
 	if (e2 < 0 || e < 0)
 		return first_error(&from, &to, e2 < 0 ? e2 : e);
 	if (from.is_anchor || from.object >= 0 || to.is_anchor || to.object >= 0)
@@ -209,12 +221,11 @@ static int link_nameless(struct request *r, struct place *from, struct place *to
 				     AT_SYMLINK_FOLLOW));
 }
 
-static int link_from(struct request *r, struct place *from, int flags)
+static int link_from(struct request *r, struct place *from, int flags, char path[PATH_MAX])
 {
-	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir), fd;
-	char path[PATH_MAX];
-	bool slash;
+	int dirfd = dir_arg(r, r->row->dir), fd;
 	int e = request_read_path(r, r->row->path, path);
+	bool slash;
 
 	if (e < 0)
 		return e;
@@ -228,6 +239,8 @@ static int link_from(struct request *r, struct place *from, int flags)
 		e = place_stat(from);
 	if (e == 0 && from->slash && from->exists && !S_ISDIR(from->st.st_mode))
 		e = -ENOTDIR;
+	if (flags & AT_SYMLINK_FOLLOW)
+		*path = '\0'; /* where it led, the text does not say */
 	return e != 0 ? e : place_map(r, from);
 }
 
@@ -236,7 +249,8 @@ int do_link(struct request *r)
 	int flags = r->row->flags < 0 ? 0 : (int)request_arg(r, r->row->flags);
 	_cleanup_place_ struct place from = PLACE_NONE, to = PLACE_NONE;
 	struct file_verdict v;
-	int e = link_from(r, &from, flags), e2;
+	char path[PATH_MAX];
+	int e = link_from(r, &from, flags, path), e2;
 
 	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
@@ -245,10 +259,8 @@ int do_link(struct request *r)
 	e2 = place_stat(&from);
 	if (e2 == 0 && !from.exists)
 		return -ENOENT;
-	if (e2 == 0 && e == 0)
-		e2 = place_keep(&from);
 	if (e2 == 0)
-		e2 = second_place(r, &to);
+		e2 = second_place(r, &from, path, &to);
 	if (e2 < 0)
 		return e2;
 	if (to.is_anchor || to.object >= 0)
@@ -299,14 +311,12 @@ static int bind_at(struct request *r, int socket_fd, struct place *p)
 	return e;
 }
 
-int do_bind(struct request *r)
+/* Where the caller wants its socket's name; OUTSIDE when it is no name of a file. */
+static int bind_place(struct request *r, struct place *p)
 {
-	_cleanup_place_ struct place p = PLACE_NONE;
-	_cleanup_close_ int pidfd = -1, fd = -1;
 	struct sockaddr_un name = { 0 };
 	uint64_t len = request_arg(r, 2);
 	char path[sizeof(name.sun_path) + 1];
-	mode_t mask, old;
 	int e;
 
 	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof(name))
@@ -316,32 +326,31 @@ int do_bind(struct request *r)
 	if (name.sun_family != AF_UNIX || !name.sun_path[0])
 		return OUTSIDE;
 	snprintf(path, sizeof(path), "%.*s", (int)sizeof(name.sun_path), name.sun_path);
-	e = place_find(r, AT_FDCWD, path, 0, &p);
+	e = place_find(r, AT_FDCWD, path, 0, p);
 	if (e == 0)
-		e = place_map(r, &p);
-	if (e == OUTSIDE)
-		return place_outside(r, &p, true);
-	if (e == 0 && (p.is_anchor || p.object >= 0))
+		e = place_map(r, p);
+	if (e != 0)
+		return e == OUTSIDE ? place_outside(r, p, true) : e;
+	if (p->is_anchor || p->object >= 0)
 		return -EADDRINUSE;
-	if (e == 0)
-		e = place_stat(&p);
-	if (e == 0 && p.exists)
-		e = -EADDRINUSE;
+	e = place_stat(p);
+	return e == 0 && p->exists ? -EADDRINUSE : e;
+}
+
+int do_bind(struct request *r)
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	_cleanup_close_ int pidfd = -1, fd = -1;
+	int e = bind_place(r, &p);
+
 	if (e == 0)
 		e = judge(r, &p, GIT_CREATE);
 	if (e == 0)
-		e = task_umask(r, &mask);
+		e = task_take_umask(r);
 	if (e != 0)
 		return e;
 	pidfd = caller_open(r->notif);
 	fd = pidfd < 0 ? pidfd : caller_get_fd(pidfd, (int)request_arg(r, 0));
-	if (fd < 0)
-		return fd;
-	e = request_check(r);
-	if (e < 0)
-		return e;
-	old = umask(mask);
-	e = bind_at(r, fd, &p);
-	umask(old);
-	return e;
+	e = fd < 0 ? fd : request_check(r);
+	return e != 0 ? e : bind_at(r, fd, &p);
 }

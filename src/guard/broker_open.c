@@ -38,7 +38,8 @@ int open_inject(struct request *r, int fd, int flags)
 	};
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+	/* Nobody can open a directory for writing. */
+	if ((flags & O_ACCMODE) == O_RDONLY && (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)))
 		return -EISDIR;
 	if (ioctl(r->b->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
 		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
@@ -54,8 +55,10 @@ void workers_reap(struct broker *b)
 			continue;
 		if (!notify_is_valid(b->notify, w->id))
 			kill(w->pid, SIGKILL); /* the caller is gone */
-		if (waitpid(w->pid, NULL, WNOHANG) == w->pid)
+		if (waitpid(w->pid, NULL, WNOHANG) == w->pid) {
 			w->pid = 0;
+			b->n_workers--;
+		}
 	}
 }
 
@@ -93,6 +96,7 @@ static int open_fifo(struct request *r, struct place *p, int flags)
 		free_one->pid = 0;
 		return -errno;
 	}
+	r->b->n_workers++;
 	return NOTIFY_LATER;
 }
 
@@ -115,21 +119,15 @@ static int early_answer(const struct place *p, int flags)
 static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 {
 	_cleanup_close_ int fd = -1;
-	mode_t mask = 0, old = 0;
-	bool creates = !p->exists;
-	int e = creates ? task_umask(r, &mask) : 0;
+	int e = p->exists ? 0 : task_take_umask(r);
 
 	if (e == 0)
 		e = request_check(r);
 	if (e < 0)
 		return e;
-	if (creates)
-		old = umask(mask);
 	fd = os_openat2(p->dir, p->name, flags | O_CLOEXEC | O_NOCTTY,
 			flags & O_CREAT ? mode & 07777 : 0,
 			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	if (creates)
-		umask(old);
 	return fd < 0 ? fd : open_inject(r, fd, flags);
 }
 
@@ -141,7 +139,7 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 		return e;
 	if (e == 0 && !p->exists)
 		e = place_stat(p);
-	if (e == OUTSIDE || p->is_anchor || !place_is_same(p))
+	if (e == OUTSIDE || p->is_anchor || (p->exists && !place_is_same(p)))
 		return flags & (O_ACCMODE | O_TRUNC) || !p->exists
 			       ? place_outside(r, p, flags & O_CREAT && !p->exists)
 			       : OUTSIDE;
@@ -170,7 +168,6 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 static int open_tmpfile(struct request *r, struct place *p, int flags, mode_t mode)
 {
 	_cleanup_close_ int dir = -1, fd = -1;
-	mode_t mask, old;
 	int e = place_map(r, p);
 
 	if (e == 0 && p->object < 0)
@@ -187,16 +184,13 @@ static int open_tmpfile(struct request *r, struct place *p, int flags, mode_t mo
 	strncat(p->path, "/#", sizeof(p->path) - strlen(p->path) - 1);
 	e = judge(r, p, GIT_CREATE);
 	if (e == 0)
-		e = task_umask(r, &mask);
+		e = task_take_umask(r);
 	if (e == 0)
 		e = request_check(r);
 	if (e != 0)
 		return e;
-	old = umask(mask);
 	fd = openat(dir, ".", (flags & ~O_NOFOLLOW) | O_CLOEXEC, mode & 07777);
-	e = -errno;
-	umask(old);
-	return fd < 0 ? e : open_inject(r, fd, flags);
+	return fd < 0 ? -errno : open_inject(r, fd, flags);
 }
 
 static bool ends_in_slash(const char *path)

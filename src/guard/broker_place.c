@@ -347,6 +347,22 @@ int place_of(struct request *r, int object, struct place *p)
 	return place_is_same(p) ? 0 : OUTSIDE;
 }
 
+int place_beside(const struct place *p, const char *name, struct place *ret)
+{
+	size_t n = strcspn(name, "/");
+
+	if (p->dir < 0 || p->object >= 0 || n == 0 || name[0] == '.' ||
+	    name[n + strspn(name + n, "/")] || take_name(ret, name, n) < 0)
+		return -EINVAL;
+	ret->view = fcntl(p->view, F_DUPFD_CLOEXEC, 0);
+	ret->dir = p->dir;
+	ret->anchor = p->anchor;
+	ret->slash = name[n] == '/';
+	memcpy(ret->path, p->path, p->dir_len);
+	add_name(ret, MAX(p->dir_len, (size_t)1));
+	return MIN(ret->view, 0);
+}
+
 int place_open(const struct place *p)
 {
 	char name[NAME_MAX + 2];

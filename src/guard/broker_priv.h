@@ -60,6 +60,8 @@ struct broker {
 	const struct notify *notify;
 	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
 	bool nested, reads, has_caps;
+	mode_t umask; /* our own */
+	size_t n_workers;
 	struct anchor *anchors;
 	size_t n_anchors;
 	struct task tasks[BROKER_TASKS];
@@ -91,8 +93,10 @@ struct request {
 	struct task *task;
 	int root; /* the caller's, borrowed or 'own_root' */
 	int own_root;
-	bool compat; /* called with 32-bit conventions */
-	bool quiet;  /* a question and no attempt: not worth an event */
+	bool has_umask; /* our umask is the caller's now */
+	bool compat;    /* called with 32-bit conventions */
+	bool is_known;  /* the task's entry was found to be the caller's */
+	bool quiet;     /* a question and no attempt: not worth an event */
 };
 
 /* A name in a directory, found in the sandbox's view, then in the writable tree. */
@@ -141,7 +145,8 @@ const char *fd_path(int fd, char buf[32]);
 int task_find(struct request *r);
 /* An O_PATH descriptor of what lies in the caller's /proc directory: "cwd", "root", "fd/7". */
 int task_open(struct request *r, const char *name);
-int task_umask(struct request *r, mode_t *ret);
+/* The caller's umask becomes ours until broker_call() ends. 0 or -errno. */
+int task_take_umask(struct request *r);
 int do_umask(struct request *r);
 
 /* ---- broker_walk.c */
@@ -173,6 +178,9 @@ bool place_is_same(const struct place *p);
 int place_outside(struct request *r, struct place *p, bool creates);
 /* Both of place_find() with the row's first path, and place_map(). */
 int place_get(struct request *r, struct place *p, int follow);
+/* Another name in the directory of a mapped place, mapped as well; -EINVAL where that is not so
+ * simple. */
+int place_beside(const struct place *p, const char *name, struct place *ret);
 /* An O_PATH descriptor of the file itself, in the writable tree. */
 int place_open(const struct place *p);
 

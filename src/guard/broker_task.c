@@ -52,6 +52,8 @@ int task_open(struct request *r, const char *name)
 	int fd = openat(r->task->proc, name, O_PATH | O_CLOEXEC), e;
 
 	if (fd >= 0)
+		r->is_known = true;
+	if (fd >= 0)
 		return fd;
 	if (errno != ENOENT && errno != ESRCH)
 		return -errno;
@@ -90,12 +92,13 @@ static int read_status(struct task *task)
 	return 0;
 }
 
-int task_umask(struct request *r, mode_t *ret)
+static int get_umask(struct request *r, mode_t *ret)
 {
 	struct task *task = r->task;
 	int e = 0;
 
-	if (task->umask >= 0 && faccessat(task->proc, "cwd", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (task->umask >= 0 && !r->is_known &&
+	    faccessat(task->proc, "cwd", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		e = make(r->b, task, r->notif->pid);
 	if (e == 0 && task->umask < 0) {
 		e = read_status(task);
@@ -110,13 +113,25 @@ int task_umask(struct request *r, mode_t *ret)
 	return 0;
 }
 
+int task_take_umask(struct request *r)
+{
+	mode_t mask;
+	int e = get_umask(r, &mask);
+
+	if (e < 0 || mask == r->b->umask)
+		return e;
+	umask(mask);
+	r->has_umask = true;
+	return 0;
+}
+
 int do_umask(struct request *r)
 {
 	struct task *task = r->task;
 	mode_t before;
 	int mask = (int)(request_arg(r, 0) & 0777);
 
-	if (task_umask(r, &before) < 0)
+	if (get_umask(r, &before) < 0)
 		return OUTSIDE;
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		r->b->tasks[i].umask = r->b->tasks[i].tgid == task->tgid ? mask : -1;
