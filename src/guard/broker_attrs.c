@@ -83,7 +83,7 @@ static int get_object(struct request *r, int at_flags, struct place *p, int *ret
 		return e == OUTSIDE && (p->view >= 0 || p->object >= 0) ? place_outside(r, p, false)
 									: e;
 	if (!direct)
-		e = judge(r, p, GIT_CREATE);
+		e = judge(r, p, r->row->fn == do_truncate ? GIT_CREATE : GIT_TOUCH);
 	if (e == 0)
 		e = request_check(r);
 	if (e == 0)

@@ -196,6 +196,8 @@ static const char *judge_part(struct arena *arena, struct place *p, enum part pa
 {
 	bool is_git = is_git_dir(p->dir, PART_NONE);
 
+	if (act == GIT_TOUCH)
+		return NULL;
 	if (part == PART_CONFIG)
 		return is_git ? "a git configuration is changed by git, through a new file" : NULL;
 	if (part == PART_HOOKS)
@@ -251,8 +253,8 @@ static bool is_exception(struct request *r, struct place *p, const struct file_r
 		return act == GIT_MKDIR || (act == GIT_REMOVE && S_ISDIR(p->st.st_mode));
 	if (ends_in(rule->text, "hooks") && dir_ends_in(p, "/hooks"))
 		return ends_in(p->name, ".sample") && act != GIT_REPLACE;
-	return rule->by_content && act == GIT_REMOVE && fstat(p->dir, &st) == 0 &&
-	       id_ring_has(&r->b->git_dirs, st.st_dev, st.st_ino);
+	return rule->by_content && (act == GIT_REMOVE || act == GIT_TOUCH) &&
+	       fstat(p->dir, &st) == 0 && id_ring_has(&r->b->git_dirs, st.st_dev, st.st_ino);
 }
 
 int judge(struct request *r, struct place *p, enum git_act act)

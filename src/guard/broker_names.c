@@ -147,7 +147,9 @@ static int judge_move(struct request *r, struct place *from, struct place *to, u
 		v = file_rules_move(r->b->rules, to->path, from->path, S_ISDIR(to->st.st_mode));
 	if (!v.allowed && !v.rule)
 		return -EXDEV; /* out of what is writable */
-	e = flags & (RENAME_EXCHANGE | RENAME_WHITEOUT) ? 0 : git_replace(r, from, to, v.rule);
+	e = flags & (RENAME_EXCHANGE | RENAME_WHITEOUT)
+		    ? 0
+		    : git_replace(r, from, to, v.allowed ? NULL : v.rule);
 	if (e != 0)
 		return e;
 	if (!v.allowed)

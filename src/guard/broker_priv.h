@@ -188,6 +188,7 @@ int place_open(const struct place *p);
 enum git_act {
 	GIT_CREATE, /* a new file or a write into one, a link, a node */
 	GIT_MKDIR,
+	GIT_TOUCH, /* only what is known about it */
 	GIT_REMOVE,
 	GIT_REPLACE, /* a rename onto it, whose content can be looked at */
 };

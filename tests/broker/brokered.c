@@ -170,6 +170,8 @@ static void on_denied(void *ctx, const struct broker_denial *denial)
 	struct brokered *b = ctx;
 
 	b->denials++;
+	if (b->on_denied)
+		b->on_denied(b, denial);
 	snprintf(b->last_path, sizeof(b->last_path), "%s", denial->path);
 	snprintf(b->last_rule, sizeof(b->last_rule), "%s", denial->rule ? denial->rule->text : "");
 	snprintf(b->last_reason, sizeof(b->last_reason), "%s",

@@ -15,6 +15,7 @@ struct brokered {
 	unsigned
 		flags; /* of seccomp_load(); 0: neither a filter nor a read-only view, to compare */
 	void (*on_tick)(struct brokered *); /* called now and then while it runs */
+	void (*on_denied)(struct brokered *, const struct broker_denial *);
 };
 
 /* The directory is made below base; the rules allow it, and protect what is protected by default. */

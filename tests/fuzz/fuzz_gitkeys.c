@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Git configurations as a sandbox writes them; the input is the old text, a NUL, and the new. */
+#include <assert.h>
+#include <string.h>
+
+#include "spec/gitkeys.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	const char *end = size ? memchr(text, '\0', size) : NULL;
+	size_t old_len = end ? (size_t)(end - text) : 0;
+	const char *new = end ? end + 1 : text;
+	size_t new_len = end ? size - old_len - 1 : size;
+	struct arena arena = { 0 };
+	struct gitkeys keys;
+
+	/* What may be may be again: no file is refused for itself. */
+	if (!gitkeys_check(&arena, text, old_len, new, new_len, "/p/.git/modules/m"))
+		assert(!gitkeys_check(&arena, new, new_len, new, new_len, NULL));
+	if (gitkeys_parse(&arena, new, new_len, &keys) == 0)
+		for (size_t i = 0; i < keys.n; i++)
+			assert(strchr(keys.keys[i].name, '.') && keys.keys[i].value);
+	arena_release(&arena);
+	return 0;
+}
