@@ -85,7 +85,7 @@ static void on_violation(void *ctx, const char *line, const char *json)
 	}
 	if (s->debug)
 		say(s, "debug", "[SandboxDebug] ", line);
-	denials_add(&s->denials, line);
+	denials_add(&s->denials, str_starts(line, "deny ") ? line + 5 : line);
 }
 
 static void on_settings(void *ctx, bool control, const char *why)

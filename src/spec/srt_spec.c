@@ -208,10 +208,6 @@ static int fill_rest(const struct filler *f, struct err *err)
 	const struct srt_config *c = f->config;
 	int r = spec_add_env(f->spec, "SANDBOX_RUNTIME", "1", LAYER_FLAG, err);
 
-	/* Templates bring hooks, which are protected: a new repository begins without. */
-	if (r == 0 && !c->disabled)
-		r = spec_add_env(f->spec, "GIT_TEMPLATE_DIR", "", LAYER_FLAG, err);
-
 	f->spec->allow_nested = c->nested_userns;
 	f->exec->host_proc = c->weaker_nested;
 	for (size_t i = 0; i < c->unset_env.len; i++)
