@@ -10,7 +10,13 @@
 #include "wrapix.h"
 
 /* The headings that the help lists the commands under, in this order. */
-enum command_section { SECTION_SANDBOX, SECTION_SESSIONS, SECTION_HOST, SECTION_COUNT };
+enum command_section {
+	SECTION_SANDBOX,
+	SECTION_SESSIONS,
+	SECTION_CLAUDE,
+	SECTION_HOST,
+	SECTION_COUNT
+};
 
 struct command {
 	const char *name;
@@ -90,6 +96,9 @@ extern const struct command command_stop;
 extern const struct command command_log;
 extern const struct command command_allow;
 extern const struct command command_deny;
+extern const struct command command_settings;
+extern const struct command command_mode;
+extern const struct command command_check;
 extern const struct command command_doctor;
 extern const struct command command_profile;
 extern const struct command command_image;

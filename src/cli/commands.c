@@ -21,6 +21,7 @@ const struct program this_program = {
 const char *const command_sections[SECTION_COUNT] = {
 	[SECTION_SANDBOX] = "sandboxes",
 	[SECTION_SESSIONS] = "sessions",
+	[SECTION_CLAUDE] = "Claude Code's settings",
 	[SECTION_HOST] = "this machine, and wrapix itself",
 };
 
@@ -35,6 +36,9 @@ const struct command *const commands[] = {
 	&command_log,
 	&command_allow,
 	&command_deny,
+	&command_settings,
+	&command_mode,
+	&command_check,
 	&command_doctor,
 	&command_profile,
 	&command_image,

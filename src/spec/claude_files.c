@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "spec/claude.h"
+#include "spec/config.h"
 
 #ifdef __APPLE__
 #define MANAGED_DIR "/Library/Application Support/ClaudeCode"
@@ -32,13 +33,13 @@ static int add_file(struct claude_files *files, enum claude_scope scope, const c
 	int r;
 
 	strv_add(&files->arena, &files->watch, path);
-	r = os_read_file_at(AT_FDCWD, path, CLAUDE_MAX_TEXT, &text, &len);
-	if ((r == -ENOENT || r == -ENOTDIR) && !must)
-		return 0;
-	if (r < 0) {
-		err_errno(err, -r, "reading '%s'", path);
+	r = config_read(path, &text, &len, err);
+	if (r == 0 && !text && must)
+		r = err_errno(err, ENOENT, "reading '%s'", path);
+	if (r < 0)
 		return err_hint(err, "settings that cannot be read could hold rules that deny");
-	}
+	if (!text)
+		return 0;
 	source = arena_grow(&files->arena, &files->sources, &files->n, sizeof(*source));
 	*source = (struct claude_source){ .scope = scope,
 					  .path = arena_strdup(&files->arena, path),

@@ -151,7 +151,7 @@ static int read_braces(struct shell_reader *r, struct word *w)
 	}
 	if (k == 0 && r->p >= r->end)
 		k = shell_fail(r, "a ${ that does not end");
-	r->p++;
+	r->p += k == 0;
 	r->depth--;
 	return k;
 }
@@ -177,7 +177,7 @@ int shell_skip_arithmetic(struct shell_reader *r, bool loop)
 	str_release(&ignored.plain);
 	if (k == 0 && (open || shell_at(r, 0) != ')'))
 		k = shell_fail(r, "a (( that is no arithmetic");
-	r->p++;
+	r->p += k == 0;
 	return k;
 }
 
@@ -241,7 +241,7 @@ static int read_double(struct shell_reader *r, struct word *w)
 	}
 	if (k == 0 && r->p >= r->end)
 		k = shell_fail(r, "a quote that does not end");
-	r->p++;
+	r->p += k == 0;
 	r->in_double--;
 	return k;
 }
@@ -277,7 +277,7 @@ static int read_array(struct shell_reader *r, struct word *w)
 		else
 			k = shell_read_word(r, &element);
 	}
-	r->p++;
+	r->p += k == 0;
 	r->depth--;
 	return k;
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix check: what would become of a command under Claude Code's settings. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/settings.h"
+#include "spec/claude_check.h"
+
+enum { EXIT_ASK = 1, EXIT_DENY = 3 };
+
+struct check_args {
+	bool json, outside;
+	const char *command, *settings;
+};
+
+static void print_text(const struct claude_settings *s, const struct claude_verdict *v)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "%s: %s", claude_answer_name(v->answer), v->why);
+	if (v->answer == CLAUDE_EXCLUDED)
+		str_addf(&out, "; outside, %s",
+			 v->allowed ? "allow rules cover it" : "it is asked for");
+	if (v->part && *v->part) {
+		str_add(&out, "\n  part     ");
+		str_add_escaped(&out, v->part);
+	}
+	if (v->rule) {
+		str_add(&out, "\n  rule     ");
+		str_add_escaped(&out, v->rule->string ? v->rule->string : v->rule->json);
+		str_addf(&out, " (%s)\n  written  ", v->rule->key->name);
+		cli_add_origin(&out, s, v->rule);
+	}
+	str_addf(&out, "\n  mode     %s; the command runs %s\n", claude_mode_name(claude_mode(s)),
+		 v->answer == CLAUDE_DENY ? "nowhere"
+		 : v->sandboxed           ? "in the sandbox"
+					  : "outside of any sandbox");
+	fputs(out.s, stdout);
+}
+
+static void print_json(const struct claude_settings *s, const char *command,
+		       const struct claude_verdict *v)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "{\"answer\":\"%s\",\"sandboxed\":%s,\"mode\":\"%s\",\"command\":",
+		 claude_answer_name(v->answer),
+		 v->sandboxed && v->answer != CLAUDE_DENY ? "true" : "false",
+		 claude_mode_name(claude_mode(s)));
+	json_add_string(&out, command);
+	str_add(&out, ",\"why\":");
+	json_add_string(&out, v->why);
+	if (v->answer == CLAUDE_EXCLUDED)
+		str_addf(&out, ",\"outside\":\"%s\"", v->allowed ? "allow" : "ask");
+	if (v->part) {
+		str_add(&out, ",\"part\":");
+		json_add_string(&out, v->part);
+	}
+	if (v->rule) {
+		str_add(&out, ",\"rule\":");
+		cli_add_value_json(&out, v->rule);
+	}
+	str_add(&out, ",\"parts\":[");
+	for (size_t i = 0; i < v->parts.len; i++) {
+		str_add(&out, i ? "," : "");
+		json_add_string(&out, v->parts.v[i]);
+	}
+	printf("%s]}\n", out.s);
+}
+
+static int answer(const struct check_args *args, const char *command)
+{
+	_cleanup_claude_ struct claude_settings s = { .n = 0 };
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct claude_files files = { .n = 0 };
+	struct claude_question question = { .command = command, .outside = args->outside };
+	struct claude_verdict verdict;
+	struct err err = { 0 };
+	int r = cli_claude_load(args->settings, NULL, &s, &files, &err);
+
+	claude_files_release(&files);
+	if (r < 0)
+		return cli_fail(&err);
+	claude_check(&arena, &s, &question, &verdict);
+	if (args->json)
+		print_json(&s, command, &verdict);
+	else
+		print_text(&s, &verdict);
+	if (ferror(stdout) || fflush(stdout))
+		return EXIT_WRAPIX;
+	return verdict.answer == CLAUDE_DENY  ? EXIT_DENY
+	       : verdict.answer == CLAUDE_ASK ? EXIT_ASK
+					      : 0;
+}
+
+static int cmd_check(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	_cleanup_str_ struct str words = { 0 };
+	struct check_args args = { 0 };
+	struct err err = { 0 };
+	int status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	for (size_t i = 0; rest.command && rest.command[i]; i++) {
+		str_add(&words, i ? " " : "");
+		str_add_shell(&words, rest.command[i]);
+	}
+	if (!args.command == !words.s) {
+		err_usage(&err, "say the command once: after '--', or as a string after -c");
+		return cli_fail(&err);
+	}
+	return answer(&args, args.command ? args.command : words.s);
+}
+
+#define STRING(field) .kind = OPT_STRING, .offset = offsetof(struct check_args, field)
+
+static const struct opt opts[] = {
+	{ 'c', "command", "STRING", STRING(command), .help = "the command as a shell takes it" },
+	{ 0, "outside", FLAG(check_args, outside),
+	  .help = "as if the command asked to run outside the sandbox" },
+	{ 0, "json", FLAG(check_args, json), .help = "print the answer as JSON" },
+	{ 0, "settings", "FILE|JSON", STRING(settings), .complete = COMPLETE_FILE,
+	  .help = "more settings, as Claude Code's option of this name takes them" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_check = {
+	.name = "check",
+	.section = SECTION_CLAUDE,
+	.usage = "check [options] -c STRING | -- CMD...",
+	.summary = "say what would become of a command: allow, ask, deny, excluded",
+	.description =
+		"Holds a command against Claude Code's settings and runs nothing. A compound "
+		"command is taken apart, and every part counts. The answer comes with the rule, "
+		"and the file and line it is written at.\n"
+		"The exit status is 0 for allow and excluded, 1 for ask, 3 for deny.",
+	.examples = EXAMPLES("wrapix check -c 'git log | head'", "may this run?",
+			     "wrapix check --json -- rm -rf build", "the answer for a program"),
+	.syntax = { opts, .command = true },
+	.run = cmd_check,
+};
