@@ -92,10 +92,17 @@ static int begin(struct root *root, const struct plan *plan, struct err *err)
 		return err_errno(err, root->fd < 0 ? -root->fd : -root->scratch,
 				 root->fd < 0 ? "making the root" : "mounting a tmpfs");
 	/* A mount must be attached to be cloned from: the scratch file system lies under the root, on
-	 * the host's, and is detached with that. Its directories live on in their clones. */
-	r = mount_attach(root->scratch, AT_FDCWD, "/");
-	if (r == 0)
+	 * the host's, and is detached with that. Its directories live on in their clones. Where the
+	 * host's /dev is to be covered anyway it lies there, and costs no detaching. */
+	if (plan_root_of_host(plan)) {
 		r = mount_attach(root->fd, AT_FDCWD, "/");
+		if (r == 0)
+			r = mount_attach(root->scratch, root->fd, "dev");
+	} else {
+		r = mount_attach(root->scratch, AT_FDCWD, "/");
+		if (r == 0)
+			r = mount_attach(root->fd, AT_FDCWD, "/");
+	}
 	return r < 0 ? err_errno(err, -r, "attaching the new root") : 0;
 }
 
