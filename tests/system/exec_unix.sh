@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# connect(2) under wrapix exec: for everything of the sandbox's own it is what it is outside, case by case; of the
+# host's UNIX sockets only those that allowUnixSockets names can be reached, also by who swaps what the call means.
+#
+# shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for other shells; its variables
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+
+connect=$top/tests/lib/connect.py
+cp "$connect" "$tmp/connect.py" || bail "no $connect"
+cd "$project" || exit 1
+
+settings() { # settings NETWORK...: the members of "network"
+	printf '{"network":{"allowedDomains":[],"deniedDomains":[]%s},' "$1" >"$tmp/settings.json"
+	printf '"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}\n' >>"$tmp/settings.json"
+}
+inside() { timeout 60 "$wrapix" exec -s "$tmp/settings.json" -- "$@" 2>"$tmp/log/stderr"; }
+outside() { timeout 60 "$@"; }
+
+# --- every case, outside and inside ---
+
+settings ''
+mkdir "$tmp/own"
+outside python3 "$tmp/connect.py" cases "$tmp/own" >"$tmp/log/outside" 2>&1
+inside sh -c 'python3 "$1" cases "$TMPDIR"' sh "$tmp/connect.py" >"$tmp/log/inside"
+while IFS= read -r line; do
+	check "the same inside: $line" grep -Fxq -- "$line" "$tmp/log/inside"
+done <"$tmp/log/outside"
+check "there were cases to compare" test "$(wc -l <"$tmp/log/outside")" -gt 30
+check "in the project, too" sh -c 'mkdir p && [ "$("$1" exec -s "$2" -- python3 "$3" cases "$4/p" | grep "^unix, relative: ")" = "unix, relative: True" ]' \
+	sh "$wrapix" "$tmp/settings.json" "$tmp/connect.py" "$project"
+
+# --- the host's sockets ---
+
+start_server() { # start_server NAME: $tmp/NAME answers with NAME
+	mkfifo "$tmp/log/$1.in" "$tmp/log/$1.out"
+	python3 "$tmp/connect.py" serve "$tmp/$1" "$1" <"$tmp/log/$1.in" >"$tmp/log/$1.out" &
+}
+start_server open
+exec 7>"$tmp/log/open.in"
+read -r _ <"$tmp/log/open.out"
+start_server shut
+exec 8>"$tmp/log/shut.in"
+read -r _ <"$tmp/log/shut.out"
+ln -s "$tmp/shut" "$project/by-link"
+
+says() { # says WORD COMMAND...: that is what it prints
+	word=$1
+	shift
+	[ "$("$@")" = "$word" ]
+}
+check "outside the host's socket can be reached" says ok outside python3 "$tmp/connect.py" try "$tmp/shut"
+check "inside it cannot" says EACCES inside python3 "$tmp/connect.py" try "$tmp/shut"
+check "nor by a link in the project" says EACCES inside python3 "$tmp/connect.py" try "$project/by-link"
+check "nor by its directory's descriptor" says EACCES inside python3 -c '
+import os, socket, sys
+d = os.open(sys.argv[1], os.O_RDONLY)
+try:
+    socket.socket(socket.AF_UNIX).connect(f"/proc/self/fd/{d}/shut")
+    print("ok")
+except PermissionError:
+    print("EACCES")' "$tmp"
+check "nor from the child of a thread" says EACCES inside python3 -c '
+import subprocess, sys, threading
+threading.Thread(target=lambda: subprocess.run([sys.executable, *sys.argv[1:]])).start()' \
+	"$tmp/connect.py" try "$tmp/shut"
+check "the refusal is told" grep -q "unix-connect $tmp/shut" "$tmp/log/stderr"
+settings ",\"allowUnixSockets\":[\"$tmp/open\"]"
+check "one that is named can be reached" says ok inside python3 "$tmp/connect.py" try "$tmp/open"
+check "and no other" says EACCES inside python3 "$tmp/connect.py" try "$tmp/shut"
+check "a datagram socket cannot be made" says EACCES inside python3 -c '
+import socket
+try:
+    socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    print("made")
+except PermissionError:
+    print("EACCES")'
+for how in address link descriptor; do
+	mkdir "$project/$how"
+	got=$(outside python3 "$tmp/connect.py" swap $how "$tmp/open" "$tmp/shut" "$project/$how" 8<&-)
+	check "outside a swapped $how reaches the other socket ($got)" sh -c 'case $1 in *shut*) ;; *) false ;; esac' sh "$got"
+	got=$(inside python3 "$tmp/connect.py" swap $how "$tmp/open" "$tmp/shut" "$project/$how" 8<&-)
+	check "inside it does not ($got)" sh -c 'case $1 in *shut*) false ;; esac' sh "$got"
+done
+check "while who swaps an address still reaches the open one" says open inside python3 "$tmp/connect.py" swap address \
+	"$tmp/open" "$tmp/shut" "$project"
+settings ',"allowAllUnixSockets":true'
+check "allowAllUnixSockets opens all of them" says ok inside python3 "$tmp/connect.py" try "$tmp/shut"
+exec 7>&- 8>&-
+wait
+finish
