@@ -5,30 +5,54 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/path.h"
 #include "os/proc.h"
 
-_Noreturn static void ask(const char *program, const char *question)
+#define YES "allow"
+
+static bool prints_answer(const char *program)
+{
+	return !strcmp(path_name(program), "wrapix-notify");
+}
+
+/* out: where its standard output goes; -1: nowhere. */
+_Noreturn static void ask(const char *program, const char *question, int out)
 {
 	int null;
 
 	os_reset_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
 	null = open("/dev/null", O_RDWR);
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
+	dup2(null, STDIN_FILENO);
+	dup2(out < 0 ? null : out, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
 	os_close_all_but(3, NULL, 0);
 	setenv("SSH_ASKPASS_PROMPT", "confirm", 1);
-	execl(program, program, question, NULL);
+	if (out < 0)
+		execl(program, program, question, NULL);
+	else
+		execl(program, program, "--wait", "--urgency", "critical", "--action", YES "=Allow",
+		      "--action", "refuse=Refuse", "--", "wrapix", question, NULL);
 	_exit(127);
+}
+
+static bool said_yes(int fd)
+{
+	char text[sizeof(YES) + 1];
+	ssize_t n = read(fd, text, sizeof(text));
+
+	return n == sizeof(YES) && !memcmp(text, YES "\n", sizeof(YES));
 }
 
 /* The program has ended, or is to. */
 static bool take_answer(struct confirm *confirm)
 {
 	int status = 0;
+	bool yes;
 
 	loop_remove(confirm->loop, &confirm->source);
 	close(take_fd(&confirm->source.fd));
@@ -36,7 +60,12 @@ static bool take_answer(struct confirm *confirm)
 		;
 	confirm->pid = 0;
 	ticker_run(&confirm->ticker, false);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	yes = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (confirm->said >= 0) {
+		yes = yes && said_yes(confirm->said);
+		close(take_fd(&confirm->said));
+	}
+	return yes;
 }
 
 static int on_end(struct loop_source *source, uint32_t events, struct err *err)
@@ -62,6 +91,7 @@ int confirm_start(struct confirm *confirm, struct loop *loop,
 {
 	*confirm = (struct confirm){
 		.source = { .fd = -1, .on_event = on_end },
+		.said = -1,
 		.on_answer = on_answer,
 		.ctx = ctx,
 	};
@@ -73,14 +103,23 @@ int confirm_start(struct confirm *confirm, struct loop *loop,
 
 int confirm_ask(struct confirm *confirm, const char *program, const char *question, struct err *err)
 {
-	pid_t pid = fork();
-	int fd;
+	_cleanup_close_ int in = -1, out = -1;
+	int fd, ends[2];
+	pid_t pid;
 
+	if (prints_answer(program)) {
+		if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+			return err_errno(err, errno, "pipe");
+		in = ends[0];
+		out = ends[1];
+	}
+	pid = fork();
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
 	if (pid == 0)
-		ask(program, question);
+		ask(program, question, out);
 	confirm->pid = pid;
+	confirm->said = take_fd(&in);
 	fd = os_pidfd_open(pid);
 	confirm->source.fd = fd;
 	if (fd >= 0 && loop_add(confirm->loop, &confirm->source, EPOLLIN, err) == 0) {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking the user, outside of the sandbox and its terminal: a program that takes the question as its
- * argument and says yes by its exit status, as ssh-askpass does. A guest of the loop. */
+/*
+ * Asking the user, outside of the sandbox and its terminal. A guest of the loop.
+ *
+ * The program is ssh-askpass or one like it, which takes the question as its argument and says yes by
+ * its exit status; or wrapix-notify, which prints the button that the user chose.
+ */
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +18,7 @@ struct confirm {
 	struct loop_source source; /* the program's end */
 	struct ticker ticker;
 	pid_t pid; /* 0: nobody is asked */
+	int said;  /* what it prints; -1: its exit status says it */
 	int64_t deadline;
 	void (*on_answer)(void *ctx, bool yes);
 	void *ctx;

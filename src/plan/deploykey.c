@@ -181,7 +181,8 @@ static int check(const struct spec *spec, const struct host *host, struct err *e
 		}
 	if (spec->deploy_key_confirm && !keys->asker) {
 		err_set(err, ENOENT, "no program can ask you before a signature is made");
-		return err_hint(err, "install ssh-askpass, or let SSH_ASKPASS name one");
+		return err_hint(err, "start wrapix-notifyd, install ssh-askpass, or let "
+				     "SSH_ASKPASS name a program");
 	}
 	return 0;
 }

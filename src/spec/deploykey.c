@@ -61,14 +61,18 @@ static char *find_private(struct host *host, const char *name, const char *endin
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? path : NULL;
 }
 
-/* The program that can ask the user: the one that ssh would take. */
+/* The program that can ask the user: the one that ssh was told to take, our own where somebody
+ * listens, or the one that ssh would take. */
 static char *find_asker(struct host *host, char **environment)
 {
 	const char *named = host_raw_env(environment, "SSH_ASKPASS");
 	const char *path = host_raw_env(environment, "PATH");
+	const char *listener = path_join(&host->arena, host->runtime_dir, "wrapix/notify.sock");
 
 	if (named && named[0] == '/')
 		return os_find_program(&host->arena, named, path, host->project.top);
+	if (host->tools.notify && access(listener, W_OK) == 0)
+		return host->tools.notify;
 	return os_find_program(&host->arena, "ssh-askpass", path, host->project.top);
 }
 

@@ -286,9 +286,9 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	probe_mounts(spec, &host);
 	agent_probe(spec, host_raw_env(environment, "PATH"), &host);
 	git_identity_probe(&host);
-	deploy_key_probe(spec, environment, &host);
 	cgroup_probe(&host.cgroup);
 	host_probe_notify(&host);
+	deploy_key_probe(spec, environment, &host);
 	host_probe_kernel(&host);
 	*ret = host;
 	return 0;

@@ -294,6 +294,37 @@ check "... or no" has "$err" "agent refused operation"
 PATH=$tmp/none:$PATH keyed true --deploy-key-confirm
 check "without a program that asks it does not start" refused 125 "no program can ask you"
 
+# The daemon's part is played here: it takes the message and says which button was chosen.
+cat >"$tmp/bin/daemon" <<-'EOF'
+	import json, os, socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.bind(sys.argv[1])
+	s.listen()
+	print("ready", flush=True)
+	while True:
+	    c = s.accept()[0]
+	    message = json.loads(c.makefile().readline())
+	    with open(sys.argv[2], "a") as f:
+	        print(message["message"], [a["key"] if isinstance(a, dict) else a for a in message["actions"]], file=f)
+	    with open(sys.argv[3]) as f:
+	        c.sendall(f.read().encode())
+	    c.close()
+EOF
+mkdir -m 700 "$tmp/run" "$tmp/run/wrapix"
+mkfifo "$tmp/listening"
+python3 "$tmp/bin/daemon" "$tmp/run/wrapix/notify.sock" "$tmp/heard" "$tmp/button" >"$tmp/listening" 2>"$tmp/log/daemon" &
+started="$started $!"
+hear "$tmp/listening"
+echo '{"action":"allow"}' >"$tmp/button"
+XDG_RUNTIME_DIR=$tmp/run keyed 'git fetch -q' --deploy-key-confirm
+check "a notification asks too: the button for yes" ended 0
+check "... with the question" has "$tmp/heard" "to log in as $me@[127.0.0.1]:$ed?"
+for button in '{"action":"refuse"}' '{"action":""}' '{}' ''; do
+	echo "$button" >"$tmp/button"
+	XDG_RUNTIME_DIR=$tmp/run keyed 'git fetch -q' --deploy-key-confirm
+	check "... any other answer is a no: $button" has "$err" "agent refused operation"
+done
+
 # --- as a file ---
 
 keyed 'git fetch -q && git commit -q --allow-empty -m file && git log -1 --format=%G? && [ "$WRAPIX_DEPLOY_KEY" = /etc/wrapix/ssh/deploy ] && [ -z "$SSH_AUTH_SOCK" ]' --deploy-key-mode file
