@@ -28,7 +28,7 @@
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
 	 O_PATH | O_TMPFILE)
 
-int open_inject(struct request *r, int fd, int flags)
+int open_inject_any(struct request *r, int fd, int flags)
 {
 	struct seccomp_notif_addfd add = {
 		.id = r->notif->id,
@@ -36,14 +36,20 @@ int open_inject(struct request *r, int fd, int flags)
 		.srcfd = (uint32_t)fd,
 		.newfd_flags = flags & O_CLOEXEC,
 	};
+
+	if (ioctl(r->b->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+	return NOTIFY_LATER;
+}
+
+int open_inject(struct request *r, int fd, int flags)
+{
 	struct stat st;
 
 	/* Nobody can open a directory for writing. */
 	if ((flags & O_ACCMODE) == O_RDONLY && (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)))
 		return -EISDIR;
-	if (ioctl(r->b->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
-		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
-	return NOTIFY_LATER;
+	return open_inject_any(r, fd, flags);
 }
 
 void workers_reap(struct broker *b)
@@ -73,13 +79,13 @@ _Noreturn static void wait_for_fifo(struct request *r, int dir, const char *name
 		_exit(1);
 	signal(SIGTERM, SIG_DFL);
 	fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC);
-	e = fd < 0 ? -errno : open_inject(r, fd, flags);
+	e = fd < 0 ? -errno : open_inject_any(r, fd, flags);
 	if (e < 0)
 		notify_answer((struct notify *)r->b->notify, r->notif->id, e);
 	_exit(0);
 }
 
-static int open_fifo(struct request *r, struct place *p, int flags)
+int open_fifo(struct request *r, int dir, const char *name, int flags)
 {
 	struct worker *free_one = NULL;
 
@@ -91,7 +97,7 @@ static int open_fifo(struct request *r, struct place *p, int flags)
 	free_one->id = r->notif->id;
 	free_one->pid = fork();
 	if (free_one->pid == 0)
-		wait_for_fifo(r, p->dir, p->name, flags & ~(O_CREAT | O_EXCL));
+		wait_for_fifo(r, dir, name, flags & ~(O_CREAT | O_EXCL));
 	if (free_one->pid < 0) {
 		free_one->pid = 0;
 		return -errno;
@@ -160,7 +166,7 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 		return e;
 	if (p->exists && S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) &&
 	    (flags & O_ACCMODE) != O_RDWR)
-		return open_fifo(r, p, flags);
+		return open_fifo(r, p->dir, p->name, flags);
 	return open_here(r, p, flags, mode);
 }
 
@@ -232,6 +238,20 @@ static bool is_change(int flags)
 	return !(flags & O_CREAT) || !(flags & O_DIRECTORY);
 }
 
+/* The answer to a call that is not ours, where reading is denied by name: it is not let go on, or
+ * its path could be another by then. What writes may: there the kernel refuses whatever it finds. */
+static int not_ours(struct request *r, int flags, const char *path)
+{
+	int e;
+
+	if (!r->b->reads || (flags & O_ACCMODE) != O_RDONLY)
+		return OUTSIDE;
+	if ((flags & O_CREAT) && (flags & O_DIRECTORY))
+		return -EINVAL;
+	e = open_read(r, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+	return e == -ENOENT && (flags & O_CREAT) ? -EROFS : e;
+}
+
 int do_open(struct request *r)
 {
 	int arg = r->row->arg, flags = r->row->fixed;
@@ -243,10 +263,13 @@ int do_open(struct request *r)
 		flags = (int)request_arg(r, arg++);
 	mode = (mode_t)request_arg(r, arg);
 	flags &= VALID;
-	if (!is_change(flags))
+	if ((flags & O_PATH) || (!r->b->reads && !is_change(flags)))
 		return OUTSIDE;
 	e = request_read_path(r, r->row->path, path);
-	return e < 0 ? e : open_path(r, flags, mode, path);
+	if (e < 0)
+		return e;
+	e = is_change(flags) ? open_path(r, flags, mode, path) : OUTSIDE;
+	return e == OUTSIDE ? not_ours(r, flags, path) : e;
 }
 
 /* The caller's limits on the way are kept by going it once with them, in its own view. */
@@ -278,6 +301,8 @@ int do_openat2(struct request *r)
 	uint64_t size = request_arg(r, 3);
 	int e;
 
+	if (r->b->reads)
+		return -ENOSYS; /* what it would do is in memory; callers know how to do without */
 	if (size < sizeof(how) || size > sizeof(how) + sizeof(rest))
 		return OUTSIDE; /* refused, or from a time to come: what is read-only stays it */
 	if (request_read(r, r->row->arg, &how, sizeof(how)) < 0)

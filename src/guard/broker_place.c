@@ -24,14 +24,13 @@ void place_release(struct place *p)
 	close_ptr(&p->own_dir);
 }
 
-/* The current path of a descriptor, as the mount tree has it that the file lies in. */
-static int path_of(struct broker *b, int fd, char *buf, size_t size)
+int place_path(struct broker *b, int fd, char buf[PATH_MAX])
 {
 	char name[16];
 	ssize_t n;
 
 	snprintf(name, sizeof(name), "%d", fd);
-	n = readlinkat(b->own_fds, name, buf, size - 1);
+	n = readlinkat(b->own_fds, name, buf, PATH_MAX - 1);
 	if (n < 0)
 		return -errno;
 	buf[n] = '\0';
@@ -74,7 +73,6 @@ static int take_name(struct place *p, const char *name, size_t n)
 static int find_parent(struct request *r, int *start, char *path, int *links, struct place *p)
 {
 	size_t len = strlen(path), at;
-	bool outside = false;
 	int e;
 
 	p->slash = len > 0 && path[len - 1] == '/';
@@ -88,9 +86,7 @@ static int find_parent(struct request *r, int *start, char *path, int *links, st
 		path[len] = '\0';
 	e = take_name(p, path + at, strlen(path + at));
 	path[at] = '\0';
-	p->view = at ? walk_dir(r, *start, path, links, &outside) : take_fd(start);
-	if (outside)
-		return OUTSIDE;
+	p->view = at ? walk_dir(r, *start, path, links) : take_fd(start);
 	if (p->view < 0 || e == 0)
 		return MIN(p->view, 0);
 	return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : e;
@@ -147,16 +143,15 @@ static int set_root(struct request *r)
  * our own, so it is gone again, by hand. */
 static int follow_proc(struct request *r, int start, const char *dir, int *links, struct place *p)
 {
-	bool outside = false;
 	int fd;
 
 	if (*dir) {
-		fd = walk_by_hand(r, start, dir, links, &outside);
+		fd = walk_by_hand(r, start, dir, links);
 		close_ptr(&p->view);
 		p->view = fd;
 	}
 	if (p->view < 0)
-		return outside ? OUTSIDE : p->view;
+		return p->view;
 	fd = openat(p->view, p->name, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : place_of(r, fd, p);
 }
@@ -281,7 +276,7 @@ int place_map(struct request *r, struct place *p)
 		return 0; /* place_of() did it */
 	if (!*p->name)
 		return map_directory(r, p);
-	n = path_of(r->b, p->view, p->path, PATH_MAX);
+	n = place_path(r->b, p->view, p->path);
 	if (n <= 0)
 		return n < 0 ? n : OUTSIDE;
 	p->anchor = find_anchor(r->b, p->path);
@@ -318,7 +313,7 @@ bool place_is_same(const struct place *p)
 
 int place_of(struct request *r, int object, struct place *p)
 {
-	int n = path_of(r->b, object, p->path, PATH_MAX);
+	int n = place_path(r->b, object, p->path);
 	char *last;
 
 	close_ptr(&p->object);

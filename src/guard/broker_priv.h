@@ -147,15 +147,17 @@ int task_find(struct request *r);
 int task_open(struct request *r, const char *name);
 /* The caller's umask becomes ours until broker_call() ends. 0 or -errno. */
 int task_take_umask(struct request *r);
+/* The process (or the thread) as it is called in its own namespace. */
+int task_number(struct request *r, bool thread, char buf[32]);
 int do_umask(struct request *r);
 
 /* ---- broker_walk.c */
 /* Where a path starts: the caller's working directory or its descriptor; -errno. */
 int walk_start(struct request *r, int dirfd);
-/* A directory, all links followed, O_PATH; OUTSIDE is in *ret_outside. 'links' counts. */
-int walk_dir(struct request *r, int start, const char *path, int *links, bool *ret_outside);
+/* A directory, all links followed, O_PATH; 'links' counts. */
+int walk_dir(struct request *r, int start, const char *path, int *links);
 /* The same, a component at a time. */
-int walk_by_hand(struct request *r, int start, const char *path, int *links, bool *ret_outside);
+int walk_by_hand(struct request *r, int start, const char *path, int *links);
 
 /* ---- broker_place.c */
 /* Finds the place that a path means. 0, OUTSIDE, -errno. */
@@ -168,6 +170,9 @@ int place_find(struct request *r, int dirfd, const char *path, int follow, struc
 int place_of(struct request *r, int object, struct place *p);
 /* Finds the directory in the writable tree, and the resolved path. 0, OUTSIDE, -errno. */
 int place_map(struct request *r, struct place *p);
+/* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
+ * there is none, -errno. */
+int place_path(struct broker *b, int fd, char buf[PATH_MAX]);
 /* What exists at the place, into p->st; 0 also when nothing does. */
 int place_stat(struct place *p);
 /* Before another place is mapped: makes the directory this place's own. */
@@ -223,4 +228,11 @@ int do_utime(struct request *r);
 int do_xattr(struct request *r);
 /* Puts the descriptor into the caller as the call's result. */
 int open_inject(struct request *r, int fd, int flags);
+/* Of the sandbox's own view: a directory will do as well. */
+int open_inject_any(struct request *r, int fd, int flags);
+/* A child waits for the other end, and answers. */
+int open_fifo(struct request *r, int dir, const char *name, int flags);
+
+/* ---- broker_read.c */
+int open_read(struct request *r, const char *path, int flags);
 void workers_reap(struct broker *b);

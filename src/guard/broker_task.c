@@ -125,6 +125,25 @@ int task_take_umask(struct request *r)
 	return 0;
 }
 
+int task_number(struct request *r, bool thread, char buf[32])
+{
+	_cleanup_close_ int fd = openat(r->task->proc, "status", O_RDONLY | O_CLOEXEC);
+	const char *key = thread ? "\nNSpid:" : "\nNStgid:";
+	char text[4096], *at, *end;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	at = strstr(text, key);
+	end = at ? strchr(at + 1, '\n') : NULL;
+	if (!end)
+		return -ESRCH;
+	*end = '\0';
+	snprintf(buf, 32, "%lu", strtoul(strrchr(at, '\t') + 1, NULL, 10));
+	return 0;
+}
+
 int do_umask(struct request *r)
 {
 	struct task *task = r->task;

@@ -26,8 +26,7 @@ struct walk {
 	struct request *r;
 	int at; /* O_PATH */
 	int *links;
-	bool in_task; /* in the caller's own directory of our /proc */
-	char *rest;   /* from 'next' on; as long as so many links can make it */
+	char *rest; /* from 'next' on; as long as so many links can make it */
 	size_t next;
 };
 
@@ -89,7 +88,21 @@ static int push(struct walk *w, int link)
 	return w->at < 0 ? -errno : 0;
 }
 
-/* A link of procfs leads to a file and not to a name. "self" would be us: it is the caller. */
+/* "self" in a procfs, which would be us, or nobody: the caller's directory, by the number that it
+ * has in its own namespace. */
+static int open_self(struct walk *w, bool thread)
+{
+	char number[32], tid[32], name[80];
+
+	if (task_number(w->r, false, number) < 0 || task_number(w->r, true, tid) < 0) {
+		errno = ESRCH;
+		return -1;
+	}
+	snprintf(name, sizeof(name), thread ? "%s/task/%s" : "%s", number, tid);
+	return openat(w->at, name, O_DIR);
+}
+
+/* A link of procfs leads to a file and not to a name. */
 static int follow_proc(struct walk *w, const char *name, int link)
 {
 	struct stat st;
@@ -97,19 +110,14 @@ static int follow_proc(struct walk *w, const char *name, int link)
 
 	if (fstat(w->at, &st) < 0)
 		return -errno;
-	if (!w->in_task && st.st_ino == PROC_ROOT_INO) {
-		if (strcmp(name, "self") != 0 && strcmp(name, "thread-self") != 0)
-			return push(w, link);
-		fd = task_open(w->r, ".");
-		if (fd < 0)
-			return fd;
-		w->in_task = true;
-	} else {
+	if (st.st_ino != PROC_ROOT_INO)
 		fd = openat(w->at, name, O_PATH | O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
-		w->in_task = false;
-	}
+	else if (!strcmp(name, "self") || !strcmp(name, "thread-self"))
+		fd = open_self(w, name[0] == 't');
+	else
+		return push(w, link);
+	if (fd < 0)
+		return -errno;
 	if (++*w->links > LINKS_MAX) {
 		close(fd);
 		return -ELOOP;
@@ -122,8 +130,6 @@ static int step_up(struct walk *w)
 {
 	int fd;
 
-	if (w->in_task)
-		return OUTSIDE; /* that would be our /proc and not the caller's */
 	if (same_file(w->at, w->r->root))
 		return 0;
 	fd = openat(w->at, "..", O_DIR);
@@ -182,7 +188,7 @@ static int walk_slowly(struct walk *w, int start)
 	return e;
 }
 
-int walk_by_hand(struct request *r, int start, const char *path, int *links, bool *ret_outside)
+int walk_by_hand(struct request *r, int start, const char *path, int *links)
 {
 	struct walk w = { .r = r, .at = -1, .links = links, .rest = r->b->rest };
 	size_t n = strlen(path);
@@ -192,22 +198,20 @@ int walk_by_hand(struct request *r, int start, const char *path, int *links, boo
 		return -ENAMETOOLONG;
 	memcpy(w.rest, path, n + 1);
 	e = walk_slowly(&w, *path == '/' ? r->root : start);
-	*ret_outside = e == OUTSIDE;
-	if (e != 0) {
+	if (e < 0) {
 		close_ptr(&w.at);
-		return e < 0 ? e : -EROFS;
+		return e;
 	}
 	return w.at;
 }
 
-int walk_dir(struct request *r, int start, const char *path, int *links, bool *ret_outside)
+int walk_dir(struct request *r, int start, const char *path, int *links)
 {
 	bool absolute = *path == '/';
 	const char *below = path + strspn(path, "/");
 	int fd = os_openat2(absolute ? r->root : start, *below ? below : ".", O_DIR, 0,
 			    (absolute ? RESOLVE_IN_ROOT : RESOLVE_BENEATH) | RESOLVE_NO_MAGICLINKS);
 
-	*ret_outside = false;
 	/* Whatever was wrong: the other way says it as the kernel would. */
-	return fd >= 0 ? fd : walk_by_hand(r, start, path, links, ret_outside);
+	return fd >= 0 ? fd : walk_by_hand(r, start, path, links);
 }

@@ -19,6 +19,7 @@
 
 #include "brokered.h"
 #include "lib/tap.h"
+#include "os/linux/seccomp.h"
 
 /* Shared with the process inside. */
 static struct {
@@ -334,6 +335,47 @@ static int fifos(void *ctx)
 	return 0;
 }
 
+static int reads(void *ctx)
+{
+	struct open_how how = { .flags = O_RDONLY };
+	char buf[100], path[64];
+	int fd;
+
+	(void)ctx;
+	fd = open("readme", O_RDONLY);
+	expect(fd, 0, "a file that nobody denies");
+	check(!(fcntl(fd, F_GETFD) & FD_CLOEXEC), "as it was asked for");
+	close(fd);
+	expect(open("sub/a.env", O_RDONLY), EACCES, "a denied one");
+	expect(open("sub/a.env", O_RDWR), EACCES, "also for writing");
+	expect(open("sub/a.env", O_RDONLY | O_CREAT, 0600), EACCES, "also with O_CREAT");
+	expect(open("sub/new.env", O_WRONLY | O_CREAT, 0600), EACCES, "also when it is new");
+	expect(symlink("sub/a.env", "link"), 0, "a link");
+	expect(open("link", O_RDONLY), EACCES, "is no way round");
+	expect(rename("sub/a.env", "sub/a.txt"), EACCES, "nor is another name");
+	expect(link("sub/a.env", "sub/b.txt"), EACCES, "nor a second one");
+	fd = open("sub/a.env", O_PATH);
+	expect(fd, 0, "O_PATH gives no content");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	expect(open(path, O_RDONLY), EACCES, "and does not lead to it");
+	expect((int)syscall(SYS_openat2, AT_FDCWD, "readme", &how, sizeof(how)), ENOSYS,
+	       "openat2 is not there");
+	fd = open("/proc/self/status", O_RDONLY);
+	check(fd >= 0 && read(fd, buf, 5) == 5 && !memcmp(buf, "Name:", 5), "/proc/self");
+	fd = open("sub", O_RDONLY | O_DIRECTORY);
+	expect(fd, 0, "a directory");
+	expect(openat(fd, "a.env", O_RDONLY), EACCES, "and from there");
+	expect(mkdirat(fd, "x", 0700), 0, "what we gave of it");
+	expect(openat(fd, "..", O_RDONLY | O_DIRECTORY), 0, "is the view's");
+	expect(open("/dev/null", O_RDONLY), 0, "a device");
+	expect(open("nope", O_RDONLY), ENOENT, "nothing");
+	expect(open("nope", O_RDONLY | O_CREAT, 0600), 0, "made by a reader");
+	expect(open("readme/x", O_RDONLY), ENOTDIR, "no directory");
+	expect(open("readme/", O_RDONLY), ENOTDIR, "nor with a slash");
+	expect(open("link", O_RDONLY | O_NOFOLLOW), ELOOP, "O_NOFOLLOW");
+	return 0;
+}
+
 static void run(const char *name, int (*fn)(void *), void (*prepare)(struct brokered *))
 {
 	struct brokered b;
@@ -376,6 +418,19 @@ static void prepare_protected(struct brokered *b)
 	brokered_deny(b, FILE_DENY_WRITE, path);
 }
 
+static void prepare_reads(struct brokered *b)
+{
+	char path[512];
+
+	write_file(b, "readme");
+	snprintf(path, sizeof(path), "%s/sub", b->dir);
+	mkdir(path, 0755);
+	write_file(b, "sub/a.env");
+	snprintf(path, sizeof(path), "%s/**/*.env", b->dir);
+	brokered_deny(b, FILE_DENY_READ, path);
+	b->flags |= SECCOMP_NOTIFY_READS;
+}
+
 int main(void)
 {
 	log_ = mmap(NULL, sizeof(*log_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -385,5 +440,6 @@ int main(void)
 	run("protected", protected_, prepare_protected);
 	run("sockets", sockets, NULL);
 	run("fifos", fifos, NULL);
+	run("reads", reads, prepare_reads);
 	return done();
 }
