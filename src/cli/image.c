@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "image/unpack.h"
 #include "os/proc.h"
 
 struct list_args {
@@ -230,6 +231,26 @@ static int cmd_verify(int argc, char **argv)
 	return with_image(argc, argv, NULL, verify);
 }
 
+static int unpack(struct store *store, struct oci_image *image, _unused_ void *args,
+		  _unused_ const char *name, struct err *err)
+{
+	struct arena arena = { 0 };
+	char *path;
+	int lock = unpack_image(store, image, &arena, &path, err);
+
+	if (lock >= 0) {
+		puts(path);
+		close(lock);
+	}
+	arena_release(&arena);
+	return MIN(lock, 0);
+}
+
+static int cmd_unpack(int argc, char **argv)
+{
+	return with_image(argc, argv, NULL, unpack);
+}
+
 /* --- giving it to an engine --- */
 
 static int run_podman(struct arena *arena, const char *const *words, struct err *err)
@@ -375,6 +396,14 @@ const struct command command_image_verify = {
 	.summary = "read all of an image and compare it with its digests",
 	.syntax = { no_opts, ONE_IMAGE },
 	.run = cmd_verify,
+};
+
+const struct command command_image_unpack = {
+	.name = "unpack",
+	.usage = "unpack NAME",
+	.summary = "unpack an image once, and print where its files are",
+	.syntax = { no_opts, ONE_IMAGE },
+	.run = cmd_unpack,
 };
 
 const struct command command_image_load = {

@@ -6,7 +6,8 @@
 #include "image/store.h"
 
 extern const struct command command_image_build, command_image_list, command_image_show,
-	command_image_verify, command_image_load, command_image_remove, command_image_gc;
+	command_image_verify, command_image_unpack, command_image_load, command_image_remove,
+	command_image_gc;
 
 /* $XDG_CACHE_HOME/wrapix/images. */
 int image_open_store(struct store *store, struct err *err);

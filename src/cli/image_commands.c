@@ -14,9 +14,15 @@ const struct program this_program = {
 const char *const command_sections[SECTION_COUNT] = { [SECTION_SANDBOX] = "commands" };
 
 const struct command *const commands[] = {
-	&command_image_build, &command_image_list,
-	&command_image_show,  &command_image_verify,
-	&command_image_load,  &command_image_remove,
-	&command_image_gc,    &command_help,
-	&command_version,     NULL,
+	&command_image_build,
+	&command_image_list,
+	&command_image_show,
+	&command_image_verify,
+	&command_image_unpack,
+	&command_image_load,
+	&command_image_remove,
+	&command_image_gc,
+	&command_help,
+	&command_version,
+	NULL,
 };

@@ -27,8 +27,8 @@ static int cmd_image(_unused_ int argc, char **argv)
 
 static const char *const *actions(_unused_ const char *name)
 {
-	static const char *const words[] = { "build",  "list", "show", "verify", "load",
-					     "remove", "gc",   "help", NULL };
+	static const char *const words[] = { "build", "list",   "show", "verify", "unpack",
+					     "load",  "remove", "gc",   "help",   NULL };
 
 	return words;
 }

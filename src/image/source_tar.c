@@ -4,36 +4,9 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <locale.h>
-#include <string.h>
 
+#include "image/names.h"
 #include "image/source_priv.h"
-
-/* "./usr/bin/" becomes "usr/bin"; NULL for what leaves the root. */
-static const char *clean_name(const char *name, char *buffer, size_t size)
-{
-	size_t len = 0;
-
-	if (!name)
-		return NULL;
-	while (*name) {
-		size_t part = strcspn(name, "/");
-
-		if (part == 2 && !strncmp(name, "..", 2))
-			return NULL;
-		if (part && !(part == 1 && *name == '.')) {
-			if (len + part + 2 > size)
-				return NULL;
-			if (len)
-				buffer[len++] = '/';
-			memcpy(buffer + len, name, part);
-			len += part;
-		}
-		name += part;
-		name += strspn(name, "/");
-	}
-	buffer[len] = '\0';
-	return buffer;
-}
 
 static ssize_t read_tar(void *from, void *buffer, size_t len)
 {
@@ -45,11 +18,10 @@ static ssize_t read_tar(void *from, void *buffer, size_t len)
 static int take_entry(struct archive *tar, struct archive_entry *entry, source_fn *fn, void *ctx,
 		      struct err *err)
 {
-	char name[4096], target[4096];
+	char name[NAME_SIZE], target[NAME_SIZE];
 	const char *given = archive_entry_pathname(entry), *link = archive_entry_hardlink(entry);
 
-	if (!clean_name(given, name, sizeof(name)) ||
-	    (link && !clean_name(link, target, sizeof(target))))
+	if (!name_clean(given, name) || (link && !name_clean(link, target)))
 		return err_set(err, EBADMSG, "the archive has an entry '%s' that leaves its root",
 			       given ?: "");
 	if (!*name)

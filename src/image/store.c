@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "image/unpack.h"
 #include "os/fs.h"
 
 static int open_dir(int at, const char *path, struct err *err)
@@ -186,6 +187,8 @@ int store_gc(struct store *store, struct store_gc *ret, struct err *err)
 		qsort(keep.digests, keep.n, DIGEST_HEX, compare);
 	if (r == 0)
 		r = sweep(store->blobs, &keep, ret, err);
+	if (r == 0)
+		r = unpack_gc(store, &index, err);
 	arena_release(&keep.arena);
 	oci_index_release(&index);
 	flock(store->use, LOCK_SH);

@@ -113,6 +113,48 @@ check "a killed build is no build" is "$rc" 0
 wx image verify one
 check "... and has hurt nothing" is "$rc" 0
 
+# --- unpacking ---
+wx image unpack one
+check "an image is unpacked" is "$rc" 0
+merged=$(cat "$out")
+check "... to what went in" sh -c 'cmp "$1/usr/lib/big/data" elsewhere/other/usr/lib/big/data && [ "$1/usr/bin/busybox" -ef "$1/usr/bin/second-name" ] &&
+	[ "$(readlink "$1/bin")" = usr/bin ]' sh "$merged"
+check "... without set-user-ID bits" is "$(find "$merged" -perm /6000)" ""
+check "... (control) which it has" is "$(find elsewhere/other -perm /6000 | wc -l)" 1
+# Each layer of the fuzzer's corpus as an image of its own, on a root with a link that leads out of it.
+mkdir "$tmp/outside"
+cat >"$tmp/image.py" <<-END
+	import hashlib, io, json, os, sys, tarfile
+	store, layer, outside = sys.argv[1:]
+	def blob(data):
+	    digest = hashlib.sha256(data).hexdigest()
+	    open(f"{store}/blobs/sha256/{digest}", "wb").write(data)
+	    return {"digest": "sha256:" + digest, "size": len(data), "mediaType": "application/vnd.oci.image.layer.v1.tar+gzip"}
+	below = io.BytesIO()
+	tar = tarfile.open(fileobj=below, mode="w")
+	for name, target in ("out", outside), ("l", outside):
+	    entry = tarfile.TarInfo(name); entry.type = tarfile.SYMTYPE; entry.linkname = target
+	    tar.addfile(entry)
+	tar.close()
+	layers = [blob(below.getvalue()), blob(open(layer, "rb").read())]
+	config = blob(json.dumps({"rootfs": {"diff_ids": [l["digest"] for l in layers]}}).encode())
+	manifest = blob(json.dumps({"config": config, "layers": layers}).encode())
+	manifest["annotations"] = {"org.opencontainers.image.ref.name": "hostile"}
+	index = json.load(open(f"{store}/index.json"))
+	index["manifests"] = [m for m in index["manifests"] if m["annotations"] != manifest["annotations"]] + [manifest]
+	json.dump(index, open(f"{store}/index.json", "w"))
+END
+touch "$tmp/mark"
+for layer in "$top"/tests/fuzz/corpus/layer/*; do
+	python3 "$tmp/image.py" "$store" "$layer" "$tmp/outside"
+	wx image unpack hostile
+	check "${layer##*/}: unpacked or refused" sh -c '[ "$1" = 0 ] || [ "$1" = 125 ]' sh "$rc"
+	check "... and nothing outside was touched" is "$(find "$tmp/outside" "$HOME" -path "$store" -prune -o -newer "$tmp/mark" -print)" ""
+done
+wx image remove hostile
+wx image gc
+check "gc removes unpacked roots that no image has" is "$(find "$store/roots" -mindepth 1 -maxdepth 1 -type d)" "$merged"
+
 # --- wrong input ---
 for from in rootfs:/nonexistent tar:/nonexistent tar:/etc/passwd frob "tar:$tmp/evil.tar"; do
 	python3 - "$tmp/evil.tar" <<-END

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The merged root of an image, made once. A child does the unpacking, with Landlock between it and
+ * everything but the directory it fills; it is renamed into place when it is whole, so that a kill
+ * leaves a directory that nobody uses and gc removes.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "image/unpack.h"
+#include "os/fs.h"
+#include "os/linux/landlock.h"
+
+#define ROOTS "roots"
+
+static int unpack_layers(struct store *store, const struct oci_image *image, int root,
+			 struct err *err)
+{
+	struct unpack_limits left = UNPACK_LIMITS;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < image->n_layers; i++) {
+		const struct blob_ref *blob = &image->layers[i].blob;
+		_cleanup_close_ int fd = -1;
+
+		r = blob_verify(store->blobs, blob, err);
+		fd = r < 0 ? r : blob_open(store->blobs, blob, err);
+		r = fd < 0 ? fd : unpack_layer(root, fd, &left, err);
+		if (r < 0)
+			err_wrap(err, "layer %zu", i + 1);
+	}
+	return r;
+}
+
+/* In the child: whatever a layer makes libarchive do, it can write here and nowhere else. */
+static int confine(const char *path, struct err *err)
+{
+	const struct landlock_rule rules[] = { { path, LANDLOCK_WRITE } };
+	int abi = landlock_abi();
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_errno(err, errno, "no_new_privs");
+	return landlock_handles_files(abi) ? landlock_restrict(abi, rules, ARRAY_LEN(rules), err)
+					   : 0;
+}
+
+_Noreturn static void child_main(struct store *store, const struct oci_image *image,
+				 const char *path, int status)
+{
+	struct err err = { 0 };
+	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = root < 0 ? err_errno(&err, errno, "opening '%s'", path) : confine(path, &err);
+
+	if (r == 0)
+		r = unpack_layers(store, image, root, &err);
+	/* The parent is gone when this fails; there is nobody to tell. */
+	if (r < 0)
+		(void)os_write_all(status, &err, sizeof(err));
+	_exit(r < 0);
+}
+
+static int unpack_in_child(struct store *store, const struct oci_image *image, const char *path,
+			   struct err *err)
+{
+	struct err reported;
+	int status[2], result;
+	pid_t pid;
+	ssize_t n;
+
+	if (pipe2(status, O_CLOEXEC) < 0)
+		return err_errno(err, errno, "pipe");
+	pid = fork();
+	if (pid == 0)
+		child_main(store, image, path, status[1]);
+	close(status[1]);
+	n = pid < 0 ? -1 : read(status[0], &reported, sizeof(reported));
+	close(status[0]);
+	if (pid < 0)
+		return err_errno(err, errno, "fork");
+	while (waitpid(pid, &result, 0) < 0 && errno == EINTR)
+		;
+	if (n == sizeof(reported)) {
+		*err = reported;
+		return -err->code;
+	}
+	return result ? err_set(err, EIO, "the unpacking process ended unexpectedly") : 0;
+}
+
+/* A root of ours and what it stands for: "DIGEST" and "DIGEST.lock". */
+static int lock_root(int roots, const char *digest, int how, struct err *err)
+{
+	char name[DIGEST_HEX + 8];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s.lock", digest);
+	fd = openat(roots, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(err, errno, "opening '%s'", name);
+	while (flock(fd, how) < 0)
+		if (errno != EINTR) {
+			int code = errno;
+
+			close(fd);
+			return err_errno(err, code, "locking '%s'", name);
+		}
+	return fd;
+}
+
+static int make_root(struct store *store, const struct oci_image *image, int roots, const char *dir,
+		     struct err *err)
+{
+	char temporary[64], path[4096];
+	int r;
+
+	snprintf(temporary, sizeof(temporary), ".new-%.16s-%d", image->manifest.digest, getpid());
+	snprintf(path, sizeof(path), "%s/%s", dir, temporary);
+	os_remove_tree(roots, temporary);
+	if (mkdirat(roots, temporary, 0755) < 0)
+		return err_errno(err, errno, "making '%s'", path);
+	r = unpack_in_child(store, image, path, err);
+	if (r == 0 && renameat(roots, temporary, roots, image->manifest.digest) < 0)
+		r = err_errno(err, errno, "keeping '%s'", path);
+	if (r < 0)
+		os_remove_tree(roots, temporary);
+	return r;
+}
+
+int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
+		 char **ret_path, struct err *err)
+{
+	char link[32];
+	char *dir;
+	_cleanup_close_ int roots = -1;
+	int lock;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", store->dir);
+	dir = os_realpath(arena, link);
+	if (mkdirat(store->dir, ROOTS, 0755) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "making '%s'", ROOTS);
+	roots = openat(store->dir, ROOTS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (roots < 0 || !dir)
+		return err_errno(err, errno, "opening '%s'", ROOTS);
+	dir = arena_printf(arena, "%s/" ROOTS, dir);
+	lock = lock_root(roots, image->manifest.digest, LOCK_SH, err);
+	if (lock < 0)
+		return lock;
+	*ret_path = arena_printf(arena, "%s/%s", dir, image->manifest.digest);
+	if (faccessat(roots, image->manifest.digest, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return lock;
+	/* Whoever comes second waits, and then finds it made. */
+	while (flock(lock, LOCK_EX) < 0 && errno == EINTR)
+		;
+	if (faccessat(roots, image->manifest.digest, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    make_root(store, image, roots, dir, err) < 0) {
+		close(lock);
+		return -err->code;
+	}
+	flock(lock, LOCK_SH);
+	return lock;
+}
+
+static bool is_wanted(const struct oci_index *index, const char *name)
+{
+	for (size_t i = 0; i < index->n; i++)
+		if (!strcmp(index->names[i].manifest.digest, name))
+			return true;
+	return false;
+}
+
+int unpack_gc(struct store *store, const struct oci_index *index, struct err *err)
+{
+	int roots = openat(store->dir, ROOTS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = roots < 0 ? NULL : fdopendir(roots);
+
+	for (struct dirent *entry; list && (entry = readdir(list));) {
+		char name[DIGEST_HEX] = "";
+		_cleanup_close_ int lock = -1;
+
+		if (!strncmp(entry->d_name, ".new-", 5))
+			os_remove_tree(roots, entry->d_name);
+		if (strlen(entry->d_name) != DIGEST_HEX - 1 || is_wanted(index, entry->d_name))
+			continue;
+		memcpy(name, entry->d_name, DIGEST_HEX);
+		lock = lock_root(roots, name, LOCK_EX | LOCK_NB, err);
+		if (lock < 0)
+			continue; /* a session has it */
+		os_remove_tree(roots, name);
+	}
+	if (list)
+		closedir(list);
+	return 0;
+}
