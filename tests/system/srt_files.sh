@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The file rules of srt, key by key, in real commands: what may be written and read, which entry decides, names that
+# are protected at any depth and never created for it, links, moves, git. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2012,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+set_up
+mkdir "$tmp/bin"
+ln -s "$wrapix" "$tmp/bin/srt"
+s=$tmp/s.json
+
+# settings DENYREAD ALLOWREAD ALLOWWRITE DENYWRITE [MORE]
+settings() {
+	printf '{"network":{"allowedDomains":[],"deniedDomains":[]},\n"filesystem":{"denyRead":[%s],"allowRead":[%s],\n"allowWrite":[%s],\n"denyWrite":[%s]}%s}\n' \
+		"$1" "$2" "$3" "$4" "${5-}" >"$s"
+}
+srt() { # srt SCRIPT: leaves $rc, $out, $err and $report
+	out=$tmp/log/out err=$tmp/log/err report=$tmp/log/report
+	rm -f "$tmp/log/why" "$report"
+	timeout --foreground -s KILL 60 "$tmp/bin/srt" -s "$s" --violations "$report" -c "$1" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+# can COMMAND, cannot COMMAND: as its exit status says, in the sandbox.
+can() { srt "$1"; is "$rc" 0; }
+cannot() { srt "$1"; isnt "$rc" 0 && has "$err" "${2-Permission denied}"; }
+
+# --- writing ---
+
+settings '' '' '' ''
+check "the working directory can be written" can 'echo x >new && mkdir -p d/e && echo y >d/e/f && rm new'
+check "what was made is the user's" is "$(cat d/e/f; stat -c %U d/e/f)" "y
+$(id -un)"
+check "nothing else can" cannot 'echo x >"$HOME/x"' "Read-only file system"
+check "... and the report says so" has "$report" "\"path\":\"$HOME/x\",\"reason\":\"not-allowed\""
+settings '' '' '"~/out", "../later/deep", "~/logs/*.log"' ''
+mkdir "$HOME/out" "$HOME/logs" "$tmp/later"
+check "allowWrite" can 'echo x >~/out/x'
+check "a path that is not there yet" can 'mkdir ../later/deep && echo x >../later/deep/x'
+check "... and not beside it" cannot 'echo x >../later/x' ""
+check "a pattern" can 'echo x >~/logs/a.log'
+check "... and nothing else there" cannot 'echo x >~/logs/a.txt' ""
+settings '' '' '"~/out"' '"~/out/sub", "keep", "*.lock", "src/**/gen", {"path":"[x]","literal":true}'
+mkdir -p "$HOME/out/sub" keep src/a/b/gen
+check "denyWrite in what is allowed" cannot 'echo x >~/out/sub/x'
+check "... in the working directory" cannot 'echo x >keep/x'
+check "... names the entry and its line" has "$report" "\"rule\":\"keep\",\"key\":\"filesystem.denyWrite[1]\",\"origin\":\"$s:4\""
+check "a pattern, for a name that is not there" cannot 'echo x >a.lock'
+check "... of this directory only" can 'echo x >d/a.lock'
+check "a pattern of any depth" cannot 'echo x >src/a/b/gen/x'
+check "... that includes none" cannot 'mkdir src/gen'
+check "a literal name" cannot 'echo x >"[x]"'
+check "... is no pattern" can 'echo x >x'
+settings '' '' '"~/out/sub/narrow"' '"~/out"'
+mkdir -p "$HOME/out/sub/narrow"
+check "denyWrite wins over a narrower allowWrite" cannot 'echo x >~/out/sub/narrow/x' ""
+for call in 'rm keep/it' 'mv keep/it x2' 'mv x keep/it' 'ln keep/it link2' 'ln -sf a keep/it' 'chmod 777 keep/it' 'touch -d 2000-01-01 keep/it' \
+	'truncate -s 0 keep/it' 'mkdir keep/d' 'mknod keep/p p' 'rmdir keep' 'mv keep moved' 'mv d keep/d'; do
+	settings '' '' '' '"keep"'
+	echo it >keep/it
+	check "denied: $call" cannot "$call"
+	check "... and nothing has changed" is "$(cat keep/it; ls -A keep)" "it
+it"
+done
+
+# --- links ---
+
+ln -s "$HOME/out" out-link
+settings '' '' '"out-link"' ''
+check "a link that the command may have made does not widen" cannot 'echo x >out-link/y' "Read-only file system"
+check "... and a warning says so" has "$err" "goes through the symbolic link '$project/out-link', which is not followed"
+rm out-link
+ln -s keep keep-link
+settings '' '' '' '"keep-link"'
+check "a denial follows links" cannot 'echo x >keep/x'
+check "... and keeps the link as it is" cannot 'rm keep-link'
+settings '' '' '' '"keep"'
+check "a link made inside leads nowhere else" cannot 'ln -s keep l1 && echo x >l1/x'
+check "... nor does '..'" cannot 'echo x >d/e/../../keep/x'
+check "... nor /proc/self/cwd" cannot 'echo x >/proc/self/cwd/keep/x'
+check "... nor /proc/self/root" cannot "echo x >/proc/self/root$project/keep/x"
+check "... nor an open directory" cannot 'exec 5<keep; echo x >/proc/self/fd/5/x'
+rm -f l1 keep-link
+
+# --- reading ---
+
+mkdir -p sec/pub/in open
+echo s >sec/s
+echo p >sec/pub/p
+echo n >sec/pub/in/n
+echo o >open/o
+settings '"sec", "sec/pub/in"' '"sec/pub"' '' ''
+check "denyRead" cannot 'cat sec/s' ""
+check "... reads as denied, not as empty" cannot 'ls sec' "Permission denied"
+check "allowRead in it" can 'cat sec/pub/p'
+check "a narrower denyRead in that" cannot 'cat sec/pub/in/n' "Permission denied"
+check "the rest is readable" can 'cat open/o /etc/passwd'
+check "what cannot be read cannot be moved" cannot 'mv sec sec2'
+check "... nor written" cannot 'echo x >sec/new' ""
+check "... nor linked" cannot 'ln sec/s got' ""
+settings '"sec"' '"sec"' '' ''
+check "the same path twice: allowRead wins" can 'cat sec/s'
+settings '"~"' '' '' ''
+check "the working directory in a denied home can be read and written" can 'cat open/o && echo x >open/x'
+echo t >"$HOME/token"
+settings '' '"~/token"' '"~"' '' ',"credentials":{"files":[{"path":"~/token","mode":"deny"}]}'
+check "a credential" cannot 'cat ~/token'
+check "... that nothing lifts" cannot 'echo x >~/token' ""
+
+# --- protected names ---
+
+settings '' '' '"~"' ''
+mkdir -p a/b .vscode .git-not "$HOME/.claude"
+echo tasks >.vscode/tasks.json
+for name in .bashrc .bash_profile .zshrc .profile .gitconfig .gitmodules .ripgreprc .mcp.json .vscode/x .idea .claude/settings.json \
+	.claude/settings.local.json .claude/commands .claude/agents/x .claude/skills .claude/hooks .config/fish/config.fish; do
+	for where in . a/b '"$HOME"'; do
+		check "$where/$name cannot be made" cannot "mkdir -p \$(dirname $where/$name) && echo x >$where/$name"
+	done
+done
+check "in capital letters neither" cannot 'echo x >a/.BashRC'
+check "nor by way of a move" cannot 'echo x >f1 && mv f1 a/.bashrc'
+check "nor by a directory that is moved" cannot 'mkdir -p m && echo x >m/settings.json && mv m a/.claude'
+check "what is there cannot be changed" cannot 'echo x >.vscode/tasks.json'
+check "... nor removed" cannot 'rm .vscode/tasks.json'
+check "... nor moved away" cannot 'mv .vscode v'
+check "other names can" can 'mkdir -p .claude .config && echo x >.claude/CLAUDE.md && echo x >bashrc && echo x >.git-not/config'
+check "none was made to protect it" is "$(find . "$HOME" -name '.bashrc' -o -name .idea -o -name .mcp.json -o -name 'settings*.json' | grep -v '^\./m/')" ""
+settings '' '' '' '' ',"protect":{"remove":[".vscode"],"add":["Makefile","conf/*.secret"]}'
+check "protect.remove" can 'echo x >.vscode/tasks.json'
+check "protect.add" cannot 'echo x >a/b/Makefile'
+check "... a pattern" cannot 'mkdir -p a/conf && echo x >a/conf/k.secret'
+settings '' '' '' '' ',"protect":{"remove":[".vscod"]}'
+srt 'echo ran'
+check "a name that is not protected" has "$err" "protect.remove[0]: '.vscod' is not a protected name"
+check "... with what was meant" has "$err" "did you mean '.vscode'?"
+settings '' '' '' ''
+cp "$s" "$project/own.json"
+s=$project/own.json
+check "the settings cannot be written" cannot 'echo x >own.json'
+check "... nor replaced" cannot 'echo x >n.json && mv n.json own.json'
+check "... nor the default ones made" cannot 'echo x >~/.srt-settings.json' ""
+s=$tmp/s.json
+rm "$project/own.json"
+
+# --- switched off ---
+
+printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":["sec"],"allowWrite":[],"denyWrite":["keep"],"disabled":true}}' >"$s"
+check "filesystem.disabled: no rules at all" can 'cat sec/s && echo x >keep/x && echo x >"$HOME/free" && echo x >.mcp.json && rm .mcp.json keep/x'
+
+# --- git ---
+
+settings '' '' '' ''
+export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+check "git init and commit" can 'git init -q repo && cd repo && echo x >f && git add f && git commit -qm one'
+check "it is a repository outside" is "$(git -C repo log --format=%s)" one
+check "a branch, its upstream, a name" can 'cd repo && git checkout -q -b br && git config user.name me && git branch -u master br 2>/dev/null || git branch -u main br'
+check "what makes git run programs does not get in" cannot 'cd repo && git config core.fsmonitor /tmp/x'
+check "nor a hook" cannot 'mkdir -p repo/.git/hooks && echo x >repo/.git/hooks/pre-commit'
+check "git clone" can 'git clone -q repo clone && cd clone && git log -1 --format=%s'
+git -C repo worktree add -q ../linked 2>/dev/null
+mkdir "$tmp/elsewhere"
+mv linked "$tmp/elsewhere/linked"
+git -C repo worktree repair "$tmp/elsewhere/linked" >/dev/null 2>&1
+check "a commit in a linked worktree" sh -c "cd '$tmp/elsewhere/linked' && '$tmp/bin/srt' -s '$s' -c 'echo y >g && git add g && git commit -qm two'"
+check "... whose link stays as it is" fails sh -c "cd '$tmp/elsewhere/linked' && '$tmp/bin/srt' -s '$s' -c 'echo gitdir: /tmp >.git'"
+mkdir -p repo/sub
+check "a commit from below the top" sh -c "cd repo/sub && '$tmp/bin/srt' -s '$s' -c 'echo z >h && git add h && git commit -qm three'"
+check "git status is clean while a command runs" is "$(cd repo && "$tmp/bin/srt" -s "$s" -c 'git status --porcelain')" ""
+finish
