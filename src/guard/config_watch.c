@@ -2,20 +2,17 @@
 /*
  * Settings that change while a command runs; see config_watch.h.
  *
- * The file is watched by its directory, because editors put a new file in its place. Where it is a
- * symbolic link, the directory of what it leads to is watched as well.
+ * The file is looked at a few times a second. The kernel could tell of changes (inotify), but it
+ * makes whoever watches anything wait for 10 ms and more at his end, and most commands are shorter.
+ * A file that changes between two looks is being written, and is told of when it stays the same.
  */
 #include "guard/config_watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/inotify.h>
+#include <sys/timerfd.h>
 
-#include "base/path.h"
-#include "os/fs.h"
-
-#define CHANGES (IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR)
+#define LOOK_NS 100000000L
 
 static bool is_blank(const char *text, size_t len)
 {
@@ -89,58 +86,54 @@ static int on_control(struct loop_source *source, uint32_t events, struct err *e
 	return 0;
 }
 
-static int on_inotify(struct loop_source *source, uint32_t events, struct err *err)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-	struct config_watch *w = container_of(source, struct config_watch, inotify);
-	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-	bool changed = false;
-	ssize_t n;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* One that is not there is all zeroes. */
+static struct stat look(const struct config_watch *w)
+{
+	struct stat st;
+
+	return stat(w->path, &st) == 0 ? st : (struct stat){ 0 };
+}
+
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct config_watch *w = container_of(source, struct config_watch, timer);
+	struct stat now = look(w);
+	bool rests = is_same(&now, &w->seen);
+	uint64_t ticks;
 
 	(void)events;
 	(void)err;
-	while ((n = read(source->fd, buf, sizeof(buf))) > 0)
-		for (char *p = buf; p < buf + n;) {
-			const struct inotify_event *event = (void *)p;
-
-			for (size_t i = 0; i < ARRAY_LEN(w->names); i++)
-				changed |= event->mask & IN_Q_OVERFLOW ||
-					   (w->names[i] && event->wd == w->watches[i] &&
-					    event->len && !strcmp(event->name, w->names[i]));
-			p += sizeof(*event) + event->len;
-		}
-	if (changed)
-		w->hooks.on_file(w->hooks.ctx);
+	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+		return 0;
+	w->seen = now;
+	if (!rests || is_same(&now, &w->told))
+		return 0;
+	w->told = now;
+	w->hooks.on_file(w->hooks.ctx);
 	return 0;
-}
-
-/* A directory that cannot be watched is no reason not to run: the file is then read once. */
-static void watch_place(struct config_watch *w, size_t i, const char *path)
-{
-	struct arena arena = { 0 };
-	char *dir = path_parent(&arena, path);
-
-	w->watches[i] = inotify_add_watch(w->inotify.fd, dir, CHANGES);
-	if (w->watches[i] >= 0)
-		w->names[i] = strdup(path_name(path));
-	arena_release(&arena);
 }
 
 static int watch_file(struct config_watch *w, const char *path, struct err *err)
 {
-	struct arena arena = { 0 };
-	char *real = os_realpath(&arena, path);
+	const struct itimerspec tick = { .it_interval.tv_nsec = LOOK_NS,
+					 .it_value.tv_nsec = LOOK_NS };
 
-	w->inotify = (struct loop_source){ .fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
-					   .on_event = on_inotify };
-	if (w->inotify.fd < 0) {
-		arena_release(&arena);
+	w->timer = (struct loop_source){
+		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
+		.on_event = on_timer,
+	};
+	w->path = strdup(path);
+	if (w->timer.fd < 0 || !w->path || timerfd_settime(w->timer.fd, 0, &tick, NULL) < 0)
 		return err_errno(err, errno, "watching '%s'", path);
-	}
-	watch_place(w, 0, path);
-	if (real && strcmp(real, path) != 0)
-		watch_place(w, 1, real);
-	arena_release(&arena);
-	return loop_add(w->loop, &w->inotify, EPOLLIN, err);
+	w->told = w->seen = look(w);
+	return loop_add(w->loop, &w->timer, EPOLLIN, err);
 }
 
 /* A regular file cannot be waited for: it is read to its end. */
@@ -184,12 +177,11 @@ void config_watch_stop(struct config_watch *w)
 		return;
 	if (w->control.fd >= 0)
 		loop_remove(w->loop, &w->control);
-	if (w->inotify.fd >= 0) {
-		loop_remove(w->loop, &w->inotify);
-		close(w->inotify.fd);
+	if (w->timer.fd >= 0) {
+		loop_remove(w->loop, &w->timer);
+		close(w->timer.fd);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(w->names); i++)
-		free(w->names[i]);
+	free(w->path);
 	str_release(&w->line);
 	*w = (struct config_watch)CONFIG_WATCH_NONE;
 }

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/str.h"
 #include "os/loop.h"
 
@@ -22,17 +24,17 @@ struct config_watch_hooks {
 
 struct config_watch {
 	struct loop *loop; /* NULL: not started */
-	struct loop_source control, inotify;
+	struct loop_source control, timer;
 	struct str line;
 	bool too_long;
-	char *names[2]; /* of the file in its directories, by watch */
-	int watches[2];
+	char *path; /* of the file; what it was when it was last told of, and at the last look */
+	struct stat told, seen;
 	struct config_watch_hooks hooks;
 };
 
-#define CONFIG_WATCH_NONE                          \
-	{                                          \
-		.control.fd = -1, .inotify.fd = -1 \
+#define CONFIG_WATCH_NONE                        \
+	{                                        \
+		.control.fd = -1, .timer.fd = -1 \
 	}
 
 /* control_fd -1: none; it stays the caller's. path NULL: no file. */
