@@ -428,8 +428,7 @@ static void record(struct observer *observer)
 	struct err err;
 
 	if (session_create(&observer->session, observer->plan->host.runtime_dir,
-			   &observer->log.about, observer->plan->plan.net == NET_FILTERED,
-			   &err) < 0) {
+			   &observer->log.about, &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
 		emit(observer, WRAPIX_WARNING, 0, err.msg);
 	} else if (observer->no_messages) {
@@ -470,7 +469,16 @@ static void on_terminal(void *ctx, bool from_user, const char *bytes, size_t len
 
 static int take_control(void *ctx)
 {
-	return take_fd(&((struct observer *)ctx)->session.control_fd);
+	struct observer *observer = ctx;
+	struct err err;
+	int fd;
+
+	if (observer->session.sessions_fd < 0)
+		return -1; /* which was said */
+	fd = session_listen(&observer->session, &err);
+	if (fd < 0)
+		on_failure(observer, &err);
+	return fd;
 }
 
 /* The registry is written while the command already runs, and cleared while the kernel still takes

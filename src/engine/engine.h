@@ -43,8 +43,8 @@ struct engine_hooks {
 	void (*on_network)(void *ctx, const struct net_event *event);
 	/* A signature was made with a deploy key, or refused. */
 	void (*on_key)(void *ctx, const struct key_event *event);
-	/* Asked once, after EVENT_STARTED, where rules can change: the listening socket of the session
-	 * (session/control.h), which the engine takes over; -1: none. */
+	/* Asked once, a while after EVENT_STARTED, where rules can change: for the listening socket of
+	 * the session (session/control.h), which the engine takes over; negative: there is none. */
 	int (*take_control)(void *ctx);
 	/* A part of the sandbox failed while it ran, and stays closed. */
 	void (*on_failure)(void *ctx, const struct err *err);

@@ -143,6 +143,8 @@ static void join(struct call *call)
 	struct err ignored; /* it is reset, which is what the peers can be told */
 
 	unlink_call(call);
+	relay_prepare(dialled);
+	relay_prepare(accepted);
 	(void)relay_add(&call->ports->relay, call->into ? accepted : dialled,
 			call->into ? dialled : accepted, NULL, call, &ignored);
 }

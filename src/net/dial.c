@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "net/relay.h"
 #include "os/socket.h"
 
 #define BUDGET_SECONDS 30
@@ -33,6 +34,7 @@ static void watch_time(struct dial_list *list, bool on)
 	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
 
 	timerfd_settime(list->timer.fd, 0, on ? &second : &(struct itimerspec){ 0 }, NULL);
+	list->timed = on;
 }
 
 void dial_free(struct dial *dial)
@@ -49,9 +51,9 @@ void dial_free(struct dial *dial)
 	if (dial->next)
 		dial->next->link = dial->link;
 	policy_unref(dial->policy);
+	owner_unref(dial->owner);
 	free(dial);
-	if (--list->n == 0)
-		watch_time(list, false);
+	list->n--;
 }
 
 static void fail(struct dial *dial, int code, enum net_reason reason, const struct address *addr)
@@ -91,7 +93,9 @@ static void connect_next(struct dial *dial)
 			close_outside(dial);
 			continue;
 		}
-		if (loop_add(dial->list->loop, &dial->outside, EPOLLOUT, &err) == 0)
+		relay_prepare(dial->outside.fd);
+		/* Told of once: what is connected stays in the loop for the relay. */
+		if (loop_add(dial->list->loop, &dial->outside, EPOLLOUT | EPOLLONESHOT, &err) == 0)
 			return;
 		dial->last_error = err.code;
 		close_outside(dial);
@@ -101,7 +105,6 @@ static void connect_next(struct dial *dial)
 
 static void connected(struct dial *dial)
 {
-	loop_remove(dial->list->loop, &dial->outside);
 	dial->state = DIAL_CONNECTED;
 	dial->deadline = now() + ACCEPT_SECONDS;
 	dial->list->hooks.connected(dial->list->hooks.ctx, dial);
@@ -127,6 +130,7 @@ static int on_reply(struct loop_source *source, uint32_t events, struct err *err
 		return 0;
 	case PROXY_OPEN:
 		if (recv(source->fd, bytes, used, MSG_DONTWAIT) == (ssize_t)used) {
+			loop_remove(dial->list->loop, source);
 			connected(dial);
 			return 0;
 		}
@@ -258,6 +262,8 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 		else
 			fail(dial, ETIMEDOUT, NET_ALLOWED, NULL);
 	}
+	if (!list->head) /* here, and not with the last one: dials come in rows */
+		watch_time(list, false);
 	return 0;
 }
 
@@ -331,18 +337,23 @@ static struct dial *dial_new(struct dial_list *list, const struct queue_packet *
 	if (dial->next)
 		dial->next->link = &dial->next;
 	list->head = dial;
-	if (list->n++ == 0)
+	list->n++;
+	if (!list->timed)
 		watch_time(list, true);
 	return dial;
 }
 
 bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
-		const char *name, struct policy *policy, const struct rule *rule)
+		const char *name, struct policy *policy, const struct rule *rule,
+		struct owner *owner)
 {
 	struct dial *dial = dial_new(list, packet);
 
-	if (!dial)
+	if (!dial) {
+		owner_unref(owner);
 		return false;
+	}
+	dial->owner = owner;
 	dial->inside = inside;
 	dial->policy = policy_ref(policy);
 	dial->rule = rule;

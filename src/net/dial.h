@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "net/owner.h"
 #include "net/policy.h"
 #include "net/proxy.h"
 #include "net/queue.h"
@@ -20,6 +21,7 @@ struct dial {
 	struct queue_packet packet; /* the connection as the sandbox sees it */
 	int inside;                 /* its socket, where it was accepted first; else -1 */
 	char name[NAME_SIZE];       /* "": by address */
+	struct owner *owner;        /* who connects; NULL: not known */
 	struct policy *policy;      /* that allowed it; keeps the rule */
 	const struct rule *rule;
 	struct address addresses[RESOLVER_ADDRESSES];
@@ -54,6 +56,7 @@ struct dial_list {
 	struct resolver resolver;
 	struct dial_hooks hooks;
 	struct loop_source timer;
+	bool timed; /* it runs */
 	struct dial *head;
 	size_t n;
 	uint32_t last_id;
@@ -66,9 +69,10 @@ int dial_list_start(struct dial_list *list, struct loop *loop, const struct dial
 void dial_list_stop(struct dial_list *list);
 
 /* name NULL: the packet's own destination. The hooks say how it went, perhaps at once; 'inside' is
- * taken over. False without memory: nothing was taken. */
+ * taken over. False without memory: nothing was taken. The reference to the owner is taken always. */
 bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int inside,
-		const char *name, struct policy *policy, const struct rule *rule);
+		const char *name, struct policy *policy, const struct rule *rule,
+		struct owner *owner);
 /* Keeps a place for a connection that is accepted to be told why it is refused. */
 bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, const char *name,
 		 enum net_reason reason);

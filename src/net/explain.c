@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "net/names.h"
+#include "os/socket.h"
 
 #define FAREWELLS_MAX 64
 #define FAREWELL_SECONDS 3
@@ -118,6 +119,7 @@ void explainer_tell(struct explainer *explainer, int fd, const char *name, uint1
 		close(fd);
 		return;
 	}
+	os_socket_linger(fd, false); /* it is to be read, whatever the listener's habits */
 	/* Whoever does not read it has not lost anything else. */
 	(void)send(fd, words, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	(void)shutdown(fd, SHUT_WR);

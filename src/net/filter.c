@@ -22,6 +22,7 @@
 
 #define CONNECTIONS_MAX 1024
 #define BATCH 64
+#define FEW 8 /* dials: then there is likely no second packet to look for */
 #define HTTPS_PORT 443
 
 static double seconds(void)
@@ -112,7 +113,9 @@ static bool begin(struct filter *f, const struct queue_packet *packet, int insid
 		deny(f, name, name ? NULL : &dst, packet, &verdict);
 		return tell_why(f, packet, inside, name, verdict.reason);
 	}
-	return dial_begin(&f->dials, packet, inside, name, f->policy, verdict.rule);
+	/* Who it is, while it surely is there: it waits for us to dial. */
+	return dial_begin(&f->dials, packet, inside, name, f->policy, verdict.rule,
+			  owners_find(&f->owners, f->sockets.diag, packet));
 }
 
 static int on_queue(struct loop_source *source, uint32_t events, struct err *err)
@@ -121,7 +124,7 @@ static int on_queue(struct loop_source *source, uint32_t events, struct err *err
 
 	(void)events;
 	(void)err;
-	for (int i = 0; i < BATCH; i++) {
+	for (int i = 0; i < (f->dials.n < FEW ? 1 : BATCH); i++) {
 		struct queue_packet packet;
 		int r = queue_receive(source->fd, &packet);
 		struct dial *dial;
@@ -210,7 +213,8 @@ static void join(struct filter *f, struct dial *dial, int inside)
 	flow->peer = dial->addresses[dial->at - 1];
 	flow->policy = policy_ref(dial->policy);
 	flow->rule = dial->rule;
-	flow->owner = owners_find(&f->owners, f->sockets.diag, &dial->packet);
+	flow->owner = dial->owner;
+	dial->owner = NULL;
 	(void)relay_add(&f->relay, inside, take_fd(&dial->outside.fd), tls ? flow->name : NULL,
 			flow, &ignored);
 	dial_free(dial);
@@ -276,7 +280,7 @@ static void shed(struct filter *f, int listener)
 
 int filter_accept(struct filter *f, int listener)
 {
-	for (int i = 0; i < BATCH; i++) {
+	for (int i = 0; i < (f->dials.n < FEW ? 1 : BATCH); i++) {
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
@@ -342,21 +346,6 @@ static void on_dns_report(void *ctx, const struct dns_answer *answer,
 		tell(f, &event, query);
 }
 
-/* The host's own address: what the kernel would send from to reach it. No packet leaves. */
-static bool is_own(void *ctx, const struct address *address)
-{
-	struct sockaddr_storage to, from;
-	socklen_t to_len = address_to_sockaddr(address, 9, &to), from_len = sizeof(from);
-	_cleanup_close_ int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct address own;
-
-	(void)ctx;
-	return fd >= 0 && connect(fd, (struct sockaddr *)&to, to_len) == 0 &&
-	       getsockname(fd, (struct sockaddr *)&from, &from_len) == 0 &&
-	       address_from_sockaddr((struct sockaddr *)&from, &own, NULL) &&
-	       address_equal(&own, address);
-}
-
 static int watch(struct filter *f, struct loop_source *source, int fd,
 		 int (*on_event)(struct loop_source *, uint32_t, struct err *), struct err *err)
 {
@@ -392,6 +381,7 @@ static int configure(struct filter *f, struct err *err)
 		dns.host_v4 = &loopback_v4;
 		dns.host_v6 = &loopback_v6;
 	}
+	relay_prepare(f->sockets.tcp);
 	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
 	f->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = dns_server_start(&f->dns, f->loop, &dns, f->sockets.udp, f->sockets.dns_tcp,
@@ -425,11 +415,12 @@ void filter_start(struct filter *f, struct loop *loop, int netns, struct policy 
 			     .queue = -1,
 			     .log = -1 },
 		.dials = { .timer.fd = -1, .resolver.source.fd = -1 },
-
+		.own = OWN_ADDRESSES_NONE,
 		.on_event = on_event,
 		.ctx = ctx,
 	};
-	policy->guard.own = is_own;
+	policy->guard.own = own_address;
+	policy->guard.ctx = &f->own;
 }
 
 /* Hosts that a rule names keep their place, whatever is asked for below a wildcard. */
@@ -474,6 +465,7 @@ void filter_stop(struct filter *f)
 	filter_unlisten(f);
 	owners_release(&f->owners);
 	nsconf_close(&f->sockets);
+	own_addresses_release(&f->own);
 	if (f->spare >= 0)
 		close(f->spare);
 	names_free(f->names);

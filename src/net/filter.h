@@ -18,6 +18,7 @@
 #include "net/dnsserve.h"
 #include "net/explain.h"
 #include "net/nft.h"
+#include "net/own.h"
 #include "net/owner.h"
 #include "net/relay.h"
 
@@ -41,6 +42,7 @@ struct filter {
 	struct loop *loop;
 	int netns;
 	int spare; /* a descriptor for when there is none left */
+	struct own_addresses own;
 	bool up;
 	struct policy *policy;
 	struct names *names;

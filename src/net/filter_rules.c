@@ -66,6 +66,7 @@ static int listen_on(struct filter *f, uint16_t port, struct err *err)
 	r = nsconf_listen(f->netns, f->sockets.family, port, &fd, err);
 	if (r < 0)
 		return r;
+	relay_prepare(fd);
 	if (!listener)
 		listener = &f->ports[f->n_ports++];
 	*listener = (struct port_listener){ .filter = f,

@@ -133,7 +133,8 @@ static uint32_t find_inode(int diag, const struct queue_packet *packet)
 	nl_end(&out);
 	if (diag < 0 || nl_send(diag, &out) < 0)
 		return 0;
-	while (nl_receive(diag, buffer, sizeof(buffer), &in) == 0)
+	/* One answer to one question, an error where there is no such socket. */
+	if (nl_receive(diag, buffer, sizeof(buffer), &in) == 0)
 		while (nl_next_message(&in, &message))
 			if (message.type == SOCK_DIAG_BY_FAMILY &&
 			    message.body.len >= sizeof(answer)) {
@@ -143,10 +144,10 @@ static uint32_t find_inode(int diag, const struct queue_packet *packet)
 	return inode;
 }
 
-static bool is_socket(int dir, const char *fd, const char *wanted)
+static bool is_socket(int dir, const char *path, const char *wanted)
 {
 	char target[64];
-	ssize_t n = readlinkat(dir, fd, target, sizeof(target) - 1);
+	ssize_t n = readlinkat(dir, path, target, sizeof(target) - 1);
 
 	if (n <= 0)
 		return false;
@@ -155,13 +156,16 @@ static bool is_socket(int dir, const char *fd, const char *wanted)
 }
 
 /* A descriptor closed and opened again has the same number; one of many has the next. */
-static bool is_near(struct owner_recent *recent, int dir, const char *wanted)
+static bool is_near(struct owner_recent *recent, const char *wanted)
 {
-	for (int fd = MAX(recent->fd - 1, 0); recent->fd >= 0 && fd < recent->fd + NEAR; fd++) {
-		char name[16];
+	static const int steps[NEAR] = { 0, 1, -1, 2, 3, 4, 5, 6 };
 
-		snprintf(name, sizeof(name), "%d", fd);
-		if (is_socket(dir, name, wanted)) {
+	for (size_t i = 0; recent->fd >= 0 && i < NEAR; i++) {
+		int fd = recent->fd + steps[i];
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)recent->thread, fd);
+		if (fd >= 0 && is_socket(AT_FDCWD, path, wanted)) {
 			recent->fd = fd;
 			return true;
 		}
@@ -177,11 +181,12 @@ static bool has_socket(struct owner_recent *recent, const char *wanted, unsigned
 	char path[64];
 	DIR *dir;
 
+	if (is_near(recent, wanted))
+		return true;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)recent->thread);
 	dir = opendir(path);
 	if (!dir)
 		return false;
-	found = is_near(recent, dirfd(dir), wanted);
 	while (!found && *budget && (entry = readdir(dir))) {
 		(*budget)--;
 		found = is_socket(dirfd(dir), entry->d_name, wanted);
@@ -231,12 +236,20 @@ static bool is_known(const struct owner *known, const char *args, size_t len)
 	return known && len && known->len == len && !memcmp(known->args, args, len);
 }
 
-static struct owner *describe(struct owner_recent *recent)
+/* second: the current one. What it was in this second it still is; else it may have become another
+ * program. */
+static struct owner *describe(struct owner_recent *recent, time_t second)
 {
 	char status[4096], args[OWNER_ARGS_MAX];
-	size_t len = read_proc(recent->thread, "cmdline", args, sizeof(args));
 	struct owner *owner = recent->owner;
+	size_t len;
 
+	if (owner && recent->second == second) {
+		owner->refs++;
+		return owner;
+	}
+	recent->second = second;
+	len = read_proc(recent->thread, "cmdline", args, sizeof(args));
 	/* A program that wrote a title over its arguments left the rest of their room empty. */
 	while (len > 1 && !args[len - 1] && !args[len - 2])
 		len--;
@@ -285,14 +298,14 @@ struct owner *owners_find(struct owners *owners, int diag, const struct queue_pa
 	snprintf(wanted, sizeof(wanted), "socket:[%u]", inode);
 	for (size_t i = 0; i < owners->n_recent && budget; i++)
 		if (has_socket(&owners->recent[i], wanted, &budget))
-			return describe(&owners->recent[i]);
+			return describe(&owners->recent[i], owners->second);
 	return NULL;
 }
 
 struct owner *owner_of(pid_t pid)
 {
 	struct owner_recent one = { .thread = pid, .fd = -1 };
-	struct owner *owner = describe(&one);
+	struct owner *owner = describe(&one, 0);
 
 	owner_unref(one.owner);
 	return owner;

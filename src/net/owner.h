@@ -27,6 +27,7 @@ struct owner_recent {
 	pid_t thread; /* on the host */
 	int fd;       /* where a socket was found; the next one is near */
 	struct owner *owner;
+	time_t second; /* in which it was looked at */
 };
 
 struct owners {

@@ -224,7 +224,7 @@ int ports_enter(struct ports *p, const struct port_spec *specs, size_t n, int ne
 int ports_start(struct ports *p, struct loop *loop, const struct ports_hooks *hooks,
 		struct err *err)
 {
-	const struct relay_hooks relay = { call_on_ended, p };
+	const struct relay_hooks relay = { .ended = call_on_ended, .ctx = p };
 	int r;
 
 	p->loop = loop;

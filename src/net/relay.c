@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "net/hello.h"
+#include "os/socket.h"
 
 #define BUFFER_SIZE (256 * 1024)
 #define ROUNDS 8 /* buffers a pump moves before others get their turn */
@@ -33,6 +34,7 @@
 
 struct pump {
 	uint64_t moved;
+	bool closing; /* its source has said that its end is near */
 	bool eof, shut;
 };
 
@@ -58,13 +60,6 @@ static void set(int fd, int level, int option, int value)
 	(void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-static void linger_zero(int fd, bool on)
-{
-	struct linger linger = { .l_onoff = on };
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
-}
-
 /* What one stalled connection may hold of the host's TCP memory, by how many there are. The kernel
  * tunes the buffers of a few for speed; of many it must not, and a window clamp does not stop it. */
 static const struct {
@@ -72,7 +67,7 @@ static const struct {
 	int bytes; /* the kernel doubles it; 0: leave it to the kernel */
 } buffers[] = { { 16, 0 }, { 128, 200 * 1024 }, { 256, 64 * 1024 }, { SIZE_MAX, 32 * 1024 } };
 
-static void prepare(const struct relay *relay, int fd)
+static void bound_buffer(const struct relay *relay, int fd)
 {
 	size_t i = 0;
 
@@ -80,10 +75,14 @@ static void prepare(const struct relay *relay, int fd)
 		i++;
 	if (buffers[i].bytes)
 		set(fd, SOL_SOCKET, SO_RCVBUF, buffers[i].bytes);
+}
+
+void relay_prepare(int fd)
+{
 	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT_LOWAT);
-	linger_zero(fd, true);
+	os_socket_linger(fd, true);
 }
 
 static void end(struct relay_conn *conn, const struct relay_stats *how)
@@ -94,8 +93,8 @@ static void end(struct relay_conn *conn, const struct relay_stats *how)
 	stats.sent = conn->up.moved;
 	stats.received = conn->down.moved;
 	if (stats.end == RELAY_CLOSED) {
-		linger_zero(conn->inside.fd, false);
-		linger_zero(conn->outside.fd, false);
+		os_socket_linger(conn->inside.fd, false);
+		os_socket_linger(conn->outside.fd, false);
 	}
 	loop_remove(relay->loop, &conn->inside);
 	loop_remove(relay->loop, &conn->outside);
@@ -136,6 +135,9 @@ static enum pump_result pump(struct pump *pump, char *buffer, int from, int to)
 		if (recv(from, buffer, (size_t)m, MSG_TRUNC | MSG_DONTWAIT) != m)
 			return PUMP_BROKEN;
 		pump->moved += (uint64_t)m;
+		/* All that was there: what comes now is an event, and so is the end. */
+		if (m == n && n < BUFFER_SIZE && !pump->closing)
+			return PUMP_WAITS;
 	}
 	return PUMP_MORE;
 }
@@ -172,16 +174,30 @@ static bool check_hello(struct relay_conn *conn)
 	return false;
 }
 
-static int flow(struct relay_conn *conn, struct err *err)
+static enum pump_result pump_up(struct relay_conn *conn)
+{
+	return pump(&conn->up, conn->relay->buffer, conn->inside.fd, conn->outside.fd);
+}
+
+static enum pump_result pump_down(struct relay_conn *conn)
+{
+	return pump(&conn->down, conn->relay->buffer, conn->outside.fd, conn->inside.fd);
+}
+
+/* down_first: the side that has an event is looked at first, that is less to wait for its bytes. */
+static int flow(struct relay_conn *conn, bool down_first, struct err *err)
 {
 	struct relay *relay = conn->relay;
-	enum pump_result up, down;
+	enum pump_result up, down = PUMP_WAITS;
 	int r = 0;
 
 	if (conn->pin && !check_hello(conn))
 		return 0;
-	up = pump(&conn->up, relay->buffer, conn->inside.fd, conn->outside.fd);
-	down = pump(&conn->down, relay->buffer, conn->outside.fd, conn->inside.fd);
+	if (down_first)
+		down = pump_down(conn);
+	up = pump_up(conn);
+	if (!down_first)
+		down = pump_down(conn);
 	if (up == PUMP_BROKEN || down == PUMP_BROKEN) {
 		end(conn, &(struct relay_stats){ .end = RELAY_RESET });
 		return 0;
@@ -206,6 +222,7 @@ static int flow(struct relay_conn *conn, struct err *err)
  */
 static int on_reset(struct relay_conn *conn, struct pump *last, int from, int to)
 {
+	last->closing = true;
 	while (!conn->pin && pump(last, conn->relay->buffer, from, to) == PUMP_MORE)
 		;
 	end(conn, &(struct relay_stats){ .end = RELAY_RESET });
@@ -218,7 +235,9 @@ static int on_inside(struct loop_source *source, uint32_t events, struct err *er
 
 	if (events & EPOLLERR)
 		return on_reset(conn, &conn->up, conn->inside.fd, conn->outside.fd);
-	return flow(conn, err);
+	if (events & (EPOLLRDHUP | EPOLLHUP))
+		conn->up.closing = true;
+	return flow(conn, false, err);
 }
 
 static int on_outside(struct loop_source *source, uint32_t events, struct err *err)
@@ -227,7 +246,9 @@ static int on_outside(struct loop_source *source, uint32_t events, struct err *e
 
 	if (events & EPOLLERR)
 		return on_reset(conn, &conn->down, conn->outside.fd, conn->inside.fd);
-	return flow(conn, err);
+	if (events & (EPOLLRDHUP | EPOLLHUP))
+		conn->down.closing = true;
+	return flow(conn, true, err);
 }
 
 /* While a hello is awaited. */
@@ -311,14 +332,15 @@ int relay_add(struct relay *relay, int inside, int outside, const char *tls_name
 		conn->next->link = &conn->next;
 	relay->conns = conn;
 	relay->n_conns++;
-	prepare(relay, inside);
-	prepare(relay, outside);
+	bound_buffer(relay, inside);
+	bound_buffer(relay, outside);
 	if (tls_name && !await_hello(conn, tls_name))
 		r = err_errno(err, ENOMEM, "a connection");
 	else
 		r = loop_add(relay->loop, &conn->inside, events, err);
-	if (r == 0)
-		r = loop_add(relay->loop, &conn->outside, events, err);
+	if (r == 0 && loop_change(relay->loop, &conn->outside, events, err) < 0)
+		r = err->code == ENOENT ? loop_add(relay->loop, &conn->outside, events, err)
+					: -err->code;
 	if (r < 0)
 		end(conn, &(struct relay_stats){ .end = RELAY_RESET });
 	return r;
@@ -352,8 +374,9 @@ static size_t flush(struct relay *relay, struct pollfd *fds)
 		enum pump_result r = conn->pin ? PUMP_BROKEN : PUMP_MORE;
 
 		next = conn->next;
+		conn->up.closing = true;
 		while (r == PUMP_MORE)
-			r = pump(&conn->up, relay->buffer, conn->inside.fd, conn->outside.fd);
+			r = pump_up(conn);
 		if (r == PUMP_BROKEN)
 			end(conn, &(struct relay_stats){ .end = RELAY_RESET });
 		else if (conn->up.shut)

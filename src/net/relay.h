@@ -38,10 +38,13 @@ struct relay {
 	char *buffer; /* one for all: bytes pass through it within a call */
 };
 
+/* The options of a socket that is relayed. A listener hands them on to what it accepts. */
+void relay_prepare(int fd);
 int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,
 		struct err *err);
 /* Takes both descriptors over; on failure the connection has ended already. tls_name: it must be TLS
- * for this name or no TLS at all; NULL: not looked at. */
+ * for this name or no TLS at all; NULL: not looked at. The outside may be in the loop already.
+ * relay_prepare() was called for both, or, for one that was accepted, for the listener. */
 int relay_add(struct relay *relay, int inside, int outside, const char *tls_name, void *tag,
 	      struct err *err);
 /* Breaks every connection off for which the function says so. */

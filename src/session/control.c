@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "os/fs.h"
 #include "os/proc.h"
@@ -31,6 +32,7 @@
 #define PATIENCE_SECONDS 10
 #define REPLY_MAX 16384
 #define BACKLOG 16
+#define DOOR_STEPS 500 /* of 10 ms */
 
 /* By way of the descriptor: the real path may be longer than a socket's may be. */
 static struct sockaddr_un address_in(int dir_fd)
@@ -244,20 +246,39 @@ static int explain(int code, struct err *err)
 	}
 }
 
+/* The door of a session that has just begun opens within a second: it would cost a short command more
+ * than it is worth. */
+static int connect_to(int fd, int dir_fd)
+{
+	const struct sockaddr_un address = address_in(dir_fd);
+	const struct timespec step = { .tv_nsec = 10000000 };
+
+	for (int i = 0; i < DOOR_STEPS; i++) {
+		if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+			return 0;
+		if (errno != ENOENT || faccessat(dir_fd, "meta", F_OK, 0) < 0)
+			return -errno;
+		nanosleep(&step, NULL);
+	}
+	return -ENOENT;
+}
+
 int control_call(int dir_fd, const struct str *request, struct str *reply, struct err *err)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
-	const struct sockaddr_un address = address_in(dir_fd);
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	char buffer[REPLY_MAX];
 	ssize_t n;
+	int r;
 
 	if (request->len > CONTROL_MAX)
 		return explain(EMSGSIZE, err);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
-	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0)
 		return explain(errno, err);
+	r = connect_to(fd, dir_fd);
+	if (r < 0)
+		return explain(-r, err);
 	/* A refusal may have been sent, and the door shut, before we have said a word: it is read
 	 * all the same. */
 	if (send(fd, request->s, request->len, MSG_NOSIGNAL) < 0 && errno != EPIPE &&

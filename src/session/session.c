@@ -197,7 +197,7 @@ static int write_meta(struct session *session, int dir, const struct session_inf
 }
 
 int session_create(struct session *session, const char *base, const struct session_info *info,
-		   bool control, struct err *err)
+		   struct err *err)
 {
 	_cleanup_close_ int dir = -1;
 	int r = 0;
@@ -209,14 +209,21 @@ int session_create(struct session *session, const char *base, const struct sessi
 		return session->sessions_fd;
 	walk(NULL, session->sessions_fd, NULL, NULL);
 	dir = make_directory(session, err);
-	if (dir >= 0 && control)
-		r = session->control_fd = control_listen(dir, err);
-	if (dir >= 0 && r >= 0)
+	if (dir >= 0)
 		r = write_meta(session, dir, info, err);
 	if (dir >= 0 && r >= 0)
 		return 0;
 	session_remove(session);
 	return err_wrap(err, "recording the session in '%s/wrapix'", base);
+}
+
+int session_listen(const struct session *session, struct err *err)
+{
+	_cleanup_close_ int dir = openat(session->sessions_fd, session->id,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return dir < 0 ? err_errno(err, errno, "the session's directory")
+		       : control_listen(dir, err);
 }
 
 void session_remove(struct session *session)
@@ -227,8 +234,6 @@ void session_remove(struct session *session)
 	}
 	if (session->meta_fd >= 0)
 		close(session->meta_fd);
-	if (session->control_fd >= 0)
-		close(session->control_fd);
 	*session = (struct session)SESSION_NONE;
 }
 

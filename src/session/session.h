@@ -28,19 +28,19 @@ struct session {
 	char id[SESSION_ID_MAX];
 	int sessions_fd; /* the directory of all */
 	int meta_fd;     /* holds the lock */
-	int control_fd;  /* listens for session/control.h; -1: not wanted */
 };
-#define SESSION_NONE                                               \
-	{                                                          \
-		.sessions_fd = -1, .meta_fd = -1, .control_fd = -1 \
+#define SESSION_NONE                             \
+	{                                        \
+		.sessions_fd = -1, .meta_fd = -1 \
 	}
 
 void session_new_id(char ret_id[SESSION_ID_MAX]);
 
-/* Makes the directory, where wanted with its door (session/control.h), and takes the lock: a session
- * that is listed can be talked to. Also sweeps what dead ones left. */
+/* Makes the directory and takes the lock. Also sweeps what dead ones left. */
 int session_create(struct session *session, const char *base, const struct session_info *info,
-		   bool control, struct err *err);
+		   struct err *err);
+/* Makes its door (session/control.h): the listening descriptor or -errno. */
+int session_listen(const struct session *session, struct err *err);
 void session_remove(struct session *session);
 
 /* The living ones of all places (NULL-terminated), oldest first; dead ones are swept. */

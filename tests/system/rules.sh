@@ -48,7 +48,8 @@ refused_as() { by_tier ECONNREFUSED ECONNRESET ECONNRESET; }
 
 begin_asked one --allow allowed.test:7
 one=$(dir_of one)
-check "the door is there, the user's alone" is "$(stat -c '%F %a' "$one/control")" "socket 600"
+check "the door opens" await exists "$one/control"
+check "... for the user alone" is "$(stat -c '%F %a' "$one/control")" "socket 600"
 asked "what is allowed" ok echo:allowed.test
 asked "what is not" EAI_NONAME echo:other.test
 
@@ -210,7 +211,7 @@ sed 's/^/# /' "$tmp/busy.out"
 # --- a supervisor that is killed ---
 begin dead --filter-tier $tier --allow allowed.test:7 -- sleep 1000
 dead=$(dir_of dead)
-exists "$dead/control" || point 'not ok' "a door to be left behind"
+check "a door to be left behind" await exists "$dead/control"
 kill -9 "$supervisor"
 wait "$supervisor" 2>/dev/null
 await fails listed dead

@@ -23,8 +23,9 @@ listed() { wx_user ps | grep -q " $1 "; }
 wx_user run --name mine --allow allowed.test -- sleep 1000 </dev/null >"$tmp/log/out" 2>"$tmp/log/err" &
 started=$!
 check "a session of $test_user" await listed mine
+door_is_there() { find "$tmp/home" "/run/user/$(id -u "$test_user")/wrapix" -name control 2>/dev/null | grep -q .; }
+check "... has a door" await door_is_there
 dir=$(find "$tmp/home" "/run/user/$(id -u "$test_user")/wrapix" -name control -printf '%h\n' 2>/dev/null | tail -n 1)
-check "... has a door" [ -S "$dir/control" ]
 
 # Root opens the directory and the script; the process that asks is another user's.
 asks_as() { # asks_as UID: the reply to a request that changes nothing

@@ -135,17 +135,29 @@ static void on_request(void *ctx, const char *text, size_t len, struct str *repl
 	arena_release(&arena);
 }
 
+static void on_door_due(struct ticker *ticker)
+{
+	struct network *n = container_of(ticker, struct network, door_due);
+	const struct engine_hooks *hooks = n->sandbox->hooks;
+	struct err err;
+	int fd = hooks->take_control(hooks->ctx);
+
+	ticker_stop(ticker);
+	if (fd >= 0 && control_server_start(&n->door, n->loop, fd, on_request, n, &err) < 0)
+		sandbox_warn(n->sandbox, &err);
+}
+
 void network_open_door(struct network *n)
 {
 	const struct engine_hooks *hooks = n->sandbox->hooks;
 	struct err err;
-	int fd;
 
 	if (!n->filter.loop || !hooks || !hooks->take_control)
 		return;
-	fd = hooks->take_control(hooks->ctx);
-	if (fd >= 0 && control_server_start(&n->door, n->loop, fd, on_request, n, &err) < 0)
+	if (ticker_start(&n->door_due, n->loop, on_door_due, &err) < 0)
 		sandbox_warn(n->sandbox, &err);
+	else
+		ticker_run(&n->door_due, true);
 }
 
 static void on_port_note(void *ctx, const char *text)
@@ -213,6 +225,7 @@ void network_stop(struct network *n)
 {
 	if (!n->loop)
 		return;
+	ticker_stop(&n->door_due);
 	control_server_stop(&n->door);
 	ports_stop(&n->sandbox->ports);
 	lazy_net_stop(&n->lazy);

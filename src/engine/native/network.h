@@ -17,13 +17,15 @@ struct network {
 	struct lazy_net lazy;      /* open */
 	struct filter filter;      /* filtered */
 	bool filter_failed;
+	struct ticker door_due; /* a command that ends at once needs no door */
 	struct control_server door;
 };
 
 /* Always leaves it ready for network_stop(). */
 int network_start(struct network *network, struct loop *loop, struct sandbox *sandbox,
 		  struct dispatch *dispatch, struct err *err);
-/* Once the session is registered: lets the user change the rules. Without it they stay as they are. */
+/* Once the session is registered: lets the user change the rules, from a second later on. Without it
+ * they stay as they are. */
 void network_open_door(struct network *network);
 /* Puts other rules in the place of those that the filter has. */
 int network_set_rules(struct network *network, const struct engine_rules *rules, struct err *err);
