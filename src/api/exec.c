@@ -195,7 +195,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_warning, x->plan.weaker.v[i]);
 	open_log(x, id);
-	r = native_run(&x->plan, id, &hooks, &status, err);
+	r = native_run(&x->plan, &(struct engine_session){ .id = id }, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	if (r == 0)
 		*ret_status = x->lost_control ? 1 : exit_status(status);

@@ -11,6 +11,7 @@
 #include "api/api.h"
 #include "api/identity.h"
 #include "api/messages.h"
+#include "api/workspace.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "keys/agent.h"
@@ -320,6 +321,7 @@ struct observer {
 	struct event_log log;
 	struct messages messages;
 	const struct err *no_messages; /* why there are none; NULL: there are */
+	struct workspace workspace;
 };
 
 static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
@@ -493,6 +495,7 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	struct observer *observer = ctx;
 
 	if (event == EVENT_STARTED) {
+		workspace_started(&observer->workspace, value);
 		record(observer);
 		messages_started(&observer->messages, value);
 	}
@@ -507,6 +510,39 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 		     NULL);
 }
 
+/* The engine, between the beginning and the end of what is kept of the session. */
+static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_status,
+	       struct err *err)
+{
+	const struct wrapix_plan *plan = observer->plan;
+	struct event_log_hooks log_hooks = { on_log_opened, on_log_failed, observer };
+	struct engine_session session = { .id = observer->id };
+	struct strv says = { 0 };
+	struct arena arena = { 0 };
+	struct session_info about;
+	struct err no_messages;
+	int r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id, err);
+
+	if (r < 0)
+		return r;
+	session.layers = workspace_layers(&observer->workspace);
+	about = describe(observer, &arena);
+	event_log_init(&observer->log, plan->host.state_home, &about, &log_hooks);
+	if (messages_make(&observer->messages, plan, observer->id,
+			  &(struct doorbell_hooks){ on_messages_failed, observer },
+			  &no_messages) < 0)
+		observer->no_messages = &no_messages;
+	r = native_run(&plan->plan, &session, hooks, ret_status, err);
+	messages_remove(&observer->messages);
+	event_log_close(&observer->log, r < 0 ? -1 : exit_status(*ret_status));
+	session_remove(&observer->session);
+	workspace_end(&observer->workspace, r < 0, &arena, &says);
+	for (size_t i = 0; i < says.len; i++)
+		emit(observer, WRAPIX_NOTE, 0, says.v[i]);
+	arena_release(&arena);
+	return r;
+}
+
 int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, void *ctx,
 		    int *ret_status, struct wrapix_error *error)
 {
@@ -516,6 +552,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.ctx = ctx,
 		.session = SESSION_NONE,
 		.messages = MESSAGES_NONE,
+		.workspace = WORKSPACE_NONE,
 	};
 	struct engine_hooks hooks = {
 		.on_network = on_network,
@@ -528,11 +565,8 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.on_terminal = on_terminal,
 		.ctx = &observer,
 	};
-	struct event_log_hooks log_hooks = { on_log_opened, on_log_failed, &observer };
-	struct arena arena = { 0 };
-	struct session_info about;
-	struct err err, no_messages;
-	int r, status;
+	struct err err;
+	int status;
 
 	if (plan->is_untrusted)
 		return fail(&plan->untrusted, error);
@@ -540,19 +574,11 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		emit(&observer, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)
 		emit(&observer, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
-	session_new_id(observer.id);
-	about = describe(&observer, &arena);
-	event_log_init(&observer.log, plan->host.state_home, &about, &log_hooks);
-	if (messages_make(&observer.messages, plan, observer.id,
-			  &(struct doorbell_hooks){ on_messages_failed, &observer },
-			  &no_messages) < 0)
-		observer.no_messages = &no_messages;
-	r = native_run(&plan->plan, observer.id, &hooks, &status, &err);
-	messages_remove(&observer.messages);
-	event_log_close(&observer.log, r < 0 ? -1 : exit_status(status));
-	session_remove(&observer.session);
-	arena_release(&arena);
-	if (r < 0)
+	if (plan->plan.resume)
+		snprintf(observer.id, sizeof(observer.id), "%s", plan->plan.resume);
+	else
+		session_new_id(observer.id);
+	if (run(&observer, &hooks, &status, &err) < 0)
 		return fail(&err, error);
 	*ret_status = exit_status(status);
 	return 0;

@@ -28,6 +28,9 @@ bool utf8_visible(uint32_t cp);
 /* Adds s with what is not visible and invalid UTF-8 as \xNN, and '\' doubled. */
 void str_add_escaped(struct str *str, const char *s);
 
+/* Adds n bytes of a text for a terminal: what is not visible as \xNN; tabs and newlines stay. */
+void str_add_visible(struct str *str, const char *s, size_t n);
+
 /* What a message shows of a text somebody else wrote: in quotes, escaped, shortened. Returns buf->s,
  * which it replaces. */
 const char *str_quote(struct str *buf, const char *s);

@@ -83,6 +83,7 @@ struct run_args {
 	bool dry_run, json, facts, verbose;
 	bool running; /* the command has been started */
 	struct denials denials;
+	const char *resume;
 	const char *host_file; /* plan --host: facts about another machine */
 };
 extern const struct opt run_opts[];  /* run */
@@ -99,6 +100,10 @@ extern const struct command command_deny;
 extern const struct command command_settings;
 extern const struct command command_mode;
 extern const struct command command_check;
+extern const struct command command_diff;
+extern const struct command command_apply;
+extern const struct command command_undo;
+extern const struct command command_discard;
 extern const struct command command_doctor;
 extern const struct command command_profile;
 extern const struct command command_image;

@@ -282,6 +282,7 @@ static double now_ms(void)
 
 static void check_sandbox(const struct patient *p, struct finding *f)
 {
+	const struct engine_session session = { .id = "doctor" };
 	double start = now_ms();
 	struct err err;
 	int status = 0;
@@ -289,7 +290,7 @@ static void check_sandbox(const struct patient *p, struct finding *f)
 	if (!p->plan) {
 		f->verdict = WEAKER;
 		str_add(&f->text, "not tried: no plan can be made for this directory");
-	} else if (native_run(p->plan, "doctor", NULL, &status, &err) < 0)
+	} else if (native_run(p->plan, &session, NULL, &status, &err) < 0)
 		found_error(f, BROKEN, &err);
 	else
 		str_addf(&f->text, "started and ended one in %.1f ms", now_ms() - start);

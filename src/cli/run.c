@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/cow.h"
 #include "os/fs.h"
 
 int cli_fail_public(const struct wrapix_error *error)
@@ -14,6 +15,38 @@ int cli_fail_public(const struct wrapix_error *error)
 	snprintf(err.msg, sizeof(err.msg), "%s", error->message);
 	snprintf(err.hint, sizeof(err.hint), "%s", error->hint);
 	return cli_fail(&err);
+}
+
+/* A session to go on with says where it was, and what it is called. */
+static int set_resumed(const struct run_args *args, bool has_dir)
+{
+	struct wrapix_error error;
+	const struct cow_info *info;
+	struct arena arena = { 0 };
+	struct cow_info *list;
+	struct err err;
+	size_t n;
+	int r = cli_cow_list(&arena, &list, &n, &err);
+
+	info = r < 0 ? NULL : cli_cow_find(list, n, args->resume);
+	if (r == 0 && !info) {
+		r = err_usage(&err, "there is no copy-on-write session '%s'", args->resume);
+		err_hint(&err, "'wrapix ps' lists those that are kept");
+	}
+	if (r == 0 && has_dir)
+		r = err_usage(&err, "a session that is resumed has its directory ('%s')",
+			      info->project);
+	if (r < 0) {
+		arena_release(&arena);
+		return cli_fail(&err);
+	}
+	wrapix_spec_set_dir(args->spec, info->project);
+	if (wrapix_spec_set(args->spec, "workspace", "cow", &error) < 0 ||
+	    wrapix_spec_set(args->spec, "resume", info->id, &error) < 0 ||
+	    wrapix_spec_set(args->spec, "name", info->name, &error) < 0)
+		r = cli_fail_public(&error);
+	arena_release(&arena);
+	return r ? r : CLI_GO_ON;
 }
 
 int cli_parse_run(int argc, char **argv, struct run_args *args)
@@ -31,7 +64,7 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 		wrapix_spec_set_dir(args->spec, rest.operands[0]);
 	if (rest.command && rest.command[0])
 		wrapix_spec_set_command(args->spec, (const char *const *)rest.command);
-	return CLI_GO_ON;
+	return args->resume ? set_resumed(args, rest.n_operands > 0) : CLI_GO_ON;
 }
 
 void denials_add(struct denials *denials, const char *text)

@@ -146,7 +146,9 @@ static const struct opt shared_opts[] = {
 	{ 0, "memory", "SIZE", KEY, .help = "at most this much memory, as 4G" },
 	{ 0, "pids", "N", KEY, .help = "at most this many processes and threads" },
 	{ 0, "disk", "SIZE", KEY,
-	  .help = "size of the private writable space: home, /tmp (default: 4G)" },
+	  .help = "size of the private writable space: home, /tmp (default: 4G); and of the "
+		  "changes, "
+		  "with --workspace cow" },
 	{ 0, "agent", "NAME|PATH", KEY, .complete = COMPLETE_PROGRAM,
 	  .help = "the agent to start (default: claude)" },
 	{ 0, "engine", "auto|native|podman|apple", WORDS,
@@ -155,6 +157,9 @@ static const struct opt shared_opts[] = {
 	{ 0, "home", "fresh|keep", WORDS,
 	  .help = "an empty home each time, or one kept for this project "
 		  "(default: fresh)" },
+	{ 0, "workspace", "direct|cow", WORDS,
+	  .help = "direct: in the project itself; cow: on a view of it, to be looked at ('diff', "
+		  "'review') and taken over ('apply') afterwards (default: direct)" },
 	{ 0, "only", SPEC_FLAG, .help = "DIR alone, without the repository around it" },
 	{ 0, "force", SPEC_FLAG, .help = "accept '/' or your home directory as DIR" },
 	{ 0, "as-root", SPEC_FLAG,
@@ -168,6 +173,8 @@ static const struct opt shared_opts[] = {
 
 const struct opt run_opts[] = {
 	{ 0, "dry-run", FLAG(run_args, dry_run), .help = "print the plan and do nothing" },
+	{ 0, "resume", "SESSION", .kind = OPT_STRING, .offset = offsetof(struct run_args, resume),
+	  .complete = COMPLETE_SESSION, .help = "go on with a copy-on-write session" },
 	{ .kind = OPT_MORE, .more = shared_opts },
 };
 

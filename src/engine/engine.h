@@ -61,6 +61,11 @@ struct engine_hooks {
 	void *ctx;
 };
 
+struct engine_session {
+	const char *id;
+	const char *layers; /* the directory of its copy-on-write layers; NULL: none */
+};
+
 /* ret_status is a wait status. */
-int native_run(const struct plan *plan, const char *id, const struct engine_hooks *hooks,
-	       int *ret_status, struct err *err);
+int native_run(const struct plan *plan, const struct engine_session *session,
+	       const struct engine_hooks *hooks, int *ret_status, struct err *err);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
@@ -146,4 +147,35 @@ int os_capture(char *const argv[], const char *dir, size_t max, char **ret_outpu
 int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_output)
 {
 	return capture(argv, "/", true, seconds, max, ret_output);
+}
+
+_Noreturn static void run_command(const struct os_command *command, pid_t parent)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent || null < 0 || chdir(command->cwd) < 0)
+		_exit(127);
+	os_reset_signals();
+	dup2(command->in < 0 ? null : command->in, STDIN_FILENO);
+	dup2(command->out < 0 ? null : command->out, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	os_close_all_but(3, NULL, 0);
+	execve(command->argv[0], command->argv, command->env);
+	_exit(127);
+}
+
+int os_run(const struct os_command *command)
+{
+	pid_t parent = getpid(), pid = fork();
+	int status;
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		run_command(command, parent);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
 }

@@ -29,3 +29,13 @@ int os_capture(char *const argv[], const char *dir, size_t max, char **ret_outpu
 /* The same in '/' with standard error caught as well, for programs that do something and say how it
  * went. */
 int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_output);
+
+/* How os_run() starts a program. */
+struct os_command {
+	char *const *argv; /* argv[0] is an absolute path */
+	char *const *env;
+	const char *cwd;
+	int in, out; /* -1: /dev/null; its errors always go there */
+};
+/* Runs a program to its end, which comes with ours; returns the wait status, or -errno. */
+int os_run(const struct os_command *command);

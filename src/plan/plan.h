@@ -12,6 +12,10 @@
 #define AGENT_INSIDE "/opt/wrapix"
 #define AGENT_SOCKET_INSIDE "/etc/wrapix/ssh/agent"
 
+/* The layers of a copy-on-write session, each a directory in the session's own. */
+#define LAYER_DIR_PROJECT "project"
+#define LAYER_DIR_GIT "git"
+
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
  * of the user's. */
 enum op_kind {
@@ -28,6 +32,7 @@ enum op_kind {
 	OP_READONLY, /* what is there, read-only */
 	OP_SOCKET,   /* a socket of our own on which the supervisor listens */
 	OP_DENY,     /* a file or directory that cannot be opened over what is there */
+	OP_COW,      /* a view of the host's src: changes go to a layer of the session's */
 };
 
 enum op_flags {
@@ -39,6 +44,7 @@ enum op_flags {
 				  is nothing to reach */
 	OPF_DIR = 1 << 4,      /* the source is a directory */
 	OPF_CHECK = 1 << 6,    /* the source must be what the supervisor saw, by no symbolic link */
+	OPF_COPY = 1 << 7,     /* OP_COW: the layer is a whole copy of src */
 	OPF_MAKE = 1 << 5,     /* the source is a directory of ours and is made when missing */
 	OPF_SESSION = 1 << 7,  /* the source is what the session's id names in that directory */
 };
@@ -48,7 +54,8 @@ struct op {
 	unsigned flags;
 	unsigned mode;
 	const char *dest;
-	const char *src; /* OP_BIND: host path; OP_LINK: target; OP_FILE: content */
+	const char *src;   /* OP_BIND: host path; OP_LINK: target; OP_FILE: content */
+	const char *layer; /* OP_COW: its name in the session's directory */
 };
 
 enum access_class { ACCESS_READ, ACCESS_WRITE, ACCESS_DEV };
@@ -123,7 +130,10 @@ struct plan {
 	uint64_t notify_idle;
 	struct notify_spec notify; /* what the daemon is told; its strings are the plan's */
 
-	char *project;      /* on the host */
+	char *project;  /* on the host */
+	char *cow_base; /* where the copy-on-write session is kept; NULL: the project is direct */
+	char *resume;   /* the session's id, where it is not a new one */
+	uint64_t cow_limit; /* bytes that its changes may take; 0: as many as there are */
 	struct strv says;   /* lines the user is told at the start */
 	struct strv weaker; /* what holds less here than it could, one line each */
 };

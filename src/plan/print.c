@@ -16,7 +16,7 @@ static const char *const op_names[] = {
 	[OP_BIND] = "bind",         [OP_SCRATCH] = "scratch", [OP_PROC] = "proc",
 	[OP_DEVPTS] = "devpts",     [OP_COVER] = "cover",     [OP_HIDE] = "hide",
 	[OP_READONLY] = "readonly", [OP_SOCKET] = "socket",   [OP_ROOT] = "root",
-	[OP_DENY] = "deny",
+	[OP_DENY] = "deny",         [OP_COW] = "cow",
 };
 
 static const char *const access_names[] = {
@@ -61,6 +61,8 @@ static void op_flags_text(struct str *out, const struct op *op)
 {
 	if (op->kind == OP_BIND || op->kind == OP_ROOT)
 		str_add(out, op->flags & OPF_RO ? " ro" : " rw");
+	if (op->flags & OPF_COPY)
+		str_add(out, " copy");
 	if (op->flags & OPF_DEV)
 		str_add(out, " dev");
 	if (op->flags & OPF_OPTIONAL)
@@ -213,6 +215,8 @@ void plan_print(const struct plan *plan, FILE *file)
 	print_line(&out, "engine", engine_name(plan->engine));
 	print_line(&out, "name", plan->name);
 	print_line(&out, "project", plan->project);
+	if (plan->cow_base)
+		print_line(&out, "changes", plan->cow_base);
 	str_addf(&out, "identity  uid %u, gid %u", plan->uid, plan->gid);
 	if (!plan->files)
 		str_addf(&out, ", home %s, host name %s", HOME_INSIDE, plan->hostname);
@@ -294,6 +298,8 @@ static void json_op(struct str *out, const struct op *op)
 		str_addf(out, ", \"mode\": \"%s\"", op->flags & OPF_RO ? "ro" : "rw");
 	else if (op->mode)
 		str_addf(out, ", \"permissions\": \"%04o\"", op->mode);
+	if (op->flags & OPF_COPY)
+		str_add(out, ", \"copy\": true");
 	if (op->flags & OPF_DEV)
 		str_add(out, ", \"devices\": true");
 	if (op->flags & OPF_OPTIONAL)
@@ -408,6 +414,8 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_pair(&out, "engine", engine_name(plan->engine));
 	json_pair(&out, "name", plan->name);
 	json_pair(&out, "project", plan->project);
+	if (plan->cow_base)
+		json_pair(&out, "changes", plan->cow_base);
 	json_key(&out, "identity");
 	str_addf(&out, "{\"uid\": %u, \"gid\": %u", plan->uid, plan->gid);
 	if (!plan->files)

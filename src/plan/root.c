@@ -200,7 +200,7 @@ void plan_access_rules(struct plan *plan)
 		const struct op *op = &plan->ops[i];
 		bool bind = op->kind == OP_BIND && !(op->flags & OPF_RO);
 
-		if (bind || (op->kind == OP_SCRATCH && !(op->flags & OPF_RO)))
+		if (bind || op->kind == OP_COW || (op->kind == OP_SCRATCH && !(op->flags & OPF_RO)))
 			add_rule(plan, op->dest, ACCESS_WRITE);
 	}
 }

@@ -53,16 +53,32 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 	return 0;
 }
 
+#define TREE (OPF_DIR | OPF_RECURSIVE | OPF_CHECK)
+
+/* A tree of the user's to write in: itself, or a view of it. */
+static void add_writable(struct plan *plan, const struct host *host, const char *dest,
+			 const char *src, const char *layer)
+{
+	if (plan->cow_base)
+		plan_add(plan, OP_COW, dest, src,
+			 OPF_DIR | OPF_CHECK | (host->cow_overlay ? 0 : OPF_COPY))
+			->layer = layer;
+	else
+		plan_add(plan, OP_BIND, dest, src, TREE);
+}
+
 static void add_repository(struct plan *plan, const struct host *host)
 {
 	const struct project_facts *project = &host->project;
-	const unsigned tree = OPF_DIR | OPF_RECURSIVE | OPF_CHECK;
 
-	plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->top, OPF_RO | tree);
-	plan_add(plan, OP_BIND, plan->cwd, project->dir, tree);
+	plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->top, OPF_RO | TREE);
+	add_writable(plan, host, plan->cwd, project->dir, LAYER_DIR_PROJECT);
 	if (project->git == GIT_PLAIN)
-		plan_add(plan, OP_BIND, WORKSPACE_INSIDE "/.git",
-			 path_join(&plan->arena, project->top, ".git"), tree);
+		add_writable(plan, host, WORKSPACE_INSIDE "/.git",
+			     path_join(&plan->arena, project->top, ".git"), LAYER_DIR_GIT);
+	/* A view is a file system of its own, at which git would stop looking. */
+	if (plan->cow_base)
+		plan_setenv(plan, "GIT_DISCOVERY_ACROSS_FILESYSTEM", "1");
 	strv_addf(&plan->arena, &plan->says,
 		  "'%s' is part of the repository '%s': that stands at %s, read-only outside %s "
 		  "(and writable in .git); --only mounts the directory alone",
@@ -73,8 +89,7 @@ static void add_linked_git(struct plan *plan, const struct host *host)
 {
 	const struct project_facts *project = &host->project;
 
-	plan_add(plan, OP_BIND, project->commondir, project->commondir,
-		 OPF_DIR | OPF_RECURSIVE | OPF_CHECK);
+	add_writable(plan, host, project->commondir, project->commondir, LAYER_DIR_GIT);
 	/* git's own files name the worktree by its path on the host. */
 	if (!path_is_below(project->top, project->commondir))
 		plan_add(plan, OP_LINK, project->top, WORKSPACE_INSIDE, 0);
@@ -82,6 +97,21 @@ static void add_linked_git(struct plan *plan, const struct host *host)
 		plan_add(plan, OP_COVER, WORKSPACE_INSIDE "/.git",
 			 arena_printf(&plan->arena, "gitdir: %s\n", project->gitdir), 0)
 			->mode = 0444;
+}
+
+/* Where the changes of a copy-on-write session go, and what is weaker about it here. */
+static void add_session(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	if (spec->workspace != WORKSPACE_COW)
+		return;
+	plan->cow_base = host->cow_base ? arena_strdup(&plan->arena, host->cow_base)
+					: path_join(&plan->arena, host->state_home, "wrapix/cow");
+	plan->resume = arena_strdup(&plan->arena, spec->resume);
+	plan->cow_limit = spec->limits.disk;
+	if (!host->cow_overlay)
+		strv_addf(&plan->arena, &plan->says,
+			  "overlayfs cannot be used here, so the project is copied, which takes "
+			  "time and room ('wrapix doctor' says why)");
 }
 
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
@@ -94,11 +124,11 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 		return r;
 	plan->project = arena_strdup(&plan->arena, project->dir);
 	plan->cwd = project_inside(plan, spec, host);
+	add_session(plan, spec, host);
 	if (strcmp(plan->cwd, WORKSPACE_INSIDE))
 		add_repository(plan, host);
 	else
-		plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->dir,
-			 OPF_DIR | OPF_RECURSIVE | OPF_CHECK);
+		add_writable(plan, host, WORKSPACE_INSIDE, project->dir, LAYER_DIR_PROJECT);
 	if (project->git == GIT_LINKED && !spec->only)
 		add_linked_git(plan, host);
 	if (project->note && !spec->only)

@@ -234,6 +234,7 @@ static const struct key keys[] = {
 	{ "agent", IN_CONFIG, config_read_word },
 	{ "home", IN_CONFIG, config_read_word },
 	{ "notify", IN_CONFIG, config_read_notify },
+	{ "workspace", IN_CONFIG, config_read_word },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
 	{ "description", IN_PROFILE, config_read_description },

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
+#include "os/linux/overlay.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
 #include "spec/agent.h"
@@ -231,6 +232,41 @@ static void probe_mounts(const struct spec *spec, struct host *host)
 	}
 }
 
+/* A directory for copy-on-write sessions where the home cannot hold them: nobody else's. */
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return (mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &st) == 0 &&
+	       S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
+}
+
+/* Where a copy-on-write session is kept: in the state directory, or where an overlay can be. */
+static void probe_cow(const struct spec *spec, struct host *host)
+{
+	char *own = arena_printf(&host->arena, "/var/tmp/wrapix-%u", host->uid);
+	char *bases[] = { path_join(&host->arena, host->state_home, "wrapix/cow"),
+			  path_join(&host->arena, own, "cow") };
+	struct err ignored; /* the start says it with the same words */
+
+	if (spec->workspace != WORKSPACE_COW)
+		return;
+	host->cow_base = bases[0];
+	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {
+		if (i == 1 && !is_own_dir(own))
+			return;
+		/* One to go on with is where it is. */
+		if (spec->resume && access(path_join(&host->arena, bases[i], spec->resume), F_OK))
+			continue;
+		host->cow_overlay = os_mkdirs(bases[i], 0700, &ignored) == 0 &&
+				    overlay_probe(bases[i]);
+		if (host->cow_overlay || spec->resume)
+			host->cow_base = bases[i];
+		if (host->cow_overlay)
+			return;
+	}
+}
+
 /* PID 1 of a sandbox of ours says so. */
 static bool is_inside(void)
 {
@@ -279,6 +315,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 		return r;
 	}
 	host_probe_dirs(environment, &host);
+	probe_cow(spec, &host);
 	probe_shell(&host);
 	host_probe_system(&host);
 	probe_env(spec, environment, &host);

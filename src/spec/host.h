@@ -103,7 +103,9 @@ struct host {
 	size_t n_env;
 	struct tool_facts tools;
 	struct cgroup_facts cgroup;
-	bool tty[3]; /* which of standard input, output and error are a terminal */
+	char *cow_base;   /* where copy-on-write sessions are kept; NULL: nobody asked */
+	bool cow_overlay; /* overlayfs can be mounted with its changes there */
+	bool tty[3];      /* which of standard input, output and error are a terminal */
 
 	struct project_facts project;
 	struct path_facts mounts; /* one for each of spec->mounts, canonical */

@@ -57,6 +57,8 @@ static const struct field fields[] = {
 	FIELD("shell", STRING, tools.shell),
 	FIELD("notify", STRING, tools.notify),
 	FIELD("notifyd", STRING, tools.notifyd),
+	FIELD("cowBase", STRING, cow_base),
+	FIELD("cowOverlay", BOOL, cow_overlay),
 	FIELD("ttyIn", BOOL, tty[0]),
 	FIELD("ttyOut", BOOL, tty[1]),
 	FIELD("ttyErr", BOOL, tty[2]),

@@ -15,6 +15,7 @@ static const char *const homes[] = { "fresh", "keep", NULL };
 static const char *const key_modes[] = { "agent", "file", NULL };
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const waitings[] = { "auto", "on", "off", NULL };
+static const char *const workspaces[] = { "direct", "cow", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 
 /* A parser says what is wrong without key and value; spec_set() puts them before it. */
@@ -235,6 +236,8 @@ static const struct key keys[] = {
 	{ "engine", parse_choice, FIELD(engine), engines },
 	{ "network", parse_choice, FIELD(net), networks },
 	{ "home", parse_choice, FIELD(home), homes },
+	{ "workspace", parse_choice, FIELD(workspace), workspaces },
+	{ "resume", parse_name, FIELD(resume) },
 	{ "filter-tier", parse_choice, FIELD(filter_tier), tiers },
 	{ "cpus", parse_cpus, FIELD(limits.cpus) },
 	{ "memory", parse_bytes, FIELD(limits.memory), NULL, MIB, INT64_MAX },
@@ -346,4 +349,9 @@ void spec_release(struct spec *spec)
 {
 	arena_release(&spec->arena);
 	*spec = (struct spec){ .dir = NULL };
+}
+
+const char *workspace_mode_name(enum workspace_mode mode)
+{
+	return word(workspaces, mode);
 }

@@ -25,6 +25,7 @@ enum filter_tier { FILTER_UNSET, FILTER_QUEUE, FILTER_STATIC, FILTER_PORTS };
 enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
 /* How a deploy key is used: by asking the supervisor, or as a file inside. */
 enum key_mode { KEY_MODE_UNSET, KEY_MODE_AGENT, KEY_MODE_FILE };
+enum workspace_mode { WORKSPACE_UNSET, WORKSPACE_DIRECT, WORKSPACE_COW };
 
 struct mount_spec {
 	char *src;  /* as written, before expansion; relative to the project when layer is
@@ -115,6 +116,8 @@ struct spec {
 	enum engine_kind engine;
 	enum net_mode net;
 	enum home_mode home;
+	enum workspace_mode workspace;
+	char *resume; /* the id of a copy-on-write session to go on with */
 	struct mount_spec *mounts;
 	size_t n_mounts;
 	struct env_spec *env;
@@ -195,3 +198,4 @@ const char *net_mode_name(enum net_mode mode);
 const char *filter_tier_name(enum filter_tier tier);
 const char *home_mode_name(enum home_mode mode);
 const char *key_mode_name(enum key_mode mode);
+const char *workspace_mode_name(enum workspace_mode mode);

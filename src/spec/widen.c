@@ -186,6 +186,12 @@ static bool home_widens(const struct spec *now, const struct spec *want, bool us
 	return users && now->home != want->home && want->home != HOME_FRESH;
 }
 
+/* The user wants to look first. */
+static bool workspace_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->workspace == WORKSPACE_COW && want->workspace != WORKSPACE_COW;
+}
+
 static bool nested_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return want->allow_nested && !(users && now->allow_nested);
@@ -245,6 +251,7 @@ static const struct {
 	{ "deployKey", deploy_key_widens },
 	{ "deployKeyMode", key_mode_widens },
 	{ "deployKeyConfirm", key_confirm_widens },
+	{ "workspace", workspace_widens },
 	{ "only", only_widens },
 	{ "cpus", limits_widen },
 	{ "memory", limits_widen },

@@ -41,7 +41,8 @@ struct child {
 	const struct cgroup *cgroup;
 	enum cgroup_kind limits_by; /* as it turned out */
 	bool wait_for_go;
-	int pty_slave; /* -1: none */
+	int pty_slave;      /* -1: none */
+	const char *layers; /* the directory of the copy-on-write layers, or NULL */
 };
 
 /* In the new namespaces, with all capabilities over them: builds the root and enters it. */

@@ -24,6 +24,7 @@
 #include "engine/native/native.h"
 #include "os/fs.h"
 #include "os/linux/mount.h"
+#include "os/linux/overlay.h"
 
 struct root {
 	const struct child *child;
@@ -244,8 +245,8 @@ static int do_link(struct root *root, const struct op *op, struct err *err)
 	return 0;
 }
 
-/* The source as the supervisor saw it, or nothing; returns a detached mount or -errno. */
-static int clone_checked(struct root *root, const struct op *op)
+/* The source as the supervisor saw it, or nothing; returns a descriptor or -errno. */
+static int open_checked(struct root *root, const struct op *op)
 {
 	const struct source_id *id = &root->child->sources[op - root->child->plan->ops];
 	_cleanup_close_ int fd = os_openat2(AT_FDCWD, op->src, O_PATH, 0, RESOLVE_NO_SYMLINKS);
@@ -257,7 +258,14 @@ static int clone_checked(struct root *root, const struct op *op)
 		return -errno;
 	if (st.st_ino != id->ino || st.st_dev != id->dev)
 		return -ESTALE;
-	return mount_clone(fd, "", mount_flags(op));
+	return take_fd(&fd);
+}
+
+static int clone_checked(struct root *root, const struct op *op)
+{
+	_cleanup_close_ int fd = open_checked(root, op);
+
+	return fd < 0 ? fd : mount_clone(fd, "", mount_flags(op));
 }
 
 /* A directory of ours that has one for each session. */
@@ -286,6 +294,40 @@ static int do_bind(struct root *root, const struct op *op, struct err *err)
 	if (op->flags & OPF_MAKE)
 		root->kept = op->dest;
 	return attach(root, op, fd, err);
+}
+
+/* The session's layer over the source, or the whole copy that it is. Returns a detached mount. The
+ * kernel takes only directories that were opened in this mount namespace. */
+static int mount_layer(struct root *root, const struct op *op, int lower)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int session = open(root->child->layers ? root->child->layers : "", flags);
+	_cleanup_close_ int layer = openat(session, op->layer, flags);
+	_cleanup_close_ int upper = openat(layer, op->flags & OPF_COPY ? "copy" : "upper", flags);
+	_cleanup_close_ int work = -1;
+
+	if (upper < 0)
+		return -errno;
+	if (op->flags & OPF_COPY)
+		return mount_clone(upper, "", 0);
+	work = openat(layer, "work", flags);
+	return work < 0 ? -errno : overlay_mount(lower, upper, work);
+}
+
+static int do_cow(struct root *root, const struct op *op, struct err *err)
+{
+	_cleanup_close_ int lower = open_checked(root, op);
+	int fd = lower < 0 ? lower : mount_layer(root, op, lower);
+
+	if (fd == -ESTALE)
+		return err_set(err, ESTALE, "'%s' was replaced while the sandbox started", op->src);
+	if (fd < 0)
+		err_errno(err, -fd, "mounting a view of '%s' on '%s'", op->src, op->dest);
+	if (fd == -EINVAL)
+		return err_hint(err,
+				"another file system is mounted below it, or its own cannot be "
+				"viewed this way: --workspace direct works");
+	return fd < 0 ? fd : attach(root, op, fd, err);
 }
 
 /* A directory of the scratch file system, cloned into its place. */
@@ -421,6 +463,7 @@ static int (*const actions[])(struct root *, const struct op *, struct err *) = 
 	[OP_BIND] = do_bind,         [OP_SCRATCH] = do_scratch, [OP_PROC] = do_proc,
 	[OP_DEVPTS] = do_devpts,     [OP_COVER] = do_cover,     [OP_HIDE] = do_hide,
 	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,   [OP_DENY] = do_deny,
+	[OP_COW] = do_cow,
 };
 
 /* What of ours was filled while the root was built is closed. */

@@ -296,8 +296,8 @@ static int start_command(struct sandbox *sandbox, struct child *child, struct so
 	return r == 0 ? await_exec(sandbox, child, err) : r;
 }
 
-int native_run(const struct plan *plan, const char *id, const struct engine_hooks *hooks,
-	       int *ret_status, struct err *err)
+int native_run(const struct plan *plan, const struct engine_session *session,
+	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
 {
 	_cleanup_free_ struct source_id *sources = calloc(plan->n_ops, sizeof(*sources));
 	struct sandbox sandbox = {
@@ -314,10 +314,11 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	};
 	struct child child = {
 		.plan = plan,
-		.id = id,
+		.id = session->id,
 		.sources = sources,
 		.status = -1,
 		.pty_slave = -1,
+		.layers = session->layers,
 		.cgroup = &sandbox.cgroup,
 		.wait_for_go = needs_go(plan),
 	};
@@ -333,7 +334,7 @@ int native_run(const struct plan *plan, const char *id, const struct engine_hook
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
 	sandbox.ports.automatic = plan->publish_auto;
-	r = start_command(&sandbox, &child, sources, id, err);
+	r = start_command(&sandbox, &child, sources, session->id, err);
 	if (r == 0) {
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		r = supervise(&sandbox, ret_status, err);

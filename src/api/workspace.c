@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* The copy-on-write session of a run. */
+#include "api/workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "cow/apply.h"
+#include "cow/base.h"
+#include "cow/changes.h"
+#include "cow/manifest.h"
+#include "os/proc.h"
+
+/* The plan's operation that gives the session its git directory's layer. */
+static const struct op *git_layer(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_COW && !strcmp(plan->ops[i].layer, LAYER_DIR_GIT))
+			return &plan->ops[i];
+	return NULL;
+}
+
+static int create(struct workspace *workspace, const struct plan *plan, const struct host *host,
+		  const char *id, struct err *err)
+{
+	const struct op *git = git_layer(plan);
+	struct cow_about about = {
+		.base = plan->cow_base,
+		.id = id,
+		.name = plan->name,
+		.project = plan->project,
+		.git_top = host->project.git == GIT_NONE ? NULL : host->project.top,
+		.copy = !host->cow_overlay,
+		.git_layer = git != NULL,
+		.git_dir = git ? git->src : NULL,
+	};
+
+	return cow_create(&workspace->cow, &about, err);
+}
+
+static int resume(struct workspace *workspace, const struct plan *plan, struct err *err)
+{
+	struct cow *cow = &workspace->cow;
+	int r = cow_open(cow, plan->cow_base, plan->resume, err);
+
+	if (r == 0)
+		r = cow_lock(cow, err);
+	if (r == 0 && apply_is_interrupted(cow)) {
+		err_set(err, EBUSY, "an apply of the session '%s' was interrupted", cow->id);
+		return err_hint(err,
+				"'wrapix apply %s' finishes it, 'wrapix undo %s' takes it back",
+				cow->id, cow->id);
+	}
+	if (r == 0 && strcmp(cow->project, plan->project) != 0)
+		return err_set(err, ESTALE, "the session '%s' belongs to '%s'", cow->id,
+			       cow->project);
+	return r;
+}
+
+int workspace_begin(struct workspace *workspace, const struct plan *plan, const struct host *host,
+		    const char *id, struct err *err)
+{
+	int r;
+
+	*workspace = (struct workspace)WORKSPACE_NONE;
+	if (!plan->cow_base)
+		return 0;
+	r = plan->resume ? resume(workspace, plan, err) : create(workspace, plan, host, id, err);
+	if (r == 0)
+		r = cow_open_project(&workspace->cow, err);
+	workspace->on = r == 0;
+	workspace->is_new = !plan->resume;
+	if (r < 0)
+		cow_close(&workspace->cow);
+	return r;
+}
+
+const char *workspace_layers(struct workspace *workspace)
+{
+	struct cow *cow = &workspace->cow;
+
+	return workspace->on ? path_join(&cow->arena, cow->base, cow->id) : NULL;
+}
+
+/* A copy of the supervisor that must hold nothing of it. */
+_Noreturn static void write_down(struct workspace *workspace, pid_t parent)
+{
+	struct cow *cow = &workspace->cow;
+	int keep[] = { MIN(cow->dir, cow->root), MAX(cow->dir, cow->root) };
+	int null = open("/dev/null", O_RDWR);
+	struct err err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(1);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	os_close_all_but(3, keep, 2);
+	setsid();
+	os_reset_signals();
+	(void)!nice(5);
+	/* Each that is missing only means that less is merged, and more is asked. */
+	manifest_write(cow, &err);
+	base_write(cow, &err);
+	_exit(0);
+}
+
+void workspace_started(struct workspace *workspace, pid_t init)
+{
+	pid_t parent = getpid();
+
+	if (!workspace->on)
+		return;
+	cow_note_init(&workspace->cow, init);
+	if (faccessat(workspace->cow.dir, "manifest", F_OK, 0) == 0)
+		return; /* of the first start */
+	workspace->scribe = fork();
+	if (workspace->scribe == 0)
+		write_down(workspace, parent);
+}
+
+static void tell(struct workspace *workspace, struct arena *arena, struct strv *ret_says)
+{
+	struct changes changes;
+	const char *id = workspace->cow.id;
+	struct err err;
+	size_t n = 0;
+
+	if (changes_find(&changes, &workspace->cow, &err) < 0) {
+		strv_addf(arena, ret_says, "%s", err.msg);
+		return;
+	}
+	for (size_t i = 0; i < changes.n; i++)
+		n += !change_is_implied(&changes, i);
+	if (n)
+		strv_addf(arena, ret_says,
+			  "%zu %s changed in the session %s, none in the project: 'wrapix diff %s' "
+			  "shows what, 'wrapix apply %s' takes it over",
+			  n, n == 1 ? "file was" : "files were", id, id, id);
+	else
+		strv_addf(arena, ret_says,
+			  "no file was changed%s; 'wrapix discard %s' removes the session",
+			  changes.git ? " outside .git" : "", id);
+	changes_release(&changes);
+}
+
+/* Those that nobody looked at for long. */
+static void tell_old(const struct workspace *workspace, struct arena *arena, struct strv *ret_says)
+{
+	struct cow_info *list = NULL;
+	size_t n = 0, old = 0;
+	struct err err;
+
+	if (cow_list(arena, workspace->cow.base, &list, &n, &err) < 0)
+		return; /* not worth a word at the end of a run */
+	for (size_t i = 0; i < n; i++)
+		old += cow_is_old(&list[i]);
+	if (old)
+		strv_addf(arena, ret_says,
+			  "%zu copy-on-write %s older than 14 days: 'wrapix ps' shows %s, 'wrapix "
+			  "discard --old' goes through %s",
+			  old, old == 1 ? "session is" : "sessions are", old == 1 ? "it" : "them",
+			  old == 1 ? "it" : "them");
+}
+
+void workspace_end(struct workspace *workspace, bool failed, struct arena *arena,
+		   struct strv *ret_says)
+{
+	struct err err;
+
+	if (!workspace->on)
+		return;
+	while (workspace->scribe > 0 && waitpid(workspace->scribe, NULL, 0) < 0 && errno == EINTR)
+		;
+	if ((failed && workspace->is_new) ||
+	    (cow_is_empty(&workspace->cow) && faccessat(workspace->cow.dir, "apply", F_OK, 0) < 0))
+		cow_remove(&workspace->cow, &err); /* else the next list sweeps it */
+	else if (!failed)
+		tell(workspace, arena, ret_says);
+	if (!failed)
+		tell_old(workspace, arena, ret_says);
+	cow_close(&workspace->cow);
+	workspace->on = false;
+}

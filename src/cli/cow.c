@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands for copy-on-write sessions share. */
+#include "cli/cow.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/identity.h"
+#include "base/path.h"
+#include "cli/cli.h"
+#include "os/fs.h"
+
+int cli_cow_list(struct arena *arena, struct cow_info **ret, size_t *ret_len, struct err *err)
+{
+	char *state = path_join(arena, cli_state_home(arena), "wrapix/cow");
+	char *other = arena_printf(arena, "/var/tmp/wrapix-%u/cow", geteuid());
+	int r;
+
+	*ret = NULL;
+	*ret_len = 0;
+	r = cow_list(arena, state, ret, ret_len, err);
+	return r < 0 ? r : cow_list(arena, other, ret, ret_len, err);
+}
+
+const struct cow_info *cli_cow_find(const struct cow_info *list, size_t n, const char *word)
+{
+	const struct cow_info *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(list[i].id, word))
+			return &list[i];
+		if (!strcmp(list[i].name, word) && (!found || list[i].started >= found->started))
+			found = &list[i];
+	}
+	return found;
+}
+
+/* The latest one of the project around this directory. */
+static const struct cow_info *find_here(const struct cow_info *list, size_t n, const char *here)
+{
+	const struct cow_info *found = NULL;
+
+	for (size_t i = 0; here && i < n; i++)
+		if (path_is_below(here, list[i].project) &&
+		    (!found || list[i].started >= found->started))
+			found = &list[i];
+	return found;
+}
+
+/* Seen from here, or from the top of the project. */
+static char *below_project(struct arena *arena, const char *project, const char *here,
+			   const char *word)
+{
+	const char *below = here ? path_below(path_join(arena, here, word), project) : NULL;
+
+	if (!below)
+		below = path_below(path_join(arena, project, word), project);
+	return below ? arena_strdup(arena, *below ? below : ".") : NULL;
+}
+
+static int none_found(const char *word, size_t n, struct err *err)
+{
+	if (word)
+		err_usage(err, "there is no copy-on-write session '%s'", word);
+	else
+		err_usage(err, "there is no copy-on-write session of this project");
+	return n ? err_hint(err, "'wrapix ps' lists those that are kept")
+		 : err_hint(err, "'wrapix run --workspace cow' starts one");
+}
+
+static int add_paths(struct cow_target *target, const char *here, char *const *words, size_t n,
+		     struct err *err)
+{
+	target->paths = arena_alloc(&target->arena, (n + 1) * sizeof(char *));
+	for (; target->n_paths < n; target->n_paths++) {
+		const char *word = words[target->n_paths];
+		char *path = below_project(&target->arena, target->cow.project, here, word);
+
+		if (!path)
+			return err_usage(err, "'%s' is neither a session nor in the project '%s'",
+					 word, target->cow.project);
+		target->paths[target->n_paths] = path;
+	}
+	return 0;
+}
+
+int cli_cow_open(struct cow_target *target, char *const *words, size_t n, struct err *err)
+{
+	struct arena *a = &target->arena;
+	const struct cow_info *info = NULL;
+	struct cow_info *list;
+	char *here;
+	size_t len;
+	int r = identity_become_owner(".", err);
+
+	here = os_realpath(a, ".");
+	if (r == 0)
+		r = cli_cow_list(a, &list, &len, err);
+	if (r < 0)
+		return r;
+	if (n)
+		info = cli_cow_find(list, len, words[0]);
+	if (info) {
+		words++;
+		n--;
+	} else {
+		info = find_here(list, len, here);
+	}
+	if (!info)
+		return none_found(n ? words[0] : NULL, len, err);
+	r = cow_open(&target->cow, info->base, info->id, err);
+	if (r == 0)
+		r = cow_open_project(&target->cow, err);
+	return r < 0 ? r : add_paths(target, here, words, n, err);
+}
+
+void cli_cow_close(struct cow_target *target)
+{
+	cow_close(&target->cow);
+	arena_release(&target->arena);
+}
+
+bool cli_ask(const char *question)
+{
+	char answer[16];
+
+	if (!isatty(STDIN_FILENO))
+		return false;
+	printf("%s [y/N] ", question);
+	fflush(stdout);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+void add_size(struct str *out, uint64_t bytes)
+{
+	static const char units[] = "BKMGT";
+	double n = (double)bytes;
+	size_t i = 0;
+
+	for (; n >= 1000 && i + 2 < sizeof(units); i++)
+		n /= 1024;
+	str_addf(out, i && n < 10 ? "%.1f%c" : "%.0f%c", n, units[i]);
+}

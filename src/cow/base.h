@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The project's content when the session began, where it is a git repository: a tree in an object store
+ * of the session's own, which borrows from the repository's. It is what a three-way merge needs. Only
+ * files that differ from the index are read for it, and nothing in the repository changes.
+ *
+ *	BASE/ID/base/objects, index, tree (its name, in hexadecimal)
+ */
+#pragma once
+
+#include "cow/cow.h"
+
+/* Takes it; in a child of the supervisor. Without git or a repository there is none: no error. */
+int base_write(const struct cow *cow, struct err *err);
+
+/* Writes what the path held into the descriptor; -ENOENT when that is not known. */
+int base_read(const struct cow *cow, const char *path, int out);
+
+/* Merges 'ours' and 'theirs', both made from 'base' (paths), into the descriptor. 1: cleanly; 0: not. */
+int base_merge(const struct cow *cow, const char *ours, const char *base, const char *theirs,
+	       int out);
+
+/*
+ * A git command in the project, with the user's hooks, helpers and the network switched off. extra is a
+ * list of further variables or NULL. The wait status or -errno; -ENOENT when there is no git.
+ */
+int base_git(const struct cow *cow, const char *const *args, char *const *extra, int in, int out);

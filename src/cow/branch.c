@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* A session's changes as a branch: one stream for 'git fast-import', which takes data and runs nothing. */
+#include "cow/branch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "cow/apply.h"
+#include "cow/base.h"
+#include "cow/copy.h"
+#include "cow/show.h"
+#include "os/fs.h"
+
+#define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define OUTPUT_MAX ((size_t)64 << 20)
+
+static int scratch_file(const struct cow *cow)
+{
+	int fd = openat(cow->dir, ".", O_RDWR | __O_TMPFILE | O_CLOEXEC, 0600);
+
+	if (fd < 0) { /* a file system without nameless files */
+		unlinkat(cow->dir, "scratch", 0);
+		fd = openat(cow->dir, "scratch", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		unlinkat(cow->dir, "scratch", 0);
+	}
+	return fd;
+}
+
+/* Runs git and gives its output without the last newline; the exit status or -errno. */
+static int ask_git(const struct cow *cow, const char *const *args, int in, char **ret,
+		   size_t *ret_len)
+{
+	_cleanup_close_ int fd = scratch_file(cow);
+	int status = fd < 0 ? -errno : base_git(cow, args, NULL, in, fd);
+
+	*ret = NULL;
+	if (status < 0)
+		return status;
+	if (lseek(fd, 0, SEEK_SET) < 0 || os_read_fd(fd, OUTPUT_MAX, ret, ret_len) < 0)
+		return -EIO;
+	if (*ret_len && (*ret)[*ret_len - 1] == '\n')
+		(*ret)[--*ret_len] = '\0';
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EIO;
+}
+
+static int check_name(const struct cow *cow, const char *name, struct err *err)
+{
+	_cleanup_free_ char *out = NULL;
+	_cleanup_str_ struct str ref = { 0 };
+	size_t len;
+	int r;
+
+	if (!cow->git_top) {
+		err_usage(err, "'%s' is not a git repository", cow->project);
+		return err_hint(err, "'wrapix apply' without --as-branch takes the files over");
+	}
+	str_addf(&ref, "refs/heads/%s", name);
+	r = name[0] == '-' ? 1 : ask_git(cow, ARGS("check-ref-format", ref.s), -1, &out, &len);
+	if (r == -ENOENT)
+		return err_set(err, ENOENT, "git is not installed");
+	if (r != 0)
+		return err_usage(err, "'%s' is no name for a branch", name);
+	free(TAKE_PTR(out));
+	if (ask_git(cow, ARGS("show-ref", "--verify", "--quiet", ref.s), -1, &out, &len) == 0) {
+		err_set(err, EEXIST, "the branch '%s' is there already", name);
+		return err_hint(err, "choose another name");
+	}
+	return 0;
+}
+
+/* Those of the new paths that git ignores, as NUL-terminated names. */
+static int find_ignored(const struct cow *cow, const struct changes *changes, char **ret,
+			size_t *len)
+{
+	_cleanup_close_ int fd = scratch_file(cow);
+	int r = fd < 0 ? -errno : 0;
+
+	for (size_t i = 0; r == 0 && i < changes->n; i++)
+		if (node_exists(&changes->v[i].new))
+			r = os_write_all(fd, changes->v[i].path, strlen(changes->v[i].path) + 1);
+	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		r = -errno;
+	if (r == 0)
+		r = ask_git(cow, ARGS("check-ignore", "-z", "--stdin"), fd, ret, len);
+	return r < 0 || r > 1 ? -EIO : 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void split(struct arena *arena, const char *text, size_t len, struct strv *ret)
+{
+	for (const char *p = text; p && p < text + len; p += strlen(p) + 1)
+		strv_add(arena, ret, p);
+	if (ret->len)
+		qsort(ret->v, ret->len, sizeof(*ret->v), by_name);
+}
+
+struct stream {
+	struct cow *cow;
+	int fd;
+	const char *prefix; /* of the project below the top, with its '/' */
+	struct strv ignored;
+	struct branch_report *report;
+};
+
+static void add_path(struct str *out, const struct stream *s, const char *path)
+{
+	_cleanup_str_ struct str whole = { 0 };
+
+	str_addf(&whole, "%s%s", s->prefix, path);
+	/* Quoted in any case: a name may begin with a quote or hold a space. */
+	str_add(out, "\"");
+	for (const char *p = whole.s; *p; p++)
+		if (*p == '"' || *p == '\\')
+			str_addf(out, "\\%c", *p);
+		else if (*p == '\n')
+			str_add(out, "\\n");
+		else
+			str_addn(out, p, 1);
+	str_add(out, "\"\n");
+}
+
+static int write_str(const struct stream *s, const struct str *text)
+{
+	return os_write_all(s->fd, text->s, text->len);
+}
+
+static int write_file(const struct stream *s, const struct change *change)
+{
+	_cleanup_str_ struct str head = { 0 };
+	_cleanup_free_ char *content = NULL;
+	size_t len;
+	int r = change_read(s->cow, change, true, &content, &len);
+
+	if (r < 0)
+		return r;
+	str_addf(&head, "M %s inline ",
+		 S_ISLNK(change->new.mode)     ? "120000"
+		 : (change->new.mode &S_IXUSR) ? "100755"
+					       : "100644");
+	add_path(&head, s, change->path);
+	str_addf(&head, "data %zu\n", len);
+	r = write_str(s, &head);
+	if (r == 0)
+		r = os_write_all(s->fd, content, len);
+	return r < 0 ? r : os_write_all(s->fd, "\n", 1);
+}
+
+static int write_removal(const struct stream *s, const char *path)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	str_add(&line, "D ");
+	add_path(&line, s, path);
+	return write_str(s, &line);
+}
+
+static int write_change(struct stream *s, const struct change *change)
+{
+	int r = 0;
+
+	if (change->status == CHANGE_IGNORED || resolve_is_repository(s->cow, change->path)) {
+		s->report->refused++;
+		return 0;
+	}
+	if (s->ignored.len &&
+	    bsearch(&change->path, s->ignored.v, s->ignored.len, sizeof(*s->ignored.v), by_name)) {
+		s->report->ignored++;
+		return 0;
+	}
+	if (change->from)
+		r = write_removal(s, change->from);
+	if (r == 0 && !node_exists(&change->new))
+		r = S_ISDIR(change->old.mode) ? 0 : write_removal(s, change->path);
+	else if (r == 0 && !S_ISDIR(change->new.mode))
+		r = write_file(s, change);
+	s->report->taken += r == 0 && !S_ISDIR(change->new.mode | change->old.mode);
+	return r;
+}
+
+static int write_head(const struct stream *s, const char *name, struct err *err)
+{
+	_cleanup_free_ char *who = NULL, *head = NULL;
+	_cleanup_str_ struct str out = { 0 }, message = { 0 };
+	size_t len;
+
+	if (ask_git(s->cow, ARGS("var", "GIT_COMMITTER_IDENT"), -1, &who, &len) != 0) {
+		err_set(err, EINVAL, "git does not know who you are");
+		return err_hint(err, "git config --global user.name and user.email say it");
+	}
+	str_addf(&message, "Changes of the wrapix session %s", s->cow->id);
+	str_addf(&out, "commit refs/heads/%s\ncommitter %s\ndata %zu\n%s\n", name, who, message.len,
+		 message.s);
+	/* A repository without a commit has none to stand on. */
+	if (ask_git(s->cow, ARGS("rev-parse", "--verify", "--quiet", "HEAD^{commit}"), -1, &head,
+		    &len) == 0)
+		str_addf(&out, "from %s\n", head);
+	return write_str(s, &out) < 0 ? err_set(err, EIO, "writing the commit") : 0;
+}
+
+static int write_stream(struct stream *s, const struct changes *changes, char *const *paths,
+			size_t n_paths, const char *name, struct err *err)
+{
+	int r = write_head(s, name, err);
+
+	for (size_t i = 0; r == 0 && i < changes->n; i++) {
+		if (!change_is_chosen(&changes->v[i], paths, n_paths))
+			continue;
+		r = write_change(s, &changes->v[i]);
+		if (r < 0)
+			return err_errno(err, -r, "taking '%s' into the branch",
+					 changes->v[i].path);
+	}
+	if (r == 0 && (os_write_all(s->fd, "done\n", 5) < 0 || lseek(s->fd, 0, SEEK_SET) < 0))
+		r = err_set(err, EIO, "writing the commit");
+	return r;
+}
+
+int branch_make(struct cow *cow, const struct changes *changes, char *const *paths, size_t n_paths,
+		const char *name, struct branch_report *ret, struct err *err)
+{
+	struct arena arena = { 0 };
+	const char *below = cow->git_top ? path_below(cow->project, cow->git_top) : NULL;
+	struct stream s = { .cow = cow, .fd = -1, .report = ret };
+	_cleanup_free_ char *ignored = NULL;
+	size_t len = 0;
+	int r = check_name(cow, name, err), status;
+
+	*ret = (struct branch_report){ 0 };
+	if (r < 0)
+		return r;
+	s.prefix = arena_printf(&arena, "%s%s", below ? below : "", below && *below ? "/" : "");
+	if (find_ignored(cow, changes, &ignored, &len) < 0)
+		r = err_set(err, EIO, "asking git which files it ignores");
+	split(&arena, ignored, len, &s.ignored);
+	s.fd = scratch_file(cow);
+	if (r == 0)
+		r = write_stream(&s, changes, paths, n_paths, name, err);
+	if (r == 0) {
+		status = base_git(cow, ARGS("fast-import", "--quiet", "--done"), NULL, s.fd, -1);
+		if (status != 0)
+			r = err_set(err, EIO, "git refused the commit");
+	}
+	if (s.fd >= 0)
+		close(s.fd);
+	arena_release(&arena);
+	return r;
+}

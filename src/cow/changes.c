@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk over what the sandbox wrote.
+ *
+ * overlayfs leaves in the upper directory: what was written or made; for what was removed a character
+ * device 0:0; for a directory that was removed and made again the mark 'opaque'. The sandbox can make
+ * neither of the marks itself. A copy instead of an overlay has no marks: there what is missing and
+ * was there at the start was removed.
+ *
+ * What an attacker controls: every name, every kind of file, the depth, and all of it may change while
+ * we look when the session still runs. Links are never followed, nothing is opened that could block.
+ */
+#include "cow/changes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+
+#include "cow/paths.h"
+
+#define DEPTH_MAX 400 /* two descriptors each */
+
+struct walk {
+	struct changes *out;
+	const struct cow *cow;
+	struct manifest manifest, settled;
+	unsigned depth;
+	char path[PATH_MAX];
+	size_t len;
+};
+
+/* Two directories that belong together. */
+struct place {
+	int upper, lower; /* lower -1: there is none */
+	bool hides;       /* what lies in lower and not in upper was removed */
+	enum conflict above;
+};
+
+static const char *const conflict_texts[] = {
+	[CONFLICT_CHANGED] = "you changed it meanwhile",
+	[CONFLICT_GONE] = "you removed it meanwhile",
+	[CONFLICT_APPEARED] = "you made one of the same name meanwhile",
+	[CONFLICT_ABOVE] = "you changed a directory above it meanwhile",
+};
+
+const char *conflict_text(enum conflict conflict)
+{
+	return conflict_texts[conflict];
+}
+
+static struct change *add(struct walk *walk, enum change_status status, const struct node *old,
+			  const struct node *new)
+{
+	struct changes *out = walk->out;
+	struct change *change = arena_grow(&out->arena, &out->v, &out->n, sizeof(*change));
+
+	*change = (struct change){
+		.status = status,
+		.path = arena_strdup(&out->arena, walk->path),
+		.old = *old,
+		.new = *new,
+		.content = true,
+		.sensitive = sensitive_class(walk->path, NULL),
+	};
+	return change;
+}
+
+static void add_ignored(struct walk *walk, const struct node *new, const char *why)
+{
+	add(walk, CHANGE_IGNORED, &(struct node){ 0 }, new)->why = why;
+}
+
+/* What became of the project's side since the session began. */
+static enum conflict judge(const struct walk *walk, const struct node *lower, bool *ret_unknown)
+{
+	const struct manifest_entry *entry = manifest_find(&walk->manifest, walk->path);
+	const struct node nothing = { 0 }, *base = entry ? &entry->node : &nothing;
+
+	*ret_unknown = entry ? entry->late : !walk->manifest.complete;
+	if (entry ? entry->late : !walk->manifest.complete)
+		return node_exists(lower) && lower->ctime >= walk->cow->started ? CONFLICT_CHANGED
+										: CONFLICT_NONE;
+	if (S_ISDIR(base->mode) && S_ISDIR(lower->mode))
+		return CONFLICT_NONE;
+	if (node_is_same(base, lower))
+		return CONFLICT_NONE;
+	return !node_exists(base)    ? CONFLICT_APPEARED
+	       : !node_exists(lower) ? CONFLICT_GONE
+				     : CONFLICT_CHANGED;
+}
+
+static void add_judged(struct walk *walk, const struct place *place, enum change_status status,
+		       const struct node *lower, const struct node *new, bool content)
+{
+	bool unknown;
+	enum conflict conflict = judge(walk, lower, &unknown);
+	struct change *change = add(walk, status, lower, new);
+
+	change->content = content;
+	change->late_base = unknown;
+	change->conflict = conflict ? conflict : place->above;
+}
+
+static bool enter(struct walk *walk, const char *name, size_t *ret_len)
+{
+	size_t n = strlen(name), len = walk->len;
+
+	*ret_len = len;
+	if (len + n + 2 > sizeof(walk->path))
+		return false;
+	if (len)
+		walk->path[len++] = '/';
+	memcpy(walk->path + len, name, n + 1);
+	walk->len = len + n;
+	return true;
+}
+
+static void leave(struct walk *walk, size_t len)
+{
+	walk->len = len;
+	walk->path[len] = '\0';
+}
+
+static DIR *open_entries(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!entries && fd >= 0)
+		close(fd);
+	return entries;
+}
+
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* In a copy a file that the user made after the start is not one that the session removed. */
+static bool was_there(const struct walk *walk)
+{
+	return !walk->cow->copy || !walk->manifest.complete ||
+	       manifest_find(&walk->manifest, walk->path);
+}
+
+static int remove_lower(struct walk *walk, const struct place *place, const char *name);
+
+static int remove_below(struct walk *walk, const struct place *place, const char *name)
+{
+	struct place below = { .upper = -1, .above = place->above };
+	struct dirent *entry;
+	DIR *entries;
+	int r = 0;
+
+	below.lower = openat(place->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (below.lower < 0)
+		return -errno;
+	entries = walk->depth < DEPTH_MAX ? open_entries(below.lower) : NULL;
+	if (!entries)
+		r = walk->depth < DEPTH_MAX ? -errno : -ELOOP;
+	walk->depth++;
+	while (r == 0 && (entry = readdir(entries)))
+		if (!is_dot(entry->d_name))
+			r = remove_lower(walk, &below, entry->d_name);
+	walk->depth--;
+	if (entries)
+		closedir(entries);
+	close(below.lower);
+	return r;
+}
+
+/* Something of the project's that the session removed, with all that is in it. */
+static int remove_lower(struct walk *walk, const struct place *place, const char *name)
+{
+	struct node lower;
+	size_t len;
+	int r;
+
+	if (!enter(walk, name, &len))
+		return -ENAMETOOLONG;
+	r = node_at(place->lower, name, &lower);
+	if (is_git_name(name)) {
+		walk->out->git = true;
+	} else if (r == 0 && node_exists(&lower) && was_there(walk)) {
+		add_judged(walk, place, CHANGE_DELETED, &lower, &(struct node){ 0 }, true);
+		if (S_ISDIR(lower.mode))
+			r = remove_below(walk, place, name);
+	}
+	leave(walk, len);
+	return r;
+}
+
+static bool is_opaque(int dir)
+{
+	char value[2];
+
+	return fgetxattr(dir, "user.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y';
+}
+
+static int look(struct walk *walk, const struct place *place, const char *name);
+
+/* What lies in the project and was not made again. */
+static int remove_others(struct walk *walk, const struct place *place)
+{
+	DIR *entries = open_entries(place->lower);
+	struct dirent *entry;
+	int r = entries ? 0 : -errno;
+
+	while (r == 0 && (entry = readdir(entries))) {
+		struct stat st;
+
+		if (!is_dot(entry->d_name) &&
+		    fstatat(place->upper, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			r = remove_lower(walk, place, entry->d_name);
+	}
+	if (entries)
+		closedir(entries);
+	return r;
+}
+
+static int look_below(struct walk *walk, const struct place *place)
+{
+	DIR *entries = open_entries(place->upper);
+	struct dirent *entry;
+	int r = entries ? 0 : -errno;
+
+	walk->depth++;
+	while (r == 0 && (entry = readdir(entries)))
+		if (!is_dot(entry->d_name))
+			r = look(walk, place, entry->d_name);
+	if (entries)
+		closedir(entries);
+	if (r == 0 && place->hides && place->lower >= 0)
+		r = remove_others(walk, place);
+	walk->depth--;
+	return r;
+}
+
+/* A directory that the session made, or has changed something in. */
+static int look_at_dir(struct walk *walk, const struct place *place, const char *name,
+		       const struct node *lower, const struct node *new)
+{
+	struct place below = { .lower = -1, .above = place->above };
+	bool was_dir = S_ISDIR(lower->mode), unknown;
+	int r = 0;
+
+	below.upper = walk->depth < DEPTH_MAX ? node_open_dir(place->upper, name) : -ELOOP;
+	if (below.upper < 0) {
+		add_ignored(walk, new,
+			    below.upper == -ELOOP ? "too deep" : "its directory cannot be read");
+		return 0;
+	}
+	below.hides = place->hides || is_opaque(below.upper);
+	if (was_dir)
+		below.lower = openat(place->lower, name,
+				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (was_dir && below.lower < 0)
+		r = -errno;
+	if (!was_dir) {
+		if (judge(walk, lower, &unknown))
+			below.above = CONFLICT_ABOVE;
+		add_judged(walk, place, node_exists(lower) ? CHANGE_TYPE : CHANGE_ADDED, lower, new,
+			   true);
+	} else if ((lower->mode ^ new->mode) & 0777) {
+		add_judged(walk, place, CHANGE_MODIFIED, lower, new, false);
+	}
+	if (r == 0)
+		r = look_below(walk, &below);
+	close(below.upper);
+	if (below.lower >= 0)
+		close(below.lower);
+	return r;
+}
+
+/* A copy has the times of what it was copied from. */
+static bool is_untouched(const struct walk *walk, const struct node *lower, const struct node *new)
+{
+	return walk->cow->copy && node_same_kind(lower, new) && lower->size == new->size &&
+	       lower->mtime == new->mtime && !((lower->mode ^ new->mode) & 0777);
+}
+
+/* It was merged or put beside, and has not changed since. */
+static bool is_settled(const struct walk *walk, const struct node *new)
+{
+	const struct manifest_entry *entry = manifest_find(&walk->settled, walk->path);
+
+	return entry && node_is_same(&entry->node, new);
+}
+
+static int look_at_file(struct walk *walk, const struct place *place, const char *name,
+			const struct node *lower, const struct node *new)
+{
+	int same = 0;
+
+	if (S_ISDIR(lower->mode)) {
+		int r = remove_below(walk, place, name);
+
+		if (r < 0)
+			return r;
+	}
+	if (is_untouched(walk, lower, new) || is_settled(walk, new))
+		return 0;
+	if (node_exists(lower))
+		same = node_same_content(place->upper, name, new, place->lower, name, lower);
+	if (same < 0) {
+		add_ignored(walk, new, "it cannot be read");
+		return 0;
+	}
+	if (same && (S_ISLNK(new->mode) || !((lower->mode ^ new->mode) & 0777)))
+		return 0;
+	add_judged(walk, place,
+		   !node_exists(lower)          ? CHANGE_ADDED
+		   : node_same_kind(lower, new) ? CHANGE_MODIFIED
+						: CHANGE_TYPE,
+		   lower, new, !same);
+	return 0;
+}
+
+static bool is_whiteout(const struct walk *walk, int dir, const char *name, const struct node *node)
+{
+	struct stat st;
+
+	return S_ISCHR(node->mode) && !walk->cow->copy &&
+	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_rdev == makedev(0, 0);
+}
+
+static int look(struct walk *walk, const struct place *place, const char *name)
+{
+	struct node lower, new;
+	size_t len;
+	int r;
+
+	if (!enter(walk, name, &len)) {
+		add_ignored(walk, &(struct node){ 0 }, "something in it has too long a path");
+		return 0;
+	}
+	r = node_at(place->upper, name, &new);
+	if (r == 0)
+		r = node_at(place->lower, name, &lower);
+	if (is_git_name(name)) {
+		walk->out->git |= !walk->cow->copy;
+	} else if (r == 0 && is_whiteout(walk, place->upper, name, &new)) {
+		leave(walk, len);
+		return place->lower < 0 ? 0 : remove_lower(walk, place, name);
+	} else if (r == 0 && S_ISDIR(new.mode)) {
+		r = look_at_dir(walk, place, name, &lower, &new);
+	} else if (r == 0 && (S_ISREG(new.mode) || S_ISLNK(new.mode))) {
+		r = look_at_file(walk, place, name, &lower, &new);
+	} else if (r == 0 && node_exists(&new)) {
+		add_ignored(walk, &new, "it is neither a file nor a directory nor a link");
+	}
+	leave(walk, len);
+	return r;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
+}
+
+int changes_find(struct changes *changes, struct cow *cow, struct err *err)
+{
+	struct place top = { .upper = cow->upper, .lower = cow->root, .hides = cow->copy };
+	struct walk walk = { .out = changes, .cow = cow };
+	int r;
+
+	*changes = (struct changes){ 0 };
+	r = manifest_load(&walk.manifest, cow, err);
+	if (r == 0)
+		r = manifest_load_settled(&walk.settled, cow, err);
+	if (r == 0) {
+		changes->no_manifest = !walk.manifest.complete;
+		r = look_below(&walk, &top);
+		if (r < 0)
+			err_errno(err, -r, "looking at the changes of '%s' ('%s')", cow->id,
+				  walk.path);
+	}
+	manifest_release(&walk.manifest);
+	manifest_release(&walk.settled);
+	if (r == 0 && changes->n)
+		qsort(changes->v, changes->n, sizeof(*changes->v), by_path);
+	if (r == 0)
+		changes_find_renames(changes, cow);
+	for (size_t i = 0; i < changes->n; i++)
+		changes->conflicts += changes->v[i].conflict != CONFLICT_NONE;
+	if (r < 0)
+		changes_release(changes);
+	return r;
+}
+
+void changes_release(struct changes *changes)
+{
+	arena_release(&changes->arena);
+	*changes = (struct changes){ 0 };
+}
+
+static bool lies_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return !strncmp(path, dir, n) && path[n] == '/';
+}
+
+bool change_is_implied(const struct changes *changes, size_t i)
+{
+	const struct change *change = &changes->v[i];
+	mode_t mode = change->status == CHANGE_DELETED ? change->old.mode : change->new.mode;
+
+	if (!S_ISDIR(mode) || (change->status != CHANGE_ADDED && change->status != CHANGE_DELETED))
+		return false;
+	for (size_t k = i + 1; k < changes->n; k++) {
+		const struct change *other = &changes->v[k];
+
+		/* What sorts between a directory and what is in it begins with its name. */
+		if (strncmp(other->path, change->path, strlen(change->path)) != 0)
+			break;
+		if (lies_below(other->path, change->path))
+			return true;
+	}
+	return change->emptied;
+}
+
+const struct change *changes_at(const struct changes *changes, const char *path)
+{
+	struct change key = { .path = path };
+
+	return changes->n ? bsearch(&key, changes->v, changes->n, sizeof(key), by_path) : NULL;
+}
+
+bool change_is_chosen(const struct change *change, char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(paths[i], ".") || !strcmp(change->path, paths[i]) ||
+		    lies_below(change->path, paths[i]) ||
+		    (change->from &&
+		     (!strcmp(change->from, paths[i]) || lies_below(change->from, paths[i]))))
+			return true;
+	return n == 0;
+}

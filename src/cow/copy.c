@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying files and trees: shared extents first, then the kernel's copy, then ours. */
+#include "cow/copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/xattr.h>
+
+#include "base/str.h"
+#include "os/fs.h"
+
+#define XATTR_MAX 65536
+#define DEPTH_MAX 512
+
+static int copy_by_hand(int from, int to)
+{
+	char buf[65536];
+
+	for (;;) {
+		ssize_t n = read(from, buf, sizeof(buf));
+		int r;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		r = os_write_all(to, buf, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+}
+
+int copy_content(int from, int to)
+{
+	bool begun = false;
+
+	if (ioctl(to, FICLONE, from) == 0)
+		return 0;
+	for (;;) {
+		ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			return 0;
+		if (n < 0)
+			return begun || errno == ENOSPC || errno == EDQUOT || errno == EIO
+				       ? -errno
+				       : copy_by_hand(from, to);
+		begun = true;
+	}
+}
+
+void copy_xattrs(int from, int to)
+{
+	_cleanup_free_ char *names = malloc(XATTR_MAX), *value = malloc(XATTR_MAX);
+	ssize_t len = names && value ? flistxattr(from, names, XATTR_MAX) : -1;
+
+	for (char *p = names; len > 0 && p < names + len; p += strlen(p) + 1) {
+		ssize_t n;
+
+		if (!str_starts(p, "user.") || str_starts(p, "user.overlay."))
+			continue;
+		n = fgetxattr(from, p, value, XATTR_MAX);
+		if (n >= 0)
+			(void)!fsetxattr(to, p, value, (size_t)n, 0); /* a comfort */
+	}
+}
+
+static int copy_one(int from_dir, const char *from, const struct stat *st, int to_dir,
+		    const char *to, unsigned depth);
+
+static int copy_file(int from_dir, const char *from, const struct stat *st, int to_dir,
+		     const char *to)
+{
+	_cleanup_close_ int in = openat(from_dir, from,
+					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int out = -1;
+	int r;
+
+	if (in < 0)
+		return -errno;
+	out = openat(to_dir, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (out < 0)
+		return -errno;
+	r = copy_content(in, out);
+	copy_xattrs(in, out);
+	if (r == 0 && (fchmod(out, st->st_mode & 0777) < 0 ||
+		       futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0))
+		r = -errno;
+	return r;
+}
+
+static int copy_link(int from_dir, const char *from, const struct stat *st, int to_dir,
+		     const char *to)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(from_dir, from, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	if (symlinkat(target, to_dir, to) < 0)
+		return -errno;
+	utimensat(to_dir, to, (struct timespec[]){ st->st_atim, st->st_mtim }, AT_SYMLINK_NOFOLLOW);
+	return 0;
+}
+
+static int copy_entries(DIR *dir, dev_t dev, int to, unsigned depth)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(dir))) {
+		struct stat st;
+		int r;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return -errno;
+		if (st.st_dev != dev)
+			continue;
+		r = copy_one(dirfd(dir), entry->d_name, &st, to, entry->d_name, depth);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int copy_dir(int from_dir, const char *from, const struct stat *st, int to_dir,
+		    const char *to, unsigned depth)
+{
+	_cleanup_close_ int out = -1;
+	int in = openat(from_dir, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
+	DIR *dir = in < 0 ? NULL : fdopendir(in);
+
+	if (!dir)
+		return -errno;
+	if (mkdirat(to_dir, to, 0700) < 0 ||
+	    (out = openat(to_dir, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		r = -errno;
+	else
+		r = depth ? copy_entries(dir, st->st_dev, out, depth - 1) : -ELOOP;
+	closedir(dir);
+	if (r == 0 && (fchmod(out, st->st_mode & 0777) < 0 ||
+		       futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0))
+		r = -errno;
+	return r;
+}
+
+static int copy_one(int from_dir, const char *from, const struct stat *st, int to_dir,
+		    const char *to, unsigned depth)
+{
+	if (S_ISDIR(st->st_mode))
+		return copy_dir(from_dir, from, st, to_dir, to, depth);
+	if (S_ISREG(st->st_mode))
+		return copy_file(from_dir, from, st, to_dir, to);
+	return S_ISLNK(st->st_mode) ? copy_link(from_dir, from, st, to_dir, to) : 0;
+}
+
+int copy_tree(int from_dir, const char *from, int to_dir, const char *to, struct err *err)
+{
+	struct stat st;
+	int r = fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) < 0
+			? -errno
+			: copy_one(from_dir, from, &st, to_dir, to, DEPTH_MAX);
+
+	return r < 0 ? err_errno(err, -r, "copying '%s'", from) : 0;
+}
+
+typedef void entry_fn(void *ctx, int dir, const char *name, const struct stat *st);
+
+/* Calls fn on every entry below, directories before what is in them. Takes the descriptor over. */
+static void each_entry(int fd, unsigned depth, entry_fn *fn, void *ctx)
+{
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct stat st;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		fn(ctx, fd, entry->d_name, &st);
+		if (S_ISDIR(st.st_mode) && depth)
+			each_entry(openat(fd, entry->d_name,
+					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+				   depth - 1, fn, ctx);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int again(int dir)
+{
+	return openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void open_up(_unused_ void *ctx, int dir, const char *name, const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode) && (st->st_mode & 0700) != 0700)
+		(void)!fchmodat(dir, name, 0700, 0); /* the removal says it */
+}
+
+void open_up_tree(int dir)
+{
+	each_entry(again(dir), DEPTH_MAX, open_up, NULL);
+}
+
+static void add_usage(void *ctx, _unused_ int dir, _unused_ const char *name, const struct stat *st)
+{
+	*(uint64_t *)ctx += (uint64_t)st->st_blocks * 512;
+}
+
+uint64_t tree_usage(int dir)
+{
+	uint64_t bytes = 0;
+
+	each_entry(again(dir), DEPTH_MAX, add_usage, &bytes);
+	return bytes;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the name of a file says: git's own, or one that is executed later without being started. */
+#pragma once
+
+#include "base/util.h"
+
+/* ".git", however it is spelled on a file system that does not tell cases apart. */
+bool is_git_name(const char *name);
+/* One of the components is. */
+bool is_in_git(const char *path);
+
+/* Relative, clean, without '..', shorter than PATH_MAX. */
+bool path_is_plain(const char *path);
+
+/* Who would execute or obey the file, as a word ("git", "shell", "editor", "agent", "build", "ci"),
+ * and when; NULL for an ordinary file. */
+const char *sensitive_class(const char *path, const char **ret_when);

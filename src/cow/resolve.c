@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which steps a choice of changes needs, and what becomes of those that meet changes of the user's.
+ *
+ * Never taken over, whatever is asked: anything in '.git', anything that would be part of a directory
+ * that git takes for a repository (HEAD with objects and refs, or with commondir), special files.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "cow/apply.h"
+#include "cow/base.h"
+#include "cow/copy.h"
+#include "cow/paths.h"
+#include "cow/show.h"
+#include "os/fs.h"
+
+struct resolver {
+	struct cow *cow;
+	const struct changes *changes;
+	const struct apply_options *options;
+	struct journal *journal;
+	struct apply_report *report;
+	int dir;
+	unsigned n_merged;
+	bool *taken;          /* for each change */
+	const char *last_dir; /* the last one that was looked at for a repository... */
+	bool last_is_repo;    /* ...and what was found */
+};
+
+static struct step *add_step(struct resolver *r, enum step_kind kind, const char *path,
+			     const struct node *pre, const struct node *post, const char *source)
+{
+	struct journal *j = r->journal;
+	struct step *step = arena_grow(&j->arena, &j->steps, &j->n_steps, sizeof(*step));
+
+	*step = (struct step){
+		.kind = kind,
+		.path = arena_strdup(&j->arena, path),
+		.pre = *pre,
+		.post = *post,
+		.source = arena_strdup(&j->arena, source),
+	};
+	/* Bits that give rights are never taken over; those of a directory that is there stay. */
+	step->post.mode &= S_IFMT | 0777;
+	if (S_ISDIR(pre->mode))
+		step->post.mode |= pre->mode & 07000;
+	return step;
+}
+
+static bool has_name(int root, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	_cleanup_close_ int fd = -1;
+	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path))
+		return false;
+	fd = os_openat2(root, path, O_PATH | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	/* A mark for a removed file is not one. */
+	return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISCHR(st.st_mode);
+}
+
+static const char *const repository_names[] = { "HEAD", "objects", "refs", "commondir" };
+
+/* A directory that git takes for a repository: HEAD with objects and refs, or with commondir. With
+ * 'both' what the session would add counts too, whether or not it is taken over now, so that two
+ * halves that come one after the other are caught. */
+static bool is_repository(const struct resolver *r, const char *dir, bool both)
+{
+	bool has[ARRAY_LEN(repository_names)] = { false };
+
+	for (size_t i = 0; i < ARRAY_LEN(has); i++)
+		has[i] = has_name(r->cow->root, dir, repository_names[i]) ||
+			 (both && has_name(r->cow->upper, dir, repository_names[i]));
+	return has[0] && ((has[1] && has[2]) || has[3]);
+}
+
+/* The name that leads on from dir to path is one that makes a repository. */
+static bool makes_repository(const char *path, const char *dir)
+{
+	const char *name = strcmp(dir, ".") ? path + strlen(dir) + 1 : path;
+	size_t n = strcspn(name, "/");
+
+	for (size_t i = 0; i < ARRAY_LEN(repository_names); i++)
+		if (n == strlen(repository_names[i]) && !strncasecmp(name, repository_names[i], n))
+			return true;
+	return false;
+}
+
+/* The same directory is asked about again and again. */
+static bool is_known_repository(struct resolver *r, struct arena *arena, const char *dir)
+{
+	if (!r->last_dir || strcmp(r->last_dir, dir) != 0) {
+		r->last_dir = arena_strdup(arena, dir);
+		r->last_is_repo = is_repository(r, dir, false);
+	}
+	return r->last_is_repo;
+}
+
+/* True when a directory on the way is a repository, or becomes one by this change. */
+static bool is_in_repository(struct resolver *r, struct arena *arena, const char *path)
+{
+	const char *dir = strchr(path, '/') ? path_parent(arena, path) : ".";
+
+	for (;; dir = strchr(dir, '/') ? path_parent(arena, dir) : ".") {
+		if (makes_repository(path, dir) ? is_repository(r, dir, true)
+						: is_known_repository(r, arena, dir))
+			return true;
+		if (!strcmp(dir, "."))
+			return false;
+	}
+}
+
+static int copy_out(int root, const char *path, int dir, const char *name)
+{
+	struct arena arena = { 0 };
+	_cleanup_close_ int from = -1, to = -1;
+	_cleanup_close_ int parent = os_openat2(
+		root, strchr(path, '/') ? path_parent(&arena, path) : ".", O_RDONLY | O_DIRECTORY,
+		0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+	from = parent < 0 ? parent : node_open(parent, path_name(path));
+	arena_release(&arena);
+	to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (from < 0 || to < 0)
+		return -EIO;
+	return copy_content(from, to);
+}
+
+/* A file in the journal's directory with both sides' changes, or NULL. */
+static const char *merge(struct resolver *r, const struct change *change)
+{
+	struct arena *a = &r->journal->arena;
+	_cleanup_close_ int base = -1, out = -1;
+	char *name = arena_printf(a, "merged.%u", r->n_merged);
+	char *at = arena_printf(a, "%s/%s/apply/%u", r->cow->base, r->cow->id, r->journal->number);
+	int k;
+
+	if (change->conflict != CONFLICT_CHANGED || change->late_base || change->from ||
+	    !S_ISREG(change->old.mode) || !S_ISREG(change->new.mode) || !change->content ||
+	    change->old.size > SHOW_MAX || change->new.size > SHOW_MAX)
+		return NULL;
+	base = openat(r->dir, "base", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	out = openat(r->dir, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (base < 0 || out < 0 || base_read(r->cow, change->path, base) < 0 ||
+	    copy_out(r->cow->root, change->path, r->dir, "ours") < 0 ||
+	    copy_out(r->cow->upper, change->path, r->dir, "theirs") < 0)
+		return NULL;
+	k = base_merge(r->cow, arena_printf(a, "%s/ours", at), arena_printf(a, "%s/base", at),
+		       arena_printf(a, "%s/theirs", at), out);
+	if (k != 1)
+		return NULL;
+	r->n_merged++;
+	return name;
+}
+
+/* This version of the session's is dealt with, though the project holds another. */
+static void settled(struct resolver *r, const struct change *change)
+{
+	struct journal *j = r->journal;
+	struct manifest_entry *entry = arena_grow(&j->arena, &j->settled, &j->n_settled,
+						  sizeof(*entry));
+
+	*entry = (struct manifest_entry){ .path = change->path, .node = change->new };
+}
+
+/* Puts the session's version beside the user's. */
+static void put_beside(struct resolver *r, const struct change *change)
+{
+	char *path = arena_printf(&r->journal->arena, "%s.wrapix-%s", change->path, r->cow->id);
+	const struct node nothing = { 0 };
+
+	if (!S_ISREG(change->new.mode) && !S_ISLNK(change->new.mode)) {
+		apply_report_add(r->report, OUTCOME_CONFLICT, change->path,
+				 conflict_text(change->conflict));
+		return;
+	}
+	add_step(r, STEP_ADD, path, &nothing, &change->new, change->path);
+	settled(r, change);
+	apply_report_add(r->report, OUTCOME_BESIDE, change->path, path);
+}
+
+/* True when the change is to be made all the same; merged: with this content. */
+static bool settle(struct resolver *r, const struct change *change, const char **merged)
+{
+	switch (r->options->resolution) {
+	case CONFLICTS_THEIRS:
+		return true;
+	case CONFLICTS_OURS:
+		apply_report_add(r->report, OUTCOME_KEPT, change->path, NULL);
+		return false;
+	case CONFLICTS_BOTH:
+		*merged = merge(r, change);
+		if (!*merged)
+			put_beside(r, change);
+		break;
+	default:
+		*merged = merge(r, change);
+		if (!*merged)
+			apply_report_add(r->report, OUTCOME_CONFLICT, change->path,
+					 conflict_text(change->conflict));
+	}
+	if (*merged) {
+		apply_report_add(r->report, OUTCOME_MERGED, change->path, NULL);
+		settled(r, change);
+	}
+	return *merged != NULL;
+}
+
+static void add_steps(struct resolver *r, const struct change *change, const char *merged)
+{
+	const struct node nothing = { 0 }, *old = &change->old, *new = &change->new;
+	struct step *step = NULL;
+	bool dirs = S_ISDIR(old->mode) || S_ISDIR(new->mode);
+
+	if (change->from)
+		add_step(r, STEP_REMOVE, change->from, &change->from_node, &nothing, NULL);
+	if (!node_exists(new)) {
+		add_step(r, STEP_REMOVE, change->path, old, &nothing, NULL);
+	} else if (!node_exists(old)) {
+		step = add_step(r, STEP_ADD, change->path, &nothing, new, change->path);
+	} else if (!change->content) {
+		add_step(r, STEP_MODE, change->path, old, old, NULL)->post.mode =
+			(old->mode & (S_IFMT | (S_ISDIR(old->mode) ? 07000 : 0))) |
+			(new->mode & 0777);
+	} else if (dirs) {
+		add_step(r, STEP_REMOVE, change->path, old, &nothing, NULL);
+		step = add_step(r, STEP_ADD, change->path, &nothing, new, change->path);
+	} else {
+		step = add_step(r, STEP_REPLACE, change->path, old, new, change->path);
+	}
+	if (step)
+		step->merged = merged;
+	/* A directory must be open to us until everything is in it. */
+	if (step && S_ISDIR(new->mode) && (new->mode & 0700) != 0700) {
+		struct node open = step->post;
+
+		open.mode |= 0700;
+		add_step(r, STEP_MODE, change->path, &open, &open, NULL)->post.mode =
+			step->post.mode;
+		r->journal->steps[r->journal->n_steps - 2].post.mode = open.mode;
+	}
+}
+
+static void remark(struct resolver *r, const struct change *change)
+{
+	if (!change->from && S_ISREG(change->new.mode) && (change->new.mode & 07000))
+		apply_report_add(r->report, OUTCOME_REMARK, change->path,
+				 "without its set-user-id, set-group-id or sticky bit");
+	if (S_ISLNK(change->new.mode)) {
+		_cleanup_free_ char *target = NULL;
+		struct arena arena = { 0 };
+		size_t len;
+
+		if (change_read(r->cow, change, true, &target, &len) == 0) {
+			char *base = path_join(&arena, "/p",
+					       strchr(change->path, '/')
+						       ? path_parent(&arena, change->path)
+						       : ".");
+
+			if (!path_is_below(path_join(&arena, base, target), "/p"))
+				apply_report_add(r->report, OUTCOME_REMARK, change->path,
+						 "it is a link that leaves the project");
+		}
+		arena_release(&arena);
+	}
+}
+
+/* The directories that a chosen change needs and that the session made. */
+static void take_parents(struct resolver *r, struct arena *arena, const char *path)
+{
+	while (strchr(path, '/')) {
+		const struct change *above;
+
+		path = path_parent(arena, path);
+		above = changes_at(r->changes, path);
+		if (above && S_ISDIR(above->new.mode) && above->status != CHANGE_MODIFIED)
+			r->taken[above - r->changes->v] = true;
+	}
+}
+
+static void choose(struct resolver *r, struct arena *arena)
+{
+	for (size_t i = 0; i < r->changes->n; i++) {
+		const struct change *change = &r->changes->v[i];
+
+		if (!change_is_chosen(change, r->options->paths, r->options->n_paths))
+			continue;
+		r->taken[i] = true;
+		if (r->options->n_paths)
+			take_parents(r, arena, change->path);
+	}
+}
+
+static void resolve_one(struct resolver *r, struct arena *arena, const struct change *change)
+{
+	const char *merged = NULL;
+
+	if (change->status == CHANGE_IGNORED) {
+		apply_report_add(r->report, OUTCOME_REFUSED, change->path, change->why);
+		return;
+	}
+	if (is_in_repository(r, arena, change->path)) {
+		apply_report_add(r->report, OUTCOME_REFUSED, change->path,
+				 "git would take a directory with it for a repository, and run "
+				 "what that says");
+		return;
+	}
+	if (change->sensitive && !r->options->sensitive && node_exists(&change->new)) {
+		apply_report_add(r->report, OUTCOME_HELD, change->path, change->sensitive);
+		return;
+	}
+	if (change->conflict && !settle(r, change, &merged))
+		return;
+	add_steps(r, change, merged);
+	if (!merged)
+		apply_report_add(r->report, OUTCOME_APPLIED, change->path, NULL);
+	remark(r, change);
+}
+
+int resolve_changes(struct cow *cow, const struct changes *changes,
+		    const struct apply_options *options, struct journal *journal, int dir,
+		    struct apply_report *report, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct resolver r = {
+		.cow = cow,
+		.changes = changes,
+		.options = options,
+		.journal = journal,
+		.report = report,
+		.dir = dir,
+		.taken = calloc(changes->n + 1, sizeof(bool)),
+	};
+
+	if (!r.taken)
+		return err_errno(err, ENOMEM, "choosing the changes");
+	choose(&r, &arena);
+	for (size_t i = 0; i < changes->n; i++)
+		if (r.taken[i])
+			resolve_one(&r, &arena, &changes->v[i]);
+	journal_sort(journal);
+	free(r.taken);
+	arena_release(&arena);
+	return 0;
+}
+
+bool resolve_is_repository(struct cow *cow, const char *path)
+{
+	struct resolver r = { .cow = cow };
+	struct arena arena = { 0 };
+	bool found = is_in_repository(&r, &arena, path);
+
+	arena_release(&arena);
+	return found;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Copy-on-write sessions on the disk: made, opened, locked, listed, removed. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "cow/copy.h"
+#include "cow/cow.h"
+#include "os/fs.h"
+#include "plan/plan.h"
+
+#define META_MAX 65536
+#define OLD_SECONDS (14LL * 86400)
+#define DYING_MS 10000 /* how long a killed sandbox may take to end */
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int open_dir(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* An upper directory looks like the directory it lies over: the view's root takes its mode. */
+static int make_layer(int dir, const char *layer, const char *source, bool copy, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (stat(source, &st) < 0)
+		return err_errno(err, errno, "opening '%s'", source);
+	if (mkdirat(dir, layer, 0700) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "creating '%s'", layer);
+	fd = open_dir(dir, layer);
+	if (fd < 0)
+		return err_errno(err, -fd, "opening '%s'", layer);
+	if (copy)
+		return copy_tree(AT_FDCWD, source, fd, "copy", err);
+	if (mkdirat(fd, "upper", 0700) < 0 || mkdirat(fd, "work", 0700) < 0 ||
+	    fchmodat(fd, "upper", st.st_mode & 07777, 0) < 0)
+		return err_errno(err, errno, "creating '%s/upper'", layer);
+	return 0;
+}
+
+static void add_pair(struct str *out, const char *key, const char *value)
+{
+	str_addf(out, ", \"%s\": ", key);
+	json_add_string(out, value ? value : "");
+}
+
+static int write_meta(const struct cow *cow, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "{\"version\": 1, \"started\": %lld, \"copy\": %s", (long long)cow->started,
+		 cow->copy ? "true" : "false");
+	add_pair(&out, "id", cow->id);
+	add_pair(&out, "name", cow->name);
+	add_pair(&out, "project", cow->project);
+	add_pair(&out, "gitTop", cow->git_top);
+	str_add(&out, "}\n");
+	return os_write_file_atomic(cow->dir, "meta", out.s, out.len, 0600, err);
+}
+
+static char *get(struct arena *arena, struct json_object *meta, const char *key)
+{
+	const char *s = json_object_get_string(json_object_object_get(meta, key));
+
+	return arena_strdup(arena, s ? s : "");
+}
+
+static int read_meta(struct cow *cow, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_json_ struct json_object *meta = NULL;
+	size_t len;
+	int r = os_read_file_at(cow->dir, "meta", META_MAX, &text, &len);
+
+	if (r < 0)
+		return err_errno(err, -r, "reading its record");
+	r = json_parse(text, len, "meta", &meta, err);
+	if (r < 0)
+		return r;
+	if (!json_object_is_type(meta, json_type_object) ||
+	    json_object_get_int(json_object_object_get(meta, "version")) != 1)
+		return err_set(err, EINVAL, "its record is of another version of wrapix");
+	cow->name = get(&cow->arena, meta, "name");
+	cow->project = get(&cow->arena, meta, "project");
+	cow->git_top = get(&cow->arena, meta, "gitTop");
+	if (!*cow->git_top)
+		cow->git_top = NULL;
+	cow->started = json_object_get_int64(json_object_object_get(meta, "started"));
+	cow->copy = json_object_get_boolean(json_object_object_get(meta, "copy"));
+	return 0;
+}
+
+static int take_lock(struct cow *cow)
+{
+	int fd = openat(cow->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int code = errno;
+
+		close(fd);
+		return code == EWOULDBLOCK ? -EBUSY : -code;
+	}
+	cow->lock = fd;
+	return 0;
+}
+
+static int open_layer(struct cow *cow, struct err *err)
+{
+	cow->upper = os_openat2(cow->dir,
+				cow->copy ? LAYER_DIR_PROJECT "/copy" : LAYER_DIR_PROJECT "/upper",
+				O_RDONLY | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	return cow->upper < 0 ? err_errno(err, -cow->upper, "opening its changes") : 0;
+}
+
+static int fill(struct cow *cow, const struct cow_about *about, struct err *err)
+{
+	int r = take_lock(cow);
+
+	if (r < 0)
+		return err_errno(err, -r, "locking it");
+	r = make_layer(cow->dir, LAYER_DIR_PROJECT, about->project, about->copy, err);
+	if (r == 0 && about->git_layer)
+		r = make_layer(cow->dir, LAYER_DIR_GIT, about->git_dir, about->copy, err);
+	if (r == 0)
+		r = write_meta(cow, err);
+	return r < 0 ? r : open_layer(cow, err);
+}
+
+int cow_create(struct cow *cow, const struct cow_about *about, struct err *err)
+{
+	_cleanup_close_ int base = -1;
+	int r;
+
+	*cow = (struct cow)COW_NONE;
+	cow->base = arena_strdup(&cow->arena, about->base);
+	cow->id = arena_strdup(&cow->arena, about->id);
+	cow->name = arena_strdup(&cow->arena, about->name);
+	cow->project = arena_strdup(&cow->arena, about->project);
+	cow->git_top = arena_strdup(&cow->arena, about->git_top);
+	cow->copy = about->copy;
+	cow->started = now_ns();
+	r = os_mkdirs(about->base, 0700, err);
+	if (r < 0)
+		return r;
+	base = open_dir(AT_FDCWD, about->base);
+	if (base < 0 || mkdirat(base, about->id, 0700) < 0)
+		return err_errno(err, base < 0 ? -base : errno,
+				 "making a copy-on-write session in '%s'", about->base);
+	cow->dir = open_dir(base, about->id);
+	r = cow->dir < 0 ? err_errno(err, -cow->dir, "opening it") : fill(cow, about, err);
+	if (r < 0) {
+		struct err ignored;
+
+		err_wrap(err, "making the copy-on-write session '%s'", about->id);
+		cow_remove(cow, &ignored);
+		cow_close(cow);
+	}
+	return r;
+}
+
+static bool is_id(const char *id)
+{
+	return *id && strlen(id) < 16 && !id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789")];
+}
+
+int cow_open(struct cow *cow, const char *base, const char *id, struct err *err)
+{
+	_cleanup_close_ int fd = open_dir(AT_FDCWD, base);
+	int r;
+
+	*cow = (struct cow)COW_NONE;
+	if (!is_id(id))
+		return err_set(err, ENOENT, "there is no copy-on-write session '%s'", id);
+	cow->base = arena_strdup(&cow->arena, base);
+	cow->id = arena_strdup(&cow->arena, id);
+	cow->dir = fd < 0 ? fd : open_dir(fd, id);
+	r = cow->dir < 0 ? err_errno(err, -cow->dir, "opening it") : read_meta(cow, err);
+	if (r == 0)
+		r = open_layer(cow, err);
+	if (r < 0) {
+		cow_close(cow);
+		return err_wrap(err, "the copy-on-write session '%s'", id);
+	}
+	return 0;
+}
+
+/* The clock tick at which a process was started: tells it from a later one with its number. Zero
+ * when it is gone or only waits to be reaped. */
+static unsigned long long start_time(pid_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long ticks = 0;
+	char path[64], state = 'Z';
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (os_read_file_at(AT_FDCWD, path, 4096, &text, NULL) < 0)
+		return 0;
+	end = strrchr(text, ')');
+	if (!end ||
+	    sscanf(end + 1,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %llu",
+		   &state, &ticks) != 2)
+		return 0;
+	return state == 'Z' || state == 'X' ? 0 : ticks;
+}
+
+void cow_note_init(const struct cow *cow, pid_t pid)
+{
+	_cleanup_close_ int fd = openat(
+		cow->dir, "init", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	/* Only a kill -9 within the next instant would miss it. */
+	if (fd >= 0)
+		dprintf(fd, "%d %llu\n", (int)pid, start_time(pid));
+}
+
+/* A supervisor that was killed lets the lock go a moment before the kernel has ended its sandbox. */
+static int await_end(const struct cow *cow)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long ticks;
+	int pid;
+
+	if (os_read_file_at(cow->dir, "init", 64, &text, NULL) < 0 ||
+	    sscanf(text, "%d %llu", &pid, &ticks) != 2 || !ticks)
+		return 0;
+	for (int waited = 0; start_time(pid) == ticks; waited++) {
+		if (waited == DYING_MS)
+			return -EBUSY;
+		poll(NULL, 0, 1);
+	}
+	return 0;
+}
+
+int cow_lock(struct cow *cow, struct err *err)
+{
+	int r = cow->lock >= 0 ? 0 : take_lock(cow);
+
+	if (r == 0)
+		r = await_end(cow);
+	if (r == -EBUSY) {
+		err_set(err, EBUSY, "the session '%s' is in use", cow->id);
+		return err_hint(err, "'wrapix ps' shows it; 'wrapix stop %s' ends it", cow->id);
+	}
+	return r < 0 ? err_errno(err, -r, "locking the session '%s'", cow->id) : 0;
+}
+
+int cow_open_project(struct cow *cow, struct err *err)
+{
+	if (cow->root >= 0)
+		return 0;
+	cow->root = os_openat2(AT_FDCWD, cow->project, O_RDONLY | O_DIRECTORY, 0,
+			       RESOLVE_NO_SYMLINKS);
+	if (cow->root < 0)
+		return err_errno(err, -cow->root, "opening the project '%s'", cow->project);
+	return 0;
+}
+
+bool cow_is_empty(const struct cow *cow)
+{
+	int fd = open_dir(cow->upper, ".");
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	bool empty = dir && !cow->copy;
+
+	while (empty && (entry = readdir(dir)))
+		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+int cow_remove(struct cow *cow, struct err *err)
+{
+	_cleanup_close_ int base = open_dir(AT_FDCWD, cow->base);
+	int r;
+
+	if (base < 0 || cow->dir < 0)
+		return err_errno(err, base < 0 ? -base : EBADF, "removing '%s'", cow->id);
+	open_up_tree(cow->dir);
+	r = os_remove_tree(base, cow->id);
+	return r < 0 ? err_errno(err, -r, "removing '%s/%s'", cow->base, cow->id) : 0;
+}
+
+void cow_close(struct cow *cow)
+{
+	for (size_t i = 0; i < 4; i++) {
+		int fd = (int[]){ cow->upper, cow->root, cow->lock, cow->dir }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	arena_release(&cow->arena);
+	*cow = (struct cow)COW_NONE;
+}
+
+/* 1 and the entry; 0 for what is none, or was swept. */
+static int look_at(struct arena *arena, const char *base, const char *id, struct cow_info *ret)
+{
+	_cleanup_cow_ struct cow cow = COW_NONE;
+	struct err err;
+	int r;
+
+	if (!is_id(id) || cow_open(&cow, base, id, &err) < 0)
+		return 0;
+	r = take_lock(&cow);
+	if (r == 0 && cow_is_empty(&cow) && faccessat(cow.dir, "apply", F_OK, 0) < 0 &&
+	    now_ns() - cow.started > 60LL * 1000000000 && await_end(&cow) == 0) {
+		cow_remove(&cow, &err);
+		return 0;
+	}
+	*ret = (struct cow_info){
+		.base = base,
+		.id = arena_strdup(arena, id),
+		.name = arena_strdup(arena, cow.name),
+		.project = arena_strdup(arena, cow.project),
+		.started = cow.started / 1000000000,
+		.running = r == -EBUSY,
+	};
+	return 1;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct cow_info *x = a, *y = b;
+
+	if (x->started != y->started)
+		return x->started < y->started ? -1 : 1;
+	return strcmp(x->id, y->id);
+}
+
+int cow_list(struct arena *arena, const char *base, struct cow_info **list, size_t *len,
+	     struct err *err)
+{
+	int fd = open_dir(AT_FDCWD, base);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (fd == -ENOENT || fd == -EACCES)
+		return 0;
+	if (!dir)
+		return err_errno(err, fd < 0 ? -fd : errno, "opening '%s'", base);
+	while ((entry = readdir(dir))) {
+		struct cow_info info;
+
+		if (look_at(arena, base, entry->d_name, &info) == 1)
+			*(struct cow_info *)arena_grow(arena, list, len, sizeof(info)) = info;
+	}
+	closedir(dir);
+	if (*len)
+		qsort(*list, *len, sizeof(**list), by_age);
+	return 0;
+}
+
+bool cow_is_old(const struct cow_info *info)
+{
+	return !info->running && time(NULL) - info->started > OLD_SECONDS;
+}
+
+uint64_t cow_usage(const char *base, const char *id)
+{
+	_cleanup_close_ int fd = open_dir(AT_FDCWD, base);
+	_cleanup_close_ int dir = fd < 0 ? -1 : open_dir(fd, id);
+
+	return dir < 0 ? 0 : tree_usage(dir);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overlayfs without privileges. The layers are named by descriptor, through /proc/self/fd: so they are
+ * what was opened and checked, and no character in a path needs an escape.
+ */
+#include "os/linux/overlay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+#include "os/fs.h"
+#include "os/linux/mount.h"
+#include "os/linux/userns.h"
+
+int overlay_mount(int lower, int upper, int work)
+{
+	char paths[3][32];
+	const struct fs_option options[] = {
+		{ "userxattr",
+		  NULL }, /* the kernel's marks, where an ordinary user may write them */
+		{ "lowerdir", paths[0] },
+		{ "upperdir", paths[1] },
+		{ "workdir", paths[2] },
+	};
+	const int fds[] = { lower, upper, work };
+
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		snprintf(paths[i], sizeof(paths[i]), "/proc/self/fd/%d", fds[i]);
+	return mount_new("overlay", options, ARRAY_LEN(options), 0);
+}
+
+/* In a child that is thrown away. The kernel takes only directories that were opened in its own mount
+ * namespace. */
+_Noreturn static void try_mount(const char *dir)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	struct err err;
+	int lower, upper, work;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || userns_map_self(uid, gid, &err) < 0 ||
+	    chdir(dir) < 0)
+		_exit(1);
+	lower = open("lower", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	upper = open("upper", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	work = open("work", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_exit(overlay_mount(lower, upper, work) < 0);
+}
+
+/* The marks that a removed directory leaves must be kept there, too. */
+static bool keeps_marks(int dir)
+{
+	_cleanup_close_ int fd = openat(dir, "upper", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && fsetxattr(fd, "user.overlay.probe", "y", 1, 0) == 0;
+}
+
+static bool probe_in(int dir, const char *path)
+{
+	pid_t pid;
+	int status;
+
+	if (mkdirat(dir, "lower", 0700) < 0 || mkdirat(dir, "upper", 0700) < 0 ||
+	    mkdirat(dir, "work", 0700) < 0 || !keeps_marks(dir))
+		return false;
+	pid = fork();
+	if (pid == 0)
+		try_mount(path);
+	if (pid < 0)
+		return false;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	/* The kernel makes this one unreadable. */
+	(void)!fchmodat(dir, "work/work", 0700, 0); /* or it does not exist */
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool overlay_probe(const char *base)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int dir = -1;
+	bool works;
+
+	if (snprintf(path, sizeof(path), "%s/.probe.XXXXXX", base) >= (int)sizeof(path) ||
+	    !mkdtemp(path))
+		return false;
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	works = dir >= 0 && probe_in(dir, path);
+	os_remove_tree(AT_FDCWD, path);
+	return works;
+}

@@ -1,0 +1,296 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copy-on-write sessions: diff, apply, undo, discard, conflicts, several at once, random changes. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+
+random=$top/tests/lib/cow_random.py
+git config --global user.name T
+git config --global user.email t@example.com
+git config --global init.defaultBranch main
+
+cow() { # cow SCRIPT [OPTION...]: a session in which the script runs; $id is it
+	inside "$@" --workspace cow
+	id=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err")
+}
+resumed() { wx run --network none --resume "$id" -- sh -c "$1"; }
+reset() { # an empty project, and no session
+	cd "$tmp" || exit 1
+	chmod -R u+rwx "$project" "$state/cow" 2>/dev/null
+	rm -rf "$project" "$state/cow"
+	mkdir "$project"
+	cd "$project" || exit 1
+}
+says_line() { grep -qxF -- "$1" "$out" || { printf "no line '%s' in:\n" "$1"; cat "$out"; false; }; }
+
+# --- the view ---
+mkdir -p d/deep e gone
+echo one >d/a
+echo two >d/b
+echo x >x
+ln -s x link
+echo keep >gone/k
+echo same >touched
+echo mode >mode
+echo becomes >f2d
+mkdir d2f
+echo in >d2f/in
+echo again >e/old
+python3 "$random" times >"$tmp/before"
+cow 'echo new >n; echo ONE >d/a; mv d/b d/c; rm x; rm link; ln -s n link; rm -r gone; touch touched; chmod 700 mode
+	rm f2d; mkdir f2d; echo k >f2d/k; rm -r d2f; echo file >d2f; rm -r e; mkdir e; echo fresh >e/new; mkdir empty
+	echo same >touched; mkfifo pipe'
+check "a session says what it changed" is "$rc $(grep -c 'none in the project' "$err")" "0 1"
+python3 "$random" times >"$tmp/now"
+check "the project is as it was" cmp "$tmp/before" "$tmp/now"
+wx diff --stat
+cat >"$tmp/want" <<'EOF'
+A d2f/in
+EOF
+grep -v '^wrapix:' "$out" | sed 's/  [+b].*//' >"$tmp/stat"
+cat >"$tmp/want" <<'EOF'
+M d/a
+R d/b => d/c
+T d2f
+D d2f/in
+A e/new
+D e/old
+A empty/
+T f2d/
+A f2d/k
+D gone/k
+M link (link)
+M mode  mode 0644 => 0700
+A n
+! pipe  not taken over: it is neither a file nor a directory nor a link
+D x
+EOF
+check "diff --stat is exact; a touched file is no change" sh -c "sed '\$d' '$tmp/stat' | diff '$tmp/want' -"
+wx diff
+check "diff is git's: it applies" sh -c "mkdir '$tmp/copy' && cp -a . '$tmp/copy' && cd '$tmp/copy' &&
+	git apply --exclude=nothing '$out' && [ \"\$(cat d/a)\" = ONE ] && [ ! -e x ] && [ \"\$(readlink link)\" = n ]"
+wx diff --name-only d
+check "diff of a directory" is "$(cat "$out")" "$(printf 'd/a\nd/c')"
+(cd d && "$wrapix" diff --name-only a) >"$out"
+check "... of a path from where we stand" is "$(cat "$out")" d/a
+wx diff --json
+check "diff --json" python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+c = {x["path"]: x for x in d["changes"]}
+assert c["d/c"]["from"] == "d/b" and c["d/a"]["added"] == 1 and c["x"]["status"] == "D", c' "$out"
+wx apply d/a
+check "apply of one path" is "$rc $(cat d/a) $(cat x)" "0 ONE x"
+wx undo
+check "undo of it" is "$rc $(cat d/a)" "0 one"
+wx apply
+check "apply of all: 1, because the pipe is not taken over" is "$rc $(grep -c pipe "$out")" "1 1"
+check "... content, names, kinds, modes" is "$(cat d/a d/c n d2f f2d/k e/new; readlink link; stat -c %a mode)" \
+	"$(printf 'ONE\ntwo\nnew\nfile\nk\nfresh\nn\n700')"
+check "... and what was removed is gone" is "$(ls -d x gone d/b e/old 2>/dev/null)" ""
+wx diff --name-only
+check "then the diff is empty but for the pipe" is "$(cat "$out")" pipe
+wx undo
+python3 "$random" times >"$tmp/now"
+check "undo restores content, modes and times" cmp "$tmp/before" "$tmp/now"
+wx undo
+check "a second undo has nothing to do" refused 125 "nothing of the session"
+wx discard </dev/null
+check "discard asks before work is lost" refused 125 "not applied"
+wx discard --yes
+check "discard --yes" is "$rc $(ls "$state/cow")" "0 "
+wx diff
+check "then there is none" refused 2 "no copy-on-write session"
+
+# --- sessions ---
+reset
+echo 1 >a
+cow 'true'
+check "a session that changed nothing leaves nothing" is "$rc $(ls "$state/cow")" "0 "
+cow 'echo 2 >a' --name first
+one=$id
+cow 'cat a; echo 3 >b; echo 9 >c' --name second
+check "a second one sees the project, not the first" is "$(cat "$out")" 1
+wx diff --name-only first
+check "diff by name" is "$(cat "$out")" a
+wx ps
+check "ps lists what is kept, with its size" grep -Eq "^$one +first +- .*[0-9][BKM] +$project" "$out"
+wx apply "$one"
+wx apply second
+check "both are applied" is "$(cat a b c)" "$(printf '2\n3\n9')"
+wx run --network none --resume second -- sh -c 'cat b; echo 4 >b'
+check "resume goes on where it was" is "$rc $(cat "$out" b)" "0 $(printf '3\n3')"
+wx apply second
+check "... and is applied again" is "$rc $(cat b)" "0 4"
+wx undo second
+check "undo takes the last back" is "$(cat a b)" "$(printf '2\n3')"
+wx undo second
+check "... and the one before" is "$(cat a; ls)" "$(printf '2\na')"
+wx run --resume nobody -- true
+check "resume of none" refused 2 "no copy-on-write session"
+mkfifo "$tmp/go"
+cp /dev/null "$tmp/log/bg"
+"$wrapix" run --network none --resume first -- sh -c 'echo up >up; sleep 1000' >"$tmp/log/bg" 2>&1 &
+started=$!
+await test -e "$state/cow/$one/project/upper/up"
+wx run --network none --resume first -- true
+check "a session in use is not started twice" refused 125 "in use"
+wx apply first
+check "... nor applied" refused 125 "in use"
+wx diff --name-only first
+check "... but can be looked at" is "$(cat "$out")" up
+wx ps
+check "ps shows what a running one takes" grep -Eq "^$one .*[0-9][BKM] +$project: sh" "$out"
+kill -9 "$started"
+wx run --network none --resume first -- cat up
+check "after kill -9 it is whole, and goes on" is "$rc $(cat "$out")" "0 up"
+started=
+
+# --- conflicts ---
+reset
+git init -q .
+seq 1 20 >merge
+seq 1 20 >clash
+echo a >deleted
+echo a >both
+mkdir dir
+echo a >dir/f
+echo a >own
+git add -A
+git commit -qm 1
+echo dirty >>merge
+cow 'sed -i s/^2$/two/ merge; sed -i s/^5$/session/ clash; echo session >deleted; rm both; echo s >dir/f; echo s >appeared; echo s >own'
+sed -i 's/^19$/nineteen/' merge
+sed -i 's/^5$/mine/' clash
+rm deleted
+echo mine >both
+rm -r dir
+ln -s "$tmp" dir
+echo mine >appeared
+wx diff --stat
+check "conflicts are found" is "$(grep -c 'conflict:' "$out")" 7
+wx apply
+check "apply leaves them, and says so" is "$rc $(grep -c ': conflict' "$out")" "1 6"
+check "... what merges is merged, with what was not committed" is "$(sed -n '2p;19p;21p' merge | tr '\n' ' ')" "two nineteen dirty "
+check "... nothing of the user's is lost" is "$(sed -n 5p clash; cat both appeared; ls deleted 2>&1 | wc -l)" "$(printf 'mine\nmine\nmine\n1')"
+check "... nothing is written through a link" absent "$tmp/f"
+check "... the rest is applied" is "$(cat own)" s
+wx diff --stat
+check "what was merged is settled" lacks "$out" merge
+wx apply
+check "... and a second apply leaves the merge alone" is "$(sed -n '2p;19p' merge | tr '\n' ' ')" "two nineteen "
+wx apply --both clash
+check "--both puts the session's beside" is "$rc $(sed -n 5p clash) $(sed -n 5p "clash.wrapix-$id")" "0 mine session"
+wx apply --ours both
+check "--ours keeps it" is "$rc $(cat both)" "0 mine"
+wx apply --theirs both appeared deleted
+check "--theirs takes the session's" is "$rc $(cat appeared deleted; ls both 2>&1 | wc -l)" "0 $(printf 's\nsession\n1')"
+wx undo
+check "... which undo takes back" is "$(cat both appeared; ls deleted 2>&1 | wc -l)" "$(printf 'mine\nmine\n1')"
+echo later >own
+wx undo
+wx undo
+check "what was changed after the apply is kept" is "$rc $(cat own)" "1 later"
+
+# --- what is never taken over, and what is asked about ---
+reset
+git init -q .
+mkdir bare sub
+echo x >bare/HEAD
+echo a >a
+cow 'git init -q nested; mkdir bare/objects bare/refs; echo evil >bare/config; mkdir .vscode; echo "{}" >.vscode/tasks.json
+	echo "#!/bin/sh" >.git/hooks/post-commit; git config alias.x "!id"; chmod 4755 a; echo b >>a; ln -s /etc/passwd out
+	touch HEAD commondir; mkdir -p sub/.GIT; echo x >sub/.GIT/config; echo ok >fine'
+snapshot .git >"$tmp/git"
+wx apply
+check "apply never touches .git" same_tree .git "$tmp/git"
+check "... makes no repository" is "$(ls -d bare/objects bare/refs nested/.git sub/.GIT HEAD commondir 2>/dev/null)" ""
+check "... holds what an editor would obey" is "$(find . -maxdepth 1 -name .vscode | wc -l) $(grep -c 'not taken over; it would be executed' "$out")" "0 2"
+check "... without special bits" is "$(stat -c %a a)" 755
+wx apply --yes .vscode
+check "--yes takes it over" is "$rc $(cat .vscode/tasks.json)" "0 {}"
+
+# --- as a branch ---
+reset
+git init -q .
+printf 'ignored/\n' >.gitignore
+echo a >a
+git add -A
+git commit -qm 1
+cow 'echo b >a; echo new >"n ew\"q"; mkdir ignored; echo i >ignored/i; git commit -qam inside'
+wx apply --as-branch try
+check "as a branch: one commit, files alone" is "$rc $(git show try:a) $(git show 'try:n ew"q') $(cat a) $(git status --short | wc -l)" "0 b new a 0"
+check "... without what git ignores" is "$(git ls-tree -r --name-only try | grep -c ignored/)" 0
+wx apply --as-branch try
+check "... not over one that is there" refused 125 "is there already"
+wx apply --as-branch 'x..y'
+check "... nor with a bad name" refused 2 "no name for a branch"
+
+# --- repositories around it ---
+reset
+git init -q .
+mkdir -p pkg/in
+echo a >pkg/in/f
+echo t >topfile
+git add -A
+git commit -qm 1
+cd pkg || exit 1
+cow 'echo b >in/f; git commit -qam x; git log --oneline | wc -l; touch ../topfile 2>/dev/null || echo refused'
+check "in a subdirectory of a repository" is "$(tr '\n' ' ' <"$out")$(git log --oneline | wc -l) $(cat in/f)" "2 refused 1 a"
+wx apply
+check "... applied" is "$rc $(cat in/f)" "0 b"
+cd "$project" || exit 1
+git worktree add -q "$tmp/wt"
+cd "$tmp/wt" || exit 1
+cow 'echo w >w; git add -A; git commit -qm w; git log --oneline | wc -l'
+check "in a linked worktree" is "$(cat "$out") $(git log --oneline | wc -l) $(ls)" "2 1 $(printf 'pkg\ntopfile')"
+wx apply
+check "... applied" is "$rc $(cat w)" "0 w"
+cd "$project" || exit 1
+
+# --- files of others ---
+reset
+mkdir locked
+echo a >locked/f
+chmod 555 locked
+cow 'echo b >locked/f; chmod 755 locked; echo n >locked/n'
+wx apply
+check "a directory that is opened up" is "$rc $(cat locked/f locked/n) $(stat -c %a locked)" "0 $(printf 'b\nn') 755"
+wx undo
+check "... and closed again" is "$rc $(ls locked) $(stat -c %a locked)" "0 f 555"
+cow 'echo "$(printf "\033[2J")" >"$(printf "evil\033[2J\nname")"'
+wx diff --stat
+check "hostile names are escaped" printable "$out"
+
+# --- configuration ---
+reset
+echo '{"workspace": "cow"}' >wrapix.json
+inside 'echo x >x'
+check "wrapix.json asks for it" is "$rc $(ls)" "0 wrapix.json"
+
+# --- random changes ---
+seed=${COW_SEED:-$(($$ % 10000 * 20))}
+echo "# COW_SEED=$seed"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	reset
+	cp "$random" "$tmp/changes.py"
+	python3 "$random" "$((seed + i))" >/dev/null
+	python3 "$random" times >"$tmp/before"
+	inside "python3 /changes.py $((seed + 100 + i))" --workspace cow --mount "$tmp/changes.py:/changes.py:ro"
+	cp "$out" "$tmp/inside"
+	[ "$rc" = 0 ] || { check "random changes, seed $((seed + i))" is "$rc" 0; continue; }
+	wx diff --name-only
+	grep -q . "$out" || continue
+	wx apply --yes
+	python3 "$random" snapshot >"$tmp/applied"
+	check "random changes $((seed + i)): the project is what the session saw" diff "$tmp/inside" "$tmp/applied"
+	wx diff
+	check "... and nothing is left" empty "$out"
+	wx undo
+	python3 "$random" times >"$tmp/now"
+	check "... and undo restores all of it" diff "$tmp/before" "$tmp/now"
+done
+
+finish

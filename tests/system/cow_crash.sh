@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# An apply, and an undo, that are killed at every step: what comes after finishes them or takes them back. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+driver=${COW_DRIVER:-$top/build/tests/system/cow_driver}
+need_user
+[ "$(id -u)" != 0 ] || {
+	HOME=$(getent passwd "$test_user" | cut -d: -f6)
+	export HOME
+	cd / || exit 1
+	clean_env COW_DRIVER="$driver" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}"
+	exit
+}
+set_up
+
+# One of each kind of step; the same each time.
+prepare() {
+	cd "$tmp" || exit 1
+	chmod -R u+rwx "$project" "$sessions" 2>/dev/null
+	rm -rf "$project" "$sessions"
+	mkdir -p "$project/d/e"
+	cd "$project" || exit 1
+	echo one >a
+	echo two >d/b
+	echo three >d/e/c
+	ln -s a link
+	echo x >d2
+	chmod 600 a
+	touch -d '2020-01-02 03:04:05.678' a d/b d/e/c d/e d .
+	wxq run --network none --workspace cow -- sh -c 'echo ONE >a; chmod 640 a; mv d/b b; rm -r d/e; rm link; ln -s b link
+		rm d2; mkdir d2; echo in >d2/in; mkdir new; chmod 500 new; chmod 700 d; echo z >z; chmod 755 z'
+	id=$(ls "$sessions")
+}
+contents() { (cd "$project" && find . -type f -exec cksum {} + | LC_ALL=C sort); }
+now() { contents && (cd "$project" && find . -mindepth 1 -printf '%P|%y|%m|%l|%T@\n' | LC_ALL=C sort); }
+view() { contents && (cd "$project" && find . -mindepth 1 -printf '%P|%y|%m|%l\n' | LC_ALL=C sort); }
+as_applied() { view | diff "$tmp/applied" - >"$tmp/log/diff" || { echo "killed before: $at"; cat "$tmp/log/diff"; return 1; }; }
+
+# each NAME FINISH WANT: kills 'apply' before each step, then runs FINISH; the project must be WANT.
+each() {
+	step=0
+	while :; do
+		prepare
+		now >"$tmp/before"
+		"$driver" "$sessions" "$id" "$1" "$step" >"$tmp/log/out" 2>"$tmp/log/err"
+		rc=$?
+		at=$(cat "$tmp/log/out")
+		[ "$rc" = 99 ] || break
+		"$2" || return 1
+		step=$((step + 1))
+	done
+	[ "$rc" = 0 ] || { cat "$tmp/log/err"; return 1; }
+	[ "$step" -gt 10 ] || { echo "only $step steps"; return 1; }
+	echo "# $step steps"
+}
+# wx forgets why the check failed so far.
+wxq() { "$wrapix" "$@" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null; rc=$?; }
+differs() { now | diff "$1" - >"$tmp/log/diff" || { echo "killed before: $at"; cat "$tmp/log/diff"; "$wrapix" diff --stat "$id"; return 1; }; }
+no_litter() { is "$(find "$project" -name '.wrapix*')" ""; }
+finish_apply() {
+	wxq apply --yes "$id"
+	[ "$rc" = 0 ] || { cat "$tmp/log/out" "$tmp/log/err"; return 1; }
+	as_applied || return 1
+	no_litter || return 1
+	wxq undo "$id"
+	differs "$tmp/before"
+}
+take_back() {
+	wxq undo "$id"
+	differs "$tmp/before" && {
+		# One that never began leaves something to sweep: the next apply does.
+		wxq apply --yes "$id"
+		as_applied && no_litter
+	}
+}
+kill_undo() {
+	step=0
+	while :; do
+		prepare
+		now >"$tmp/before"
+		wxq apply --yes "$id"
+		"$driver" "$sessions" "$id" undo "$step" >"$tmp/log/out" 2>"$tmp/log/err"
+		rc=$?
+		at=$(cat "$tmp/log/out")
+		[ "$rc" = 99 ] || break
+		wxq undo "$id"
+		differs "$tmp/before" || return 1
+		wxq apply --yes "$id"
+		as_applied || return 1
+		no_litter || return 1
+		step=$((step + 1))
+	done
+	[ "$rc" = 0 ] && [ "$step" -gt 5 ]
+}
+
+for where in "$state/cow" /dev/shm; do
+	sessions=$where name="on the project's file system"
+	[ "$where" != /dev/shm ] || {
+		export XDG_STATE_HOME="/dev/shm/wrapix-test.$$"
+		trap 'chmod -R u+rwx "$XDG_STATE_HOME"; rm -rf "$XDG_STATE_HOME"; tear_down' EXIT
+		sessions=$XDG_STATE_HOME/wrapix/cow name="on another file system"
+	}
+	prepare
+	wx apply --yes "$id"
+	check "a session $name is applied" is "$rc" 0
+	view >"$tmp/applied"
+	check "... killed at each step, it is finished" each apply finish_apply
+	check "... killed at each step, it is taken back" each apply take_back
+	check "... an undo that is killed at each step is finished" kill_undo
+done
+finish

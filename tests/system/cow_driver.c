@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Applies a copy-on-write session, or undoes that, and is killed on the way: cow_driver BASE ID
+ * apply|undo STEP. Ends with 99 when it was killed before that step, with 0 when there were fewer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cow/apply.h"
+
+static unsigned long at, last;
+
+static void on_step(void *ctx, const char *what, size_t i, size_t n)
+{
+	(void)ctx;
+	if (at++ != last)
+		return;
+	printf("%s %zu of %zu\n", what, i, n);
+	fflush(stdout);
+	_exit(99);
+}
+
+static int work(struct cow *cow, const char *what, struct err *err)
+{
+	struct apply_options options = { .sensitive = true, .on_step = on_step };
+	struct apply_report report = { 0 };
+	struct changes changes;
+	int r = 0;
+
+	if (!strcmp(what, "undo")) {
+		r = apply_undo(cow, &options, &report, err);
+	} else {
+		r = changes_find(&changes, cow, err);
+		if (r == 0)
+			r = apply_changes(cow, &changes, &options, &report, err);
+	}
+	for (size_t i = 0; i < report.n; i++)
+		if (report.v[i].outcome > OUTCOME_MERGED)
+			printf("%s: %s\n", report.v[i].path, report.v[i].text);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct cow cow;
+	struct err err;
+	int r;
+
+	if (argc != 5)
+		return 2;
+	last = strtoul(argv[4], NULL, 10);
+	r = cow_open(&cow, argv[1], argv[2], &err);
+	if (r == 0)
+		r = cow_lock(&cow, &err);
+	if (r == 0)
+		r = cow_open_project(&cow, &err);
+	if (r == 0)
+		r = work(&cow, argv[3], &err);
+	if (r < 0)
+		fprintf(stderr, "%s\n", err.msg);
+	return r < 0 ? 1 : 0;
+}
