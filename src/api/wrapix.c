@@ -320,7 +320,7 @@ struct observer {
 	struct session session;
 	struct event_log log;
 	struct messages messages;
-	const struct err *no_messages; /* why there are none; NULL: there are */
+	struct err no_messages; /* why there are none; code 0: there are */
 	struct workspace workspace;
 };
 
@@ -433,8 +433,8 @@ static void record(struct observer *observer)
 			   &observer->log.about, &err) < 0) {
 		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
 		emit(observer, WRAPIX_WARNING, 0, err.msg);
-	} else if (observer->no_messages) {
-		emit(observer, WRAPIX_WARNING, 0, observer->no_messages->msg);
+	} else if (observer->no_messages.code) {
+		emit(observer, WRAPIX_WARNING, 0, observer->no_messages.msg);
 	}
 }
 
@@ -520,7 +520,6 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	struct strv says = { 0 };
 	struct arena arena = { 0 };
 	struct session_info about;
-	struct err no_messages;
 	int r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id, err);
 
 	if (r < 0)
@@ -530,8 +529,8 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	event_log_init(&observer->log, plan->host.state_home, &about, &log_hooks);
 	if (messages_make(&observer->messages, plan, observer->id,
 			  &(struct doorbell_hooks){ on_messages_failed, observer },
-			  &no_messages) < 0)
-		observer->no_messages = &no_messages;
+			  &observer->no_messages) == 0)
+		observer->no_messages.code = 0;
 	r = native_run(&plan->plan, &session, hooks, ret_status, err);
 	messages_remove(&observer->messages);
 	event_log_close(&observer->log, r < 0 ? -1 : exit_status(*ret_status));
