@@ -17,6 +17,7 @@
 
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
+#include "os/fs.h"
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
@@ -24,7 +25,7 @@
 
 #define XATTR_VALUE_MAX 65536
 
-/* The caller's descriptor: *ret_direct when it can be used as it is. */
+/* The caller's descriptor; *ret_direct when it can be used as it is. */
 static int place_of_fd(struct request *r, int number, struct place *p, bool *ret_direct)
 {
 	struct statvfs fs;
@@ -39,12 +40,77 @@ static int place_of_fd(struct request *r, int number, struct place *p, bool *ret
 		link.st_mode = 0;
 	if (r->row->path < 0 && !(link.st_mode & 0700)) {
 		close(fd);
-		return OUTSIDE; /* O_PATH: the kernel says EBADF */
+		return -EBADF; /* opened with O_PATH */
 	}
 	e = place_of(r, fd, p);
-	*ret_direct = (link.st_mode & S_IWUSR) && fstatvfs(fd, &fs) == 0 &&
+	/* What was opened for writing in a writable place is from us; its name may be gone. */
+	*ret_direct = e != 0 && p->anchor && (link.st_mode & S_IWUSR) && fstatvfs(fd, &fs) == 0 &&
 		      !(fs.f_flag & ST_RDONLY);
 	return *ret_direct ? 0 : e;
+}
+
+/* False for a file that came from outside by a descriptor: standard input, say. What has no name
+ * (any more) is nobody else's. */
+static bool in_view(struct request *r, int object, const struct stat *st)
+{
+	_cleanup_close_ int fd = -1;
+	struct statx a, b;
+	char path[PATH_MAX];
+	int n = place_path(r->b, object, path);
+
+	if (n == 0 || st->st_nlink == 0)
+		return true;
+	fd = n < 0 ? -1
+		   : os_openat2(r->root, path[1] ? path + 1 : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &a) == 0 &&
+	       statx(object, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &b) == 0 &&
+	       (a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_ino == b.stx_ino &&
+	       a.stx_mnt_id == b.stx_mnt_id;
+}
+
+/* Not ours: the file as the sandbox sees it, where all is read-only or its own. The call is not let
+ * go on, because its path or its descriptor could be another's by then. */
+static int outside_object(struct request *r, struct place *p, int *ret)
+{
+	_cleanup_close_ int fd = take_fd(&p->object);
+	char name[NAME_MAX + 2];
+	int e;
+
+	place_outside(r, p, false);
+	if (r->row->fn == do_access)
+		return OUTSIDE; /* a question */
+	if (fd < 0 && p->view < 0)
+		return -EROFS;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
+	if (fd < 0)
+		fd = openat(p->view, *name ? name : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &p->st) < 0)
+		return -errno;
+	if (p->slash && !S_ISDIR(p->st.st_mode))
+		return -ENOTDIR;
+	if (!in_view(r, fd, &p->st))
+		return -EROFS;
+	e = request_check(r);
+	*ret = e == 0 ? take_fd(&fd) : -1;
+	return e;
+}
+
+static int find_named(struct request *r, int dirfd, const char *path, int at_flags, struct place *p)
+{
+	bool slash = *path && path[strlen(path) - 1] == '/';
+	int e = place_find(r, dirfd, path, slash || !(at_flags & AT_SYMLINK_NOFOLLOW) ? FOLLOW : 0,
+			   p);
+
+	if (e == 0)
+		e = place_map(r, p);
+	if (e == 0 && p->object < 0)
+		e = place_stat(p);
+	if (e == 0 && !p->exists)
+		e = -ENOENT;
+	if (e == 0 && p->slash && !S_ISDIR(p->st.st_mode))
+		e = -ENOTDIR;
+	return e == 0 && !place_is_same(p) ? OUTSIDE : e;
 }
 
 /* Finds the file that the row's arguments name and opens it (O_PATH) where it can be changed. */
@@ -61,29 +127,14 @@ static int get_object(struct request *r, int at_flags, struct place *p, int *ret
 		at_flags |= AT_EMPTY_PATH;
 	if (e < 0)
 		return e;
-	if (!*path && (at_flags & AT_EMPTY_PATH)) {
+	if (!*path && (at_flags & AT_EMPTY_PATH))
 		e = place_of_fd(r, dirfd, p, &direct);
-	} else {
-		bool slash = *path && path[strlen(path) - 1] == '/';
-
-		e = place_find(r, dirfd, path,
-			       slash || !(at_flags & AT_SYMLINK_NOFOLLOW) ? FOLLOW : 0, p);
-		if (e == 0)
-			e = place_map(r, p);
-		if (e == 0 && p->object < 0)
-			e = place_stat(p);
-		if (e == 0 && !p->exists)
-			e = -ENOENT;
-		if (e == 0 && p->slash && !S_ISDIR(p->st.st_mode))
-			e = -ENOTDIR;
-		if (e == 0 && !place_is_same(p))
-			e = OUTSIDE;
-	}
-	if (e != 0)
-		return e == OUTSIDE && (p->view >= 0 || p->object >= 0) ? place_outside(r, p, false)
-									: e;
-	if (!direct)
+	else
+		e = find_named(r, dirfd, path, at_flags, p);
+	if (e == 0 && !direct)
 		e = judge(r, p, r->row->fn == do_truncate ? GIT_CREATE : GIT_TOUCH);
+	if (e == OUTSIDE)
+		return outside_object(r, p, ret);
 	if (e == 0)
 		e = request_check(r);
 	if (e == 0)

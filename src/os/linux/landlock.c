@@ -127,6 +127,8 @@ static int add_standard_files(int ruleset, __u64 handled, struct err *err)
 		    (mode & O_ACCMODE) >= (int)ARRAY_LEN(rights))
 			continue;
 		attr.allowed_access = rights[mode & O_ACCMODE] & handled;
+		if (!attr.allowed_access)
+			continue; /* reading is free everywhere */
 		/* EBADFD: a file of no file system, such as a memfd, needs no rule. */
 		if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) <
 			    0 &&
