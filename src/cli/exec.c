@@ -161,93 +161,6 @@ static int fail_settings(const struct speaker *s, const char *why)
 	return s->args->srt ? 1 : EXIT_USAGE;
 }
 
-/* --- the command --- */
-
-/* Words that bash itself knows: a program of the same name would be another. */
-static bool is_builtin(const char *word)
-{
-	static const char *const words[] = {
-		".",        ":",       "[",        "[[",      "alias",   "bg",      "bind",
-		"break",    "builtin", "caller",   "case",    "cd",      "command", "compgen",
-		"complete", "compopt", "continue", "coproc",  "declare", "dirs",    "disown",
-		"do",       "done",    "echo",     "elif",    "else",    "enable",  "esac",
-		"eval",     "exec",    "exit",     "export",  "false",   "fc",      "fg",
-		"fi",       "for",     "function", "getopts", "hash",    "help",    "history",
-		"if",       "in",      "jobs",     "kill",    "let",     "local",   "logout",
-		"mapfile",  "popd",    "printf",   "pushd",   "pwd",     "read",    "readarray",
-		"readonly", "return",  "select",   "set",     "shift",   "shopt",   "source",
-		"suspend",  "test",    "then",     "time",    "times",   "trap",    "true",
-		"type",     "typeset", "ulimit",   "umask",   "unalias", "unset",   "until",
-		"wait",     "while",   "{",        "}",       "!",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (!strcmp(word, words[i]))
-			return true;
-	return false;
-}
-
-static bool is_program(struct arena *arena, const char *word)
-{
-	struct stat st;
-
-	if (!strchr(word, '/'))
-		return os_find_program(arena, word, getenv("PATH"), NULL) != NULL;
-	return !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
-}
-
-static const char *shell_path(struct arena *arena)
-{
-	const char *path = getenv("PATH");
-	char *bash = os_find_program(arena, "bash", path, NULL);
-
-	return bash ? bash : os_find_program(arena, "sh", path, NULL) ? "sh" : "/bin/sh";
-}
-
-static char *join_words(struct arena *arena, char **words)
-{
-	_cleanup_str_ struct str line = { 0 };
-
-	for (char **word = words; *word; word++) {
-		str_add(&line, word == words ? "" : " ");
-		str_add_shell(&line, *word);
-	}
-	return arena_strdup(arena, line.s ? line.s : "");
-}
-
-/* One word with blanks in it that is no program: what 'srt "echo hi"' means. */
-static bool is_shell_text(struct arena *arena, const struct exec_args *args)
-{
-	char *word = args->words[0];
-
-	return args->srt && !args->dashed && word && !args->words[1] &&
-	       strpbrk(word, " \t\n;|&<>()$`") && !is_program(arena, word);
-}
-
-/* A program is executed as it is; a shell is asked for everything else. */
-static void choose_argv(struct arena *arena, const struct exec_args *args,
-			struct exec_request *request, char *shell_argv[5])
-{
-	const char *text = args->string;
-	size_t n = 0;
-
-	if (!text && is_shell_text(arena, args))
-		text = args->words[0];
-	request->command = text ? text : join_words(arena, args->words);
-	if (!text &&
-	    (!args->srt || (!is_builtin(args->words[0]) && is_program(arena, args->words[0])))) {
-		request->argv = args->words;
-		return;
-	}
-	shell_argv[n++] = (char *)shell_path(arena);
-	shell_argv[n++] = (char *)"-c";
-	if (request->command[0] == '-' || request->command[0] == '+')
-		shell_argv[n++] = (char *)"--";
-	shell_argv[n++] = (char *)request->command;
-	shell_argv[n] = NULL;
-	request->argv = shell_argv;
-}
-
 /* --- descriptors --- */
 
 /* What a read would say, before anything is started. */
@@ -357,7 +270,7 @@ int exec_main(const struct exec_args *args)
 	if (status == CLI_GO_ON)
 		status = open_report(&s, &request);
 	if (status == CLI_GO_ON) {
-		choose_argv(&arena, args, &request, shell_argv);
+		exec_choose_argv(&arena, args, &request, shell_argv);
 		status = run(&s, &request);
 		tell_denials(&s);
 		if (args->json) {

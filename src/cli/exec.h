@@ -23,5 +23,11 @@ int exec_parse_fd(const char *text);
  * with after help, version or the error has been printed. */
 int srt_parse_args(int argc, char **argv, struct exec_args *args);
 
+struct exec_request;
+
+/* The words to execute, and the command as one text; shell_argv is a place for a shell's. */
+void exec_choose_argv(struct arena *arena, const struct exec_args *args,
+		      struct exec_request *request, char *shell_argv[5]);
+
 /* From arguments to the exit status. */
 int exec_main(const struct exec_args *args);
