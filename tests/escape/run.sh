@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh user|open|root: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
+# run.sh user|open|root|srt: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
 #
 # A case passes when the attempt works in its control and is stopped in the sandbox. The control is the same program,
 # against the same victim, in the same directory; the second column of the list says how it runs: 'plain' as the same
@@ -9,6 +9,7 @@
 #
 # user: as the ordinary user, with several kinds of sandbox. root: as root, staying root. open: the open network, on a
 # made-up host (a network namespace with one interface that leads nowhere), so that no packet leaves this machine.
+# srt: as the ordinary user, through wrapix exec.
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; its variables; scripts for other shells; functions
 # called by name
@@ -23,8 +24,9 @@ is_root=false
 
 me() { as_user "$@"; }
 options="--network none"
+[ "$part" != srt ] || options=
 case $part in
-user | made-up) ;;
+user | made-up | srt) ;;
 open)
 	# From here on as the ordinary user, alone in a network with one address and a gateway that is not there.
 	need_user
@@ -49,7 +51,7 @@ root)
 	HOME=/root
 	options="--network none --as-root"
 	;;
-*) bail "usage: run.sh user|open|root" ;;
+*) bail "usage: run.sh user|open|root|srt" ;;
 esac
 need_user
 
@@ -136,9 +138,30 @@ run_control() { # run_control KIND NAME...
 run_inside() { # run_inside "OPTIONS" NAME...
 	inside_options=$1
 	shift
+	if [ "$part" = srt ]; then
+		srt_settings "$inside_options"
+		with_secrets timeout -s KILL 60 "$wrapix" exec -s "$base/settings.json" -- ./attempt --inside "$@"
+		return
+	fi
 	# shellcheck disable=SC2086 # options are words
 	with_secrets timeout -s KILL 60 "$wrapix" run . $inside_options --mount "$base/shown:/shown:ro" \
 		--env WX_ARG="$argument" -- ./attempt --inside "$@"
+}
+
+# 'wrapix exec' keeps the host's tree, its name and the environment: what is not denied may be seen. A second mount
+# of the user's has no equal there.
+by_design="home-visible host-tmp-visible readonly-mount-reopen readonly-mount-mmap proc-read-symbols
+sys-kernel-visible sys-class-visible sys-block-visible sys-cgroup-visible env-doors env-host-name"
+
+srt_settings() { # srt_settings [true]: with namespaces inside
+	cat >"$base/settings.json" <<-EOF
+		{"network": {"allowedDomains": [], "deniedDomains": []}, "allowNestedUserNamespaces": ${1:-false},
+		 "filesystem": {"denyRead": ["$base/secret", "$its_home"], "allowRead": ["$project"], "allowWrite": [],
+		  "denyWrite": ["$project/wrapix.json", "$project/.wrapix"]},
+		 "credentials": {"envVars": [
+		  {"name": "WX_SECRET", "mode": "deny"}, {"name": "GITHUB_TOKEN", "mode": "deny"},
+		  {"name": "AWS_SECRET_ACCESS_KEY", "mode": "deny"}, {"name": "OPENAI_API_KEY", "mode": "deny"}]}}
+	EOF
 }
 
 # The last result counts: a name may have been run before.
@@ -189,6 +212,7 @@ place() { # place PLACE OPTIONS
 	[ -s "$insides" ] || sed 's/^/# /' "$base/log/err"
 	"$attempt" --list "$1" >"$base/log/list"
 	while read -r name kind seen; do
+		case "$part  $(echo "$by_design" | tr '\n' ' ') " in "srt "*" $name "*) continue ;; esac
 		[ "$seen" != - ] || judge "$1" "$name" "$kind"
 	done <"$base/log/list"
 	[ $rc -lt 125 ] || {
@@ -315,6 +339,13 @@ becomes_owner() {
 }
 
 case $part in
+srt)
+	place none ""
+	signal_everybody none ""
+	place nested true
+	signal_everybody nested true
+	check "a daemon does not outlive the command (control: plain)" outlive
+	;;
 user)
 	place none "$options"
 	signal_everybody none "$options"
