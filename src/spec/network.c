@@ -110,6 +110,9 @@ int spec_add_publish(struct spec *spec, const char *text, enum layer layer, stru
 		spec->publish_auto = true;
 		return 0;
 	}
+	if (strlen(text) > 4 && !strcmp(text + strlen(text) - 4, "/udp"))
+		return err_usage(err, "%s: only TCP ports can be published",
+				 str_quote(&shown, text));
 	if (!ports || !parse_port(ports, len, &port.host) ||
 	    !parse_port(inside, strlen(inside), &port.inside)) {
 		err_usage(err, "%s: not a port to publish", str_quote(&shown, text));

@@ -5,7 +5,7 @@
 #
 #	net_proxy.sh [queue|static]
 #
-# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2034,SC2086,SC2154,SC2317 # the library; words; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 . "$top/tests/lib/networld.sh"
 in_world "$@"
@@ -82,6 +82,31 @@ check "... indeed" lacks "$err" hidden-word
 through socks5://proxy.test:1080
 probe "a proxy of another kind" "" "$allow" echo:allowed.test,7
 check "... is an error" refused 125 "http://"
+
+# --- one that dies ---
+mkfifo "$project/there" "$project/on"
+through http://127.0.0.1:3128
+"$wrapix" run --filter-tier "$tier" $allow -- python3 -c 'import socket
+def say(s):
+    try:
+        s.sendall(b"x")
+        return s.recv(1) or "end"
+    except OSError as e: return type(e).__name__
+old = socket.create_connection(("allowed.test", 7), 10)
+print(say(old))
+open("there", "w").write("x\n"); open("on").read()
+print(say(old))
+try: print(say(socket.create_connection(("allowed.test", 7), 10)))
+except OSError as e: print(type(e).__name__)' >"$tmp/dies.out" 2>&1 &
+session=$!
+hear "$project/there"
+# shellcheck disable=SC2046 # one word each
+kill -9 $(pgrep -f TCP-LISTEN:3128)
+echo >"$project/on"
+wait $session
+check "a proxy that dies: what was open ends" grep -Eqx "ConnectionResetError|end|BrokenPipeError" "$tmp/dies.out"
+check "... after it worked" is "$(head -n 1 "$tmp/dies.out")" "b'x'"
+check "... and what is new is refused" is "$(tail -n 1 "$tmp/dies.out")" "$(by_tier ConnectionRefusedError ConnectionResetError ConnectionResetError)"
 
 # --- trouble ---
 through http://proxy.test:3128

@@ -338,6 +338,8 @@ check "... also for every address" not_started "publishing 0.0.0.0:$service_port
 kill "$service"
 wx run "$@" --publish 80:3000 -- touch ran
 check "the administrator's ports" not_started "publishing 127.0.0.1:80: Permission denied"
+wx run "$@" --publish 5353/udp -- touch ran
+check "UDP" refused 2 "only TCP ports can be published"
 wx run "$@" --publish 203.0.113.1:8080:3000 -- touch ran
 check "an address of another machine" not_started "publishing 203.0.113.1:8080: Cannot assign"
 for wrong in 0 65536 a 1:2:3 1:2:3:4 127.0.0.1: :1 1: localhost:1:2 127.0.0.1:0:1 ::1:1:2 '[::1]:1:' '[::1]1:2' '' AUTO; do
