@@ -128,7 +128,7 @@ static int fail(const struct speaker *s, const struct err *err)
 		return cli_fail(err);
 	say(s, "error", "Error: ", err->msg);
 	if (err->hint[0])
-		say(s, "hint", "", err->hint);
+		say(s, "hint", "hint: ", err->hint);
 	return command || !s->args->srt ? err->exit : 1;
 }
 

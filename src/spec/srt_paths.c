@@ -302,6 +302,24 @@ static int add_denials(const struct maker *m, struct err *err)
 	return r;
 }
 
+/* Who allows a protected name by name means it, and must say so in another key. */
+static void warn_protected(const struct maker *m)
+{
+	for (size_t i = 0; i < m->rules->n; i++) {
+		const struct file_rule *rule = &m->rules->rules[i];
+		struct file_verdict verdict;
+
+		if (rule->kind != FILE_ALLOW_WRITE || rule->glob || !rule->origin)
+			continue;
+		verdict = file_rules_write(m->rules, rule->path);
+		if (!verdict.allowed && verdict.rule->kind == FILE_PROTECT)
+			strv_addf(m->notes->arena, &m->notes->lines,
+				  "%s: '%s' stays protected; \"protect\": {\"remove\": [\"%s\"]} "
+				  "would lift that",
+				  rule->key, rule->text, verdict.rule->text);
+	}
+}
+
 int srt_file_rules(const struct srt_config *config, const struct srt_place *place,
 		   struct file_rules *ret, struct srt_notes *notes, struct err *err)
 {
@@ -320,9 +338,12 @@ int srt_file_rules(const struct srt_config *config, const struct srt_place *plac
 	if (r == 0)
 		r = file_rules_protect(&rules, &config->protect_add, &config->protect_remove,
 				       config->allow_git_config, err);
-	if (r < 0)
+	if (r < 0) {
 		file_rules_release(&rules);
-	else
-		*ret = rules;
-	return r;
+		return r;
+	}
+	if (!rules.disabled)
+		warn_protected(&m);
+	*ret = rules;
+	return 0;
 }

@@ -325,6 +325,14 @@ static void test_paths(void)
 	ok(a.r == -ELOOP, "a denial that leads nowhere stops: %s", a.err.msg);
 	release(&a);
 
+	apply(&a, NO_NET "\"filesystem\": {\"denyRead\": [], \"allowWrite\": [\"~/.bashrc\"], "
+			 "\"denyWrite\": []}}");
+	is_str(a.notes.lines.v[0],
+	       "filesystem.allowWrite[0]: '~/.bashrc' stays protected; \"protect\": {\"remove\": "
+	       "[\".bashrc\"]} would lift that",
+	       "a protected name that is allowed by name");
+	release(&a);
+
 	place.cwd = dir;
 	apply(&a, NO_NET NO_FILES "}");
 	ok(!can_write(&a, "work/x") && !can_write(&a, "home/y"),
