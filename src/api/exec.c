@@ -193,7 +193,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	int r, status = 0;
 
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
-		exec_say(x, x->hooks.on_warning, x->plan.weaker.v[i]);
+		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
 	open_log(x, id);
 	r = native_run(&x->plan, &(struct engine_session){ .id = id }, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));

@@ -12,8 +12,10 @@
 #include "spec/srt.h"
 
 struct exec_hooks {
-	/* A line for the user: what of the settings has no effect, what holds less here. */
+	/* A line for the user: what of the settings has no effect. */
 	void (*on_warning)(void *ctx, const char *text);
+	/* What holds less here than it could, or less because the settings ask for that. */
+	void (*on_weaker)(void *ctx, const char *text);
 	/* Something was refused: a line for a person, and the same as one JSON object. Nothing that
 	 * ignoreViolations names comes here. */
 	void (*on_violation)(void *ctx, const char *line, const char *json);

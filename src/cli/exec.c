@@ -72,6 +72,17 @@ static void on_debug(void *ctx, const char *text)
 		say(s, "debug", "[SandboxDebug] ", text);
 }
 
+/* Who asks for srt's switches knows what they do, and hears of it with every command. */
+static void on_weaker(void *ctx, const char *text)
+{
+	const struct speaker *s = ctx;
+
+	if (s->args->srt)
+		on_debug(ctx, text);
+	else
+		on_warning(ctx, text);
+}
+
 static void on_violation(void *ctx, const char *line, const char *json)
 {
 	struct speaker *s = ctx;
@@ -224,7 +235,8 @@ static int open_report(struct speaker *s, struct exec_request *request)
 
 static int run(struct speaker *s, const struct exec_request *request)
 {
-	const struct exec_hooks hooks = { on_warning, on_violation, on_settings, on_debug, s };
+	const struct exec_hooks hooks = { on_warning,  on_weaker, on_violation,
+					  on_settings, on_debug,  s };
 	_cleanup_str_ struct str why = { 0 };
 	struct err err = { 0 };
 	struct exec x;

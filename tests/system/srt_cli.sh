@@ -197,6 +197,42 @@ srt -c 'pwd; echo "$HOME"'
 check "paths are the host's" said "$project
 $HOME"
 
+# --- other keys ---
+
+with() { # with KEYS: settings with these besides
+	printf '{%s,%s,%s}' "$no_net" "$no_files" "$1" >"$s"
+}
+srt -c 'unshare -Ur true'
+check "no namespaces inside" isnt "$rc" 0
+with '"allowNestedUserNamespaces":true'
+srt -s "$s" -c 'unshare -Urm sh -c "mount -t tmpfs none /mnt && echo mounted; touch .bashrc"'
+check "allowNestedUserNamespaces" said mounted
+check "... lifts no rule" has "$err" "'.bashrc': Permission denied"
+srt -c 'echo /proc/[0-9]* | wc -w'
+few=$(cat "$out")
+with '"enableWeakerNestedSandbox":true'
+srt -s "$s" -c 'echo /proc/[0-9]* | wc -w'
+check "enableWeakerNestedSandbox: the outer /proc" [ "$(cat "$out")" -gt "$few" ]
+check "... without a word" empty "$err"
+srt -d -s "$s" -c true
+check "... but for --debug" has "$err" "[SandboxDebug] enableWeakerNestedSandbox: /proc is the host's"
+with '"limits":{"pids":"few"}'
+srt -s "$s" -c true
+check "a wrong limit" has "$err" "Error: limits: "
+connect='import socket; socket.socket(socket.AF_UNIX).connect("'$tmp/sock'")'
+python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); sys.stdin.read()' "$tmp/sock" <go &
+exec 5>go
+await exists "$tmp/sock"
+srt -- python3 -c "$connect"
+check "a socket of the host's" has "$err" "Permission denied"
+printf '{"network":{"allowedDomains":[],"deniedDomains":[],"allowUnixSockets":["%s"]},%s}' "$tmp/sock" "$no_files" >"$s"
+srt -s "$s" -- python3 -c "$connect"
+check "allowUnixSockets" is "$rc" 0
+printf '{"network":{"allowedDomains":[],"deniedDomains":[],"allowAllUnixSockets":true},%s}' "$no_files" >"$s"
+srt -s "$s" -- python3 -c "$connect"
+check "allowAllUnixSockets" is "$rc" 0
+exec 5>&-
+
 # --- what is said ---
 
 wx exec --json -c 'exit 3'
