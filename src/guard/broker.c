@@ -137,8 +137,7 @@ void broker_free(struct broker *b)
 {
 	if (!b)
 		return;
-	if (b->n_workers)
-		workers_reap(b);
+	workers_end(b);
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		close_ptr(&b->tasks[i].proc);
 	for (size_t i = 0; i < BROKER_DIRS; i++) {

@@ -60,7 +60,7 @@ void workers_reap(struct broker *b)
 		if (!w->pid)
 			continue;
 		if (!notify_is_valid(b->notify, w->id))
-			kill(w->pid, SIGKILL); /* the caller is gone */
+			kill(w->pid, SIGTERM); /* the caller is gone, or has just been answered */
 		if (waitpid(w->pid, NULL, WNOHANG) == w->pid) {
 			w->pid = 0;
 			b->n_workers--;
@@ -68,17 +68,38 @@ void workers_reap(struct broker *b)
 	}
 }
 
-/* In the child: the only one of ours that may wait. */
-_Noreturn static void wait_for_fifo(struct request *r, int dir, const char *name, int flags)
+void workers_end(struct broker *b)
 {
-	pid_t parent = getppid();
+	for (size_t i = 0; b->n_workers && i < BROKER_WORKERS; i++) {
+		struct worker *w = &b->workers[i];
+
+		if (!w->pid)
+			continue;
+		kill(w->pid, SIGKILL);
+		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		w->pid = 0;
+		b->n_workers--;
+	}
+}
+
+/* In the child: the only one of ours that may wait. */
+_Noreturn static void wait_for_fifo(struct request *r, pid_t parent, int dir, const char *name,
+				    int flags)
+{
+	sigset_t term;
 	int fd, e;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
 	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	/* Who is interrupted while it gives a descriptor away gives none, and the caller sees 0. */
+	signal(SIGTERM, SIG_IGN);
 	e = fd < 0 ? -errno : open_inject_any(r, fd, flags);
 	if (e < 0)
 		notify_answer((struct notify *)r->b->notify, r->notif->id, e);
@@ -88,6 +109,7 @@ _Noreturn static void wait_for_fifo(struct request *r, int dir, const char *name
 int open_fifo(struct request *r, int dir, const char *name, int flags)
 {
 	struct worker *free_one = NULL;
+	pid_t self = getpid();
 
 	for (size_t i = 0; i < BROKER_WORKERS; i++)
 		if (!r->b->workers[i].pid)
@@ -97,7 +119,7 @@ int open_fifo(struct request *r, int dir, const char *name, int flags)
 	free_one->id = r->notif->id;
 	free_one->pid = fork();
 	if (free_one->pid == 0)
-		wait_for_fifo(r, dir, name, flags & ~(O_CREAT | O_EXCL));
+		wait_for_fifo(r, self, dir, name, flags & ~(O_CREAT | O_EXCL));
 	if (free_one->pid < 0) {
 		free_one->pid = 0;
 		return -errno;

@@ -236,3 +236,4 @@ int open_fifo(struct request *r, int dir, const char *name, int flags);
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);
 void workers_reap(struct broker *b);
+void workers_end(struct broker *b);

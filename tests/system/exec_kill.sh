@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# wrapix exec and signals: the command's traps run; whatever of ours is killed, at whatever moment, the command dies
+# with it and nothing stays: no process, no file in the project, the home or the places for temporary files. TAP.
+#
+# shellcheck disable=SC1091,SC2009,SC2016,SC2154,SC2317 # the library; ps with arguments; scripts for the shell inside;
+# functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+cd "$project" || exit 1
+
+fifo=$project/fifo
+mkfifo "$fifo"
+mark=70000.$$
+start() { # start SCRIPT: in the background as $pid, once the script has said 'up' (echo up >fifo)
+	env --default-signal=INT,QUIT "$wrapix" exec -c "$1" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+	pid=$!
+	hear "$fifo"
+}
+status() {
+	wait "$pid"
+	rc=$?
+}
+marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
+of_ours() { ps -u "$(id -u)" -o pid=,ppid=,comm= | awk -v p="$1" '$2 == p && $3 ~ /^wrapix/ { print $1 }'; }
+is_empty() { [ -z "$("$@")" ]; }
+is_not_empty() { [ -n "$("$@")" ]; }
+ours() { ps -u "$(id -u)" -o pid=,comm= | awk '$2 ~ /^wrapix/ { print $1 }'; } # of this user, whoever started them
+ours_before=$(ours | xargs)
+of_us() {
+	ours | while read -r p; do case " $ours_before " in *" $p "*) ;; *) echo "$p" ;; esac; done
+}
+places() { # what lies where something could be left
+	for dir in "$project" "$HOME" /tmp /var/tmp /dev/shm "/run/user/$(id -u)"; do
+		[ ! -d "$dir" ] || find "$dir" -xdev -user "$(id -u)" ! -path "$tmp/log*" ! -path "$tmp" 2>/dev/null
+	done | sort
+}
+
+for s in TERM:15 INT:2 HUP:1 USR1:10; do
+	name=${s%:*} number=${s#*:}
+	start "trap 'exit 42' $name; echo up >fifo; while :; do sleep 1000 & wait; done"
+	kill -"$name" "$pid"
+	status
+	check "SIG$name: the command's trap runs, and its status comes back" is "$rc" 42
+	start 'echo up >fifo; exec sleep 1000'
+	kill -"$name" "$pid"
+	status
+	check "SIG$name: without one it dies of it" is "$rc" $((128 + number))
+done
+start 'echo up >fifo; kill -KILL $$'
+status
+check "a command that is killed inside: 128+9" is "$rc" 137
+
+before=$(places)
+busy="echo x >made; rm made; (while :; do echo y >turn; mv turn turned; rm turned; done) & echo up >fifo; exec sleep $mark"
+start "$busy"
+check "there is a command to look for" is_not_empty marked
+kill -9 "$pid"
+status
+check "kill -9 of the supervisor: the command dies with it" await is_empty marked
+start "$busy"
+kill -9 "$(of_ours "$pid")"
+status
+check "kill -9 of PID 1: the status says so" is "$rc" 137
+check "... and the command is gone" await is_empty marked
+start "mkfifo held; (cat <held &) ; (: >held2; while :; do :; done) & sleep 0; echo up >fifo; exec sleep $mark"
+kill -9 "$pid"
+status
+check "kill -9 while a FIFO is waited for: nothing of ours stays" await is_empty of_us
+rm -f held held2 turn turned made
+
+# At moments that nobody chose.
+i=0
+while [ $i -lt 40 ]; do
+	i=$((i + 1))
+	"$wrapix" exec -c "exec sleep $mark" >/dev/null 2>&1 &
+	pid=$!
+	python3 -c 'import sys, time; time.sleep(int(sys.argv[1]) / 10000)' $i
+	kill -9 $pid
+	wait $pid 2>/dev/null
+done 2>/dev/null
+check "40 kills during the start: no command lives" await is_empty marked
+check "... and no process of ours" await is_empty of_us
+rm -f turn turned made
+check "nothing was left in any place" is "$(places)" "$before"
+finish
