@@ -115,11 +115,11 @@ void explainer_tell(struct explainer *explainer, int fd, const char *name, uint1
 	size_t len = words_for(name, port, reason, words, sizeof(words));
 	struct err ignored; /* the loop refuses it: then it is closed now */
 
+	os_socket_linger(fd, false); /* an end that can be read, whatever the listener's habits */
 	if (!f) {
 		close(fd);
 		return;
 	}
-	os_socket_linger(fd, false); /* it is to be read, whatever the listener's habits */
 	/* Whoever does not read it has not lost anything else. */
 	(void)send(fd, words, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	(void)shutdown(fd, SHUT_WR);
