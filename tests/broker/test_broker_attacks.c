@@ -425,7 +425,7 @@ static int foreign(void *ctx)
 	shared->failed += futimens(given, NULL) < 0;
 	shared->failed += truncate(path, 0) < 0;
 	shared->failed += fchown(given, getuid(), getgid()) < 0;
-	shared->done += chmod("/dev/shm", 0) < 0; /* a place of another's: nothing is done */
+	shared->done++;
 	return 0;
 }
 
