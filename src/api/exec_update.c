@@ -55,6 +55,31 @@ static int apply(struct exec *x, struct exec_update *u, struct err *err)
 	return engine_set_rules(x->live, &rules, err);
 }
 
+static bool has_rule(const struct file_rules *rules, const struct file_rule *rule)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->rules[i].kind == rule->kind && !strcmp(rules->rules[i].text, rule->text))
+			return true;
+	return false;
+}
+
+/* A denyRead stands on a mount, or on questions that the kernel was told to ask at the start. */
+static void warn_reads(const struct exec *x, const struct file_rules *rules)
+{
+	const struct file_rules *first = &x->exec_spec.files;
+
+	for (size_t i = 0; i < rules->n && !file_rules_reads_need_broker(first); i++) {
+		const struct file_rule *rule = &rules->rules[i];
+		char text[256];
+
+		if (rule->kind != FILE_DENY_READ || has_rule(first, rule))
+			continue;
+		snprintf(text, sizeof(text), "%s: '%.128s' counts from the next command on",
+			 rule->key, rule->text);
+		exec_say(x, x->hooks.on_warning, text);
+	}
+}
+
 /* Takes the configuration over. */
 static void update(struct exec *x, struct srt_config *config, bool control)
 {
@@ -74,6 +99,7 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 		free_update(u);
 		return;
 	}
+	warn_reads(x, &u->exec.files);
 	exec_release_update(x); /* nothing refers to it any more */
 	x->update = u;
 }

@@ -160,9 +160,24 @@ void broker_enter(struct broker *b, const struct notify *notify, int view, bool 
 	b->nested = nested;
 }
 
-void broker_set_rules(struct broker *b, const struct file_rules *rules)
+static bool is_anchored(const struct broker *b, const char *root)
 {
-	b->rules = rules;
+	for (size_t i = 0; i < b->n_anchors; i++)
+		if (path_is_below(root, b->anchors[i].path))
+			return true;
+	return false;
+}
+
+int broker_set_rules(struct broker *b, const struct file_rules *rules, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rules->roots.len && r == 0; i++)
+		if (!is_anchored(b, rules->roots.v[i]))
+			r = add_anchor(b, rules->roots.v[i], err);
+	if (r == 0)
+		b->rules = rules;
+	return r;
 }
 
 /* Root outside would pass by every permission; root inside has no capability, and so have we while

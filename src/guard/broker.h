@@ -53,8 +53,9 @@ void broker_free(struct broker *broker);
  */
 void broker_enter(struct broker *broker, const struct notify *notify, int view, bool nested);
 
-/* From the next call on. */
-void broker_set_rules(struct broker *broker, const struct file_rules *rules);
+/* From the next call on; when it fails the old ones stay. Reading is asked about only where the first
+ * rules needed that. */
+int broker_set_rules(struct broker *broker, const struct file_rules *rules, struct err *err);
 
 /* A notify_fn for the calls of seccomp_notify_files and seccomp_notify_reads. */
 int broker_call(void *broker, const struct seccomp_notif *call);

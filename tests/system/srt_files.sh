@@ -109,6 +109,30 @@ settings '' '"~/token"' '"~"' '' ',"credentials":{"files":[{"path":"~/token","mo
 check "a credential" cannot 'cat ~/token'
 check "... that nothing lifts" cannot 'echo x >~/token' ""
 
+settings '"**/*.pem", "later", "~/.keys/*"' '"pub/ok.pem"' '' ''
+mkdir -p deep/er pub "$HOME/.keys"
+echo k | tee a.pem deep/er/b.pem pub/ok.pem "$HOME/.keys/k" >deep/c.txt
+check "a pattern denies reading" cannot 'cat a.pem'
+check "... names the entry" has "$report" '"what":"read","call":"openat"'
+check "... at any depth" cannot 'cat deep/er/b.pem'
+check "... by any way" cannot 'cat /proc/self/cwd/deep/er/b.pem'
+check "... through a link" cannot 'ln -s deep/er/b.pem l.txt; cat l.txt'
+check "... under another name" cannot 'mv a.pem a.txt'
+check "... by another link to the file" cannot 'ln a.pem a.txt'
+check "... of the home" cannot 'cat ~/.keys/k'
+check "what it does not match can be read" can 'cat deep/c.txt && ls deep/er && python3 -c "import json"'
+check "allowRead of one that it matches" can 'cat pub/ok.pem'
+check "a file that appears while the command runs" cannot 'cp /etc/hostname n.pem; cat n.pem'
+check "a name that was not there" cannot 'echo x >later' ""
+(
+	until [ -e started ]; do sleep 0.01; done
+	echo late >later
+	: >made
+) &
+check "... and comes from outside" cannot ': >started; until [ -e made ]; do sleep 0.01; done; cat later'
+wait
+rm -f later started made l.txt
+
 # --- protected names ---
 
 settings '' '' '"~"' ''

@@ -136,6 +136,13 @@ settings '"other.test"' '' '' '"kept"' >&6
 denied_now() { [ "$(ask touch kept)" = 1 ]; }
 check "a line shuts a file" await denied_now
 check "no other" is "$(ask touch other)" 0
+mkdir "$HOME/out"
+check "another place is shut" is "$(ask touch "$HOME/out/x")" 1
+settings '"other.test"' '' | sed 's/"allowWrite":\[/&"~\/out"/' >&6
+open_now() { [ "$(ask touch "$HOME/out/x")" = 0 ]; }
+check "a line opens it" await open_now
+settings '"other.test"' '' | sed 's/"denyRead":\[/&"~\/out"/' >&6
+check "what can only count from the start on is said" await has "$tmp/begun.err" "Warning: filesystem.denyRead[0]: '~/out' counts from the next command on"
 settings '"allowed.test"' '' >"$s"
 check "the settings file counts, too" await reaches allowed.test
 check "... written in place, whole" is "$(ask echo:other.test)" EAI_NONAME

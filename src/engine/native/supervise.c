@@ -32,6 +32,7 @@ struct supervisor {
 
 struct engine_live {
 	struct supervisor *supervisor;
+	const struct file_rules *files; /* in force; NULL: the plan's */
 };
 
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
@@ -63,11 +64,20 @@ static void tell_live(struct supervisor *s, struct engine_live *live)
 
 int engine_set_rules(struct engine_live *live, const struct engine_rules *rules, struct err *err)
 {
-	struct sandbox *sandbox = live->supervisor->sandbox;
-	int r = network_set_rules(&live->supervisor->network, rules, err);
+	struct supervisor *s = live->supervisor;
+	struct sandbox *sandbox = s->sandbox;
+	const struct file_rules *old = live->files ? live->files : sandbox->plan->files;
+	int r = 0;
 
-	if (r == 0 && rules->files && sandbox->broker)
-		broker_set_rules(sandbox->broker, rules->files);
+	if (rules->files && sandbox->broker)
+		r = broker_set_rules(sandbox->broker, rules->files, err);
+	if (r < 0)
+		return r;
+	r = network_set_rules(&s->network, rules, err);
+	if (r == 0)
+		live->files = rules->files;
+	else if (rules->files && sandbox->broker) /* its places are open already: it cannot fail */
+		(void)broker_set_rules(sandbox->broker, old, &(struct err){ 0 });
 	return r;
 }
 
@@ -234,7 +244,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		.guards = GUARDS_NONE,
 		.status = -1,
 	};
-	struct engine_live live = { &s };
+	struct engine_live live = { .supervisor = &s };
 	sigset_t old;
 	int r;
 
