@@ -108,7 +108,7 @@ extern const struct command command_doctor;
 extern const struct command command_profile;
 extern const struct command command_image;
 extern const struct command command_trust;
-extern const struct command command_key;
+extern const struct command command_key, command_secret;
 extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_version;

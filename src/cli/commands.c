@@ -47,7 +47,7 @@ const struct command *const commands[] = {
 	&command_profile,
 	&command_image,
 	&command_trust,
-	&command_key,
+	&command_key, &command_secret,
 	&command_completion,
 	&command_help,
 	&command_version,

@@ -11,11 +11,19 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { SKIP_MAX = 1024 * 1024, HEADER = 16, BODY_LENGTH_AT = 4, FIELDS_LENGTH_AT = 12 };
+enum {
+	SKIP_MAX = 1024 * 1024,
+	HEADER = 16,
+	BODY_LENGTH_AT = 4,
+	SERIAL_AT = 8,
+	FIELDS_LENGTH_AT = 12
+};
 enum {
 	FIELD_PATH = 1,
 	FIELD_INTERFACE = 2,
 	FIELD_MEMBER = 3,
+	FIELD_ERROR = 4,
+	FIELD_REPLY = 5,
 	FIELD_DESTINATION = 6,
 	FIELD_SIGNATURE = 8,
 };
@@ -46,6 +54,17 @@ void dbus_put_u32(struct dbus_writer *w, uint32_t value)
 {
 	dbus_align(w, 4);
 	put_bytes(w, &value, 4);
+}
+
+void dbus_put_bool(struct dbus_writer *w, bool value)
+{
+	dbus_put_u32(w, value);
+}
+
+void dbus_put_bytes(struct dbus_writer *w, const void *data, size_t len)
+{
+	dbus_put_u32(w, (uint32_t)len);
+	put_bytes(w, data, len);
 }
 
 void dbus_put_u64(struct dbus_writer *w, uint64_t value)
@@ -232,17 +251,50 @@ static const char *read_text(struct dbus_message *m, size_t len_size)
 	return (const char *)m->buf + start;
 }
 
+const char *dbus_get_signature(struct dbus_message *m)
+{
+	return read_text(m, 1);
+}
+
 const char *dbus_get_string(struct dbus_message *m)
 {
 	return read_text(m, 4);
 }
 
-/* The header's fields up to the body; we look at the member's name alone. */
+size_t dbus_enter_array(struct dbus_message *m, size_t align)
+{
+	size_t len = dbus_get_u32(m);
+
+	read_align(m, align);
+	if (m->bad || m->at > m->len || len > m->len - m->at) {
+		m->bad = true;
+		return m->at;
+	}
+	return m->at + len;
+}
+
+void dbus_enter_struct(struct dbus_message *m)
+{
+	read_align(m, 8);
+	m->bad |= m->at > m->len;
+}
+
+const uint8_t *dbus_get_bytes(struct dbus_message *m, size_t *ret_len)
+{
+	size_t end = dbus_enter_array(m, 1), start = m->at;
+
+	*ret_len = end - start;
+	m->at = end;
+	return m->buf + start;
+}
+
+/* The header's fields up to the body. */
 static void read_fields(struct dbus_message *m, size_t end)
 {
 	m->at = HEADER;
 	while (m->at < end && !m->bad) {
 		const char *signature, *value;
+		uint32_t number;
 		uint8_t code;
 
 		read_align(m, 8);
@@ -252,7 +304,9 @@ static void read_fields(struct dbus_message *m, size_t end)
 		signature = read_text(m, 1);
 		switch (signature[0]) {
 		case 'u':
-			(void)dbus_get_u32(m);
+			number = dbus_get_u32(m);
+			if (code == FIELD_REPLY)
+				m->reply_to = number;
 			continue;
 		case 's':
 		case 'o':
@@ -267,6 +321,8 @@ static void read_fields(struct dbus_message *m, size_t end)
 		}
 		if (code == FIELD_MEMBER)
 			(void)snprintf(m->member, sizeof(m->member), "%s", value);
+		else if (code == FIELD_ERROR)
+			(void)snprintf(m->error, sizeof(m->error), "%s", value);
 	}
 	m->at = (end + 7) & ~(size_t)7;
 }
@@ -279,7 +335,8 @@ int dbus_receive(const struct dbus_peer *peer, struct dbus_message *m)
 
 	m->bad = false;
 	m->type = 0;
-	m->member[0] = '\0';
+	m->member[0] = m->error[0] = '\0';
+	m->reply_to = 0;
 	if (ms_left(peer) == 0) /* a talkative peer never lets us wait */
 		return -ETIMEDOUT;
 	r = peer_recv(peer, m->buf, HEADER);
@@ -305,11 +362,17 @@ int dbus_connect(struct dbus_peer *peer, const char *path, int seconds)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
+	socklen_t size = sizeof(address);
+
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (path[0] == '@') { /* an abstract name, which has no end but its length */
+		address.sun_path[0] = '\0';
+		size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	}
 	clock_gettime(CLOCK_MONOTONIC, &peer->deadline);
 	peer->deadline.tv_sec += seconds;
 	peer->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (peer->fd < 0 || connect(peer->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+	if (peer->fd < 0 || connect(peer->fd, (struct sockaddr *)&address, size) < 0)
 		return -errno;
 	return 0;
 }
@@ -358,4 +421,22 @@ int dbus_send(const struct dbus_peer *peer, struct dbus_writer *w)
 	if (r == 0)
 		r = peer_send(peer, w->buf, w->len);
 	return r < 0 ? r : peer_welcome(peer);
+}
+
+int dbus_greet(const struct dbus_peer *peer)
+{
+	int r = peer_greet(peer);
+
+	return r < 0 ? r : peer_welcome(peer);
+}
+
+int dbus_send_as(const struct dbus_peer *peer, struct dbus_writer *w, uint32_t serial)
+{
+	uint32_t body = (uint32_t)(w->len - w->body_at);
+
+	if (w->full)
+		return -E2BIG;
+	memcpy(w->buf + BODY_LENGTH_AT, &body, 4);
+	memcpy(w->buf + SERIAL_AT, &serial, 4);
+	return peer_send(peer, w->buf, w->len);
 }
