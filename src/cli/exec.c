@@ -13,10 +13,13 @@
 #include "os/fs.h"
 #include "os/proc.h"
 
+enum { REPORT_MAX = 16 << 20 }; /* bytes */
+
 /* What is said while the command runs, and to whom. */
 struct speaker {
 	const struct exec_args *args;
-	int report; /* --violations; -1: none */
+	int report;      /* --violations; -1: none */
+	size_t reported; /* bytes of it */
 	bool debug;
 	struct denials denials;
 };
@@ -90,8 +93,12 @@ static void on_violation(void *ctx, const char *line, const char *json)
 
 	if (s->report == STDERR_FILENO || s->args->json)
 		say_line(json);
-	if (s->report > STDERR_FILENO) {
+	/* A command that is refused for ever must not fill the disk. */
+	if (s->report > STDERR_FILENO && s->reported < REPORT_MAX) {
 		str_addf(&out, "%s\n", json);
+		s->reported += out.len;
+		if (s->reported >= REPORT_MAX)
+			str_add(&out, "{\"type\":\"truncated\"}\n");
 		(void)os_write_all(s->report, out.s, out.len);
 	}
 	if (s->debug)
@@ -220,7 +227,11 @@ static int open_report(struct speaker *s, struct exec_request *request)
 	s->report = path && !strcmp(path, "-") ? STDERR_FILENO : -1;
 	if (!path || s->report >= 0)
 		return CLI_GO_ON;
-	s->report = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	/* The name may lie where commands write: no link of theirs is followed, no FIFO waited for. */
+	s->report = open(path,
+			 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
+				 (str_starts(path, "/dev/") ? 0 : O_NOFOLLOW),
+			 0600);
 	request->report = path;
 	if (s->report >= 0)
 		return CLI_GO_ON;
@@ -271,7 +282,7 @@ int exec_main(const struct exec_args *args)
 
 	s.debug = args->debug || (debug && *debug);
 	request.debug = s.debug;
-	if (!args->string && (!args->words || !args->words[0]))
+	if (!(args->string && *args->string) && (!args->words || !args->words[0]))
 		return fail_text(&s, args->srt
 					     ? "No command specified. Use -c <command> or provide "
 					       "command arguments."

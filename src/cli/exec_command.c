@@ -104,7 +104,7 @@ static bool is_plain(struct arena *arena, const char *text, struct strv *ret)
 void exec_choose_argv(struct arena *arena, const struct exec_args *args,
 		      struct exec_request *request, char *shell_argv[5])
 {
-	const char *text = args->string;
+	const char *text = args->string && *args->string ? args->string : NULL;
 	struct strv words;
 	size_t n = 0;
 

@@ -71,6 +71,10 @@ wx exec -c 'echo $((1 + 1))'
 check "or a line" said 2
 srt
 check "no command" refused 1 "Error: No command specified. Use -c <command> or provide command arguments."
+srt -c ''
+check "an empty line is none" refused 1 "Error: No command specified. Use -c <command> or provide command arguments."
+srt -c '' echo words
+check "... and words count then" said words
 wx exec
 check "no command for wrapix exec" is "$rc" 2
 srt -c
@@ -241,6 +245,15 @@ wx exec --json -s "$tmp/nowhere.json" -- true
 check "--json: an error" has "$err" '{"type":"error","text":"Error: '
 srt --violations "$tmp/no/where" -c 'echo ran'
 check "a report that cannot be written" refused 1 "Error: --violations $tmp/no/where cannot be written (ENOENT). Refusing to run the command without the report it asks for."
+
+ln -s "$HOME/target" report
+srt --violations report -c 'echo ran'
+check "a link in the report's place is not followed" refused 1 "Error: --violations report cannot be written (ELOOP). Refusing to run the command without the report it asks for."
+rm report
+srt --violations report -c 'echo x >report; rm report; touch .bashrc'
+check "the report is written" has report '"rule":".bashrc"'
+check "... and not by the command" lines report 3
+rm report
 
 # Nothing stays behind.
 check "the project holds what was put there" is "$(ls -A | tr '\n' ' ')" "go noexec "
