@@ -19,3 +19,8 @@ struct wrapix_plan {
 
 /* Lays the user's configuration, the project's and the profile under what the flags set. */
 int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err);
+
+/* The error as the public one; returns its negative errno. */
+int api_fail(const struct err *err, struct wrapix_error *error);
+/* An XDG base directory of this user, before the host is probed. */
+char *api_base_dir(struct arena *arena, const char *variable, const char *below_home);

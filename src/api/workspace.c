@@ -88,6 +88,39 @@ const char *workspace_layers(struct workspace *workspace)
 	return workspace->on ? path_join(&cow->arena, cow->base, cow->id) : NULL;
 }
 
+/* We are the parent of PID 1 and have not reaped it: the number is its own. */
+static void end_full(void *ctx, uint64_t used)
+{
+	struct workspace *workspace = ctx;
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "the changes take %llu MiB, and may take %llu: the session ends, and keeps them",
+		 (unsigned long long)(used >> 20),
+		 (unsigned long long)(workspace->disk.limit >> 20));
+	workspace->on_full(workspace->ctx, text);
+	if (workspace->init > 0)
+		kill(workspace->init, SIGKILL);
+}
+
+void workspace_watch(struct workspace *workspace, struct loop *loop, const struct plan *plan,
+		     void (*on_full)(void *ctx, const char *text), void *ctx)
+{
+	struct err err;
+
+	if (!workspace->on)
+		return;
+	if (!loop) {
+		disk_guard_stop(&workspace->disk);
+		return;
+	}
+	workspace->on_full = on_full;
+	workspace->ctx = ctx;
+	if (disk_guard_start(&workspace->disk, loop, &workspace->cow, plan->cow_limit, end_full,
+			     workspace, &err) < 0)
+		on_full(ctx, err.msg); /* it is not limited, then */
+}
+
 /* A copy of the supervisor that must hold nothing of it. */
 _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 {
@@ -117,6 +150,7 @@ void workspace_started(struct workspace *workspace, pid_t init)
 
 	if (!workspace->on)
 		return;
+	workspace->init = init;
 	cow_note_init(&workspace->cow, init);
 	if (faccessat(workspace->cow.dir, "manifest", F_OK, 0) == 0)
 		return; /* of the first start */
@@ -140,9 +174,10 @@ static void tell(struct workspace *workspace, struct arena *arena, struct strv *
 		n += !change_is_implied(&changes, i);
 	if (n)
 		strv_addf(arena, ret_says,
-			  "%zu %s changed in the session %s, none in the project: 'wrapix diff %s' "
-			  "shows what, 'wrapix apply %s' takes it over",
-			  n, n == 1 ? "file was" : "files were", id, id, id);
+			  "%zu %s changed in the session %s, none in the project: 'wrapix diff' "
+			  "shows "
+			  "what, 'wrapix review' goes through it, 'wrapix apply' takes it over",
+			  n, n == 1 ? "file was" : "files were", id);
 	else
 		strv_addf(arena, ret_says,
 			  "no file was changed%s; 'wrapix discard %s' removes the session",

@@ -3,12 +3,17 @@
 #pragma once
 
 #include "cow/cow.h"
+#include "cow/disk.h"
 #include "spec/host.h"
 #include "plan/plan.h"
 
 struct workspace {
 	bool on, is_new;
 	struct cow cow;
+	pid_t init; /* PID 1 of the sandbox; 0: not started */
+	struct disk_guard disk;
+	void (*on_full)(void *ctx, const char *text);
+	void *ctx;
 	pid_t scribe; /* writes the manifest while the command runs; 0: none */
 };
 #define WORKSPACE_NONE           \
@@ -21,6 +26,10 @@ int workspace_begin(struct workspace *workspace, const struct plan *plan, const 
 		    const char *id, struct err *err);
 /* The directory of the layers, or NULL. */
 const char *workspace_layers(struct workspace *workspace);
+/* Guest of the loop: a session whose changes take more room than the plan says is ended, after on_full
+ * was told. NULL before the loop goes. */
+void workspace_watch(struct workspace *workspace, struct loop *loop, const struct plan *plan,
+		     void (*on_full)(void *ctx, const char *text), void *ctx);
 void workspace_started(struct workspace *workspace, pid_t init);
 /* Waits for what is still being written down, and adds what the user should be told. A session that
  * changed nothing, or a new one that failed to start, is removed. */

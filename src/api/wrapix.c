@@ -27,7 +27,7 @@ const char *wrapix_version(void)
 	return WRAPIX_VERSION;
 }
 
-static int fail(const struct err *err, struct wrapix_error *error)
+int api_fail(const struct err *err, struct wrapix_error *error)
 {
 	if (error) {
 		*error = (struct wrapix_error){ .code = err->code, .exit_status = err->exit };
@@ -37,124 +37,12 @@ static int fail(const struct err *err, struct wrapix_error *error)
 	return -err->code;
 }
 
-struct wrapix_spec *wrapix_spec_new(const char *dir)
-{
-	struct wrapix_spec *spec = calloc(1, sizeof(*spec));
-
-	if (!spec)
-		return NULL;
-	spec_init(&spec->spec);
-	if (dir)
-		spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
-	return spec;
-}
-
-void wrapix_spec_free(struct wrapix_spec *spec)
-{
-	if (!spec)
-		return;
-	spec_release(&spec->spec);
-	free(spec);
-}
-
-int wrapix_spec_set(struct wrapix_spec *spec, const char *key, const char *value,
-		    struct wrapix_error *error)
-{
-	struct err err;
-
-	return spec_set(&spec->spec, key, value, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
-}
-
-int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount, struct wrapix_error *error)
-{
-	struct err err;
-
-	if (spec_add_mount_string(&spec->spec, mount, LAYER_FLAG, &err) < 0)
-		return fail(&err, error);
-	return 0;
-}
-
-int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env, struct wrapix_error *error)
-{
-	struct err err;
-
-	return spec_add_env_string(&spec->spec, env, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
-}
-
-int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
-			 struct wrapix_error *error)
-{
-	struct err err;
-
-	return spec_add_rule(&spec->spec, host, deny, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
-}
-
-int wrapix_spec_add_publish(struct wrapix_spec *spec, const char *port, struct wrapix_error *error)
-{
-	struct err err;
-
-	return spec_add_publish(&spec->spec, port, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
-}
-
-int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *port,
-			      struct wrapix_error *error)
-{
-	struct err err;
-
-	return spec_add_host_port(&spec->spec, port, LAYER_FLAG, &err) < 0 ? fail(&err, error) : 0;
-}
-
-void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir)
-{
-	spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
-}
-
-void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv)
-{
-	struct strv copy = { 0 };
-
-	for (; argv && *argv; argv++)
-		strv_add(&spec->spec.arena, &copy, *argv);
-	spec->spec.cmd = copy.v;
-}
-
-/* An XDG base directory of this user, before the host is probed. */
-static char *base_dir(struct arena *arena, const char *variable, const char *below_home)
-{
-	const char *value = getenv(variable), *home = getenv("HOME");
-
-	if (value && value[0] == '/')
-		return arena_strdup(arena, value);
-	return arena_printf(arena, "%s/%s", home && home[0] == '/' ? home : "/", below_home);
-}
-
-int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err)
-{
-	struct arena *a = &spec->arena;
-	char *config_home = base_dir(a, "XDG_CONFIG_HOME", ".config");
-	char *real = os_realpath(a, spec->dir);
-	_cleanup_close_ int dir = -1;
-	int r = config_load_user(spec, config_home, err);
-
-	*ret_project = (struct project_config){ 0 };
-	/* A directory that cannot be opened is the probe's to explain. */
-	spec->config_dir = real ? project_config_dir(a, real) : NULL;
-	if (spec->config_dir)
-		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (r == 0 && dir >= 0)
-		r = config_load_project(spec, dir, spec->config_dir, ret_project, err);
-	if (r == 0)
-		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
-					err);
-	return r;
-}
-
 static int check_trust(struct spec *spec, const struct project_config *project, struct err *err)
 {
 	if (!spec->config_dir)
 		return 0;
 	return trust_check(project, spec->config_dir,
-			   base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"), err);
+			   api_base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"), err);
 }
 
 static void wrap_escaped(struct err *err, const char *where)
@@ -202,7 +90,7 @@ static int add_registries(struct spec *spec, struct strv *says, struct err *err)
 	struct arena *a = &spec->arena;
 	const struct registry_place place = {
 		.home = getenv("HOME") ?: "/",
-		.cache_home = base_dir(a, "XDG_CACHE_HOME", ".cache"),
+		.cache_home = api_base_dir(a, "XDG_CACHE_HOME", ".cache"),
 		.path = getenv("PATH") ?: "",
 		.except = os_realpath(a, spec->dir),
 	};
@@ -274,10 +162,10 @@ int wrapix_plan_make_for(struct wrapix_spec *spec, const char *host_json, size_t
 	struct err err;
 
 	if (!plan)
-		return fail((err_errno(&err, ENOMEM, "planning"), &err), error);
+		return api_fail((err_errno(&err, ENOMEM, "planning"), &err), error);
 	if (make_plan(spec, host_json, len, plan, &err) < 0) {
 		wrapix_plan_free(plan);
-		return fail(&err, error);
+		return api_fail(&err, error);
 	}
 	*ret = plan;
 	return 0;
@@ -450,12 +338,22 @@ static void on_log_failed(void *ctx, const struct err *err)
 	emit(ctx, WRAPIX_WARNING, 0, err->msg);
 }
 
+static void on_workspace_full(void *ctx, const char *text)
+{
+	struct observer *observer = ctx;
+
+	emit(observer, WRAPIX_LIMIT, 0, text);
+	event_log_text(&observer->log, "limit", text);
+}
+
 static void on_loop(void *ctx, struct loop *loop)
 {
 	struct observer *observer = ctx;
 
 	event_log_watch(&observer->log, loop);
 	messages_watch(&observer->messages, loop);
+	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
+			observer);
 }
 
 /* A line into the log: while the agent has the screen there is no place for it. */
@@ -568,7 +466,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	int status;
 
 	if (plan->is_untrusted)
-		return fail(&plan->untrusted, error);
+		return api_fail(&plan->untrusted, error);
 	for (size_t i = 0; i < plan->plan.says.len; i++)
 		emit(&observer, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)
@@ -578,7 +476,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	else
 		session_new_id(observer.id);
 	if (run(&observer, &hooks, &status, &err) < 0)
-		return fail(&err, error);
+		return api_fail(&err, error);
 	*ret_status = exit_status(status);
 	return 0;
 }

@@ -58,7 +58,7 @@ static void print_result(const struct result *result)
 	       text.s ? text.s : "");
 }
 
-static void print_report(const struct apply_report *report, const char *done)
+void cli_print_report(const struct apply_report *report)
 {
 	const size_t *count = report->count;
 	size_t left = count[OUTCOME_CONFLICT] + count[OUTCOME_HELD] + count[OUTCOME_REFUSED] +
@@ -66,7 +66,8 @@ static void print_report(const struct apply_report *report, const char *done)
 
 	for (size_t i = 0; i < report->n; i++)
 		print_result(&report->v[i]);
-	printf("%zu %s", count[OUTCOME_APPLIED], done);
+	printf("%zu %s", count[OUTCOME_APPLIED],
+	       count[OUTCOME_APPLIED] == 1 ? "change was taken over" : "changes were taken over");
 	if (count[OUTCOME_MERGED])
 		printf(", %zu merged", count[OUTCOME_MERGED]);
 	if (count[OUTCOME_BESIDE])
@@ -104,7 +105,7 @@ static void print_json(const struct cow *cow, const struct apply_report *report)
 	printf("%s%s]}\n", out.s, report->n ? "\n" : "");
 }
 
-static int report_status(const struct apply_report *report)
+int cli_report_status(const struct apply_report *report)
 {
 	return report->count[OUTCOME_CONFLICT] || report->count[OUTCOME_HELD] ||
 	       report->count[OUTCOME_REFUSED] || report->count[OUTCOME_FAILED];
@@ -219,10 +220,8 @@ static int cmd_apply(int argc, char **argv)
 	if (r == 0 && args.json)
 		print_json(&target.cow, &report);
 	else if (r == 0 && !args.branch)
-		print_report(&report, report.count[OUTCOME_APPLIED] == 1
-					      ? "change was taken over"
-					      : "changes were taken over");
-	status = r < 0 ? cli_fail(&err) : report_status(&report);
+		cli_print_report(&report);
+	status = r < 0 ? cli_fail(&err) : cli_report_status(&report);
 	apply_report_release(&report);
 	cli_cow_close(&target);
 	return status;
@@ -252,7 +251,7 @@ static int cmd_undo(int argc, char **argv)
 	if (r == 0 && !args.json)
 		printf("The last apply of %s was taken back%s.\n", target.cow.id,
 		       report.n ? ", but for what is listed" : "");
-	status = r < 0 ? cli_fail(&err) : report_status(&report);
+	status = r < 0 ? cli_fail(&err) : cli_report_status(&report);
 	apply_report_release(&report);
 	cli_cow_close(&target);
 	return status;

@@ -101,6 +101,7 @@ extern const struct command command_settings;
 extern const struct command command_mode;
 extern const struct command command_check;
 extern const struct command command_diff;
+extern const struct command command_review;
 extern const struct command command_apply;
 extern const struct command command_undo;
 extern const struct command command_discard;

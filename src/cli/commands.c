@@ -37,6 +37,7 @@ const struct command *const commands[] = {
 	&command_allow,
 	&command_deny,
 	&command_diff,
+	&command_review,
 	&command_apply,
 	&command_undo,
 	&command_discard,

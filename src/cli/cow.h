@@ -35,6 +35,11 @@ bool cli_ask(const char *question);
 /* "3.4M" */
 void add_size(struct str *out, uint64_t bytes);
 
+/* What became of an apply: in words, and as the exit status. */
+struct apply_report;
+void cli_print_report(const struct apply_report *report);
+int cli_report_status(const struct apply_report *report);
+
 /* Standard output goes through the user's pager until it ends; only on a terminal. */
 struct pager {
 	pid_t pid; /* 0: none */

@@ -264,6 +264,12 @@ cow 'echo "$(printf "\033[2J")" >"$(printf "evil\033[2J\nname")"'
 wx diff --stat
 check "hostile names are escaped" printable "$out"
 
+# --- the room that changes take ---
+reset
+cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M
+check "--disk ends a session that takes more" is "$rc $(grep -c 'limit reached: the changes take' "$err")" "137 1"
+check "... and keeps what it changed" is "$("$wrapix" diff --name-only)" big
+
 # --- configuration ---
 reset
 echo '{"workspace": "cow"}' >wrapix.json

@@ -40,7 +40,7 @@ check "two sessions at once" is "$rc $(wc -l <"$out")" "0 3"
 check "... oldest first, by directory and by name" is "$(sed 1d "$out" | awk '{ print $2 }' | xargs)" "one second"
 pids="$pid_one $pid_two"
 check "... with their pids" is "$(sed 1d "$out" | awk '{ print $3 }' | xargs)" "$pids"
-check "... network, directory and command" grep -q "none  *$tmp/at/one: sh -c 'echo up >fifo; .* exec sleep 1000'" "$out"
+check "... network, directory and command" grep -q "none  *-  *$tmp/at/one: sh -c 'echo up >fifo; .* exec sleep 1000'" "$out"
 wx ps --json
 cat >"$tmp/ps.py" <<'PY'
 import json, sys, time

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The public face of a spec: what the flags of 'wrapix run' set, by name. */
+#include <fcntl.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "os/fs.h"
+#include "spec/project.h"
+#include "wrapix.h"
+
+struct wrapix_spec *wrapix_spec_new(const char *dir)
+{
+	struct wrapix_spec *spec = calloc(1, sizeof(*spec));
+
+	if (!spec)
+		return NULL;
+	spec_init(&spec->spec);
+	if (dir)
+		spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
+	return spec;
+}
+
+void wrapix_spec_free(struct wrapix_spec *spec)
+{
+	if (!spec)
+		return;
+	spec_release(&spec->spec);
+	free(spec);
+}
+
+int wrapix_spec_set(struct wrapix_spec *spec, const char *key, const char *value,
+		    struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_set(&spec->spec, key, value, LAYER_FLAG, &err) < 0 ? api_fail(&err, error) : 0;
+}
+
+int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount, struct wrapix_error *error)
+{
+	struct err err;
+
+	if (spec_add_mount_string(&spec->spec, mount, LAYER_FLAG, &err) < 0)
+		return api_fail(&err, error);
+	return 0;
+}
+
+int wrapix_spec_add_env(struct wrapix_spec *spec, const char *env, struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_env_string(&spec->spec, env, LAYER_FLAG, &err) < 0 ? api_fail(&err, error)
+									   : 0;
+}
+
+int wrapix_spec_add_rule(struct wrapix_spec *spec, const char *host, int deny,
+			 struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_rule(&spec->spec, host, deny, LAYER_FLAG, &err) < 0 ? api_fail(&err, error)
+									    : 0;
+}
+
+int wrapix_spec_add_publish(struct wrapix_spec *spec, const char *port, struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_publish(&spec->spec, port, LAYER_FLAG, &err) < 0 ? api_fail(&err, error)
+									 : 0;
+}
+
+int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *port,
+			      struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_host_port(&spec->spec, port, LAYER_FLAG, &err) < 0 ? api_fail(&err, error)
+									   : 0;
+}
+
+void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir)
+{
+	spec->spec.dir = arena_strdup(&spec->spec.arena, dir);
+}
+
+void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv)
+{
+	struct strv copy = { 0 };
+
+	for (; argv && *argv; argv++)
+		strv_add(&spec->spec.arena, &copy, *argv);
+	spec->spec.cmd = copy.v;
+}
+
+char *api_base_dir(struct arena *arena, const char *variable, const char *below_home)
+{
+	const char *value = getenv(variable), *home = getenv("HOME");
+
+	if (value && value[0] == '/')
+		return arena_strdup(arena, value);
+	return arena_printf(arena, "%s/%s", home && home[0] == '/' ? home : "/", below_home);
+}
+
+int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err)
+{
+	struct arena *a = &spec->arena;
+	char *config_home = api_base_dir(a, "XDG_CONFIG_HOME", ".config");
+	char *real = os_realpath(a, spec->dir);
+	_cleanup_close_ int dir = -1;
+	int r = config_load_user(spec, config_home, err);
+
+	*ret_project = (struct project_config){ 0 };
+	/* A directory that cannot be opened is the probe's to explain. */
+	spec->config_dir = real ? project_config_dir(a, real) : NULL;
+	if (spec->config_dir)
+		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r == 0 && dir >= 0)
+		r = config_load_project(spec, dir, spec->config_dir, ret_project, err);
+	if (r == 0)
+		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
+					err);
+	return r;
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wrapix review: goes through the changes of a copy-on-write session, one file after the other, and
+ * takes over those that were accepted. The list stands beside the diff, or above it on a narrow screen.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/cli.h"
+#include "cli/cow.h"
+#include "cli/screen.h"
+#include "cow/apply.h"
+#include "cow/edit.h"
+#include "cow/paths.h"
+#include "cow/show.h"
+
+#define WIDE 110 /* columns from which list and diff stand side by side */
+
+/* What the user decided; the numbers are those of enum resolution, plus one. */
+enum verdict { UNDECIDED, ACCEPTED, OURS, THEIRS, BOTH, REJECTED };
+
+struct item {
+	size_t change;
+	enum verdict verdict;
+};
+
+struct review {
+	struct cow_target target;
+	struct changes changes;
+	struct screen screen;
+	struct item *items;
+	size_t n, at;       /* at: the one that is shown */
+	size_t first;       /* of the list, on the screen */
+	struct str diff;    /* of the one that is shown */
+	size_t lines, line; /* of it, and the first on the screen */
+	const char *message;
+};
+
+static const struct change *current(const struct review *r)
+{
+	return &r->changes.v[r->items[r->at].change];
+}
+
+static void load_diff(struct review *r)
+{
+	const struct change *change = current(r);
+
+	r->diff.len = 0;
+	str_add(&r->diff, "");
+	if (change->status == CHANGE_IGNORED)
+		str_addf(&r->diff, "This is never taken over: %s.\n", change->why);
+	if (change->conflict)
+		str_addf(&r->diff, "Conflict: %s. a merges, t takes the session's, b both.\n",
+			 conflict_text(change->conflict));
+	if (change->sensitive) {
+		const char *when = "";
+
+		sensitive_class(change->path, &when);
+		str_addf(&r->diff, "Executed or obeyed %s.\n", when);
+	}
+	if (change->status != CHANGE_IGNORED && !change_is_git(change))
+		str_addf(&r->diff, "Mode %04o, was %04o.\n", (unsigned)change->new.mode & 0777,
+			 (unsigned)change->old.mode & 07777);
+	change_add_diff(&r->diff, &r->target.cow, change);
+	r->line = r->lines = 0;
+	for (size_t i = 0; i < r->diff.len; i++)
+		r->lines += r->diff.s[i] == '\n';
+}
+
+static int load_changes(struct review *r, struct err *err)
+{
+	int e;
+
+	changes_release(&r->changes);
+	free(r->items);
+	r->n = 0;
+	e = changes_find(&r->changes, &r->target.cow, err);
+	r->items = calloc(r->changes.n + 1, sizeof(*r->items));
+	if (e < 0 || !r->items)
+		return e < 0 ? e : err_errno(err, ENOMEM, "reviewing");
+	for (size_t i = 0; i < r->changes.n; i++)
+		if (!change_is_implied(&r->changes, i) &&
+		    change_is_chosen(&r->changes.v[i], r->target.paths, r->target.n_paths))
+			r->items[r->n++].change = i;
+	r->at = MIN(r->at, r->n ? r->n - 1 : 0);
+	if (r->n)
+		load_diff(r);
+	return 0;
+}
+
+/* --- drawing --- */
+
+static const char marks[] = { [UNDECIDED] = ' ', [ACCEPTED] = '+', [OURS] = 'o',
+			      [THEIRS] = 't',    [BOTH] = 'b',     [REJECTED] = '-' };
+
+static void draw_list(struct review *r, unsigned rows, unsigned width)
+{
+	if (r->at < r->first)
+		r->first = r->at;
+	if (r->at >= r->first + rows)
+		r->first = r->at - rows + 1;
+	for (unsigned row = 0; row < rows; row++) {
+		_cleanup_str_ struct str line = { 0 };
+		size_t i = r->first + row;
+		const struct change *change;
+
+		str_add(&line, "");
+		if (i < r->n) {
+			change = &r->changes.v[r->items[i].change];
+			str_addf(&line, "%c %c%c ", marks[r->items[i].verdict], change->status,
+				 change->conflict    ? 'C'
+				 : change->sensitive ? 'S'
+						     : ' ');
+			add_quoted_name(&line, "", change->path);
+		}
+		screen_put(&r->screen, row, 0, width,
+			   i >= r->n                          ? NULL
+			   : i == r->at                       ? "7"
+			   : r->items[i].verdict == REJECTED  ? "31"
+			   : r->items[i].verdict != UNDECIDED ? "32"
+							      : NULL,
+			   line.s, line.len);
+	}
+}
+
+static const char *diff_attr(const char *line)
+{
+	switch (line[0]) {
+	case '+':
+		return "32";
+	case '-':
+		return "31";
+	case '@':
+		return "36";
+	case 'd':
+		return "1";
+	default:
+		return NULL;
+	}
+}
+
+static void draw_diff(struct review *r, unsigned row, unsigned rows, unsigned col, unsigned width)
+{
+	const char *at = r->diff.s, *end = r->diff.s + r->diff.len;
+
+	for (size_t skip = 0; skip < r->line && at < end; skip++) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		at = stop ? stop + 1 : end;
+	}
+	for (unsigned i = 0; i < rows; i++) {
+		const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+		size_t len = stop ? (size_t)(stop - at) : (size_t)(end - at);
+
+		screen_put(&r->screen, row + i, col, width, len ? diff_attr(at) : NULL, at, len);
+		at = stop ? stop + 1 : end;
+	}
+}
+
+static void draw(struct review *r)
+{
+	static const char keys[] =
+		"a accept  r reject  e edit  w apply  q quit  t theirs  b both  A all  "
+		"j k space: move";
+	struct screen *s = &r->screen;
+	_cleanup_str_ struct str title = { 0 };
+	unsigned body = s->rows > 2 ? s->rows - 2 : 1;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		chosen += r->items[i].verdict != UNDECIDED && r->items[i].verdict != REJECTED;
+	screen_begin(s);
+	if (s->cols >= WIDE) {
+		unsigned list = s->cols / 3;
+
+		draw_list(r, body, list);
+		for (unsigned i = 0; i < body; i++)
+			screen_put(s, i, list, 1, "2", "|", 1);
+		draw_diff(r, 0, body, list + 1, s->cols - list - 1);
+	} else {
+		unsigned list = MIN((unsigned)MAX(r->n, (size_t)1), MAX(body / 3, 1U));
+
+		draw_list(r, list, s->cols);
+		draw_diff(r, list, body - list, 0, s->cols);
+	}
+	str_addf(&title, "%s: %zu of %zu, %zu accepted", r->target.cow.id, r->at + 1, r->n, chosen);
+	if (r->message)
+		str_addf(&title, " - %s", r->message);
+	screen_put(s, s->rows - 2, 0, s->cols, "7", title.s, title.len);
+	screen_put(s, s->rows - 1, 0, s->cols, NULL, keys, sizeof(keys) - 1);
+	screen_show(s);
+	r->message = NULL;
+}
+
+/* --- keys --- */
+
+static void go_to(struct review *r, size_t at)
+{
+	if (at >= r->n || at == r->at)
+		return;
+	r->at = at;
+	load_diff(r);
+}
+
+static void scroll(struct review *r, long by)
+{
+	long line = (long)r->line + by;
+	long most = (long)r->lines - 1;
+
+	r->line = (size_t)MAX(MIN(line, most), 0);
+}
+
+static void decide(struct review *r, enum verdict verdict)
+{
+	if (current(r)->status == CHANGE_IGNORED && verdict != REJECTED && verdict != UNDECIDED) {
+		r->message = "this is never taken over";
+		return;
+	}
+	r->items[r->at].verdict = verdict;
+	go_to(r, r->at + 1);
+}
+
+/* What needs a look of its own is left out. */
+static void accept_rest(struct review *r)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *change = &r->changes.v[r->items[i].change];
+
+		if (r->items[i].verdict != UNDECIDED || change->status == CHANGE_IGNORED)
+			continue;
+		if (change->sensitive || change->conflict)
+			left++;
+		else
+			r->items[i].verdict = ACCEPTED;
+	}
+	if (left)
+		r->message = "those with C or S need a look of their own";
+}
+
+static int run_editor(const char *path)
+{
+	const char *editor = getenv("VISUAL");
+	int status;
+	pid_t pid;
+
+	if (!editor || !*editor)
+		editor = getenv("EDITOR");
+	if (!editor || !*editor)
+		editor = "vi";
+	pid = fork();
+	if (pid == 0) {
+		/* A shell reads EDITOR, as everywhere: it is the user's own variable. */
+		setenv("WRAPIX_EDITOR", editor, 1);
+		execl("/bin/sh", "sh", "-c", "eval \"$WRAPIX_EDITOR\" '\"$1\"'", "sh", path,
+		      (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0)
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+/* Verdicts are kept by name: the list may be another afterwards. */
+static int reload(struct review *r, struct err *err)
+{
+	struct arena arena = { 0 };
+	size_t n = r->n;
+	char **names = arena_alloc(&arena, (n + 1) * sizeof(*names));
+	enum verdict *verdicts = arena_alloc(&arena, (n + 1) * sizeof(*verdicts));
+	int e;
+
+	for (size_t i = 0; i < n; i++) {
+		names[i] = arena_strdup(&arena, r->changes.v[r->items[i].change].path);
+		verdicts[i] = r->items[i].verdict;
+	}
+	e = load_changes(r, err);
+	for (size_t i = 0, k = 0; e == 0 && i < r->n; i++) {
+		const char *path = r->changes.v[r->items[i].change].path;
+
+		while (k < n && strcmp(names[k], path) < 0)
+			k++;
+		if (k < n && !strcmp(names[k], path))
+			r->items[i].verdict = verdicts[k];
+	}
+	arena_release(&arena);
+	return e;
+}
+
+static int edit(struct review *r, struct err *err)
+{
+	struct arena arena = { 0 };
+	char *path = NULL;
+	int e;
+
+	if (!S_ISREG(current(r)->new.mode)) {
+		r->message = "only a file can be edited";
+		return 0;
+	}
+	e = edit_begin(&r->target.cow, current(r), &arena, &path, err);
+	if (e == 0) {
+		bool good;
+
+		screen_pause(&r->screen);
+		good = run_editor(path) == 0;
+		screen_resume(&r->screen);
+		e = edit_end(&r->target.cow, current(r), path, good, err);
+		if (!good)
+			r->message = "the editor failed; nothing was changed";
+	}
+	arena_release(&arena);
+	return e < 0 ? e : reload(r, err);
+}
+
+/* 1: apply, 0: go on, or -errno. */
+static int on_key(struct review *r, int key, bool *ret_quit, struct err *err)
+{
+	static const struct {
+		int key;
+		enum verdict verdict;
+	} verdicts[] = { { 'a', ACCEPTED }, { 'r', REJECTED }, { 't', THEIRS },
+			 { 'b', BOTH },     { 'o', OURS },     { 'u', UNDECIDED } };
+	long page = r->screen.rows > 6 ? (long)r->screen.rows / 2 : 1;
+
+	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
+		if (key == verdicts[i].key)
+			decide(r, verdicts[i].verdict);
+	switch (key) {
+	case 'j':
+	case KEY_DOWN:
+		go_to(r, r->at + 1);
+		break;
+	case 'k':
+	case KEY_UP:
+		go_to(r, r->at - 1);
+		break;
+	case KEY_HOME:
+	case 'g':
+		go_to(r, 0);
+		break;
+	case KEY_END:
+	case 'G':
+		go_to(r, r->n - 1);
+		break;
+	case ' ':
+	case KEY_PAGE_DOWN:
+		scroll(r, page);
+		break;
+	case 'p':
+	case KEY_PAGE_UP:
+		scroll(r, -page);
+		break;
+	case 'A':
+		accept_rest(r);
+		break;
+	case 'e':
+		return edit(r, err);
+	case 'w':
+	case '\n':
+		return 1;
+	case 'q':
+	case 3: /* Ctrl-C */
+	case KEY_END_OF_INPUT:
+		*ret_quit = true;
+	}
+	return 0;
+}
+
+/* Each kind of verdict is one apply. */
+static int apply_verdicts(struct review *r, struct apply_report *report, struct err *err)
+{
+	char **paths = calloc(r->n + 1, sizeof(*paths));
+	int e = 0;
+
+	if (!paths)
+		return err_errno(err, ENOMEM, "applying");
+	for (enum verdict v = ACCEPTED; e == 0 && v <= BOTH; v++) {
+		struct apply_options options = {
+			.resolution = (enum resolution)(v - 1),
+			.paths = paths,
+			.sensitive = true, /* each was looked at */
+		};
+
+		for (size_t i = 0; i < r->n; i++)
+			if (r->items[i].verdict == v)
+				paths[options.n_paths++] =
+					(char *)r->changes.v[r->items[i].change].path;
+		if (options.n_paths)
+			e = apply_changes(&r->target.cow, &r->changes, &options, report, err);
+	}
+	free(paths);
+	return e;
+}
+
+/* True when the user wants what he decided. */
+static int go_through(struct review *r, struct err *err)
+{
+	bool quit = false;
+	int e = screen_start(&r->screen, err);
+
+	while (e == 0 && !quit && r->n) {
+		draw(r);
+		e = on_key(r, screen_key(&r->screen), &quit, err);
+	}
+	screen_stop(&r->screen);
+	return e;
+}
+
+static int review(struct review *r, struct apply_report *report, struct err *err)
+{
+	struct apply_options none = { 0 };
+	int e = cow_lock(&r->target.cow, err);
+
+	if (e == 0)
+		e = MIN(apply_recover(&r->target.cow, &none, report, err), 0);
+	if (e == 0)
+		e = load_changes(r, err);
+	if (e == 0 && !r->n) {
+		printf("There is nothing to review.\n");
+		return 0;
+	}
+	if (e == 0)
+		e = go_through(r, err);
+	if (e == 1) {
+		e = apply_verdicts(r, report, err);
+		if (e == 0)
+			cli_print_report(report);
+	} else if (e == 0) {
+		printf("Nothing was taken over.\n");
+	}
+	return e;
+}
+
+static int cmd_review(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct review r = { .target = COW_TARGET_NONE };
+	struct apply_report report = { 0 };
+	struct err err;
+	int e, status = cli_parse(argc, argv, &r, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	e = cli_cow_open(&r.target, rest.operands, rest.n_operands, &err);
+	if (e == 0)
+		e = review(&r, &report, &err);
+	status = e < 0 ? cli_fail(&err) : cli_report_status(&report);
+	apply_report_release(&report);
+	str_release(&r.diff);
+	free(r.items);
+	changes_release(&r.changes);
+	cli_cow_close(&r.target);
+	return status;
+}
+
+static const struct opt opts[] = {
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_review = {
+	.name = "review",
+	.section = SECTION_SESSIONS,
+	.usage = "review [SESSION] [PATH...] [options]",
+	.summary = "go through the changes of a copy-on-write session in the terminal",
+	.description =
+		"Shows each file that a session changed and its diff, to accept, reject or edit "
+		"it; w takes over what was accepted. What was not stays in the session.",
+	.examples = EXAMPLES("wrapix review", "the latest session here"),
+	.syntax = { opts, .max = -1U, .operand = "SESSION", .complete = COMPLETE_SESSION },
+	.run = cmd_review,
+};

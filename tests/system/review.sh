@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# wrapix review, in a real terminal (tmux) of 80x24 and of 140x40. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+command -v tmux >/dev/null || { skip "wrapix review" "tmux is not installed"; finish; }
+
+# A terminal of ours alone. Keys are sent when what they are for is on the screen.
+tm() { tmux -L "wrapix-test-$$" -f /dev/null "$@"; }
+trap 'tm kill-server 2>/dev/null; tear_down' EXIT
+terminal() { tm new-session -d -x "$1" -y "$2" -s t "cd '$project' && PS1='ready> ' EDITOR='$tmp/editor' exec sh"; }
+screen() { tm capture-pane -p -t t; }
+shows() { screen | grep -qF -- "$1"; }
+see() { await shows "$1" || { screen; false; }; }
+type() { tm send-keys -t t "$@"; }
+
+prepare() {
+	chmod -R u+rwx "$state" 2>/dev/null
+	rm -rf "$project" "$state"
+	mkdir "$project"
+	cd "$project" || exit 1
+	seq 1 9 >a
+	echo b >b
+	echo c >c
+	inside 'sed -i s/5/five/ a; echo B >b; rm c; echo new >new; mkdir .vscode; echo "{}" >.vscode/tasks.json
+		echo x >"$(printf "evil\033[31mname")"' --workspace cow
+}
+cat >"$tmp/editor" <<'EOF'
+#!/bin/sh
+echo EDITED >>"$1"
+EOF
+chmod +x "$tmp/editor"
+
+for size in "80 24" "140 40"; do
+	prepare
+	# shellcheck disable=SC2086 # two numbers
+	terminal $size
+	see 'ready>'
+	type "$wrapix review" Enter
+	check "$size: the list" see 'AS .vscode/tasks.json'
+	check "... and the first diff" see 'when an editor opens the project'
+	check "... with escaped names" see 'evil\033'
+	type r
+	check "r rejects, and goes on" see '- AS .vscode/tasks.json'
+	check "... to the next diff" see '+five'
+	type a
+	check "a accepts" see '+ M  a'
+	type e
+	check "e edits the session's version" see '+EDITED'
+	type a
+	see '+ M  b'
+	type k
+	type k
+	type j
+	check "the keys move" see '-b'
+	type G
+	see '+new'
+	type A
+	check "A accepts the rest" see '+ A  new'
+	check "... but not what was decided" see '- AS .vscode/tasks.json'
+	check "nothing is taken over yet" is "$(cat b)" b
+	tm resize-window -t t -x 70 -y 20
+	check "it follows the size of the window" see 'w apply'
+	type w
+	check "w takes over what was accepted" see 'changes were taken over'
+	await test ! -e c
+	check "... and nothing else" is "$(sed -n 5p a) $(tr '\n' ' ' <b)$(cat new) $(find . -name .vscode)" "five B EDITED new "
+	type "$wrapix review" Enter
+	see 'AS .vscode/tasks.json'
+	type q
+	check "q takes nothing over" see 'Nothing was taken over'
+	type "stty -a | grep -o ' icanon'" Enter
+	check "the terminal is as it was" see ' icanon'
+	tm kill-session -t t
+done
+wx review
+check "without a terminal" refused 2 "must be a terminal"
+finish
