@@ -85,6 +85,8 @@ struct run_args {
 	struct denials denials;
 	const char *resume;
 	const char *host_file; /* plan --host: facts about another machine */
+	bool exec;             /* plan --exec: of a command under these settings */
+	const char *settings;
 };
 extern const struct opt run_opts[];  /* run */
 extern const struct opt plan_opts[]; /* plan: run's and its own */

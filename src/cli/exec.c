@@ -253,7 +253,9 @@ static int run(struct speaker *s, const struct exec_request *request)
 	struct exec x;
 	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
 
-	if (r == 0)
+	if (r == 0 && s->args->plan)
+		(s->args->json ? plan_print_json : plan_print)(&x.plan, stdout);
+	else if (r == 0)
 		r = exec_run(&x, &status, &err);
 	if (r < 0)
 		status = why.len ? fail_settings(s, why.s) : fail(s, &err);
@@ -296,7 +298,7 @@ int exec_main(const struct exec_args *args)
 		exec_choose_argv(&arena, args, &request, shell_argv);
 		status = run(&s, &request);
 		tell_denials(&s);
-		if (args->json) {
+		if (args->json && !args->plan) {
 			char text[64];
 
 			snprintf(text, sizeof(text), "{\"type\":\"exit\",\"status\":%d}", status);

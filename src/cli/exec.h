@@ -14,6 +14,7 @@ struct exec_args {
 	char **words; /* the command, NULL-terminated; NULL: none */
 	bool dashed;  /* it stood after '--' */
 	bool srt;     /* srt's words and exit statuses */
+	bool plan;    /* print what would be done, and do nothing */
 };
 
 /* Text as a descriptor of at least 3; -1 when it is none. */

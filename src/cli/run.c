@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/cow.h"
+#include "cli/exec.h"
 #include "os/fs.h"
 
 int cli_fail_public(const struct wrapix_error *error)
@@ -179,6 +181,20 @@ static int print_plan(const struct run_args *args)
 	return ferror(stdout) || fflush(stdout) ? EXIT_WRAPIX : 0;
 }
 
+static int print_exec_plan(const struct run_args *args)
+{
+	struct exec_args exec = {
+		.settings = args->settings,
+		.json = args->json,
+		.control_fd = -1,
+		.words = args->spec->spec.cmd,
+		.dashed = true,
+		.plan = true,
+	};
+
+	return exec_main(&exec);
+}
+
 static int run_plan(struct run_args *args)
 {
 	struct wrapix_error error;
@@ -211,7 +227,7 @@ static int cmd_plan(int argc, char **argv)
 	int status = cli_parse_run(argc, argv, &args);
 
 	if (status == CLI_GO_ON)
-		status = print_plan(&args);
+		status = args.exec ? print_exec_plan(&args) : print_plan(&args);
 	wrapix_spec_free(args.spec);
 	return status;
 }

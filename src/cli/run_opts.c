@@ -185,5 +185,8 @@ const struct opt plan_opts[] = {
 	{ 0, "host", "FILE", .kind = OPT_STRING, .offset = offsetof(struct run_args, host_file),
 	  .complete = COMPLETE_FILE,
 	  .help = "plan for the machine that this file describes, not for this one" },
+	{ 0, "exec", FLAG(run_args, exec), .help = "the plan of 'wrapix exec'" },
+	{ 0, "settings", "FILE", .kind = OPT_STRING, .offset = offsetof(struct run_args, settings),
+	  .complete = COMPLETE_FILE, .help = "with --exec: the settings of the command" },
 	{ .kind = OPT_MORE, .more = shared_opts },
 };
