@@ -162,12 +162,12 @@ int f{i}(const char *s, int n)
     return head + body
 
 
-def compile_c(lab, rounds):
+def compile_c(lab, rounds, at=places):
     """Temporary files go to the workspace in all places: a tmpfs inside would not be a fair comparison."""
     workspace = lab.make_dir("compile")
     lab.write(os.path.join(workspace, "many.c"), source_text(150))
     command = ["env", "TMPDIR=.", "cc", "-O2", "-c", "many.c", "-o", "many.o"]
-    return lab.laps(places(lab, workspace, command), rounds)
+    return lab.laps(at(lab, workspace, command), rounds)
 
 
 def add_text(archive, name, text):
@@ -185,7 +185,7 @@ def make_package(lab, workspace, i):
     return lab.own(file)
 
 
-def npm_install(lab, rounds):
+def npm_install(lab, rounds, at=places):
     """From archives in the workspace: without a network, and so that only this machine is measured."""
     workspace = lab.make_dir("npm")
     for i in range(PACKAGES):
@@ -195,4 +195,4 @@ def npm_install(lab, rounds):
               f'{{"name": "all", "version": "1.0.0", "dependencies": {{{wanted}}}}}\n')
     script = ("rm -rf node_modules package-lock.json && "
               "npm install --offline --cache ./cache --no-audit --no-fund --no-update-notifier --ignore-scripts")
-    return lab.laps(places(lab, workspace, ["sh", "-c", script]), rounds)
+    return lab.laps(at(lab, workspace, ["sh", "-c", script]), rounds)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""wrapix exec beside srt 0.0.83 (from npm) and beside bubblewrap with the same mounts."""
+import json
+import os
+
+import bwrap
+import measure
+import net
+from lab import progress
+
+TRUE = ["/bin/true"]
+FILES = {"denyRead": [], "allowWrite": [], "denyWrite": []}
+
+
+def settings(lab):
+    text = json.dumps({"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": FILES})
+    return lab.write(lab.path("home", "settings.json"), text)
+
+
+def inside(lab, directory, argv):
+    return ["/usr/bin/env", "-C", directory, lab.wrapix, "exec", "-s", settings(lab), "--", *argv]
+
+
+def equal(lab, directory, argv):
+    """bubblewrap with the mounts of the plan: the whole tree read-only, and what is laid over it."""
+    plan = json.loads(lab.run([lab.wrapix, "plan", "--exec", "--json", "--settings", settings(lab), "--", *argv],
+                              cwd=directory))
+    words = [lab.bwrap, *bwrap.NAMESPACES, "--unshare-net", "--die-with-parent", "--new-session", "--ro-bind", "/", "/",
+             "--dev", "/dev", "--proc", "/proc"]
+    files = bwrap.Files(lab.make_dir("race", "files-exec"))
+    for op in plan["root"]:
+        if not op["dest"].startswith("/dev/") and op["dest"] not in ("/", "/dev", "/proc"):
+            words += bwrap.WORDS[op["op"]](op, files)
+    return [*files.words, *words, "--chdir", directory, "--", *argv]
+
+
+def start(lab, rounds):
+    """'srt -c true', as its users type it; srt needs hundreds of milliseconds, so it has fewer rounds."""
+    directory, srt = measure.small_workspace(lab), net.install_srt()
+    ours = ["/usr/bin/env", "-C", directory, lab.wrapix, "exec", "-s", settings(lab), "-c", "true"]
+    runners = {"exec": TRUE, "wrapix exec": ours}
+    if lab.bwrap:
+        runners["bwrap exec"] = equal(lab, directory, TRUE)
+    results = lab.race(runners, rounds)
+    if srt:
+        theirs = ["/usr/bin/env", "-C", directory, srt, "-s", settings(lab), "-c", "true"]
+        both = lab.race({"beside srt": ours, "srt": theirs}, max(5, rounds // 10))
+        results.update(both)
+    return results
+
+
+def repositories(lab, rounds):
+    """A directory with many git repositories in it; srt takes seconds with 300 and refuses 1,000."""
+    small, runners = measure.small_workspace(lab), {}
+    runners["no repository"] = inside(lab, small, TRUE)
+    for count in (300, 1000):
+        progress(f"{count} repositories")
+        directory = lab.make_dir(f"repositories{count}")
+        for i in range(count):
+            for name in ("objects", "refs", "hooks"):
+                lab.make_dir(f"repositories{count}", f"r{i}", ".git", name)
+            lab.write(os.path.join(directory, f"r{i}", ".git", "HEAD"), "ref: refs/heads/main\n")
+            lab.write(os.path.join(directory, f"r{i}", ".git", "config"), "[core]\n\tbare = false\n")
+        runners[f"{count} repositories"] = inside(lab, directory, TRUE)
+    return lab.race(runners, rounds)
+
+
+def calls(lab, rounds):
+    """Microseconds a system call, in a writable place of a policy with rules by name."""
+    directory = lab.make_dir("calls")
+    lab.compile("calls")
+    argv = [lab.path("bin", "calls"), directory, str(rounds * 20)]
+    return {"outside": json.loads(lab.run(argv)), "wrapix": json.loads(lab.run(inside(lab, directory, argv)))}
+
+
+def places(lab, workspace, command):
+    lap = [lab.path("bin", "lap"), *command]
+    return {"outside": ["/usr/bin/env", "-C", workspace, *lap], "wrapix": inside(lab, workspace, lap)}
+
+
+def compile_c(lab, rounds):
+    return measure.compile_c(lab, rounds, places)
+
+
+def npm_install(lab, rounds):
+    return measure.npm_install(lab, rounds, places)
+
+
+def over(results, call):
+    rows = results.get("exec-calls", {})
+    return rows["wrapix"][call] - rows["outside"][call] if rows else None
+
+
+def ratio(results, section, what, base):
+    rows = results.get(section, {})
+    return rows[what]["median"] / rows[base]["median"] if what in rows and base in rows else None
+
+
+# what, its value, the most it may be; or the least, where that word follows
+GOALS = (
+    ("srt -c true / ours", lambda r: ratio(r, "exec", "srt", "beside srt"), 80, "least"),
+    ("wrapix exec / bwrap with equal mounts", lambda r: ratio(r, "exec", "wrapix exec", "bwrap exec"), 1.0),
+    ("300 repositories / none", lambda r: ratio(r, "exec-repos", "300 repositories", "no repository"), 1.03),
+    ("1000 repositories / none", lambda r: ratio(r, "exec-repos", "1000 repositories", "no repository"), 1.03),
+    ("rules by name: create, + us", lambda r: over(r, "create"), 25),
+    ("rules by name: rename, + us", lambda r: over(r, "rename"), 25),
+    ("rules by name: unlink, + us", lambda r: over(r, "unlink"), 25),
+    ("rules by name: stat, + us", lambda r: over(r, "stat"), 0.5),
+    ("rules by name: open to read, + us", lambda r: over(r, "open to read"), 0.5),
+    ("exec: compile, inside / outside", lambda r: ratio(r, "exec-compile", "wrapix", "outside"), 1.05),
+    ("exec: npm install, inside / outside", lambda r: ratio(r, "exec-npm", "wrapix", "outside"), 1.2),
+)
