@@ -66,8 +66,8 @@ static const struct {
 	void (*fn)(const char *name);
 	int calls; /* changing ones in a round */
 } steps[] = {
-	{ "create", make, 1 }, { "open to write", make, 1 },     { "rename", move, 2 },
-	{ "stat", look, 1 },   { "open to read", read_open, 1 }, { "unlink", drop, 1 },
+	{ "create", make, 1 }, { "write", make, 1 },     { "rename", move, 2 },
+	{ "stat", look, 1 },   { "read", read_open, 1 }, { "unlink", drop, 1 },
 };
 
 static double now(void)

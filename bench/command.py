@@ -2,6 +2,7 @@
 """wrapix exec beside srt 0.0.83 (from npm) and beside bubblewrap with the same mounts."""
 import json
 import os
+import subprocess
 
 import bwrap
 import measure
@@ -37,13 +38,13 @@ def equal(lab, directory, argv):
 def start(lab, rounds):
     """'srt -c true', as its users type it; srt needs hundreds of milliseconds, so it has fewer rounds."""
     directory, srt = measure.small_workspace(lab), net.install_srt()
-    ours = ["/usr/bin/env", "-C", directory, lab.wrapix, "exec", "-s", settings(lab), "-c", "true"]
+    ours = [lab.wrapix, "exec", "-s", settings(lab), "-c", "true"]
     runners = {"exec": TRUE, "wrapix exec": ours}
     if lab.bwrap:
         runners["bwrap exec"] = equal(lab, directory, TRUE)
     results = lab.race(runners, rounds)
     if srt:
-        theirs = ["/usr/bin/env", "-C", directory, srt, "-s", settings(lab), "-c", "true"]
+        theirs = [srt, "-s", settings(lab), "-c", "true"]
         both = lab.race({"beside srt": ours, "srt": theirs}, max(5, rounds // 10))
         results.update(both)
     return results
@@ -66,11 +67,17 @@ def repositories(lab, rounds):
 
 
 def calls(lab, rounds):
-    """Microseconds a system call, in a writable place of a policy with rules by name."""
+    """Microseconds a system call, in a writable place of a policy with rules by name; as root, on a tmpfs."""
     directory = lab.make_dir("calls")
     lab.compile("calls")
     argv = [lab.path("bin", "calls"), directory, str(rounds * 20)]
-    return {"outside": json.loads(lab.run(argv)), "wrapix": json.loads(lab.run(inside(lab, directory, argv)))}
+    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "bench", directory],
+                                                   check=False).returncode == 0
+    try:
+        return {"outside": json.loads(lab.run(argv)), "wrapix": json.loads(lab.run(inside(lab, directory, argv)))}
+    finally:
+        if mounted:
+            subprocess.run(["umount", directory], check=False)
 
 
 def places(lab, workspace, command):
@@ -106,7 +113,7 @@ GOALS = (
     ("rules by name: rename, + us", lambda r: over(r, "rename"), 25),
     ("rules by name: unlink, + us", lambda r: over(r, "unlink"), 25),
     ("rules by name: stat, + us", lambda r: over(r, "stat"), 0.5),
-    ("rules by name: open to read, + us", lambda r: over(r, "open to read"), 0.5),
+    ("rules by name: open to read, + us", lambda r: over(r, "read"), 0.5),
     ("exec: compile, inside / outside", lambda r: ratio(r, "exec-compile", "wrapix", "outside"), 1.05),
     ("exec: npm install, inside / outside", lambda r: ratio(r, "exec-npm", "wrapix", "outside"), 1.2),
 )
