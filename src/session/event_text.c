@@ -94,13 +94,21 @@ static void pad(struct str *out, size_t from, size_t width)
 		str_add(out, " ");
 }
 
-/* "name:443", "[fd00::1]:443", "name" */
+/* "name:443", "[fd00::1]:443", "name"; of a file or a socket "write /path" */
 static void add_host(struct str *out, struct json_object *event)
 {
 	const char *name = get_string(event, "name"), *address = get_string(event, "address");
 	double port = get_number(event, "port");
 	bool v6 = !name[0] && strchr(address, ':') && port > 0;
 
+	if (get_string(event, "call")[0]) {
+		const char *path = get_string(event, "path");
+
+		str_add_escaped(out, get_string(event, "what"));
+		str_add(out, " ");
+		str_add_escaped(out, path[0] ? path : get_string(event, "call"));
+		return;
+	}
 	str_add(out, v6 ? "[" : "");
 	str_add_escaped(out, name[0] ? name : address);
 	str_add(out, v6 ? "]" : "");

@@ -193,4 +193,9 @@ check "... whose link stays as it is" fails sh -c "cd '$tmp/elsewhere/linked' &&
 mkdir -p repo/sub
 check "a commit from below the top" sh -c "cd repo/sub && '$tmp/bin/srt' -s '$s' -c 'echo z >h && git add h && git commit -qm three'"
 check "git status is clean while a command runs" is "$(cd repo && "$tmp/bin/srt" -s "$s" -c 'git status --porcelain')" ""
+# --- the log ---
+
+wx exec -c 'echo x >.mcp.json'
+wx log
+check "wrapix log shows the file and the rule" grep -q "write $project/.mcp.json  *protect by .mcp.json" "$out"
 finish
