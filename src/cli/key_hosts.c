@@ -130,6 +130,28 @@ static int try_both(struct key_job *job, const char *key, const char *known_host
 	return 0;
 }
 
+/* The agent signs logins for connections that are bound, which OpenSSH does since 8.9. What is tried
+ * here works without; inside it would not. */
+static void check_version(struct key_job *job)
+{
+	char *ssh = key_job_program(job, "ssh"), *said = NULL, *end;
+	const char *version;
+	unsigned long major, minor;
+	struct err ignored; /* the login has shown that there is one */
+
+	if (!ssh || key_job_run(job, (const char *const[]){ ssh, "-V", NULL }, &said, &ignored) < 0)
+		return;
+	version = strstr(said, "OpenSSH_");
+	if (!version)
+		return;
+	major = strtoul(version + strlen("OpenSSH_"), &end, 10);
+	minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+	if (major < 8 || (major == 8 && minor < 9))
+		cli_warn("OpenSSH %lu.%lu cannot use the key inside a sandbox, which takes 8.9; "
+			 "--deploy-key-mode file gives it the key itself",
+			 major, minor);
+}
+
 /* A file for ssh, gone when it is done. */
 static int with_known_hosts(struct key_job *job, const char *key, const char *text, struct err *err)
 {
@@ -179,6 +201,7 @@ int key_test(struct key_job *job, struct err *err)
 	if (r == 0) {
 		printf("%s@%s, %s\n", job->remote.user, host, job->remote.name);
 		r = with_known_hosts(job, pair.deploy.path, text, err);
+		check_version(job);
 	}
 	pins_release(&pins);
 	return r;

@@ -52,13 +52,17 @@ static char *read_public(struct host *host, const char *private)
 	return deploy_key_public(&host->arena, text);
 }
 
-static char *find_private(struct host *host, const char *name, const char *ending)
+/* The private half by its real name, for a mount; the public one stands beside the name it has here. */
+static void look_for(struct host *host, const char *ending, char **ret_private, char **ret_public)
 {
-	char *path = arena_printf(&host->arena, "%s/" DEPLOY_KEYS_DIR "/%s%s", host->home, name,
-				  ending);
+	char *path = arena_printf(&host->arena, "%s/" DEPLOY_KEYS_DIR "/%s%s", host->home,
+				  host->keys.name, ending);
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? path : NULL;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	*ret_public = read_public(host, path);
+	*ret_private = os_realpath(&host->arena, path);
 }
 
 /* The program that can ask the user: the one that ssh was told to take, our own where somebody
@@ -104,10 +108,8 @@ void deploy_key_probe(const struct spec *spec, char **environment, struct host *
 	if (!spec->deploy_key)
 		return;
 	keys->name = arena_strdup(&host->arena, spec->deploy_key);
-	keys->deploy = find_private(host, spec->deploy_key, "");
-	keys->signing = find_private(host, spec->deploy_key, "-signing");
-	keys->deploy_public = keys->deploy ? read_public(host, keys->deploy) : NULL;
-	keys->signing_public = keys->signing ? read_public(host, keys->signing) : NULL;
+	look_for(host, "", &keys->deploy, &keys->deploy_public);
+	look_for(host, "-signing", &keys->signing, &keys->signing_public);
 	if (os_read_file_at(AT_FDCWD, path_join(&host->arena, host->config_home, KNOWN_HOSTS_FILE),
 			    HOSTS_MAX, &text, NULL) == 0)
 		keys->known_hosts = arena_strdup(&host->arena, text);

@@ -126,6 +126,15 @@ wx key trust github.com
 check "built-in keys stay" refused 125 "built in"
 wx key test site
 check "key test: it can read and write" is "$(tail -n 2 "$out" | tr -s ' ' | tr '\n' ' ')" "read yes write yes "
+cat >"$tmp/bin/ssh" <<-EOF
+	#!/bin/sh
+	[ "\$1" != -V ] || { echo "OpenSSH_8.4p1 Debian-5, OpenSSL" >&2; exit; }
+	exec $(command -v ssh) "\$@"
+EOF
+chmod +x "$tmp/bin/ssh"
+PATH=$tmp/bin:$PATH wx key test site
+check "... and an ssh that is too old for the inside is said" has "$err" "OpenSSH 8.4 cannot use the key inside"
+rm "$tmp/bin/ssh"
 wx key test hub
 check "key test: a key that is not registered" refused_after 125 "Permission denied"
 
@@ -330,6 +339,15 @@ done
 keyed 'git fetch -q && git commit -q --allow-empty -m file && git log -1 --format=%G? && [ "$WRAPIX_DEPLOY_KEY" = /etc/wrapix/ssh/deploy ] && [ -z "$SSH_AUTH_SOCK" ]' --deploy-key-mode file
 check "deployKeyMode file works" is "$rc $(cat "$out")" "0 G"
 check "... with a warning" has "$err" "can read the private keys"
+
+mv "$keys" "$home/elsewhere"
+ln -s ../elsewhere "$keys"
+for mode in agent file; do
+	keyed 'git fetch -q && git commit -q --allow-empty -m link && git log -1 --format=%G?' --deploy-key-mode $mode
+	check "keys that stand behind a link ($mode)" is "$rc $(cat "$out")" "0 G"
+done
+rm "$keys"
+mv "$home/elsewhere" "$keys"
 
 # --- keys that cannot be used ---
 
