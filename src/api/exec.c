@@ -67,6 +67,7 @@ static int find_place(struct exec *x, struct err *err)
 	x->settings = path_join(a, x->request.settings ? x->place.cwd : x->place.home,
 				x->request.settings ? x->request.settings : SRT_SETTINGS);
 	x->place.settings = x->settings;
+	strv_add(a, &x->watched, x->settings);
 	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);
@@ -104,7 +105,9 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	*x = (struct exec){ .request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE };
 	spec_init(&x->spec);
 	r = find_place(x, err);
-	if (r == 0)
+	if (r == 0 && x->request.claude)
+		r = exec_claude_load(x, &x->config, false, ret_why);
+	else if (r == 0)
 		r = srt_load(&x->config, x->request.settings ? x->request.settings : x->settings,
 			     x->request.settings, ret_why);
 	if (r == 0)

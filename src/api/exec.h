@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "guard/config_watch.h"
 #include "session/events.h"
+#include "spec/claude.h"
 #include "spec/srt.h"
 
 struct exec_hooks {
@@ -28,11 +29,12 @@ struct exec_hooks {
 
 struct exec_request {
 	const char *settings; /* NULL: ~/.srt-settings.json, or the defaults where there is none */
-	char *const *argv;    /* what is executed; its first word is looked up on PATH */
-	const char *command;  /* the same as the user wrote it */
-	const char *report;   /* a file that the command must not write; NULL */
-	int control_fd;       /* brings new settings; -1: none */
-	int *pass_fds;        /* that the command gets besides 0, 1 and 2 */
+	const struct claude_where *claude; /* Claude Code's settings instead; NULL: srt's */
+	char *const *argv;   /* what is executed; its first word is looked up on PATH */
+	const char *command; /* the same as the user wrote it */
+	const char *report;  /* a file that the command must not write; NULL */
+	int control_fd;      /* brings new settings; -1: none */
+	int *pass_fds;       /* that the command gets besides 0, 1 and 2 */
 	size_t n_pass_fds;
 	bool debug; /* tell programs so */
 };
@@ -44,6 +46,8 @@ struct exec {
 	struct srt_place place;
 	char *settings; /* absolute */
 	struct srt_config config;
+	struct strv watched; /* the settings files */
+	struct strv claude;  /* those of Claude Code's that were read, and said something */
 	struct spec spec;
 	struct exec_spec exec_spec;
 	struct host host;

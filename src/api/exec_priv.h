@@ -14,6 +14,10 @@ void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), con
 void exec_on_network(void *ctx, const struct net_event *event);
 void exec_on_denied(void *ctx, const struct access_event *event);
 
+/* exec_claude.c: Claude Code's settings as srt's. With 'live' a file that was there and is gone, or
+ * empty, keeps the old rules in force. */
+int exec_claude_load(struct exec *x, struct srt_config *ret, bool live, struct str *ret_why);
+
 /* exec_update.c */
 void exec_on_live(void *ctx, struct engine_live *live);
 void exec_release_update(struct exec *x);

@@ -124,7 +124,8 @@ static void on_file(void *ctx)
 	struct exec *x = ctx;
 	_cleanup_str_ struct str why = { 0 };
 	struct srt_config config;
-	int r = srt_load(&config, x->settings, true, &why);
+	int r = x->request.claude ? exec_claude_load(x, &config, true, &why)
+				  : srt_load(&config, x->settings, true, &why);
 
 	if (r == 0)
 		update(x, &config, false);
@@ -149,11 +150,12 @@ void exec_on_live(void *ctx, struct engine_live *live)
 	struct exec *x = ctx;
 	const struct config_watch_hooks hooks = { on_line, on_file, on_lost, x };
 	/* A command that may write anything could write its own settings. */
-	const char *path = x->exec_spec.files.disabled ? NULL : x->settings;
+	static const struct strv none = { 0 };
+	const struct strv *paths = x->exec_spec.files.disabled ? &none : &x->watched;
 	struct err err;
 
 	x->live = live;
 	if (live &&
-	    config_watch_start(&x->watch, x->loop, x->request.control_fd, path, &hooks, &err) < 0)
+	    config_watch_start(&x->watch, x->loop, x->request.control_fd, paths, &hooks, &err) < 0)
 		exec_say(x, x->hooks.on_warning, err.msg);
 }

@@ -10,7 +10,7 @@
 enum { EXIT_ASK = 1, EXIT_DENY = 3 };
 
 struct check_args {
-	bool json, outside;
+	bool json, outside, hook;
 	const char *command, *settings;
 };
 
@@ -108,7 +108,9 @@ static int cmd_check(int argc, char **argv)
 		str_add(&words, i ? " " : "");
 		str_add_shell(&words, rest.command[i]);
 	}
-	if (!args.command == !words.s) {
+	if (args.hook && !args.command && !words.s)
+		return cli_hook();
+	if (args.hook || !args.command == !words.s) {
 		err_usage(&err, "say the command once: after '--', or as a string after -c");
 		return cli_fail(&err);
 	}
@@ -121,6 +123,8 @@ static const struct opt opts[] = {
 	{ 'c', "command", "STRING", STRING(command), .help = "the command as a shell takes it" },
 	{ 0, "outside", FLAG(check_args, outside),
 	  .help = "as if the command asked to run outside the sandbox" },
+	{ 0, "hook", FLAG(check_args, hook),
+	  .help = "be a hook of Claude Code: its JSON on standard input, the answer on output" },
 	{ 0, "json", FLAG(check_args, json), .help = "print the answer as JSON" },
 	{ 0, "settings", "FILE|JSON", STRING(settings), .complete = COMPLETE_FILE,
 	  .help = "more settings, as Claude Code's option of this name takes them" },

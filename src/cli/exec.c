@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "spec/claude.h"
 
 enum { REPORT_MAX = 16 << 20 }; /* bytes */
 
@@ -109,7 +110,7 @@ static void on_violation(void *ctx, const char *line, const char *json)
 static void on_settings(void *ctx, bool control, const char *why)
 {
 	const struct speaker *s = ctx;
-	char text[128];
+	char text[512];
 
 	if (!why) {
 		on_debug(ctx,
@@ -124,7 +125,8 @@ static void on_settings(void *ctx, bool control, const char *why)
 		on_debug(ctx, why);
 		return;
 	}
-	say(s, "warning", "", why);
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(why, "\n"), why);
+	say(s, "warning", "", text);
 	say(s, "warning", "", "The previous config is still in force.");
 }
 
@@ -270,6 +272,19 @@ static int run(struct speaker *s, const struct exec_request *request)
 	return status;
 }
 
+static int choose_settings(const struct speaker *s, struct arena *arena, struct claude_where *where,
+			   struct exec_request *request)
+{
+	struct err err = { 0 };
+	bool use = false;
+
+	if (exec_choose(s->args, arena, where, &use, &err) < 0)
+		return fail(s, &err);
+	if (use)
+		request->claude = where;
+	return CLI_GO_ON;
+}
+
 int exec_main(const struct exec_args *args)
 {
 	const char *debug = getenv("SRT_DEBUG");
@@ -278,6 +293,7 @@ int exec_main(const struct exec_args *args)
 					.control_fd = args->control_fd,
 					.pass_fds = (int *)args->pass_fds,
 					.n_pass_fds = args->n_pass_fds };
+	struct claude_where where;
 	struct arena arena = { 0 };
 	char *shell_argv[5];
 	int status;
@@ -296,6 +312,9 @@ int exec_main(const struct exec_args *args)
 		status = open_report(&s, &request);
 	if (status == CLI_GO_ON) {
 		exec_choose_argv(&arena, args, &request, shell_argv);
+		status = choose_settings(&s, &arena, &where, &request);
+	}
+	if (status == CLI_GO_ON) {
 		status = run(&s, &request);
 		tell_denials(&s);
 		if (args->json && !args->plan) {
@@ -332,21 +351,40 @@ static int cmd_exec(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct exec_args args = { .control_fd = -1 };
+	struct arena arena = { 0 };
+	struct err err = { 0 };
 	int status = cli_parse(argc, argv, &args, &rest);
 
 	if (status != CLI_GO_ON)
 		return status;
 	args.words = rest.command;
 	args.dashed = true;
-	return exec_main(&args);
+	if (args.encoded && args.string)
+		args.string = exec_decode(&arena, args.string);
+	if (args.encoded && !args.string) {
+		err_usage(&err,
+			  "--encoded: -c STRING with %%XX for some bytes is missing or wrong");
+		status = cli_fail(&err);
+	} else {
+		status = exec_main(&args);
+	}
+	arena_release(&arena);
+	return status;
 }
 
 #define STRING(field) .kind = OPT_STRING, .offset = offsetof(struct exec_args, field)
 
 static const struct opt opts[] = {
 	{ 's', "settings", "FILE", STRING(settings), .complete = COMPLETE_FILE,
-	  .help = "the settings (default: ~/.srt-settings.json)" },
+	  .help = "the settings (default: Claude Code's in its projects, else "
+		  "~/.srt-settings.json)" },
+	{ 0, "settings-from", "claude|srt", STRING(from), .words = exec_from_words,
+	  .complete = COMPLETE_WORDS, .help = "whose settings count, wherever this is" },
+	{ 0, "project", "DIR", STRING(project), .complete = COMPLETE_DIR,
+	  .help = "the root of Claude Code's project (default: looked for from here upwards)" },
 	{ 'c', "command", "STRING", STRING(string), .help = "a line for the shell instead of CMD" },
+	{ 0, "encoded", FLAG(exec_args, encoded),
+	  .help = "STRING has %XX for some bytes; for hooks" },
 	{ 0, "control-fd", "FD", .kind = OPT_CALL, .call = set_fd,
 	  .help = "read new settings from this descriptor while the command runs, one JSON object "
 		  "a "

@@ -7,7 +7,10 @@
 
 struct exec_args {
 	const char *settings, *string, *violations;
+	const char *from;    /* whose settings: "srt", "claude"; NULL: as the place has them */
+	const char *project; /* of Claude Code's; NULL: looked for */
 	bool debug, json, version;
+	bool encoded;   /* string has %XX */
 	int control_fd; /* -1: none */
 	int pass_fds[EXEC_PASS_MAX];
 	size_t n_pass_fds;
@@ -29,6 +32,14 @@ struct exec_request;
 /* The words to execute, and the command as one text; shell_argv is a place for a shell's. */
 void exec_choose_argv(struct arena *arena, const struct exec_args *args,
 		      struct exec_request *request, char *shell_argv[5]);
+
+/* exec_claude.c: the settings that count, by the arguments and the place; *ret_use is false for srt's. */
+struct claude_where;
+int exec_choose(const struct exec_args *args, struct arena *arena, struct claude_where *ret,
+		bool *ret_use, struct err *err);
+/* The text with each %XX as the byte it stands for; NULL when something else follows a '%'. */
+char *exec_decode(struct arena *arena, const char *text);
+const char *const *exec_from_words(const char *name);
 
 /* From arguments to the exit status. */
 int exec_main(const struct exec_args *args);

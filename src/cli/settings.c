@@ -14,25 +14,34 @@ struct settings_args {
 	bool json;
 };
 
+int cli_claude_where(struct arena *arena, const char *settings, const char *project,
+		     struct claude_where *ret, struct err *err)
+{
+	const char *home = getenv("HOME"), *config = getenv("CLAUDE_CONFIG_DIR");
+	char *real;
+
+	*ret = (struct claude_where){ .settings = settings, .project = project };
+	ret->dir = os_realpath(arena, ".");
+	if (!ret->dir)
+		return err_errno(err, errno, "finding the working directory");
+	if (!home || home[0] != '/')
+		return err_set(err, EINVAL, "HOME is not set to a directory");
+	real = os_realpath(arena, home);
+	ret->home = real ? real : path_join(arena, "/", home);
+	ret->config = config && *config ? config : NULL;
+	return 0;
+}
+
 int cli_claude_load(const char *settings, const char *project, struct claude_settings *ret,
 		    struct claude_files *ret_files, struct err *err)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
-	const char *home = getenv("HOME"), *config = getenv("CLAUDE_CONFIG_DIR");
-	struct claude_where where = { .settings = settings, .project = project };
-	const char *real;
+	struct claude_where where;
+	int r = cli_claude_where(&arena, settings, project, &where, err);
 
 	*ret = (struct claude_settings){ .n = 0 };
 	*ret_files = (struct claude_files){ .n = 0 };
-	where.dir = os_realpath(&arena, ".");
-	if (!where.dir)
-		return err_errno(err, errno, "finding the working directory");
-	if (!home || home[0] != '/')
-		return err_set(err, EINVAL, "HOME is not set to a directory");
-	real = os_realpath(&arena, home);
-	where.home = real ? real : path_join(&arena, "/", home);
-	where.config = config && *config ? config : NULL;
-	return claude_load(ret, &where, ret_files, err);
+	return r < 0 ? r : claude_load(ret, &where, ret_files, err);
 }
 
 void cli_add_origin(struct str *out, const struct claude_settings *settings,

@@ -5,9 +5,13 @@
 #include "cli/cli.h"
 #include "spec/claude.h"
 
+/* Where they are looked for, in the arena; 'settings' is what --settings says, or NULL; project is the
+ * root where that is known, or NULL. */
+int cli_claude_where(struct arena *arena, const char *settings, const char *project,
+		     struct claude_where *ret, struct err *err);
+
 /*
- * The settings that count in the working directory. 'settings' is what --settings says, or NULL;
- * project is its root where that is known, or NULL. Both are to be released, whatever is returned.
+ * The settings that count in the working directory. Both are to be released, whatever is returned.
  */
 int cli_claude_load(const char *settings, const char *project, struct claude_settings *ret,
 		    struct claude_files *ret_files, struct err *err);
@@ -17,3 +21,6 @@ void cli_add_origin(struct str *out, const struct claude_settings *settings,
 		    const struct claude_value *value);
 /* {"key":...,"value":...,"scope":...,"file":...,"line":...,"fate":...,...} */
 void cli_add_value_json(struct str *out, const struct claude_value *value);
+
+/* A hook of Claude Code: its JSON on standard input, the answer on standard output; in hook.c. */
+int cli_hook(void);

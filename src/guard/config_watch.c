@@ -2,7 +2,7 @@
 /*
  * Settings that change while a command runs; see config_watch.h.
  *
- * The file is looked at a few times a second. The kernel could tell of changes (inotify), but it
+ * The files are looked at some twenty times a second. The kernel could tell of changes (inotify), but it
  * makes whoever watches anything wait for 10 ms and more at his end, and most commands are shorter.
  * A file that changes between two looks is being written, and is told of when it stays the same.
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
-#define LOOK_NS 100000000L
+#define LOOK_NS 45000000L /* two looks make a change: within 100 ms */
 
 static bool is_blank(const char *text, size_t len)
 {
@@ -94,33 +94,44 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /* One that is not there is all zeroes. */
-static struct stat look(const struct config_watch *w)
+static struct stat look(const char *path)
 {
 	struct stat st;
 
-	return stat(w->path, &st) == 0 ? st : (struct stat){ 0 };
+	return stat(path, &st) == 0 ? st : (struct stat){ 0 };
+}
+
+/* True when it is another than was told of, and has come to rest. */
+static bool has_changed(struct config_file *file)
+{
+	struct stat now = look(file->path);
+	bool rests = is_same(&now, &file->seen);
+
+	file->seen = now;
+	if (!rests || is_same(&now, &file->told))
+		return false;
+	file->told = now;
+	return true;
 }
 
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct config_watch *w = container_of(source, struct config_watch, timer);
-	struct stat now = look(w);
-	bool rests = is_same(&now, &w->seen);
+	bool changed = false;
 	uint64_t ticks;
 
 	(void)events;
 	(void)err;
 	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
 		return 0;
-	w->seen = now;
-	if (!rests || is_same(&now, &w->told))
-		return 0;
-	w->told = now;
-	w->hooks.on_file(w->hooks.ctx);
+	for (size_t i = 0; i < w->n_files; i++)
+		changed |= has_changed(&w->files[i]);
+	if (changed)
+		w->hooks.on_file(w->hooks.ctx);
 	return 0;
 }
 
-static int watch_file(struct config_watch *w, const char *path, struct err *err)
+static int watch_files(struct config_watch *w, const struct strv *paths, struct err *err)
 {
 	const struct itimerspec tick = { .it_interval.tv_nsec = LOOK_NS,
 					 .it_value.tv_nsec = LOOK_NS };
@@ -129,10 +140,18 @@ static int watch_file(struct config_watch *w, const char *path, struct err *err)
 		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
 		.on_event = on_timer,
 	};
-	w->path = strdup(path);
-	if (w->timer.fd < 0 || !w->path || timerfd_settime(w->timer.fd, 0, &tick, NULL) < 0)
-		return err_errno(err, errno, "watching '%s'", path);
-	w->told = w->seen = look(w);
+	w->files = calloc(paths->len, sizeof(*w->files));
+	if (w->timer.fd < 0 || !w->files || timerfd_settime(w->timer.fd, 0, &tick, NULL) < 0)
+		return err_errno(err, errno, "watching '%s'", paths->v[0]);
+	for (size_t i = 0; i < paths->len; i++) {
+		struct config_file *file = &w->files[i];
+
+		file->path = strdup(paths->v[i]);
+		if (!file->path)
+			return err_errno(err, ENOMEM, "watching '%s'", paths->v[i]);
+		w->n_files++;
+		file->told = file->seen = look(file->path);
+	}
 	return loop_add(w->loop, &w->timer, EPOLLIN, err);
 }
 
@@ -156,16 +175,17 @@ static int watch_control(struct config_watch *w, int fd, struct err *err)
 	return 0;
 }
 
-int config_watch_start(struct config_watch *w, struct loop *loop, int control_fd, const char *path,
-		       const struct config_watch_hooks *hooks, struct err *err)
+int config_watch_start(struct config_watch *w, struct loop *loop, int control_fd,
+		       const struct strv *paths, const struct config_watch_hooks *hooks,
+		       struct err *err)
 {
 	int r = 0;
 
 	*w = (struct config_watch)CONFIG_WATCH_NONE;
 	w->loop = loop;
 	w->hooks = *hooks;
-	if (path)
-		r = watch_file(w, path, err);
+	if (paths && paths->len)
+		r = watch_files(w, paths, err);
 	if (r == 0 && control_fd >= 0)
 		r = watch_control(w, control_fd, err);
 	return r;
@@ -181,7 +201,9 @@ void config_watch_stop(struct config_watch *w)
 		loop_remove(w->loop, &w->timer);
 		close(w->timer.fd);
 	}
-	free(w->path);
+	for (size_t i = 0; i < w->n_files; i++)
+		free(w->files[i].path);
+	free(w->files);
 	str_release(&w->line);
 	*w = (struct config_watch)CONFIG_WATCH_NONE;
 }

@@ -193,6 +193,8 @@ struct claude_files {
 	bool found;        /* the project has settings of its own */
 };
 
+/* True when dir is in a project that has settings of its own. */
+bool claude_is_project(const struct claude_where *where);
 int claude_files_load(struct claude_files *ret, const struct claude_where *where, struct err *err);
 void claude_files_release(struct claude_files *files);
 /* Both steps. */

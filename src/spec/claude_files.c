@@ -166,6 +166,17 @@ static void find_place(struct claude_files *files, const struct claude_where *wh
 				    place->project);
 }
 
+bool claude_is_project(const struct claude_where *where)
+{
+	struct claude_files files = { .n = 0 };
+	bool found;
+
+	find_place(&files, where);
+	found = files.found;
+	claude_files_release(&files);
+	return found;
+}
+
 int claude_files_load(struct claude_files *ret, const struct claude_where *where, struct err *err)
 {
 	const char *shared;

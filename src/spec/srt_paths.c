@@ -217,7 +217,8 @@ static int add_entry(const struct maker *m, const struct srt_path *entry, struct
 		.text = entry->text,
 		.path = path,
 		.key = entry->key,
-		.origin = m->config->origin
+		.origin = entry->origin ? entry->origin
+			  : m->config->origin
 				  ? arena_printf(m->arena, "%s:%u", m->config->origin, entry->line)
 				  : NULL,
 		.literal = entry->literal,

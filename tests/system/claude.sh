@@ -7,7 +7,7 @@
 # installed from npm into WRAPIX_TEST_CACHE (default /var/tmp/wrapix-tests) and kept there. As root the test goes on as
 # WRAPIX_TEST_USER. Prints TAP.
 #
-# shellcheck disable=SC2317 # functions that check() calls by name
+# shellcheck disable=SC1091,SC2317 # functions that check() calls by name
 set -u
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
@@ -70,18 +70,7 @@ cannot_run() {
 is() { [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; false; }; }
 
 # --- what is needed ---
-# A half-made install is never used: it becomes visible by its last step.
-install_claude() {
-	cache=${WRAPIX_TEST_CACHE:-/var/tmp/wrapix-tests}
-	claude=$cache/claude/node_modules/.bin/claude
-	mkdir -p "$cache" || return
-	[ -O "$cache" ] || { echo "$cache belongs to somebody else"; return 1; }
-	[ ! -x "$claude" ] || return 0
-	new=$(mktemp -d "$cache/new.XXXXXX") || return
-	"$top/scripts/npm-install" "$new" @anthropic-ai/claude-code && mv -T "$new" "$cache/claude" && return
-	rm -rf "$new"
-	return 1
-}
+. "$top/tests/lib/claude.sh"
 
 for tool in node tmux; do
 	command -v $tool >/dev/null || cannot_run "$tool is not installed"
