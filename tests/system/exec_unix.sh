@@ -90,4 +90,18 @@ settings ',"allowAllUnixSockets":true'
 check "allowAllUnixSockets opens all of them" says ok inside python3 "$tmp/connect.py" try "$tmp/shut"
 exec 7>&- 8>&-
 wait
+
+# --- descriptors that are passed ---
+
+settings ''
+echo told >"$tmp/given"
+check "a file that is passed can be read" says told sh -c '"$1" exec -s "$2" --pass-fd 5 -c "cat <&5" 5<"$3"' sh \
+	"$wrapix" "$tmp/settings.json" "$tmp/given"
+check "and not be opened again to be written" fails sh -c '"$1" exec -s "$2" --pass-fd 5 -c "echo x >>/proc/self/fd/5" \
+	5<"$3"' sh "$wrapix" "$tmp/settings.json" "$tmp/given"
+check "... nor standard input" fails sh -c '"$1" exec -s "$2" -c "echo x >>/proc/self/fd/0" <"$3"' sh "$wrapix" \
+	"$tmp/settings.json" "$tmp/given"
+check "... it is as it was" says told cat "$tmp/given"
+check "a directory is not passed" fails sh -c '"$1" exec -s "$2" --pass-fd 5 -- true 5<"$3"' sh "$wrapix" \
+	"$tmp/settings.json" "$tmp"
 finish

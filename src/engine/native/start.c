@@ -52,8 +52,9 @@ static int identify_sources(const struct plan *plan, struct source_id *sources, 
 	return 0;
 }
 
-/* Descriptors 0 to 2 go inside as they are; a directory would be a door to the host's files. */
-static int check_standard_descriptors(struct err *err)
+/* Descriptors 0 to 2 and those that are passed go inside as they are; a directory would be a door to
+ * the host's files, past every mount of ours. */
+static int check_descriptors(const struct plan *plan, struct err *err)
 {
 	static const char *const names[] = { "input", "output", "error" };
 
@@ -63,7 +64,37 @@ static int check_standard_descriptors(struct err *err)
 		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
 			return err_usage(err, "standard %s is a directory", names[fd]);
 	}
+	for (size_t i = 0; i < plan->n_pass_fds; i++) {
+		struct stat st;
+
+		if (fstat(plan->pass_fds[i], &st) == 0 && S_ISDIR(st.st_mode))
+			return err_usage(err,
+					 "descriptor %d is a directory, and would lead past "
+					 "the file rules",
+					 plan->pass_fds[i]);
+	}
 	return 0;
+}
+
+/* A file that was given to be read can be opened again to be written, by its name in /proc; Landlock
+ * forbids that, but not where namespaces are allowed inside, whose mounts it would forbid as well. */
+static void warn_of_files(const struct sandbox *sandbox)
+{
+	const struct plan *plan = sandbox->plan;
+	struct err err;
+
+	for (int fd = 0; plan->nested && plan_is_brokered(plan) && fd < 3; fd++) {
+		struct stat st;
+
+		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+		    (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+			continue;
+		err_set(&err, EPERM,
+			"allowNestedUserNamespaces: the file on descriptor %d can be opened again "
+			"to be written; a pipe cannot",
+			fd);
+		sandbox_warn(sandbox, &err);
+	}
 }
 
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
@@ -326,10 +357,10 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 	sigset_t held, old;
 	int r;
 
-	r = sources ? check_standard_descriptors(err)
-		    : err_errno(err, ENOMEM, "starting the sandbox");
+	r = sources ? check_descriptors(plan, err) : err_errno(err, ENOMEM, "starting the sandbox");
 	if (r < 0)
 		return r;
+	warn_of_files(&sandbox);
 	/* Signals that arrive while we start are delivered when the command can have them. */
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
