@@ -184,6 +184,7 @@ unsigned plan_seccomp(const struct plan *plan)
 {
 	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
 	       (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
+	       (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
 	       (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
 	       (plan_is_brokered(plan) && file_rules_reads_need_broker(plan->files)
 			? SECCOMP_NOTIFY_READS

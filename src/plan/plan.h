@@ -132,6 +132,7 @@ struct plan {
 
 	char *project;  /* on the host */
 	char *cow_base; /* where the copy-on-write session is kept; NULL: the project is direct */
+	bool move_dirs; /* in that session the supervisor renames directories */
 	char *resume;   /* the session's id, where it is not a new one */
 	uint64_t cow_limit; /* bytes that its changes may take; 0: as many as there are */
 	struct strv says;   /* lines the user is told at the start */

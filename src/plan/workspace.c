@@ -108,6 +108,7 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 					: path_join(&plan->arena, host->state_home, "wrapix/cow");
 	plan->resume = arena_strdup(&plan->arena, spec->resume);
 	plan->cow_limit = spec->limits.disk;
+	plan->move_dirs = host->cow_overlay && host->seccomp_notify;
 	if (!host->cow_overlay)
 		strv_addf(&plan->arena, &plan->says,
 			  "overlayfs cannot be used here, so the project is copied, which takes "

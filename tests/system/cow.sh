@@ -264,6 +264,50 @@ cow 'echo "$(printf "\033[2J")" >"$(printf "evil\033[2J\nname")"'
 wx diff --stat
 check "hostile names are escaped" printable "$out"
 
+# --- directories are renamed ---
+reset
+git init -q .
+mkdir -p dir/sub/deep other empty
+seq 1 50 >dir/a
+echo b >dir/sub/b
+echo c >dir/sub/deep/c
+echo o >other/o
+chmod 750 dir/sub
+touch -d '2020-01-02 03:04:05' dir/sub
+git add -A
+git commit -qm 1
+cow 'git mv dir moved && git diff --cached --name-status -M HEAD | tr "\t" " " | head -n 1'
+check "git mv of a directory" is "$rc $(cat "$out")" "0 R100 dir/a moved/a"
+wx discard --yes
+cat >"$tmp/rename.py" <<'EOF'
+import os, errno
+os.rename("dir", "new")
+assert not os.path.exists("dir") and open("new/sub/deep/c").read() == "c\n"
+st = os.stat("new/sub")
+assert st.st_mode & 0o777 == 0o750 and int(st.st_mtime) == 1577934245, st
+os.rename("new", "empty")  # an empty directory is replaced
+assert sorted(os.listdir("empty")) == ["a", "sub"]
+for source, target, code in (("empty", "other", errno.ENOTEMPTY), ("empty", "empty/sub/x", errno.EINVAL),
+                             ("empty", "other/o", errno.ENOTDIR), ("nothing", "x", errno.ENOENT)):
+    try:
+        os.rename(source, target)
+        raise AssertionError((source, target))
+    except OSError as e:
+        assert e.errno == code, (source, target, e)
+os.rename("empty/sub", "other/sub")
+fd = os.open("other", os.O_RDONLY)
+os.rename("sub", "up", src_dir_fd=fd)  # into the working directory
+os.rename("up", "/workspace/back/")
+os.rename("back/b", "b")
+print("good")
+EOF
+cow 'python3 /rename.py' --mount "$tmp/rename.py:/rename.py:ro"
+check "os.rename of directories, by every way" is "$rc $(cat "$out")" "0 good"
+wx apply
+check "... applied" is "$rc $(wc -l <empty/a) $(cat back/deep/c) $(cat b) $(find . -name dir)" "0 50 c b "
+wx undo
+check "... and undone" is "$rc $(git status --short)" "0 "
+
 # --- the room that changes take ---
 reset
 cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M

@@ -104,11 +104,16 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 	r = start_broker(g, err);
 	if (r == 0)
 		r = start_connect(g, loop, err);
+	if (r == 0 && sandbox->plan->move_dirs) {
+		mover_start(&g->mover, loop, &g->dispatch.notify);
+		dispatch_add(&g->dispatch, &seccomp_notify_rename, mover_call, &g->mover);
+	}
 	return r < 0 ? r : dispatch_start(&g->dispatch, loop, take_fd(&sandbox->listener), err);
 }
 
 void guards_stop(struct guards *g)
 {
 	connect_guard_stop(&g->connect);
+	mover_stop(&g->mover);
 	dispatch_stop(&g->dispatch);
 }

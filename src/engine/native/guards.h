@@ -7,11 +7,13 @@
 #include "guard/broker.h"
 #include "guard/connect.h"
 #include "guard/dispatch.h"
+#include "guard/movedir.h"
 
 struct guards {
 	struct sandbox *sandbox;
 	struct dispatch dispatch;
 	struct connect_guard connect;
+	struct mover mover;
 };
 
 #define GUARDS_NONE                                                     \

@@ -39,6 +39,7 @@ static const struct {
 	{ SECCOMP_NOTIFY_FILES, "+notify-files", &seccomp_notify_files },
 	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
 	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
+	{ SECCOMP_NOTIFY_RENAME, "+notify-rename", &seccomp_notify_rename },
 };
 
 #define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY)

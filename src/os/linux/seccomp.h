@@ -13,11 +13,13 @@ enum seccomp_flags {
 	SECCOMP_NOTIFY_FILES = 1 << 2,   /* so does what changes a file or a name */
 	SECCOMP_NOTIFY_READS = 1 << 3,   /* and opening for reading; needs SECCOMP_NOTIFY_FILES */
 	SECCOMP_NOTIFY_CONNECT = 1 << 4, /* the supervisor connects */
+	SECCOMP_NOTIFY_RENAME = 1 << 5,  /* and renames directories; not with the files */
 };
 
 /* The flags that need a supervisor with a listener. */
-#define SECCOMP_NOTIFY \
-	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS | SECCOMP_NOTIFY_CONNECT)
+#define SECCOMP_NOTIFY                                                      \
+	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS | \
+	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -64,6 +66,7 @@ extern const struct seccomp_program seccomp_notify_net;
 extern const struct seccomp_program seccomp_notify_files;
 extern const struct seccomp_program seccomp_notify_reads;
 extern const struct seccomp_program seccomp_notify_connect;
+extern const struct seccomp_program seccomp_notify_rename;
 
 /* Which of the fragment's calls it is; NULL: none of them. */
 const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t arch, uint32_t nr);
