@@ -5,8 +5,8 @@
  * get there, never a directory or an O_PATH descriptor: a later call relative to one would find the
  * writable tree.
  *
- * A fifo that has nobody at its other end blocks. A child waits for it, with the listener, and
- * answers by itself.
+ * A fifo that has nobody at its other end blocks, and so does a file with a lease on it. A child
+ * waits for that, with the listener, and answers by itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,7 @@
 
 #define CHANGES (O_ACCMODE | O_CREAT | O_TRUNC)
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
+#define SETTABLE (O_APPEND | O_DIRECT | O_NOATIME | O_ASYNC)
 /* What openat(2) ignores, openat2(2) refuses. */
 #define VALID                                                                                  \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |  \
@@ -84,7 +85,7 @@ void workers_end(struct broker *b)
 }
 
 /* In the child: the only one of ours that may wait. */
-_Noreturn static void wait_for_fifo(struct request *r, pid_t parent, int dir, const char *name,
+_Noreturn static void wait_and_open(struct request *r, pid_t parent, int dir, const char *name,
 				    int flags)
 {
 	sigset_t term;
@@ -106,7 +107,7 @@ _Noreturn static void wait_for_fifo(struct request *r, pid_t parent, int dir, co
 	_exit(0);
 }
 
-int open_fifo(struct request *r, int dir, const char *name, int flags)
+int open_later(struct request *r, int dir, const char *name, int flags)
 {
 	struct worker *free_one = NULL;
 	pid_t self = getpid();
@@ -119,7 +120,7 @@ int open_fifo(struct request *r, int dir, const char *name, int flags)
 	free_one->id = r->notif->id;
 	free_one->pid = fork();
 	if (free_one->pid == 0)
-		wait_for_fifo(r, self, dir, name, flags & ~(O_CREAT | O_EXCL));
+		wait_and_open(r, self, dir, name, flags & ~(O_CREAT | O_EXCL));
 	if (free_one->pid < 0) {
 		free_one->pid = 0;
 		return -errno;
@@ -153,9 +154,16 @@ static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 		e = request_check(r);
 	if (e < 0)
 		return e;
-	fd = os_openat2(p->dir, p->name, flags | O_CLOEXEC | O_NOCTTY,
+	/* A lease on the file must not make us wait; see fcntl(2), F_SETLEASE. */
+	fd = os_openat2(p->dir, p->name,
+			flags | O_CLOEXEC | O_NOCTTY | (p->exists ? O_NONBLOCK : 0),
 			flags & O_CREAT ? mode & 07777 : 0,
 			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
+		return open_later(r, p->dir, p->name, flags);
+	if (fd >= 0 && p->exists && !(flags & O_NONBLOCK) &&
+	    fcntl(fd, F_SETFL, flags & SETTABLE) < 0)
+		return -errno;
 	return fd < 0 ? fd : open_inject(r, fd, flags);
 }
 
@@ -188,7 +196,7 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 		return e;
 	if (p->exists && S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) &&
 	    (flags & O_ACCMODE) != O_RDWR)
-		return open_fifo(r, p->dir, p->name, flags);
+		return open_later(r, p->dir, p->name, flags);
 	return open_here(r, p, flags, mode);
 }
 

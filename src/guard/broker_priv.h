@@ -230,8 +230,8 @@ int do_xattr(struct request *r);
 int open_inject(struct request *r, int fd, int flags);
 /* Of the sandbox's own view: a directory will do as well. */
 int open_inject_any(struct request *r, int fd, int flags);
-/* A child waits for the other end, and answers. */
-int open_fifo(struct request *r, int dir, const char *name, int flags);
+/* A child waits until it can be opened, and answers. */
+int open_later(struct request *r, int dir, const char *name, int flags);
 
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);

@@ -58,7 +58,7 @@ static int open_object(struct request *r, struct place *p, int flags)
 	if (flags & O_PATH)
 		return open_inject_any(r, p->object, flags);
 	if (S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) && p->view >= 0)
-		return open_fifo(r, p->view, p->name, flags);
+		return open_later(r, p->view, p->name, flags);
 	if (S_ISCHR(p->st.st_mode) && p->st.st_rdev == makedev(5, 0))
 		fd = open_terminal(r, flags);
 	else
