@@ -211,6 +211,16 @@ static unsigned hash(const char *s)
 	return h;
 }
 
+/* A directory that we have had open, wherever it is now. */
+static int find_held(struct broker *b, const struct stat *want)
+{
+	for (size_t i = 0; i < BROKER_DIRS; i++)
+		if (b->dirs[i].fd >= 0 && b->dirs[i].ino == want->st_ino &&
+		    b->dirs[i].dev == want->st_dev)
+			return fcntl(b->dirs[i].fd, F_DUPFD_CLOEXEC, 0);
+	return -EACCES;
+}
+
 /* The directory at path, which must be the given one. A cached one is the same directory still:
  * its inode cannot be another's while we hold it, and the sandbox has just found it at this path. */
 static int find_dir(struct request *r, struct place *p, const struct stat *want)
@@ -225,6 +235,8 @@ static int find_dir(struct request *r, struct place *p, const struct stat *want)
 		return 0;
 	}
 	fd = open_beneath(p->anchor, p->path, O_DIRECTORY);
+	if (fd == -EACCES) /* out of reach by its name, but not for who is in it already */
+		fd = find_held(r->b, want);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != want->st_ino || st.st_dev != want->st_dev)
 		return OUTSIDE;
 	close_ptr(&slot->fd);
