@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "guard/broker_priv.h"
@@ -145,6 +146,19 @@ static int early_answer(const struct place *p, int flags)
 	return 0;
 }
 
+/* One name, and no link. Unlike os_openat2() it tells of EAGAIN: with one name it means a lease. */
+static int open_name(int dir, const char *name, int flags, mode_t mode)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOCTTY),
+		.mode = flags & O_CREAT ? mode & 07777 : 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 {
 	_cleanup_close_ int fd = -1;
@@ -155,10 +169,7 @@ static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 	if (e < 0)
 		return e;
 	/* A lease on the file must not make us wait; see fcntl(2), F_SETLEASE. */
-	fd = os_openat2(p->dir, p->name,
-			flags | O_CLOEXEC | O_NOCTTY | (p->exists ? O_NONBLOCK : 0),
-			flags & O_CREAT ? mode & 07777 : 0,
-			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	fd = open_name(p->dir, p->name, flags | (p->exists ? O_NONBLOCK : 0), mode);
 	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
 		return open_later(r, p->dir, p->name, flags);
 	if (fd >= 0 && p->exists && !(flags & O_NONBLOCK) &&
