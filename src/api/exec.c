@@ -102,7 +102,9 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 {
 	int r;
 
-	*x = (struct exec){ .request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE };
+	*x = (struct exec){
+		.request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE, .patience.fd = -1
+	};
 	spec_init(&x->spec);
 	r = find_place(x, err);
 	if (r == 0 && x->request.claude)

@@ -56,8 +56,9 @@ struct exec {
 	struct loop *loop;
 	struct config_watch watch;
 	struct engine_live *live;
-	struct exec_update *update; /* the last settings that came while it runs; NULL: none did */
-	bool lost_control;          /* before the first line: the command is ended */
+	struct exec_update *update;  /* the last settings that came while it runs; NULL: none did */
+	bool lost_control;           /* before the first line: the command is ended */
+	struct loop_source patience; /* until it is killed */
 	bool got_line;
 };
 

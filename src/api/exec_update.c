@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/timerfd.h>
 
 #include "api/exec_priv.h"
 
@@ -133,6 +134,33 @@ static void on_file(void *ctx)
 		x->hooks.on_settings(x->hooks.ctx, false, why.s);
 }
 
+static int on_patience(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct exec *x = container_of(source, struct exec, patience);
+
+	(void)events;
+	(void)err;
+	loop_remove(x->loop, source);
+	close(take_fd(&source->fd));
+	engine_kill(x->live);
+	return 0;
+}
+
+/* A command that does not end by itself is killed after two seconds. */
+static void lose_patience(struct exec *x)
+{
+	const struct itimerspec end = { .it_value.tv_sec = 2 };
+	struct err err;
+
+	x->patience = (struct loop_source){
+		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.on_event = on_patience,
+	};
+	if (x->patience.fd < 0 || timerfd_settime(x->patience.fd, 0, &end, NULL) < 0 ||
+	    loop_add(x->loop, &x->patience, EPOLLIN, &err) < 0)
+		engine_kill(x->live);
+}
+
 /* Who was to be told of changes and never can be does not run on. */
 static void on_lost(void *ctx, int code)
 {
@@ -143,6 +171,7 @@ static void on_lost(void *ctx, int code)
 		return;
 	x->lost_control = true;
 	raise(SIGTERM); /* forwarded, as any other */
+	lose_patience(x);
 }
 
 void exec_on_live(void *ctx, struct engine_live *live)
@@ -155,6 +184,8 @@ void exec_on_live(void *ctx, struct engine_live *live)
 	struct err err;
 
 	x->live = live;
+	if (!live && x->patience.fd >= 0)
+		close(take_fd(&x->patience.fd)); /* the loop ends with it */
 	if (live &&
 	    config_watch_start(&x->watch, x->loop, x->request.control_fd, paths, &hooks, &err) < 0)
 		exec_say(x, x->hooks.on_warning, err.msg);

@@ -37,6 +37,9 @@ struct engine_rules {
  * refuse. */
 int engine_set_rules(struct engine_live *live, const struct engine_rules *rules, struct err *err);
 
+/* Ends it at once. */
+void engine_kill(struct engine_live *live);
+
 struct engine_hooks {
 	void (*on_denied)(void *ctx, const struct access_event *event);
 	/* Something was denied on the filtered network, or a connection of it ended. */

@@ -91,6 +91,18 @@ srt --control-fd 9 -c 'echo ran' 9<"$tmp"
 check "a directory as control descriptor" refused 1 "Error: --control-fd 9 is not usable: EISDIR: illegal operation on a directory, read. Refusing to run the command without the control channel it asks for."
 check "in neither case anything ran" empty "$out"
 
+# A connection that is reset cannot be read.
+reset='import os, socket, struct, sys
+server = socket.create_server(("127.0.0.1", 0))
+ours = socket.create_connection(server.getsockname())
+theirs = server.accept()[0]
+theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+theirs.close()
+os.dup2(ours.fileno(), 9)
+os.execv(sys.argv[1], sys.argv[1:])'
+python3 -c "$reset" "$tmp/bin/srt" --control-fd 9 -c 'trap "" TERM; sleep 1000; sleep 1000' >"$out" 2>"$err" </dev/null
+check "a control descriptor that fails ends the command, whatever it ignores" is "$?" 1
+
 # --- settings ---
 
 s=$tmp/s.json

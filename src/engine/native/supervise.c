@@ -81,6 +81,11 @@ int engine_set_rules(struct engine_live *live, const struct engine_rules *rules,
 	return r;
 }
 
+void engine_kill(struct engine_live *live)
+{
+	os_pidfd_kill(live->supervisor->sandbox->pidfd, SIGKILL);
+}
+
 static void command_ended(struct supervisor *s, int status)
 {
 	s->status = status;
