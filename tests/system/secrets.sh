@@ -92,9 +92,12 @@ mv "$tmp/elsewhere" "$file"
 
 # --- a keyring ---
 
-# ring SCRIPT: on a bus of its own, with the keyring open.
+# A bus of its own, and a pid namespace, so that nothing the bus starts outlives it.
+on_bus() { unshare --user --map-current-user --pid --fork --kill-child dbus-run-session -- sh -c "$1"; }
+
+# ring SCRIPT: with the keyring open.
 ring() {
-	dbus-run-session -- sh -c 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+	on_bus 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
 		'"$1" 2>"$tmp/log/bus"
 }
 export WRAPIX="$wrapix" XDG_RUNTIME_DIR="$tmp/run"
@@ -115,7 +118,7 @@ check "removed from the keyring" has "$tmp/log/out" "there is no secret 'n3'"
 
 # locked SCRIPT: a keyring that nobody opens, and no display for its dialog.
 locked() {
-	dbus-run-session -- sh -c 'gnome-keyring-daemon --start --components=secrets >/dev/null 2>&1
+	on_bus 'gnome-keyring-daemon --start --components=secrets >/dev/null 2>&1
 		'"$1" 2>"$tmp/log/bus"
 }
 locked '"$WRAPIX" secret get ring 2>&1; echo "status $?"' >"$tmp/log/out"
