@@ -148,7 +148,7 @@ static const struct opt shared_opts[] = {
 	{ 0, "disk", "SIZE", KEY,
 	  .help = "size of the private writable space: home, /tmp (default: 4G); and of the "
 		  "changes, "
-		  "with --workspace cow" },
+		  "of a copy-on-write session" },
 	{ 0, "agent", "NAME|PATH", KEY, .complete = COMPLETE_PROGRAM,
 	  .help = "the agent to start (default: claude)" },
 	{ 0, "engine", "auto|native|podman|apple", WORDS,
