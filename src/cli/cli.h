@@ -85,6 +85,7 @@ struct run_args {
 	struct denials denials;
 	const char *resume;
 	const char *host_file; /* plan --host: facts about another machine */
+	const char *from;      /* --settings-from */
 	bool exec;             /* plan --exec: of a command under these settings */
 	const char *settings;
 };
@@ -151,6 +152,9 @@ int cli_fail_public(const struct wrapix_error *error);
 
 /* Opens a spec from the words of 'run' or 'plan'; CLI_GO_ON or the status to end with. */
 int cli_parse_run(int argc, char **argv, struct run_args *args);
+
+/* run_claude.c: lays Claude Code's settings over the spec; -errno where they cannot be held. */
+int cli_run_claude(struct wrapix_spec *spec, struct err *err);
 
 /* The user's state directory, in the arena. */
 char *cli_state_home(struct arena *arena);

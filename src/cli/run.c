@@ -54,6 +54,7 @@ static int set_resumed(const struct run_args *args, bool has_dir)
 int cli_parse_run(int argc, char **argv, struct run_args *args)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct err err = { 0 };
 	int status;
 
 	*args = (struct run_args){ .spec = wrapix_spec_new(".") };
@@ -66,6 +67,8 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 		wrapix_spec_set_dir(args->spec, rest.operands[0]);
 	if (rest.command && rest.command[0])
 		wrapix_spec_set_command(args->spec, (const char *const *)rest.command);
+	if (args->from && cli_run_claude(args->spec, &err) < 0)
+		return cli_fail(&err);
 	return args->resume ? set_resumed(args, rest.n_operands > 0) : CLI_GO_ON;
 }
 

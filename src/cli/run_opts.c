@@ -100,6 +100,13 @@ static const char *const *profile_words(_unused_ const char *name)
 	return words;
 }
 
+static const char *const *from_words(_unused_ const char *name)
+{
+	static const char *const words[] = { "claude", NULL };
+
+	return words;
+}
+
 #define KEY .kind = OPT_CALL, .call = set_key
 #define WORDS KEY, .words = spec_words, .complete = COMPLETE_WORDS
 #define SPEC_FLAG .kind = OPT_CALL, .call = set_flag
@@ -123,6 +130,10 @@ static const struct opt shared_opts[] = {
 	  .help = "this host may be reached: a name, *.name, an address or a range; repeatable" },
 	{ 0, "deny", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
 	  .help = "this host may not, whatever allows it; repeatable" },
+	{ 0, "settings-from", "claude", .kind = OPT_STRING,
+	  .offset = offsetof(struct run_args, from), .words = from_words,
+	  .complete = COMPLETE_WORDS,
+	  .help = "reach only the hosts that Claude Code's settings allow" },
 	{ 0, "publish", "[IP:]HOST[:SANDBOX]|auto", .kind = OPT_CALL, .call = add_port,
 	  .repeat = true,
 	  .help = "offer port SANDBOX of the sandbox's as port HOST of this machine's address IP "

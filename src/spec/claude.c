@@ -11,6 +11,7 @@
 
 #include "base/json_span.h"
 #include "spec/claude_keys.h"
+#include "spec/srt_schema.h"
 
 struct collect {
 	struct claude_settings *settings;
@@ -282,6 +283,24 @@ static enum claude_fate against_stronger(const struct claude_settings *s, struct
 	return CLAUDE_COUNTS;
 }
 
+/* A host to allow that no filter could be given; what is wrong in one to deny ends the start. */
+static bool is_bad_host(struct claude_settings *s, const struct claude_value *v)
+{
+	struct claude_rule rule = { .value = v };
+	const char *host = NULL;
+
+	if (!strcmp(v->key->name, "sandbox.network.allowedDomains"))
+		host = v->string;
+	else if (!strcmp(v->key->name, "permissions.allow") &&
+		 claude_rule_parse(&s->arena, v->string, &rule)) {
+		rule.value = v;
+		if (claude_rule_effect(&s->arena, &rule, "allow", &s->place, &host) !=
+		    CLAUDE_EFFECT_ALLOW_DOMAIN)
+			host = NULL;
+	}
+	return host && srt_check_allowed(host);
+}
+
 static enum claude_fate judge(struct claude_settings *s, struct claude_value *v)
 {
 	unsigned flags = v->key->flags;
@@ -304,6 +323,10 @@ static enum claude_fate judge(struct claude_settings *s, struct claude_value *v)
 		return CLAUDE_UNTRUSTED;
 	if (flags & KEY_NO_EFFECT)
 		return CLAUDE_NO_EFFECT;
+	if (is_bad_host(s, v)) {
+		v->why = "no host that could be allowed";
+		return CLAUDE_INVALID;
+	}
 	return against_stronger(s, v);
 }
 

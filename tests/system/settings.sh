@@ -117,6 +117,15 @@ check "from a file" sh -c 'echo "{\"sandbox\":{\"excludedCommands\":[\"x:*\"]}}"
 check "no command at all" status_is 2 "$wrapix" check
 check "hostile text is escaped" sh -c '"$1" check -c "$(printf "a\033]0;b\007")" | LC_ALL=C grep -q "[[:cntrl:]]" && exit 1; exit 0' sh "$wrapix"
 
+# --- a whole session ---
+check "run: rules inside the project are refused" status_is 125 "$wrapix" plan --settings-from claude -- true
+check "with their place" says "/.claude/settings.json:12: permissions.deny[0]: 'run' cannot hold"
+sed -i 's|"deny": ."Edit(/dist/..)".|"deny": []|' .claude/settings.json
+check "run: without them" status_is 0 "$wrapix" plan --settings-from claude -- true
+check "the network is filtered" says filtered
+check "to the hosts of the settings" says team.example.org
+check "and what is denied is" says evil.example.org
+
 # --- broken files ---
 echo '{"sandbox": {"enabled": true' >.claude/settings.local.json
 check "a file that is broken opens nothing" status_is 2 "$wrapix" check -- true

@@ -258,6 +258,26 @@ static void test_managed_domains(void)
 	claude_srt_release(&srt);
 }
 
+/* An allowed host that is none is reported and allows nothing. */
+static void test_bad_hosts(void)
+{
+	_cleanup_claude_ struct claude_settings s = { .n = 0 };
+	const char *texts[CLAUDE_SCOPES] = {
+		"{\"sandbox\": {\"network\": {\"allowedDomains\": [\"*.com\", \"*\", "
+		"\"ok.org\"]}}, \"permissions\": {\"allow\": [\"WebFetch(domain:*)\"]}}"
+	};
+	struct claude_srt srt;
+
+	load(&s, texts);
+	is_int((int)s.values[0].fate, CLAUDE_INVALID, "*.com");
+	is_int((int)s.values[1].fate, CLAUDE_INVALID, "*");
+	is_int((int)s.values[2].fate, CLAUDE_COUNTS, "a host");
+	is_int((int)s.values[3].fate, CLAUDE_INVALID, "a rule for *");
+	claude_to_srt(&s, &srt);
+	ok(!strstr(srt.text.s, "\"*") && strstr(srt.text.s, "ok.org"), "they allow nothing");
+	claude_srt_release(&srt);
+}
+
 static void test_managed_rules(void)
 {
 	_cleanup_claude_ struct claude_settings s = { .n = 0 };
@@ -500,6 +520,7 @@ int main(void)
 	test_lattice();
 	test_precedence();
 	test_managed_domains();
+	test_bad_hosts();
 	test_managed_rules();
 	test_places();
 	test_refused();
