@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -29,6 +30,7 @@
 
 #define ATTEMPTS 5
 #define BACKLOG 512
+#define LAST_WORDS_MS 1500
 
 /* --- before the start --- */
 
@@ -201,8 +203,10 @@ static int on_door(struct loop_source *source, _unused_ uint32_t events, _unused
 	char answer[256];
 	ssize_t n = recv(source->fd, answer, sizeof(answer), MSG_DONTWAIT);
 
-	if (n > 0)
+	if (n > 0) {
 		bell->attempts = 0;
+		bell->loop->done |= bell->ending;
+	}
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return 0;
 	drop(bell, source);
@@ -337,7 +341,6 @@ static void note_window(struct place *place)
 /* Its lock tells who looks at the registry that this session lives. */
 static bool write_place(struct doorbell *bell)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	_cleanup_str_ struct str text = { 0 };
 	char path[PATH_MAX];
 	struct err err;
@@ -350,7 +353,7 @@ static bool write_place(struct doorbell *bell)
 		return false;
 	snprintf(path, sizeof(path), "%s/wrapix/sessions/%s.json", bell->base, bell->place.id);
 	bell->record = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return bell->record >= 0 && fcntl(bell->record, F_SETLK, &lock) == 0 &&
+	return bell->record >= 0 && flock(bell->record, LOCK_EX | LOCK_NB) == 0 &&
 	       os_write_all(bell->record, text.s, text.len) == 0;
 }
 
@@ -370,14 +373,59 @@ void doorbell_watch(struct doorbell *bell, struct loop *loop)
 	wait_for_ring(bell);
 }
 
+/* Somebody has rung, and the daemon has not said yet that it has the socket. */
+static bool is_unheard(const struct doorbell *bell)
+{
+	struct pollfd p = { .fd = bell->listener.fd, .events = POLLIN };
+
+	if (bell->door.fd >= 0)
+		return bell->attempts > 0;
+	return bell->has_message || poll(&p, 1, 0) > 0;
+}
+
+/* The last words of a sandbox come just before its end: they are worth a moment, in a loop of our own. */
+static void hear_last_words(struct doorbell *bell)
+{
+	struct loop *loop = &bell->last;
+	struct err err;
+
+	if (!is_unheard(bell) || loop_init(loop, &err) < 0)
+		return;
+	bell->loop = loop;
+	bell->ending = true;
+	if (ticker_start(&bell->ticker, loop, on_tick, &err) == 0) {
+		struct loop_source *sources[] = { &bell->ready, &bell->door };
+		bool begun = false;
+
+		for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+			if (sources[i]->fd >= 0)
+				begun |= loop_add(loop, sources[i], EPOLLIN, &err) == 0;
+		if (!begun)
+			try_door(bell);
+		(void)loop_run(loop, LAST_WORDS_MS,
+			       &err); /* who has not answered by now will not */
+	}
+	ticker_stop(&bell->ticker);
+	loop_release(loop);
+}
+
 void doorbell_unwatch(struct doorbell *bell)
 {
 	if (!bell->loop)
 		return;
 	loop_remove(bell->loop, &bell->listener);
-	drop(bell, &bell->ready);
-	drop(bell, &bell->door);
+	loop_remove(bell->loop, &bell->ready);
+	loop_remove(bell->loop, &bell->door);
 	ticker_stop(&bell->ticker);
+	hear_last_words(bell);
+	for (size_t i = 0; i < 2; i++) {
+		struct loop_source *source = (struct loop_source *[]){ &bell->ready,
+								       &bell->door }[i];
+
+		if (source->fd >= 0)
+			close(source->fd);
+		source->fd = -1;
+	}
 	bell->loop = NULL;
 }
 

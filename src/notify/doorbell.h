@@ -33,6 +33,8 @@ struct doorbell {
 	char focus[12];         /* what the terminal reported last; "": nothing */
 	struct message message; /* our own words, until there is somebody to hear them */
 	bool has_message;
+	struct loop last; /* for the last words */
+	bool ending;      /* the supervisor waits for the daemon's answer */
 };
 
 /* Makes DIR/wrapix/notify/ID with its socket; sweeps what dead sessions left there. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -145,7 +146,8 @@ static bool look_at_place(int sessions_fd, const char *name)
 	if (len < 6 || strcmp(name + len - 5, ".json"))
 		return false;
 	fd = openat(sessions_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && !holder(fd) && fstat(fd, &st) == 0 &&
+	/* It may be our own: this lock, unlike a record lock, is not ours to take twice. */
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
 	    (st.st_size > 0 || time(NULL) - st.st_mtime > 60))
 		unlinkat(sessions_fd, name, 0);
 	return true;

@@ -153,7 +153,7 @@ static void door_free(struct door_conn *d)
 	while (*link != d)
 		link = &(*link)->next;
 	*link = d->next;
-	ticker_run(&d->hub->ticker, true);
+	hub_ticks(d->hub, true);
 	free(d);
 }
 

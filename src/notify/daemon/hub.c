@@ -35,6 +35,14 @@ void hub_note(struct hub *hub, const char *sender, const char *title, const char
 	hub->log(line);
 }
 
+/* To start a clock that runs would be to put its next tick off, for ever when it is done often enough. */
+void hub_ticks(struct hub *hub, bool on)
+{
+	if (hub->ticking != on)
+		ticker_run(&hub->ticker, on);
+	hub->ticking = on;
+}
+
 /* --- senders --- */
 
 struct sender *sender_new(struct hub *hub, int listener, const struct place *place, struct err *err)
@@ -61,7 +69,7 @@ struct sender *sender_new(struct hub *hub, int listener, const struct place *pla
 	}
 	s->next = hub->senders;
 	hub->senders = s;
-	ticker_run(&hub->ticker, true);
+	hub_ticks(hub, true);
 	return s;
 }
 
@@ -99,7 +107,7 @@ static void sweep(struct hub *hub)
 /* On demand: ends when nobody is left. */
 static void look_around(struct hub *hub)
 {
-	bool busy = hub->doors || job_busy(&hub->raise), senders = false;
+	bool busy = job_busy(&hub->raise), senders = false;
 
 	sweep(hub);
 	for (struct sender *s = hub->senders; s; s = s->next) {
@@ -110,7 +118,7 @@ static void look_around(struct hub *hub)
 		busy |= job_busy(&hub->webhooks[i]);
 	if (!busy && !senders)
 		hub->loop.done = hub->on_demand;
-	ticker_run(&hub->ticker, busy || senders || hub->on_demand);
+	hub_ticks(hub, busy || senders || hub->on_demand);
 }
 
 static void on_tick(struct ticker *ticker)

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Messages: another user's connection is refused, even where the directories let him in. Needs root. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # the library, and its variables; functions that check() calls by name
+. "$(dirname -- "$0")/../lib/system.sh"
+need_user
+[ "$(id -u)" = 0 ] || {
+	echo "1..0 # SKIP it needs root, to be two users"
+	exit 0
+}
+set_up
+notify=${wrapix%/cli/wrapix}/notify
+run=$tmp/run
+as_user mkdir -m 700 "$run"
+user_env() { as_user env XDG_RUNTIME_DIR="$run" DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere "$@"; }
+as_user touch "$tmp/pid"
+user_env sh -c 'echo $$ >"$1"; exec "$2"' sh "$tmp/pid" "$notify/daemon/wrapix-notifyd" >"$tmp/log/daemon" 2>&1 &
+await test -S "$run/wrapix/notify.sock"
+started=$(cat "$tmp/pid")
+counts() { user_env "$notify/daemon/wrapix-notifyd" --status --json | sed 's/.*"'"$1"'":\([0-9]*\).*/\1/'; }
+counted() { [ "$(counts "$1")" = "$2" ]; }
+# Root is another user here, and no directory keeps him out.
+as_root() { XDG_RUNTIME_DIR=$run "$notify/wrapix-notify" "$@"; }
+
+check "another user's client ends with 0" as_root x
+check "... and is refused" await counted refused 1
+check "... and nothing was received" counted received 0
+user_env "$notify/wrapix-notify" mine
+check "the user's own is taken" await counted received 1
+chmod 711 "$home/.." "$tmp" "$run" "$run/wrapix" && chmod 666 "$run/wrapix/notify.sock"
+setpriv --reuid 65534 --regid 65534 --clear-groups env XDG_RUNTIME_DIR="$run" "$notify/wrapix-notify" theirs
+check "nobody is refused as well, where every mode is open" await counted refused 2
+check "... and still only one was received" counted received 1
+XDG_RUNTIME_DIR=$run "$notify/daemon/wrapix-notifyd" --status >"$tmp/log/status" 2>&1
+check "the daemon's door is closed to others, too" fails grep -q counts "$tmp/log/status"
+
+# Inside a sandbox that the user gave the whole directory: the socket for lines works, the door does not.
+(cd "$project" && user_env "$wrapix" run --network none --mount "$run:/outside" -- sh -c "XDG_RUNTIME_DIR=/outside $notify/daemon/wrapix-notifyd --status" \
+	>"$tmp/log/inside" 2>&1)
+check "nor is it open to a sandbox that was given the directory" fails grep -q counts "$tmp/log/inside"
+finish
