@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The root while it is built: root.c has its beginning and its end, root_ops.c the plan's operations. */
+#pragma once
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "engine/native/native.h"
+
+struct root {
+	const struct child *child;
+	int fd, scratch;
+	int slash; /* the host's '/', cloned before ours lay on top of it; -1: no operation wants it */
+	dev_t dev, scratch_dev;
+	int n_scratch;
+	const char
+		*kept; /* where a directory of ours on the host stands: names may be made in it */
+	/* The directory that the last operation worked in: most work in the same one. */
+	char parent_path[PATH_MAX];
+	int parent;
+	bool parent_own;
+};
+
+/* The operation wants the host's '/' itself. */
+bool root_op_is_slash(const struct op *op);
+/* The clone of it, with the operation's flags; it can be had once. A descriptor or -errno. */
+int root_clone_slash(struct root *root, const struct op *op);
+
+/* Carries one operation out. */
+int root_do(struct root *root, const struct op *op, struct err *err);
