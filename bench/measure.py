@@ -51,7 +51,8 @@ def parts(lab, rounds):
     tools = ["--mount", f"{lab.path('bin')}:{TOOLS}:ro"]
     stamp = [f"{TOOLS}/stamp"]
     runners = {"exec": [lab.path("bin", "stamp")],
-               "wrapix none": [*lab.run_words("none", workspace, *tools), *stamp]}
+               "wrapix none": [*lab.run_words("none", workspace, *tools), *stamp],
+               "wrapix none, copy-on-write": [*lab.run_words("none", workspace, "--workspace", "cow", *tools), *stamp]}
     if lab.bwrap:
         plan = lab.plan("none", workspace, *tools)
         runners["bwrap none"] = bwrap.equal(lab.bwrap, plan, contents(lab, "parts"), stamp)
@@ -124,7 +125,8 @@ def places(lab, workspace, command):
     tools = ["--mount", f"{lab.path('bin')}:{TOOLS}:ro"]
     inside = [f"{TOOLS}/lap", *command]
     outside = ["/usr/bin/env", "-C", workspace, lab.path("bin", "lap"), *command]
-    runners = {"outside": outside, "wrapix": [*lab.run_words("none", workspace, *tools), *inside]}
+    runners = {"outside": outside, "wrapix": [*lab.run_words("none", workspace, *tools), *inside],
+               "wrapix copy-on-write": [*lab.run_words("none", workspace, "--workspace", "cow", *tools), *inside]}
     if lab.bwrap:
         plan = lab.plan("none", workspace, *tools)
         # No contents by descriptor here: these places are started once, by subprocess.

@@ -121,6 +121,14 @@ void workspace_watch(struct workspace *workspace, struct loop *loop, const struc
 		on_full(ctx, err.msg); /* it is not limited, then */
 }
 
+static void fsync_name(int dir, const char *name)
+{
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		fsync(fd);
+}
+
 /* A copy of the supervisor that must hold nothing of it. */
 _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 {
@@ -138,6 +146,7 @@ _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 	setsid();
 	os_reset_signals();
 	(void)!nice(5);
+	fsync_name(cow->dir, "meta"); /* nobody waits for it here */
 	/* Each that is missing only means that less is merged, and more is asked. */
 	manifest_write(cow, &err);
 	base_write(cow, &err);

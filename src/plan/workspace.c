@@ -111,8 +111,10 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 	plan->move_dirs = host->cow_overlay && host->seccomp_notify;
 	if (!host->cow_overlay)
 		strv_addf(&plan->arena, &plan->says,
-			  "overlayfs cannot be used here, so the project is copied, which takes "
-			  "time and room ('wrapix doctor' says why)");
+			  "overlayfs cannot be used here (it needs Linux 5.11, and a file system "
+			  "with user attributes for '%s' or /var/tmp), so the project is copied, "
+			  "which takes time and room",
+			  plan->cow_base);
 }
 
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,

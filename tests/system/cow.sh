@@ -314,6 +314,28 @@ cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M
 check "--disk ends a session that takes more" is "$rc $(grep -c 'limit reached: the changes take' "$err")" "137 1"
 check "... and keeps what it changed" is "$("$wrapix" diff --name-only)" big
 
+# --- without overlayfs: a file system without user attributes, for the state and for /var/tmp ---
+reset
+mkdir d
+echo a >d/a
+echo b >b
+cat >"$tmp/copy.sh" <<'EOF'
+"$wrapix" run --workspace cow --network none -- sh -c 'echo A >d/a; rm b; mv d e; echo n >n'
+echo mine >mine
+"$wrapix" diff --name-only
+"$wrapix" apply
+cat e/a n mine
+"$wrapix" diff --name-only
+"$wrapix" undo
+cat d/a b mine
+EOF
+mkdir -p "$state"
+rc=0
+wrapix=$wrapix unshare --user --map-current-user --mount --keep-caps sh -ec "mount -t ramfs none '$state'
+	mount -t ramfs none /var/tmp; exec setpriv --inh-caps=-all --ambient-caps=-all sh '$tmp/copy.sh'" >"$out" 2>"$err" || rc=$?
+check "the project is copied, and it says so" has "$err" "so the project is copied"
+check "... diff, apply and undo are the same" is "$rc $(sed '/taken/d' "$out" | tr '\n' ' ')" "0 b d/a e/a n A n mine a b mine "
+
 # --- configuration ---
 reset
 echo '{"workspace": "cow"}' >wrapix.json

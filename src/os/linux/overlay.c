@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
@@ -84,7 +85,26 @@ static bool probe_in(int dir, const char *path)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool overlay_probe(const char *base)
+/* What a result holds for: this kernel, and this file system. */
+static void describe(const char *base, char *ret, size_t size)
+{
+	struct utsname kernel = { 0 };
+	struct stat st = { 0 };
+
+	uname(&kernel);
+	stat(base, &st);
+	snprintf(ret, size, "%s %s %llx\n", kernel.release, kernel.version,
+		 (unsigned long long)st.st_dev);
+}
+
+static bool is_remembered(const char *file, const char *wanted)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return os_read_file_at(AT_FDCWD, file, 1024, &text, NULL) == 0 && !strcmp(text, wanted);
+}
+
+static bool try_in(const char *base)
 {
 	char path[PATH_MAX];
 	_cleanup_close_ int dir = -1;
@@ -97,4 +117,26 @@ bool overlay_probe(const char *base)
 	works = dir >= 0 && probe_in(dir, path);
 	os_remove_tree(AT_FDCWD, path);
 	return works;
+}
+
+/* Trying takes milliseconds, because the kernel syncs the file system when an overlay goes. That it
+ * works is remembered; should that have changed, the mount itself fails and says so. */
+bool overlay_probe(const char *base)
+{
+	char wanted[256], file[PATH_MAX];
+	int fd;
+
+	if (snprintf(file, sizeof(file), "%s/.overlay", base) >= (int)sizeof(file))
+		return false;
+	describe(base, wanted, sizeof(wanted));
+	if (is_remembered(file, wanted))
+		return true;
+	if (!try_in(base))
+		return false;
+	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		(void)os_write_all(fd, wanted, strlen(wanted)); /* or it is tried again */
+		close(fd);
+	}
+	return true;
 }

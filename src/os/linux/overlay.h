@@ -10,5 +10,6 @@
  */
 int overlay_mount(int lower, int upper, int work);
 
-/* True when a directory at base, which exists, can hold the changes: tried in a child, by mounting. */
+/* True when a directory at base, which exists, can hold the changes: tried in a child, by
+ * mounting, and remembered there. */
 bool overlay_probe(const char *base);
