@@ -76,8 +76,8 @@ rm .claude/settings.local.json
 # --- while a command runs ---
 rules() { printf '{"permissions": {"deny": ["Edit(/never)", "Edit(/%s)"]}}' "$1"; }
 rules a >.claude/settings.json
-mkfifo ready
-"$wrapix" exec -c 'echo >b; echo x >ready; until echo >a; do sleep 0.01; done; echo x >ready; while echo >b; do sleep 0.01; done; echo x >ready
+mkfifo ready open tighter
+"$wrapix" exec -c 'echo >b; echo x >ready; until echo >a; do sleep 0.01; done; echo x >open; while echo >b; do sleep 0.01; done; echo x >tighter
 	until test -e stop; do echo >never; done' >"$tmp/log/out" 2>"$tmp/log/err" &
 started=$!
 hear ready
@@ -88,9 +88,9 @@ await grep -q 'still in force' "$tmp/log/err"
 check "half a file changes nothing, and it is said" absent a
 : >.claude/settings.json
 rules b >.claude/settings.new && mv .claude/settings.new .claude/settings.json
-hear ready
+hear open
 check "a new file lets the command do what it allows" exists a
-hear ready # comes once b is refused
+hear tighter # comes once b is refused
 check "and takes away what it denies" has "$tmp/log/err" 'b: Permission denied'
 i=0
 while [ $i -lt 300 ]; do
