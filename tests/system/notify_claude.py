@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""A real Claude Code in a sandbox: its own hooks reach the desktop. It stops at a question for permission, and later at
+the end of its turn. The provider is the tests' own and runs inside; see claude.sh."""
+import os
+import shutil
+
+from desktop import *
+
+have("dbus-daemon", "dunst", "Xvfb", "tmux", "node")
+claude = os.environ.get("WRAPIX_TEST_CLAUDE", "")
+if not claude:
+    have("claude that ./test installs (WRAPIX_TEST_CLAUDE)")
+start_bus()
+start_x()
+start_dunst()
+here = os.path.dirname(os.path.abspath(__file__))
+kit = os.path.join(TMP, "kit")
+os.mkdir(kit)
+for file in here + "/../lib/fake-anthropic.mjs", here + "/claude/with-api":
+    shutil.copy(file, kit)
+real = os.path.realpath(claude)
+ENV["ANTHROPIC_API_KEY"] = "sk-ant-test-0123456789-abcdefghij-0123456789"
+ENV["PATH"] = os.path.dirname(claude) + ":" + ENV["PATH"]
+run = (f"{WRAPIX} run --network none --mount {kit}:/kit:ro --mount {real}:/claude.real:ro --env ANTHROPIC_API_KEY "
+       "--env CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 --agent claude -- sh /kit/with-api /claude.real "
+       "--permission-mode default")
+
+
+def screen_has(text):
+    return wait(lambda: text in tmux("capture-pane", "-p"), 60)
+
+
+tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", run)
+check("the prompt opens", screen_has("❯"), tmux("capture-pane", "-p"))
+tmux("send-keys", "-l", "make the file")
+screen_has("make the file")
+tmux("send-keys", "Enter")
+check("it asks for permission", screen_has("Do you want to"), tmux("capture-pane", "-p"))
+wait(lambda: displayed() >= 1, 60)
+texts = [(one["summary"], one["body"]) for one in history()]
+check("its Notification hook is on the desktop, with the real reason", any("permission" in text for _, text in texts),
+      texts, outcomes(), tmux("capture-pane", "-p"))
+check("... under its name and the session's", texts and texts[0][0] == "Claude Code (project)", texts)
+tmux("send-keys", "Enter")
+check("the turn completes", screen_has("The file is there."), tmux("capture-pane", "-p"))
+wait(lambda: displayed() >= 1, 60)
+texts = [(one["summary"], one["body"]) for one in history()]
+check("its Stop hook is there, with its last words", texts and texts[0][1] == "The file is there.", texts)
+finish()
