@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -300,6 +301,17 @@ bool cow_is_empty(const struct cow *cow)
 	return empty;
 }
 
+/* A tree may be as deep as the sandbox liked, and each level takes a descriptor. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int cow_remove(struct cow *cow, struct err *err)
 {
 	_cleanup_close_ int base = open_dir(AT_FDCWD, cow->base);
@@ -307,6 +319,7 @@ int cow_remove(struct cow *cow, struct err *err)
 
 	if (base < 0 || cow->dir < 0)
 		return err_errno(err, base < 0 ? -base : EBADF, "removing '%s'", cow->id);
+	allow_descriptors();
 	open_up_tree(cow->dir);
 	r = os_remove_tree(base, cow->id);
 	return r < 0 ? err_errno(err, -r, "removing '%s/%s'", cow->base, cow->id) : 0;

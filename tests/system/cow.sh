@@ -308,6 +308,20 @@ check "... applied" is "$rc $(wc -l <empty/a) $(cat back/deep/c) $(cat b) $(find
 wx undo
 check "... and undone" is "$rc $(git status --short)" "0 "
 
+# --- a tree as deep as it goes ---
+reset
+cow 'python3 -c "
+import os
+for i in range(1500):
+    os.mkdir(\"d\"); os.chdir(\"d\")
+open(\"f\", \"w\").close()"; echo x >x'
+wx diff --name-only
+check "a tree that is too deep is said, and the rest shown" is "$rc $(grep -cx x "$out")" "0 1"
+wx apply
+check "... and left out" is "$rc $(cat x)" "1 x"
+wx discard --yes
+check "... and removed" is "$rc $(find "$state/cow" -mindepth 1 -maxdepth 1 -type d)" "0 "
+
 # --- the room that changes take ---
 reset
 cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M
