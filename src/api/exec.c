@@ -93,6 +93,7 @@ static int fill_spec(struct exec *x, struct err *err)
 		exec_say(x, x->hooks.on_warning, x->config.warnings.v[i]);
 	for (size_t i = 0; i < notes.lines.len; i++)
 		exec_say(x, x->hooks.on_warning, notes.lines.v[i]);
+	x->exec_spec.files.watched = x->request.watch_reads;
 	x->spec.exec = &x->exec_spec;
 	return r;
 }
@@ -121,6 +122,13 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	return r;
 }
 
+struct fix_place exec_fix_place(const struct exec *x)
+{
+	return (struct fix_place){
+		.dialect = FIX_SRT, .file = x->settings, .home = x->place.home, .cwd = x->place.cwd
+	};
+}
+
 static int exit_status(int wait_status)
 {
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -147,9 +155,11 @@ static void on_event(void *ctx, enum engine_event event, int value)
 					     [EVENT_CONTINUED] = "continued",
 					     [EVENT_LIMIT] = "limit reached:",
 					     [EVENT_EXITED] = "ended with status" };
-	const struct exec *x = ctx;
+	struct exec *x = ctx;
 	char text[64];
 
+	if (event == EVENT_LIMIT)
+		exec_on_limit(x, (unsigned)value);
 	snprintf(text, sizeof(text), "%s %d", names[event],
 		 event == EVENT_EXITED ? exit_status(value) : value);
 	exec_say(x, x->hooks.on_debug, text);
@@ -165,21 +175,29 @@ static void on_loop(void *ctx, struct loop *loop)
 		config_watch_stop(&x->watch);
 }
 
-/* The registry does not list single commands; the log is there once something was refused. */
-static void open_log(struct exec *x, char id[SESSION_ID_MAX])
+static void on_log_opened(void *ctx)
 {
-	static const struct event_log_hooks none = { 0 };
+	((struct exec *)ctx)->logged = true;
+}
+
+/* The registry does not list single commands; the log is there once something was refused. */
+static void open_log(struct exec *x)
+{
+	const struct event_log_hooks hooks = { .opened = on_log_opened,
+					       .denied = exec_on_line,
+					       .ctx = x };
 	const struct session_info about = {
-		.id = id,
+		.id = x->id,
 		.name = x->plan.name,
 		.dir = x->plan.project,
 		.engine = (char *)engine_name(x->plan.engine),
 		.network = (char *)net_mode_name(x->plan.net),
 		.command = (char *)x->request.command,
 	};
+	const struct fix_place place = exec_fix_place(x);
 
-	session_new_id(id);
-	event_log_init(&x->log, x->host.state_home, &about, &none);
+	session_new_id(x->id);
+	event_log_init(&x->log, x->host.state_home, &about, &place, &hooks);
 }
 
 int exec_run(struct exec *x, int *ret_status, struct err *err)
@@ -194,13 +212,12 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.on_live = exec_on_live,
 		.ctx = x,
 	};
-	char id[SESSION_ID_MAX];
 	int r, status = 0;
 
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
-	open_log(x, id);
-	r = native_run(&x->plan, &(struct engine_session){ .id = id }, &hooks, &status, err);
+	open_log(x);
+	r = native_run(&x->plan, &(struct engine_session){ .id = x->id }, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	if (r == 0)
 		*ret_status = x->lost_control ? 1 : exit_status(status);
@@ -210,6 +227,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 void exec_release(struct exec *x)
 {
 	exec_release_update(x);
+	owners_release(&x->owners);
 	plan_release(&x->plan);
 	host_release(&x->host);
 	file_rules_release(&x->exec_spec.files);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "guard/config_watch.h"
+#include "net/owner.h"
 #include "session/events.h"
 #include "spec/claude.h"
 #include "spec/srt.h"
@@ -17,9 +18,12 @@ struct exec_hooks {
 	void (*on_warning)(void *ctx, const char *text);
 	/* What holds less here than it could, or less because the settings ask for that. */
 	void (*on_weaker)(void *ctx, const char *text);
-	/* Something was refused: a line for a person, and the same as one JSON object. Nothing that
-	 * ignoreViolations names comes here. */
-	void (*on_violation)(void *ctx, const char *line, const char *json);
+	/* Something was refused, each time that it is: also as a line of sandbox-runtime's form.
+	 * Nothing that ignoreViolations names comes here. */
+	void (*on_denied)(void *ctx, const struct denial *denial, const char *line);
+	/* The same as a line of the event log (docs/events.md), in which the same within a second is
+	 * counted. */
+	void (*on_line)(void *ctx, const char *line);
 	/* New settings came, and hold (why NULL) or do not. control: by the descriptor. */
 	void (*on_settings)(void *ctx, bool control, const char *why);
 	/* What happens, for the curious. */
@@ -36,7 +40,8 @@ struct exec_request {
 	int control_fd;      /* brings new settings; -1: none */
 	int *pass_fds;       /* that the command gets besides 0, 1 and 2 */
 	size_t n_pass_fds;
-	bool debug; /* tell programs so */
+	bool debug;       /* tell programs so */
+	bool watch_reads; /* every read that is refused is to be reported */
 };
 
 struct exec {
@@ -47,12 +52,15 @@ struct exec {
 	char *settings; /* absolute */
 	struct srt_config config;
 	struct strv watched; /* the settings files */
-	struct strv claude;  /* those of Claude Code's that were read, and said something */
+	char *local; /* where Claude Code's local settings are, present or not; NULL: srt's */
+	struct strv claude; /* those of Claude Code's that were read, and said something */
 	struct spec spec;
 	struct exec_spec exec_spec;
 	struct host host;
 	struct plan plan;
+	char id[SESSION_ID_MAX];
 	struct event_log log;
+	struct owners owners; /* who was refused something lately */
 	struct loop *loop;
 	struct config_watch watch;
 	struct engine_live *live;
@@ -60,6 +68,7 @@ struct exec {
 	bool lost_control;           /* before the first line: the command is ended */
 	struct loop_source patience; /* until it is killed */
 	bool got_line;
+	bool logged; /* there is a log */
 };
 
 /*
@@ -72,3 +81,5 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 /* To the end of the command. ret_status is an exit status, 128+n when signal n killed it. */
 int exec_run(struct exec *x, int *ret_status, struct err *err);
 void exec_release(struct exec *x);
+/* Whose settings would allow what is refused. */
+struct fix_place exec_fix_place(const struct exec *x);

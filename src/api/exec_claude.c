@@ -37,6 +37,8 @@ static const char *missing_now(const struct exec *x, const struct claude_files *
 
 static void remember(struct exec *x, const struct claude_files *files)
 {
+	if (!x->local)
+		x->local = arena_strdup(&x->arena, files->local);
 	for (size_t i = 0; i < files->n; i++)
 		if (says_something(&files->sources[i]) &&
 		    !strv_has(&x->claude, files->sources[i].path))

@@ -5,14 +5,17 @@
 #include "api/exec.h"
 
 struct net_event;
-struct access_event;
+struct denial;
 
 /* Calls fn, if there is one. */
 void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text);
 
 /* Hooks of the engine: exec_violation.c */
 void exec_on_network(void *ctx, const struct net_event *event);
-void exec_on_denied(void *ctx, const struct access_event *event);
+/* Of the log: a line about a refusal. */
+void exec_on_line(void *ctx, const char *line);
+void exec_on_limit(struct exec *x, unsigned hits);
+void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid);
 
 /* exec_claude.c: Claude Code's settings as srt's. With 'live' a file that was there and is gone, or
  * empty, keeps the old rules in force. */

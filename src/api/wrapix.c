@@ -12,6 +12,7 @@
 #include "api/identity.h"
 #include "api/messages.h"
 #include "api/workspace.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "keys/agent.h"
@@ -413,18 +414,27 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	       struct err *err)
 {
 	const struct wrapix_plan *plan = observer->plan;
-	struct event_log_hooks log_hooks = { on_log_opened, on_log_failed, observer };
+	struct event_log_hooks log_hooks = { .opened = on_log_opened,
+					     .failed = on_log_failed,
+					     .ctx = observer };
 	struct engine_session session = { .id = observer->id };
 	struct strv says = { 0 };
 	struct arena arena = { 0 };
 	struct session_info about;
+	struct fix_place place;
 	int r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id, err);
 
 	if (r < 0)
 		return r;
 	session.layers = workspace_layers(&observer->workspace);
 	about = describe(observer, &arena);
-	event_log_init(&observer->log, plan->host.state_home, &about, &log_hooks);
+	place = (struct fix_place){
+		.dialect = FIX_RUN,
+		.file = path_join(&arena, plan->plan.project, "wrapix.json"),
+		.home = plan->host.home,
+		.cwd = plan->plan.project,
+	};
+	event_log_init(&observer->log, plan->host.state_home, &about, &place, &log_hooks);
 	if (messages_make(&observer->messages, plan, observer->id,
 			  &(struct doorbell_hooks){ on_messages_failed, observer },
 			  &observer->no_messages) == 0)

@@ -63,3 +63,8 @@ int json_check_type(const struct json_at *at, struct json_object *value, enum js
 /* Adds s with its quotes as a JSON string; controls and what a terminal would hide are \u escapes,
  * so the text is also safe to look at. */
 void json_add_string(struct str *out, const char *s);
+/* Adds "key": to an object that is being written, with a comma where one belongs. */
+void json_add_key(struct str *out, const char *key);
+/* A whole member; nothing where the value is NULL. */
+void json_add_member(struct str *out, const char *key, const char *value);
+void json_add_count(struct str *out, const char *key, uint64_t value);

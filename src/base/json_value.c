@@ -132,3 +132,22 @@ void json_add_string(struct str *out, const char *s)
 	}
 	str_add(out, "\"");
 }
+
+void json_add_key(struct str *out, const char *key)
+{
+	str_addf(out, "%s\"%s\":", out->len && out->s[out->len - 1] != '{' ? "," : "", key);
+}
+
+void json_add_member(struct str *out, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	json_add_key(out, key);
+	json_add_string(out, value);
+}
+
+void json_add_count(struct str *out, const char *key, uint64_t value)
+{
+	json_add_key(out, key);
+	str_addf(out, "%llu", (unsigned long long)value);
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/opt.h"
+#include "cli/denials.h"
 #include "spec/spec.h"
 #include "wrapix.h"
 
@@ -61,21 +62,6 @@ struct main_args {
 	bool version;
 };
 extern const struct opt main_opts[];
-
-/* What the network refused during a run, to be told at its end. */
-struct denials {
-	struct {
-		char text[320];
-		unsigned long count;
-	} v[8];
-	size_t n;
-	unsigned long others; /* that found no place */
-	char log[32];         /* the session whose log has them all; "": there is none */
-};
-/* A flood of denials is counted, not stored. */
-void denials_add(struct denials *denials, const char *text);
-/* "wrapix: refused TEXT (N times)", each, on standard error. */
-void denials_print(const struct denials *denials);
 
 /* What each subcommand's options fill. */
 struct run_args {

@@ -22,6 +22,8 @@ struct speaker {
 	int report;      /* --violations; -1: none */
 	size_t reported; /* bytes of it */
 	bool debug;
+	bool annotate; /* an agent reads the command's standard error */
+	struct fix_place place;
 	struct denials denials;
 };
 
@@ -87,24 +89,44 @@ static void on_weaker(void *ctx, const char *text)
 		on_warning(ctx, text);
 }
 
-static void on_violation(void *ctx, const char *line, const char *json)
+/* Each time; a flood costs no more than counting. */
+static void on_denied(void *ctx, const struct denial *denial, const char *line)
+{
+	struct speaker *s = ctx;
+	_cleanup_str_ struct str text = { 0 }, change = { 0 };
+	struct arena arena = { 0 };
+	struct fix fix;
+
+	if (s->debug)
+		say(s, "debug", "[SandboxDebug] ", line);
+	fix_make(&arena, denial, &s->place, &fix);
+	denial_add_act(&text, denial, s->place.home);
+	str_add(&text, ": ");
+	denial_add_why(&text, denial);
+	fix_add_text(&change, &fix);
+	if (fix.risk)
+		str_addf(&change, " (careful: %s)", fix.risk);
+	denials_add(&s->denials, text.s, fix.key ? change.s : NULL);
+	if (s->annotate)
+		denials_add_line(&s->denials, line, fix.key ? change.s : NULL);
+	arena_release(&arena);
+}
+
+static void on_line(void *ctx, const char *line)
 {
 	struct speaker *s = ctx;
 	_cleanup_str_ struct str out = { 0 };
 
 	if (s->report == STDERR_FILENO || s->args->json)
-		say_line(json);
+		say_line(line);
 	/* A command that is refused for ever must not fill the disk. */
-	if (s->report > STDERR_FILENO && s->reported < REPORT_MAX) {
-		str_addf(&out, "%s\n", json);
-		s->reported += out.len;
-		if (s->reported >= REPORT_MAX)
-			str_add(&out, "{\"type\":\"truncated\"}\n");
-		(void)os_write_all(s->report, out.s, out.len);
-	}
-	if (s->debug)
-		say(s, "debug", "[SandboxDebug] ", line);
-	denials_add(&s->denials, str_starts(line, "deny ") ? line + 5 : line);
+	if (s->report <= STDERR_FILENO || s->reported >= REPORT_MAX)
+		return;
+	str_addf(&out, "%s\n", line);
+	s->reported += out.len;
+	if (s->reported >= REPORT_MAX)
+		str_add(&out, "{\"type\":\"truncated\"}\n");
+	(void)os_write_all(s->report, out.s, out.len);
 }
 
 static void on_settings(void *ctx, bool control, const char *why)
@@ -130,12 +152,14 @@ static void on_settings(void *ctx, bool control, const char *why)
 	say(s, "warning", "", "The previous config is still in force.");
 }
 
-/* At the end, unless a report was asked for; srt says nothing of itself. */
-static void tell_denials(const struct speaker *s)
+/* At the end, unless a report was asked for; srt says nothing of itself to people. */
+static void tell_denials(struct speaker *s)
 {
-	if (s->args->srt || s->report >= 0 || s->args->json)
-		return;
-	denials_print(&s->denials);
+	if (s->annotate)
+		denials_annotate(&s->denials);
+	else if (!s->args->srt && s->report < 0 && !s->args->json)
+		denials_print(&s->denials, NULL);
+	denials_release(&s->denials);
 }
 
 /* --- errors --- */
@@ -248,17 +272,20 @@ static int open_report(struct speaker *s, struct exec_request *request)
 
 static int run(struct speaker *s, const struct exec_request *request)
 {
-	const struct exec_hooks hooks = { on_warning,  on_weaker, on_violation,
+	const struct exec_hooks hooks = { on_warning,  on_weaker, on_denied, on_line,
 					  on_settings, on_debug,  s };
 	_cleanup_str_ struct str why = { 0 };
 	struct err err = { 0 };
 	struct exec x;
 	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
 
-	if (r == 0 && s->args->plan)
+	if (r == 0 && s->args->plan) {
 		(s->args->json ? plan_print_json : plan_print)(&x.plan, stdout);
-	else if (r == 0)
+	} else if (r == 0) {
+		s->place = exec_fix_place(&x);
 		r = exec_run(&x, &status, &err);
+		snprintf(s->denials.log, sizeof(s->denials.log), "%s", x.logged ? x.id : "");
+	}
 	if (r < 0)
 		status = why.len ? fail_settings(s, why.s) : fail(s, &err);
 	for (size_t i = 0; i < x.config.unused.len && s->debug; i++) {
@@ -285,6 +312,14 @@ static int choose_settings(const struct speaker *s, struct arena *arena, struct 
 	return CLI_GO_ON;
 }
 
+/* Claude Code says so to what its tools start; what they print is read by the model. */
+static bool is_agent(void)
+{
+	const char *value = getenv("CLAUDECODE");
+
+	return value && !strcmp(value, "1");
+}
+
 int exec_main(const struct exec_args *args)
 {
 	const char *debug = getenv("SRT_DEBUG");
@@ -300,6 +335,8 @@ int exec_main(const struct exec_args *args)
 
 	s.debug = args->debug || (debug && *debug);
 	request.debug = s.debug;
+	request.watch_reads = args->watch;
+	s.annotate = args->annotate || is_agent();
 	if (!(args->string && *args->string) && (!args->words || !args->words[0]))
 		return fail_text(&s, args->srt
 					     ? "No command specified. Use -c <command> or provide "
@@ -372,6 +409,14 @@ static int cmd_exec(int argc, char **argv)
 	return status;
 }
 
+static const char *const *exec_report_words(const char *name)
+{
+	static const char *const words[] = { "reads", NULL };
+
+	(void)name;
+	return words;
+}
+
 #define STRING(field) .kind = OPT_STRING, .offset = offsetof(struct exec_args, field)
 
 static const struct opt opts[] = {
@@ -392,6 +437,11 @@ static const struct opt opts[] = {
 	{ 0, "violations", "FILE", STRING(violations), .complete = COMPLETE_FILE,
 	  .help = "write what was refused to FILE, or '-' for standard error, one JSON object a "
 		  "line" },
+	{ 0, "report", "WHAT", STRING(watch), .words = exec_report_words,
+	  .complete = COMPLETE_WORDS,
+	  .help = "'reads': report every read that is refused; costs some microseconds a file" },
+	{ 0, "annotate", FLAG(exec_args, annotate),
+	  .help = "append what was refused to standard error, for an agent" },
 	{ 0, "pass-fd", "FD", .kind = OPT_CALL, .call = set_fd, .repeat = true,
 	  .help = "let the command have this descriptor; repeatable" },
 	{ 0, "json", FLAG(exec_args, json),

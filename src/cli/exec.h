@@ -9,9 +9,10 @@ struct exec_args {
 	const char *settings, *string, *violations;
 	const char *from;    /* whose settings: "srt", "claude"; NULL: as the place has them */
 	const char *project; /* of Claude Code's; NULL: looked for */
-	bool debug, json, version;
-	bool encoded;   /* string has %XX */
-	int control_fd; /* -1: none */
+	bool debug, json, version, annotate;
+	bool encoded;      /* string has %XX */
+	const char *watch; /* --report: "reads"; NULL */
+	int control_fd;    /* -1: none */
 	int pass_fds[EXEC_PASS_MAX];
 	size_t n_pass_fds;
 	char **words; /* the command, NULL-terminated; NULL: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapix log: what a session did on the network and what it was denied, while it runs and after. */
+/* wrapix log: what a session did on the network and what it was refused, while it runs and after. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -81,6 +81,22 @@ static bool is_denial(struct json_object *event)
 	return type && !strcmp(type, "deny");
 }
 
+/* Who asks for refusals wants to know how they would be none. */
+static void add_fix(struct str *line, struct json_object *event)
+{
+	struct fix fix;
+
+	if (!fix_read(event, &fix))
+		return;
+	str_add(line, fix.key ? "\n    to allow it: " : "\n    ");
+	fix_add_text(line, &fix);
+	if (fix.risk) {
+		str_add(line, " (careful: ");
+		str_add_escaped(line, fix.risk);
+		str_add(line, ")");
+	}
+}
+
 static void print_event(struct view *view, struct json_object *event)
 {
 	bool header = event_is_header(event);
@@ -94,6 +110,8 @@ static void print_event(struct view *view, struct json_object *event)
 		event_add_json(&line, event);
 	} else {
 		event_add_text(&line, event);
+		if (view->args->denied)
+			add_fix(&line, event);
 		if (header) {
 			str_add(&line, "\n");
 			event_add_titles(&line);
@@ -263,7 +281,9 @@ static int cmd_log(int argc, char **argv)
 static const struct opt opts[] = {
 	{ 'f', "follow", FLAG(log_args, follow),
 	  .help = "go on with what happens, until the session ends" },
-	{ 0, "denied", FLAG(log_args, denied), .help = "only what was denied" },
+	{ 0, "violations", FLAG(log_args, denied),
+	  .help = "only what was refused, and what would allow it" },
+	{ 0, "denied", FLAG(log_args, denied), .help = "the same" },
 	{ 0, "json", FLAG(log_args, json), .help = "print the events as JSON, one a line" },
 	HELP,
 	{ .kind = OPT_END },
@@ -273,13 +293,14 @@ const struct command command_log = {
 	.name = "log",
 	.section = SECTION_SESSIONS,
 	.usage = "log [SESSION] [options]",
-	.summary = "show what a session did on the network, and what it was denied",
+	.summary = "show what a session did on the network, and what it was refused",
 	.description = "Prints the events of a session, running or ended: who talked to whom on a "
-		       "filtered network, what was refused and why. SESSION is an id or a name; "
+		       "filtered network, what was refused and why, files included. SESSION is an "
+		       "id or a name; "
 		       "without one it is the latest of this directory, else the latest of all.",
 	.examples = EXAMPLES("wrapix log", "what the latest session here did",
-			     "wrapix log -f --denied site",
-			     "what the session 'site' is denied, as it happens"),
+			     "wrapix log -f --violations site",
+			     "what the session 'site' is refused, as it happens"),
 	.syntax = { opts, .max = 1, .operand = "SESSION", .complete = COMPLETE_SESSION },
 	.run = cmd_log,
 };

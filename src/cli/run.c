@@ -72,39 +72,6 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 	return args->resume ? set_resumed(args, rest.n_operands > 0) : CLI_GO_ON;
 }
 
-void denials_add(struct denials *denials, const char *text)
-{
-	size_t i = 0;
-
-	while (i < denials->n && strcmp(denials->v[i].text, text))
-		i++;
-	if (i == ARRAY_LEN(denials->v)) {
-		denials->others++;
-		return;
-	}
-	if (i == denials->n)
-		snprintf(denials->v[denials->n++].text, sizeof(denials->v[i].text), "%s", text);
-	denials->v[i].count++;
-}
-
-void denials_print(const struct denials *denials)
-{
-	for (size_t i = 0; i < denials->n; i++)
-		fprintf(stderr, "wrapix: refused %s (%lu times)\n", denials->v[i].text,
-			denials->v[i].count);
-	if (denials->others)
-		fprintf(stderr, "wrapix: and %lu more\n", denials->others);
-}
-
-static void tell_denials(const struct denials *denials)
-{
-	denials_print(denials);
-	if (denials->n)
-		fprintf(stderr, "hint: --allow HOST[:PORT] opens a host%s%s%s\n",
-			denials->log[0] ? "; see 'wrapix log " : "", denials->log,
-			denials->log[0] ? "'" : "");
-}
-
 /* What happens around the command, in one line each; silent where all is as usual. */
 static void on_event(void *ctx, const struct wrapix_event *event)
 {
@@ -125,7 +92,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
 		break;
 	case WRAPIX_DENIED:
-		denials_add(&args->denials, text.s);
+		denials_add(&args->denials, text.s, NULL);
 		break;
 	case WRAPIX_RULE:
 		if (args->verbose)
@@ -208,7 +175,8 @@ static int run_plan(struct run_args *args)
 		return status;
 	if (wrapix_plan_run(plan, on_event, args, &status, &error) < 0)
 		status = cli_fail_public(&error);
-	tell_denials(&args->denials);
+	denials_print(&args->denials, "--allow HOST[:PORT] opens a host");
+	denials_release(&args->denials);
 	wrapix_plan_free(plan);
 	return status;
 }

@@ -27,6 +27,7 @@ static const struct row {
 	  "write what was refused to this file, or '-' for stderr, one JSON object a line", true },
 	{ 0, "pass-fd", "--pass-fd <fd>", "let the command have this descriptor; repeatable",
 	  true },
+	{ 0, "annotate", "--annotate", "append what was refused to stderr, for an agent", false },
 	{ 0, "json", "--json", "report errors, refusals and the exit as JSON on stderr", false },
 	{ 'h', "help", "-h, --help", "display help for command", false },
 };
@@ -104,6 +105,9 @@ static int set(struct exec_args *args, const struct row *row, const char *value)
 		break;
 	case 'p':
 		return add_pass_fd(args, row, value);
+	case 'a':
+		args->annotate = true;
+		break;
 	case 'j':
 		args->json = true;
 		break;

@@ -7,21 +7,9 @@
 struct loop;
 struct net_event;
 struct key_event;
+struct denial;
 
 enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
-
-/* Something that the file rules or the rule for UNIX sockets refused. The strings live during the
- * call, and what is in path is hostile. */
-struct access_event {
-	const char *what;   /* "write", "read", "connect" */
-	const char *call;   /* "openat" */
-	const char *path;   /* NULL: a socket that needs none */
-	const char *reason; /* one word */
-	const char *rule;   /* that decided, as it was written; NULL: none did */
-	const char *key;    /* "filesystem.denyWrite[2]", or NULL */
-	const char *origin; /* "FILE:LINE", or NULL */
-	pid_t pid;          /* on the host */
-};
 
 /* A running sandbox, for changing its rules. */
 struct engine_live;
@@ -41,7 +29,9 @@ int engine_set_rules(struct engine_live *live, const struct engine_rules *rules,
 void engine_kill(struct engine_live *live);
 
 struct engine_hooks {
-	void (*on_denied)(void *ctx, const struct access_event *event);
+	/* The file rules or the rule for UNIX sockets refused something (session/denial.h). The strings
+	 * live during the call; pid is the thread's on the host. */
+	void (*on_denied)(void *ctx, const struct denial *denial, pid_t pid);
 	/* Something was denied on the filtered network, or a connection of it ended. */
 	void (*on_network)(void *ctx, const struct net_event *event);
 	/* A signature was made with a deploy key, or refused. */

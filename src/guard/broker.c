@@ -235,20 +235,24 @@ int request_read(struct request *r, int arg, void *buf, size_t len)
 	return caller_read(r->notif, request_arg(r, arg), buf, len);
 }
 
+static void tell(struct request *r, struct broker_denial denial)
+{
+	denial.call = r->row->name;
+	denial.pid = (pid_t)r->notif->pid;
+	if (!r->quiet && r->b->hooks.on_denied)
+		r->b->hooks.on_denied(r->b->hooks.ctx, &denial);
+}
+
 int request_denied(struct request *r, const char *path, const struct file_rule *rule,
 		   const char *reason)
 {
-	const struct broker_denial denial = {
-		.call = r->row->name,
-		.path = path,
-		.rule = rule,
-		.reason = reason,
-		.pid = (pid_t)r->notif->pid,
-	};
-
-	if (!r->quiet && r->b->hooks.on_denied)
-		r->b->hooks.on_denied(r->b->hooks.ctx, &denial);
+	tell(r, (struct broker_denial){ .path = path, .rule = rule, .reason = reason });
 	return -EACCES;
+}
+
+void request_predicted(struct request *r, const char *path, const struct file_rule *rule)
+{
+	tell(r, (struct broker_denial){ .path = path, .rule = rule, .predicted = true });
 }
 
 int request_check(struct request *r)

@@ -34,6 +34,7 @@ struct broker_denial {
 	const char *path;             /* resolved, absolute */
 	const struct file_rule *rule; /* NULL: nothing allows it, or git's own rules refuse it */
 	const char *reason;           /* NULL, or what is wrong beyond the rule */
+	bool predicted;               /* the call goes on, and the kernel will refuse it */
 	pid_t pid;
 };
 

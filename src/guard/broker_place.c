@@ -392,7 +392,7 @@ int place_outside(struct request *r, struct place *p, bool creates)
 	if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode) &&
 	    !S_ISLNK(p->st.st_mode))
 		return OUTSIDE; /* a device, say: a read-only mount does not keep it from anybody */
-	request_denied(r, p->path, NULL, NULL);
+	request_predicted(r, p->path, NULL);
 	return OUTSIDE;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/path.h"
 #include "guard/broker_priv.h"
 #include "os/fs.h"
 
@@ -66,6 +67,23 @@ static int open_object(struct request *r, struct place *p, int flags)
 	return fd < 0 ? (fd == -1 ? -errno : fd) : open_inject_any(r, fd, flags);
 }
 
+/* A cover was in the way: by its name, links not followed, the path is one that a rule denies. */
+static int tell_covered(struct request *r, int dirfd, const char *path)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	_cleanup_close_ int start = path[0] == '/' ? -1 : walk_start(r, dirfd);
+	char base[PATH_MAX] = "/", *whole;
+	struct file_verdict v;
+
+	if (path[0] == '/' || (start >= 0 && place_path(r->b, start, base) > 0)) {
+		whole = path_join(&arena, base, path);
+		v = file_rules_read(r->b->rules, whole);
+		if (!v.allowed)
+			request_predicted(r, whole, v.rule);
+	}
+	return -EACCES;
+}
+
 int open_read(struct request *r, const char *path, int flags)
 {
 	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
@@ -80,7 +98,7 @@ int open_read(struct request *r, const char *path, int flags)
 	if (e >= 0)
 		e = find_object(&p);
 	if (e < 0)
-		return e;
+		return e == -EACCES ? tell_covered(r, dirfd, path) : e;
 	if (place_path(r->b, p.object, where) > 0) {
 		v = file_rules_read(r->b->rules, where);
 		if (!v.allowed && !S_ISLNK(p.st.st_mode))

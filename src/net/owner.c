@@ -211,15 +211,15 @@ static size_t read_proc(pid_t thread, const char *name, char *buffer, size_t siz
 	return (size_t)n;
 }
 
-/* The last number in the line "NStgid: 4711 12": the innermost namespace's. */
-static pid_t inner_pid(const char *status)
+/* The last number in the line "\nNStgid:\t4711\t12": the innermost namespace's. */
+static pid_t last_number(const char *status, const char *field)
 {
-	const char *line = strstr(status, "\nNStgid:");
+	const char *line = strstr(status, field);
 	pid_t pid = 0;
 
 	if (!line)
 		return 0;
-	line += strlen("\nNStgid:");
+	line += strlen(field);
 	for (char *end; *line && *line != '\n'; line = end) {
 		long n = strtol(line, &end, 10);
 
@@ -228,6 +228,25 @@ static pid_t inner_pid(const char *status)
 		pid = (pid_t)n;
 	}
 	return pid;
+}
+
+/* "\nName:" cannot come from a process: the kernel escapes newlines in what it calls itself. */
+static void find_parents(struct owner *owner, char *status, size_t size)
+{
+	pid_t parent = last_number(status, "\nPPid:");
+
+	while (parent > 1 && owner->n_parents < OWNER_PARENTS_MAX &&
+	       read_proc(parent, "status", status, size)) {
+		pid_t inner = last_number(status, "\nNStgid:");
+		size_t n = owner->n_parents;
+
+		if (inner <= 1)
+			break;
+		owner->parents[n].pid = inner;
+		if (sscanf(status, "Name:\t%63[^\n]", owner->parents[n].comm) == 1)
+			owner->n_parents++;
+		parent = last_number(status, "\nPPid:");
+	}
 }
 
 /* The same arguments: the same program as when it was last looked at. */
@@ -261,9 +280,10 @@ static struct owner *describe(struct owner_recent *recent, time_t second)
 		owner->len = len;
 		memcpy(owner->args, args, len);
 		read_proc(recent->thread, "status", status, sizeof(status));
-		owner->pid = inner_pid(status);
+		owner->pid = last_number(status, "\nNStgid:");
 		read_proc(recent->thread, "comm", owner->comm, sizeof(owner->comm));
 		owner->comm[strcspn(owner->comm, "\n")] = '\0';
+		find_parents(owner, status, sizeof(status));
 		owner_unref(recent->owner);
 		recent->owner = owner;
 	}
@@ -300,6 +320,19 @@ struct owner *owners_find(struct owners *owners, int diag, const struct queue_pa
 		if (has_socket(&owners->recent[i], wanted, &budget))
 			return describe(&owners->recent[i], owners->second);
 	return NULL;
+}
+
+struct owner *owners_get(struct owners *owners, pid_t thread)
+{
+	struct timespec now;
+	bool known;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	owners_note(owners, thread);
+	known = owners->recent[0].owner && owners->recent[0].second == now.tv_sec;
+	if (!known && !may_look(owners))
+		return NULL;
+	return describe(&owners->recent[0], now.tv_sec);
 }
 
 struct owner *owner_of(pid_t pid)

@@ -13,6 +13,7 @@
 #include "net/queue.h"
 
 #define OWNER_ARGS_MAX 1024
+#define OWNER_PARENTS_MAX 8
 
 struct owner {
 	unsigned refs;
@@ -20,6 +21,12 @@ struct owner {
 	char comm[64]; /* what the kernel calls it */
 	size_t len;
 	char args[OWNER_ARGS_MAX]; /* its arguments, a NUL after each; what is longer is cut */
+	/* Who started it, the nearest first, up to the sandbox's first process, which is left out. */
+	struct {
+		pid_t pid;
+		char comm[64];
+	} parents[OWNER_PARENTS_MAX];
+	size_t n_parents;
 };
 
 /* A thread that asked for a socket, and what was found out about it when it was looked at. */
@@ -47,6 +54,8 @@ void owners_note(struct owners *owners, pid_t thread);
 /* A reference, or NULL when it is not known. diag is ns_sockets.diag. Call while the socket is
  * there: before a refusal, after a connection was made. */
 struct owner *owners_find(struct owners *owners, int diag, const struct queue_packet *packet);
+/* The same for a thread by its number on the host; NULL when there were too many in this second. */
+struct owner *owners_get(struct owners *owners, pid_t thread);
 /* The process of this number on the host, as a reference; NULL without memory. */
 struct owner *owner_of(pid_t pid);
 void owner_unref(struct owner *owner); /* NULL is fine */

@@ -39,11 +39,12 @@ static int64_t now(void)
 }
 
 void event_log_init(struct event_log *log, const char *state_home, const struct session_info *about,
-		    const struct event_log_hooks *hooks)
+		    const struct fix_place *place, const struct event_log_hooks *hooks)
 {
 	*log = (struct event_log){
 		.state_home = state_home,
 		.about = *about,
+		.place = *place,
 		.started = now(),
 		.hooks = *hooks,
 		.timer.fd = -1,
@@ -55,39 +56,9 @@ void event_log_init(struct event_log *log, const char *state_home, const struct 
 
 /* --- lines --- */
 
-/* "key":, with a comma where one belongs. */
-static void add_key(struct str *out, const char *key)
-{
-	str_addf(out, "%s\"%s\":", out->len && out->s[out->len - 1] != '{' ? "," : "", key);
-}
-
-static void add_string(struct str *out, const char *key, const char *value)
-{
-	if (!value)
-		return;
-	add_key(out, key);
-	json_add_string(out, value);
-}
-
-static void add_number(struct str *out, const char *key, uint64_t value)
-{
-	add_key(out, key);
-	str_addf(out, "%llu", (unsigned long long)value);
-}
-
-/* Not with %f: a program that uses the library may have a locale with another point. */
-static void add_seconds(struct str *out, const char *key, double seconds)
-{
-	uint64_t ms = (uint64_t)(seconds * 1000 + 0.5);
-
-	add_key(out, key);
-	str_addf(out, "%llu.%03llu", (unsigned long long)(ms / 1000),
-		 (unsigned long long)(ms % 1000));
-}
-
 static void add_time(struct str *out, const char *key, int64_t time)
 {
-	add_key(out, key);
+	json_add_key(out, key);
 	str_add(out, "\"");
 	event_time_add(out, time);
 	str_add(out, "\"");
@@ -100,13 +71,15 @@ static void add_header(struct str *out, const struct event_log *log)
 
 	snprintf(command, sizeof(command), "%s", about->command ? about->command : "");
 	str_add(out, "{");
-	add_number(out, "v", EVENTS_VERSION);
-	add_string(out, "id", about->id);
-	add_string(out, "name", about->name);
-	add_string(out, "dir", about->dir);
-	add_string(out, "engine", about->engine);
-	add_string(out, "network", about->network);
-	add_string(out, "command", command);
+	json_add_count(out, "v", EVENTS_VERSION);
+	json_add_member(out, "id", about->id);
+	json_add_member(out, "name", about->name);
+	json_add_member(out, "dir", about->dir);
+	json_add_member(out, "engine", about->engine);
+	json_add_member(out, "network", about->network);
+	json_add_member(out, "command", command);
+	json_add_member(out, "policy", fix_dialect_name(log->place.dialect));
+	json_add_member(out, "settings", log->place.file);
 	add_time(out, "started", log->started);
 	str_add(out, "}");
 }
@@ -237,33 +210,38 @@ static void put_gap(struct event_log *log)
 	log->lost = 0;
 	str_add(&line, "{");
 	add_time(&line, "t", now());
-	add_string(&line, "type", "truncated");
-	add_number(&line, "lost", lost);
+	json_add_member(&line, "type", "truncated");
+	json_add_count(&line, "lost", lost);
 	str_add(&line, "}");
 	put(log, &line);
 	/* This line stands for them, also when it goes; put() has counted it as one. */
 	*(log->torn ? &log->lost : &log->events) += lost - 1;
 }
 
-/* The line '{"t":TIME,BODY}'. 'last': whatever the number of lines in this second. */
-static void add_line(struct event_log *log, int64_t time, const char *body, bool last)
+/* What a line is, beyond its text. */
+enum { LINE_DENIED = 1, LINE_LAST = 2 /* whatever the number of lines in this second */ };
+
+/* The line '{"t":TIME,BODY}'. */
+static void add_line(struct event_log *log, int64_t time, const char *body, int flags)
 {
 	_cleanup_str_ struct str line = { 0 };
 	int64_t second = now() / 1000;
 
-	if (!is_open(log))
-		return;
 	if (second != log->second) {
 		log->second = second;
 		log->in_second = 0;
 	}
-	if (!last && log->in_second++ >= EVENTS_PER_SECOND) {
+	if (!(flags & LINE_LAST) && log->in_second++ >= EVENTS_PER_SECOND) {
 		log->lost++;
 		return;
 	}
 	str_add(&line, "{");
 	add_time(&line, "t", time);
 	str_addf(&line, ",%s}", body);
+	if ((flags & LINE_DENIED) && log->hooks.denied)
+		log->hooks.denied(log->hooks.ctx, line.s);
+	if (!is_open(log))
+		return;
 	/* With room for a line about a gap. */
 	if (log->size + line.len + 256 > log->size_max)
 		next_file(log);
@@ -283,12 +261,12 @@ void event_log_flush(struct event_log *log)
 
 		str_add(&body, p->body);
 		if (p->count > 1)
-			add_number(&body, "count", p->count);
+			json_add_count(&body, "count", p->count);
 		if (p->process) {
-			add_key(&body, "process");
+			json_add_key(&body, "process");
 			str_add(&body, p->process);
 		}
-		add_line(log, p->time, body.s, false);
+		add_line(log, p->time, body.s, LINE_DENIED);
 		free(p->body);
 		free(p->process);
 	}
@@ -373,40 +351,24 @@ static char *process_text(const struct owner *owner)
 	if (!owner)
 		return NULL;
 	str_add(&out, "{");
-	add_number(&out, "pid", (uint64_t)owner->pid);
-	add_string(&out, "comm", owner->comm);
-	add_key(&out, "argv");
+	json_add_count(&out, "pid", (uint64_t)owner->pid);
+	json_add_member(&out, "comm", owner->comm);
+	json_add_key(&out, "argv");
 	str_add(&out, "[");
 	end = owner->args + owner->len;
 	for (p = owner->args; p < end; p += strlen(p) + 1) {
 		str_add(&out, p > owner->args ? "," : "");
 		json_add_string(&out, p);
 	}
-	str_add(&out, "]}");
+	str_add(&out, "]");
+	for (size_t i = 0; i < owner->n_parents; i++) {
+		str_addf(&out, "%s{", i ? "," : ",\"parents\":[");
+		json_add_count(&out, "pid", (uint64_t)owner->parents[i].pid);
+		json_add_member(&out, "comm", owner->parents[i].comm);
+		str_add(&out, "}");
+	}
+	str_add(&out, owner->n_parents ? "]}" : "}");
 	return out.s;
-}
-
-static const char *act_name(const struct net_event *event)
-{
-	return !event->port ? "lookup" : event->reason == NET_UDP ? "send" : "connect";
-}
-
-static void add_traffic(struct str *body, const struct net_event *event)
-{
-	add_number(body, "sent", event->sent);
-	add_number(body, "received", event->received);
-	add_seconds(body, "seconds", event->seconds);
-}
-
-/* A rule that was added while the session runs. */
-static void add_rule(struct event_log *log, bool denies, const char *rule)
-{
-	_cleanup_str_ struct str body = { 0 };
-
-	add_string(&body, "type", "rule");
-	add_string(&body, "effect", denies ? "deny" : "allow");
-	add_string(&body, "rule", rule);
-	add_line(log, now(), body.s, false);
 }
 
 void event_log_members(struct event_log *log, const char *members, bool denied,
@@ -421,45 +383,10 @@ void event_log_members(struct event_log *log, const char *members, bool denied,
 	}
 	str_add(&body, members);
 	if (process) {
-		add_key(&body, "process");
+		json_add_key(&body, "process");
 		str_add(&body, process);
 	}
-	add_line(log, now(), body.s, false);
-}
-
-static void add_network(struct event_log *log, const struct net_event *event)
-{
-	bool denied = event->type == NET_EVENT_DENIED;
-	_cleanup_str_ struct str body = { 0 };
-
-	add_string(&body, "type", denied ? "deny" : "connection");
-	add_string(&body, "what", denied ? act_name(event) : NULL);
-	add_string(&body, "name", event->name);
-	add_string(&body, "address", event->address);
-	if (event->port)
-		add_number(&body, "port", event->port);
-	add_string(&body, "reason", denied ? net_reason_name(event->reason) : NULL);
-	add_string(&body, "rule", event->rule);
-	if (!denied || event->seconds > 0)
-		add_traffic(&body, event);
-	event_log_members(log, body.s, denied, event->owner);
-}
-
-void event_log_network(struct event_log *log, const struct net_event *event)
-{
-	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
-		add_rule(log, event->type == NET_EVENT_DENY_RULE, event->rule);
-	else
-		add_network(log, event);
-}
-
-void event_log_text(struct event_log *log, const char *type, const char *text)
-{
-	_cleanup_str_ struct str body = { 0 };
-
-	add_string(&body, "type", type);
-	add_string(&body, "text", text);
-	add_line(log, now(), body.s, false);
+	add_line(log, now(), body.s, 0);
 }
 
 void event_log_watch(struct event_log *log, struct loop *loop)
@@ -477,11 +404,11 @@ void event_log_close(struct event_log *log, int status)
 
 	event_log_watch(log, NULL);
 	event_log_flush(log);
-	add_string(&body, "type", "exit");
+	json_add_member(&body, "type", "exit");
 	if (status >= 0)
-		add_number(&body, "status", (uint64_t)status);
+		json_add_count(&body, "status", (uint64_t)status);
 	if (log->fd >= 0)
-		add_line(log, now(), body.s, true);
+		add_line(log, now(), body.s, LINE_LAST);
 	if (log->fd >= 0 && log->fd != log->head)
 		close(log->fd);
 	if (log->head >= 0)

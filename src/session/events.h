@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "os/loop.h"
+#include "session/denial.h"
 #include "session/session.h"
 
 enum {
@@ -27,6 +28,9 @@ struct net_event;
 struct event_log_hooks {
 	void (*opened)(void *ctx);                        /* the file is there */
 	void (*failed)(void *ctx, const struct err *err); /* once: it will lack something */
+	/* A line about a refusal, as it goes into the file; also where there is none. NULL: nobody
+	 * wants it. */
+	void (*denied)(void *ctx, const char *line);
 	void *ctx;
 };
 
@@ -42,6 +46,7 @@ struct event_pending {
 struct event_log {
 	const char *state_home;
 	struct session_info about; /* what the header says; the strings are the caller's */
+	struct fix_place place;    /* whose settings would allow what is refused */
 	int64_t started;           /* in milliseconds */
 	struct event_log_hooks hooks;
 	struct loop *loop;
@@ -57,17 +62,22 @@ struct event_log {
 	size_t n_pending;
 };
 
-/* Touches nothing. state_home and the strings of about must live as long as the log. */
+/* Touches nothing. state_home and the strings of about and place must live as long as the log. */
 void event_log_init(struct event_log *log, const char *state_home, const struct session_info *about,
-		    const struct event_log_hooks *hooks);
+		    const struct fix_place *place, const struct event_log_hooks *hooks);
 /* Guest of the loop, for the timer that ends a denial's second; NULL before the loop goes. Without a
  * loop a denial is written with the next event after its second. */
 void event_log_watch(struct event_log *log, struct loop *loop);
 
 void event_log_network(struct event_log *log, const struct net_event *event);
+/* The refusal of an event that is one; strings are the event's. */
+void event_network_denial(struct denial *ret, const struct net_event *event);
+/* more: further members, or NULL. */
+struct owner;
+void event_log_denial(struct event_log *log, const struct denial *denial, const char *more,
+		      const struct owner *owner);
 /* An event of another room's: the members of a JSON object, beginning with "type". Of denials equal
  * ones within a second are counted. owner: who it was; NULL: not known. */
-struct owner;
 void event_log_members(struct event_log *log, const char *members, bool denied,
 		       const struct owner *owner);
 /* An event that is one sentence: "limit", "warning". */

@@ -274,7 +274,7 @@ bool file_rules_reads_need_broker(const struct file_rules *rules)
 	for (size_t i = 0; i < rules->n && !rules->disabled; i++) {
 		const struct file_rule *rule = &rules->rules[i];
 
-		if (rule->kind == FILE_DENY_READ && (rule->glob || rule->absent))
+		if (rule->kind == FILE_DENY_READ && (rule->glob || rule->absent || rules->watched))
 			return true;
 	}
 	return false;

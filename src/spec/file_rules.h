@@ -57,6 +57,7 @@ struct file_rules {
 	struct strv
 		roots; /* where a write may be allowed: the allowWrite places, of globs the directory
 			    * before anything special; none lies in another. One may not exist yet. */
+	bool watched;  /* every read that is refused is to be seen, also where a mount refuses it */
 	bool disabled; /* filesystem.disabled: everything is allowed */
 	/* First bytes, lower case, that the first component of a protected name begins with. */
 	bool protect_first[256];
@@ -99,7 +100,8 @@ struct file_verdict file_rules_read(const struct file_rules *rules, const char *
 struct file_verdict file_rules_move(const struct file_rules *rules, const char *from,
 				    const char *to, bool is_dir);
 
-/* True when a denyRead exists that mounts cannot stand for: a glob, or a path that is not there. */
+/* True when a denyRead exists that mounts cannot stand for (a glob, or a path that is not there), or
+ * any that is to be watched. */
 bool file_rules_reads_need_broker(const struct file_rules *rules);
 
 const char *file_rule_kind_name(enum file_rule_kind kind); /* "denyWrite"; stable, for events */

@@ -66,7 +66,7 @@ check "nor from the child of a thread" says EACCES inside python3 -c '
 import subprocess, sys, threading
 threading.Thread(target=lambda: subprocess.run([sys.executable, *sys.argv[1:]])).start()' \
 	"$tmp/connect.py" try "$tmp/shut"
-check "the refusal is told" grep -q "unix-connect $tmp/shut" "$tmp/log/stderr"
+check "the refusal is told" grep -q "refused connecting to $tmp/shut" "$tmp/log/stderr"
 settings ",\"allowUnixSockets\":[\"$tmp/open\"]"
 check "one that is named can be reached" says ok inside python3 "$tmp/connect.py" try "$tmp/open"
 check "and no other" says EACCES inside python3 "$tmp/connect.py" try "$tmp/shut"

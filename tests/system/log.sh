@@ -117,7 +117,7 @@ check "... the allowed one was reached" is "$(cat "$out")" 1000
 check "... one log" is "$(count_logs)" 1
 log=$(echo "$logs"/*.jsonl)
 id=$(basename "$log" .jsonl)
-check "... whose session the summary names" has "$err" "see 'wrapix log $id'"
+check "... whose session the summary names" has "$err" "'wrapix log --violations $id'"
 check "... for nobody else's eyes" is "$(stat -c %a "$log")$(stat -c %a "$logs")" 600700
 check "... without the value of a variable" lacks "$log" "$secret"
 wx log --json
@@ -341,7 +341,7 @@ filtered -- sh -c 'getent hosts one.example; getent hosts two.example; exit 5'
 check "without a place for a log the command runs all the same" is "$rc" 5
 check "... that is said" has "$err" "'wrapix log' will not show all of this session"
 check "... once" is "$(grep -c 'will not show' "$err")" 1
-check "... and the summary promises no log" lacks "$err" "see 'wrapix log"
+check "... and the summary promises no log" lacks "$err" "log --violations"
 wx log
 check "wrapix log says why" refused 125 "$logs"
 finish

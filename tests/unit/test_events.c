@@ -35,7 +35,8 @@ static void on_failed(void *ctx, const struct err *why)
 
 static void start(struct event_log *log, const char *id)
 {
-	const struct event_log_hooks hooks = { on_opened, on_failed, NULL };
+	const struct event_log_hooks hooks = { .opened = on_opened, .failed = on_failed };
+	const struct fix_place place = { .dialect = FIX_RUN, .file = "/home/me/site/wrapix.json" };
 	struct session_info about = {
 		.id = (char *)id,
 		.name = (char *)"site",
@@ -46,7 +47,7 @@ static void start(struct event_log *log, const char *id)
 	};
 
 	opened = failed = 0;
-	event_log_init(log, state, &about, &hooks);
+	event_log_init(log, state, &about, &place, &hooks);
 }
 
 static char *path_of(const char *name)
@@ -194,7 +195,8 @@ static void test_lines(void)
 	text = text_of("lineaaaa.jsonl", &len);
 	line = strtok(text, "\n");
 	ok(!strncmp(line, "{\"v\":1,\"id\":\"lineaaaa\",\"name\":\"site\",", 36), "header");
-	ok(strstr(line, "\"command\":\"sh -c 'echo \\\"hi\\u001b[2J\\\"'\",\"started\":\"20"),
+	ok(strstr(line, "\"command\":\"sh -c 'echo "
+			"\\\"hi\\u001b[2J\\\"'\",\"policy\":\"run\",\"settings\":"),
 	   "... with the command, escaped");
 	line = strtok(NULL, "\n");
 	is_str(line + 32,
@@ -208,7 +210,8 @@ static void test_lines(void)
 	       "a rule");
 	is_str(strtok(NULL, "\n") + 32,
 	       "\"type\":\"deny\",\"what\":\"lookup\",\"name\":\"evil.example\","
-	       "\"reason\":\"not-allowed\",\"process\":{\"pid\":7,\"comm\":\"curl\","
+	       "\"reason\":\"not-allowed\",\"fix\":{\"key\":\"network.allow\",\"add\":"
+	       "\"evil.example\"},\"process\":{\"pid\":7,\"comm\":\"curl\","
 	       "\"argv\":[\"curl\",\"-H\",\"a b\"]}}",
 	       "a denial");
 	is_str(strtok(NULL, "\n") + 32, "\"type\":\"exit\",\"status\":3}", "the end");
@@ -233,10 +236,10 @@ static void test_counting(void)
 	deny(&log, "bad.example", NULL);
 	event_log_close(&log, 0);
 	text = text_of("countaaa.jsonl", &len);
-	is_int((long long)count(text, "evil.example"), 2, "a line for each process that is known");
+	is_int((long long)count(text, "\"name\":\"evil.example\""), 2,
+	       "a line for each process that is known");
 	ok(strstr(text, "\"count\":502,\"process\":{\"pid\":7"), "... with how often it was");
-	ok(strstr(text, "\"name\":\"bad.example\",\"reason\":\"not-allowed\"}"),
-	   "... and none for once");
+	ok(strstr(text, "\"add\":\"bad.example\"}}"), "... and none for once");
 	free(text);
 	tally = read_log("countaaa");
 	is_int((long long)tally.denials, 504, "none is lost");

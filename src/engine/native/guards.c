@@ -5,43 +5,48 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void tell_denied(const struct sandbox *sandbox, const struct access_event *event)
+#include "session/denial.h"
+
+static void tell_denied(const struct sandbox *sandbox, const struct denial *denial, pid_t pid)
 {
 	const struct engine_hooks *hooks = sandbox->hooks;
 
 	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, event);
+		hooks->on_denied(hooks->ctx, denial, pid);
 }
 
 static void on_socket_denied(void *ctx, pid_t pid, const char *call, const char *path)
 {
-	tell_denied(ctx, &(struct access_event){
-				 .what = "connect",
-				 .call = call,
-				 .path = path,
-				 .reason = path ? "host-socket" : "datagram-socket",
-				 .key = "network.allowUnixSockets",
-				 .pid = pid,
-			 });
+	const struct denial denial = {
+		.what = "connect",
+		.call = call,
+		.path = path,
+		.reason = path ? "host-socket" : "datagram-socket",
+		.key = "network.allowUnixSockets",
+	};
+
+	tell_denied(ctx, &denial, pid);
 }
 
-static void on_file_denied(void *ctx, const struct broker_denial *denial)
+static void on_file_denied(void *ctx, const struct broker_denial *refused)
 {
-	const struct file_rule *rule = denial->rule;
+	const struct file_rule *rule = refused->rule;
 	bool read = rule && rule->kind == FILE_DENY_READ;
+	const struct denial denial = {
+		.what = read ? "read" : "write",
+		.call = refused->call,
+		.path = refused->path,
+		.reason = refused->reason ? refused->reason
+			  : rule          ? file_rule_kind_name(rule->kind)
+					  : "not-allowed",
+		.rule = rule ? rule->text : NULL,
+		.key = rule ? rule->key : NULL,
+		.origin = rule ? rule->origin : NULL,
+		.firm = rule && rule->firm,
+		.predicted = refused->predicted,
+	};
 
-	tell_denied(ctx, &(struct access_event){
-				 .what = read ? "read" : "write",
-				 .call = denial->call,
-				 .path = denial->path,
-				 .reason = denial->reason ? denial->reason
-					   : rule         ? file_rule_kind_name(rule->kind)
-							  : "not-allowed",
-				 .rule = rule ? rule->text : NULL,
-				 .key = rule ? rule->key : NULL,
-				 .origin = rule ? rule->origin : NULL,
-				 .pid = denial->pid,
-			 });
+	tell_denied(ctx, &denial, refused->pid);
 }
 
 static bool was_bound(void *ctx, const struct stat *st)

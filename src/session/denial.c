@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* A refusal as JSON, and as words. */
+#include "session/denial.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+void denial_add_members(struct str *out, const struct denial *d)
+{
+	json_add_member(out, "type", "deny");
+	json_add_member(out, "what", d->what);
+	json_add_member(out, "call", d->call);
+	json_add_member(out, "path", d->path);
+	json_add_member(out, "name", d->name);
+	json_add_member(out, "address", d->address);
+	if (d->port)
+		json_add_count(out, "port", d->port);
+	json_add_member(out, "reason", d->reason);
+	json_add_member(out, "rule", d->rule);
+	json_add_member(out, "key", d->key);
+	json_add_member(out, "origin", d->origin);
+	json_add_member(out, "text", d->text);
+	if (d->predicted)
+		str_add(out, ",\"predicted\":true");
+}
+
+static const char *get(struct json_object *event, const char *key)
+{
+	struct json_object *value = json_object_object_get(event, key);
+
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+bool denial_read(struct json_object *event, struct denial *ret)
+{
+	const char *type = get(event, "type");
+	int64_t port = json_object_get_int64(json_object_object_get(event, "port"));
+
+	if (!type || strcmp(type, "deny") != 0)
+		return false;
+	*ret = (struct denial){
+		.what = get(event, "what"),
+		.call = get(event, "call"),
+		.path = get(event, "path"),
+		.name = get(event, "name"),
+		.address = get(event, "address"),
+		.port = port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0,
+		.reason = get(event, "reason"),
+		.rule = get(event, "rule"),
+		.key = get(event, "key"),
+		.origin = get(event, "origin"),
+		.text = get(event, "text"),
+		.predicted = json_object_get_boolean(json_object_object_get(event, "predicted")),
+	};
+	if (!ret->what)
+		ret->what = "";
+	return true;
+}
+
+void denial_add_path(struct str *out, const char *path, const char *home)
+{
+	const char *below = home && path[0] == '/' ? path_below(path, home) : NULL;
+
+	if (below) {
+		str_add(out, *below ? "~/" : "~");
+		path = below;
+	}
+	str_add_escaped(out, path);
+}
+
+/* "name:443", "[fd00::1]:443", "name" */
+static void add_host(struct str *out, const struct denial *d)
+{
+	const char *host = d->name ? d->name : d->address ? d->address : "a host";
+	bool v6 = !d->name && d->port && strchr(host, ':');
+
+	str_add(out, v6 ? "[" : "");
+	str_add_escaped(out, host);
+	str_add(out, v6 ? "]" : "");
+	if (d->port)
+		str_addf(out, ":%u", d->port);
+}
+
+void denial_add_act(struct str *out, const struct denial *d, const char *home)
+{
+	static const struct {
+		const char *what, *words;
+	} acts[] = {
+		{ "write", "writing " },       { "read", "reading " },
+		{ "lookup", "looking up " },   { "send", "sending to " },
+		{ "sign", "a signature for" }, { "connect", "connecting to " },
+	};
+	const char *words = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++)
+		if (!strcmp(acts[i].what, d->what))
+			words = acts[i].words;
+	str_add(out, words);
+	if (d->path)
+		denial_add_path(out, d->path, home);
+	else if (d->name || d->address)
+		add_host(out, d);
+	else
+		str_add(out, d->call ? "a datagram socket" : "something");
+}
+
+static const struct {
+	const char *reason, *words;
+} reasons[] = {
+	{ "host-socket",
+	  "a program outside listens there, and no allowUnixSockets entry covers it" },
+	{ "datagram-socket", "UNIX datagram sockets cannot be checked" },
+	{ "denied-name", "a rule denies it" },
+	{ "port", "the host is allowed, but not at this port" },
+	{ "direct-ip", "no rule allows this address" },
+	{ "denied-address", "a rule denies it" },
+	{ "bad-name", "that is no host name" },
+	{ "names-full", "too many names were asked for" },
+	{ "unassigned", "no name has this address" },
+	{ "unspecified", "the name leads to no host" },
+	{ "loopback", "the name leads to this machine" },
+	{ "private", "the name leads to a private address" },
+	{ "link-local", "the name leads to a link-local address" },
+	{ "metadata", "the name leads to a metadata service" },
+	{ "multicast", "the name leads to a multicast address" },
+	{ "reserved", "the name leads to a reserved address" },
+	{ "own-address", "the name leads to this machine" },
+	{ "denied-resolved", "the name leads to an address that is denied" },
+	{ "sni", "its TLS hello named another host" },
+	{ "no-sni", "it sent no TLS name" },
+	{ "bad-tls", "its TLS hello was malformed" },
+	{ "udp", "UDP is not let out" },
+	{ "relay-port", "that port is the sandbox's own" },
+	{ "limit", "too many connections" },
+	{ "resolve", "the name has no address" },
+};
+
+/* What stands where no rule does. */
+static const char *missing_rule(const struct denial *d)
+{
+	if (!strcmp(d->what, "write"))
+		return "no allowWrite covers it";
+	return d->path ? "nothing allows it" : "no rule allows this host";
+}
+
+static void add_rule(struct str *out, const struct denial *d)
+{
+	bool protect = d->key && str_starts(d->key, "protect");
+
+	str_add(out, "'");
+	str_add_escaped(out, d->rule);
+	str_add(out, protect ? "' is protected" : "' denies it");
+	if (d->key && (!protect || strcmp(d->key, "protect") != 0)) {
+		str_add(out, ", ");
+		str_add_escaped(out, d->key);
+	}
+	if (d->origin) {
+		str_add(out, " at ");
+		str_add_escaped(out, d->origin);
+	}
+}
+
+void denial_add_why(struct str *out, const struct denial *d)
+{
+	const char *reason = d->reason ? d->reason : "", *words = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		if (!strcmp(reasons[i].reason, reason))
+			words = reasons[i].words;
+	if (d->rule && !words)
+		add_rule(out, d);
+	else if (!strcmp(reason, "not-allowed") || !*reason)
+		str_add(out, missing_rule(d));
+	else
+		str_add_escaped(out, words ? words : reason);
+	if (d->rule && words) {
+		str_add(out, ": ");
+		str_add_escaped(out, d->rule);
+	}
+	if (d->text) {
+		str_add(out, " (");
+		str_add_escaped(out, d->text);
+		str_add(out, ")");
+	}
+}
+
+void denial_add_line(struct str *out, const struct denial *d)
+{
+	const char *cause = d->key ? d->key : d->reason;
+
+	if (!d->path && !d->call) {
+		str_add(out, "deny network-outbound ");
+		add_host(out, d);
+		str_add(out, " (");
+		str_add_escaped(out, d->text ? d->text : d->reason ? d->reason : "denied");
+		str_add(out, ")");
+		return;
+	}
+	str_addf(out, "deny %s%s ", !strcmp(d->what, "connect") ? "unix-" : "file-", d->what);
+	str_add_escaped(out, d->path ? d->path : d->call);
+	str_add(out, " (");
+	str_add_escaped(out, cause ? cause : "not in allowWrite");
+	if (d->rule) {
+		str_add(out, ": ");
+		str_add_escaped(out, d->rule);
+	}
+	str_add(out, ")");
+}

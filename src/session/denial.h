@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A refusal, whoever refused it: the one form that the event log, what the user is told, 'learn' and
+ * 'report' share; and the shortest change of settings that would allow it.
+ *
+ *	struct denial --denial_add_members()--> a line of the log --denial_read()--> struct denial
+ *	              --fix_make()--> struct fix
+ *
+ * Pure: nothing here looks at a file. What a denial holds comes from inside a sandbox and is hostile;
+ * texts made here are safe for a terminal.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/json.h"
+
+struct denial {
+	const char *what;    /* "write", "read", "connect", "lookup", "send", "sign" */
+	const char *call;    /* the system call, of files and UNIX sockets; NULL */
+	const char *path;    /* of a file or a UNIX socket; NULL */
+	const char *name;    /* of a host; NULL: by its address */
+	const char *address; /* NULL: not known */
+	uint16_t port;       /* 0: none */
+	const char *reason;  /* one word; of git's rules a sentence */
+	const char *rule;    /* that decided, as it is written; NULL: none did */
+	const char *key;     /* of the rule: "filesystem.denyWrite[2]"; NULL */
+	const char *origin;  /* where it is written: "FILE:LINE"; NULL */
+	const char *text;    /* what the settings say about it; NULL */
+	bool firm;           /* a rule that nothing lifts */
+	bool predicted;      /* left to the kernel, which was going to refuse it */
+};
+
+/* The members of a JSON object, "type" first. */
+void denial_add_members(struct str *out, const struct denial *denial);
+/* False when the event is no refusal. The strings are the event's. */
+bool denial_read(struct json_object *event, struct denial *ret);
+
+/* "writing ~/x", "connecting to evil.example:443"; home NULL: full paths. */
+void denial_add_act(struct str *out, const struct denial *denial, const char *home);
+/* "no allowWrite covers it", "'keep' is in filesystem.denyWrite[2] (FILE:4)" */
+void denial_add_why(struct str *out, const struct denial *denial);
+/* As sandbox-runtime has it: "deny file-write /w/x (protect: .vscode)". */
+void denial_add_line(struct str *out, const struct denial *denial);
+/* A path, with the home directory as '~'. */
+void denial_add_path(struct str *out, const char *path, const char *home);
+
+/* Whose settings decide. */
+enum fix_dialect { FIX_RUN, FIX_SRT, FIX_CLAUDE };
+
+struct fix_place {
+	enum fix_dialect dialect;
+	const char *file; /* where a change belongs: wrapix.json, the settings; NULL: not known */
+	const char *home, *cwd;
+};
+
+struct fix {
+	const char *key;   /* "filesystem.allowWrite"; NULL: no setting would do */
+	const char *value; /* an entry of that list; NULL: the key is to be true */
+	bool remove;       /* the entry is to go; else it is to be added */
+	bool literal;      /* the entry is to be taken as it stands, and no pattern */
+	const char *risk;  /* what to think of first; NULL: nothing */
+	const char *none;  /* without a key: why */
+};
+
+/* Strings live in the arena, or in the denial. */
+void fix_make(struct arena *arena, const struct denial *denial, const struct fix_place *place,
+	      struct fix *ret);
+/* {"key":...,"add":...,"risk":...} */
+void fix_add_json(struct str *out, const struct fix *fix);
+/* False when the event has none. The strings are the event's. */
+bool fix_read(struct json_object *event, struct fix *ret);
+/* "add \"~/x\" to filesystem.allowWrite" */
+void fix_add_text(struct str *out, const struct fix *fix);
+/* The value as JSON. */
+void fix_add_value(struct str *out, const struct fix *fix);
+
+const char *fix_dialect_name(enum fix_dialect dialect); /* "run", "srt", "claude" */
+bool fix_dialect_parse(const char *name, enum fix_dialect *ret);
+/* Why allowing this path needs a thought; NULL: it does not. */
+const char *fix_path_risk(const char *path, bool write, const char *home);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Refusals: their words, their JSON, and what would allow them. */
+#include <string.h>
+
+#include "session/denial.h"
+#include "lib/tap.h"
+
+static const struct fix_place srt = { FIX_SRT, "/h/s.json", "/home/me", "/home/me/p" };
+static const struct fix_place claude = { FIX_CLAUDE, "/h/s.json", "/home/me", "/home/me/p" };
+static const struct fix_place run = { FIX_RUN, "/h/p/wrapix.json", "/home/me", "/home/me/p" };
+
+#define WRITE(p) .what = "write", .call = "openat", .path = p
+#define READ(p) .what = "read", .call = "openat", .path = p
+
+static const struct {
+	const char *name;
+	const struct fix_place *place;
+	struct denial denial;
+	const char *text, *risk;
+} rows[] = {
+	{ "a file elsewhere",
+	  &srt,
+	  { WRITE("/home/me/out/x"), .reason = "not-allowed" },
+	  "add \"~/out/x\" to filesystem.allowWrite",
+	  NULL },
+	{ "... for Claude Code",
+	  &claude,
+	  { WRITE("/srv/x"), .reason = "not-allowed" },
+	  "add \"/srv/x\" to sandbox.filesystem.allowWrite",
+	  NULL },
+	{ "a file that shells obey",
+	  &srt,
+	  { WRITE("/home/me/.bashrc"), .reason = "not-allowed" },
+	  "add \"~/.bashrc\" to filesystem.allowWrite",
+	  "programs outside of the sandbox obey such files" },
+	{ "the system",
+	  &srt,
+	  { WRITE("/etc/hosts"), .reason = "not-allowed" },
+	  "add \"/etc/hosts\" to filesystem.allowWrite",
+	  "it belongs to the system" },
+	{ "the home",
+	  &srt,
+	  { WRITE("/home/me"), .reason = "not-allowed" },
+	  "add \"/home/me\" to filesystem.allowWrite",
+	  "that is your whole home directory" },
+	{ "a name that is a pattern",
+	  &srt,
+	  { WRITE("/srv/a*"), .reason = "not-allowed" },
+	  "add {\"path\":\"/srv/a*\",\"literal\":true} to filesystem.allowWrite",
+	  NULL },
+	{ "... which Claude Code cannot say",
+	  &claude,
+	  { WRITE("/srv/a*"), .reason = "not-allowed" },
+	  "its name would be read as a pattern",
+	  NULL },
+	{ "denied by an entry",
+	  &srt,
+	  { WRITE("/home/me/p/keep/x"), .reason = "denyWrite", .rule = "keep",
+	    .key = "filesystem.denyWrite[1]" },
+	  "take \"keep\" out of filesystem.denyWrite",
+	  "somebody denied it on purpose" },
+	{ "protected",
+	  &srt,
+	  { WRITE("/home/me/p/.vscode"), .reason = "protect", .rule = ".vscode", .key = "protect" },
+	  "add \".vscode\" to protect.remove",
+	  "programs outside of the sandbox obey such files" },
+	{ "protected by the user",
+	  &srt,
+	  { WRITE("/home/me/p/x"), .reason = "protect", .rule = "x", .key = "protect.add[0]" },
+	  "take \"x\" out of protect.add",
+	  "somebody denied it on purpose" },
+	{ "the settings themselves",
+	  &srt,
+	  { WRITE("/h/s.json"), .reason = "denyWrite", .rule = "/h/s.json",
+	    .key = "the settings file" },
+	  "this file is what the sandbox itself rests on",
+	  NULL },
+	{ "git's",
+	  &srt,
+	  { WRITE("/home/me/p/.git/hooks/x"), .reason = "git runs what is in hooks" },
+	  "git's own files are changed through git",
+	  NULL },
+	{ "reading",
+	  &srt,
+	  { READ("/home/me/.ssh/id"), .reason = "denyRead", .rule = "~/.ssh",
+	    .key = "filesystem.denyRead[0]" },
+	  "add \"~/.ssh/id\" to filesystem.allowRead",
+	  "keys or passwords may be in it" },
+	{ "a credential",
+	  &srt,
+	  { READ("/home/me/x"), .reason = "denyRead", .rule = "~/x", .key = "credentials.files[0]",
+	    .firm = true },
+	  "a credential is never given away; take its entry out to lift that",
+	  NULL },
+	{ "a socket",
+	  &srt,
+	  { .what = "connect",
+	    .call = "connect",
+	    .path = "/run/docker.sock",
+	    .reason = "host-socket" },
+	  "add \"/run/docker.sock\" to network.allowUnixSockets",
+	  "the program that listens there runs outside, and does what it is told" },
+	{ "a host",
+	  &run,
+	  { .what = "lookup", .name = "a.example", .reason = "not-allowed" },
+	  "add \"a.example\" to network.allow",
+	  NULL },
+	{ "a port",
+	  &run,
+	  { .what = "connect",
+	    .name = "a.example",
+	    .port = 22,
+	    .reason = "port",
+	    .rule = "a.example:443" },
+	  "add \"a.example:22\" to network.allow",
+	  NULL },
+	{ "an address",
+	  &run,
+	  { .what = "connect", .address = "fd00::1", .port = 22, .reason = "direct-ip" },
+	  "add \"[fd00::1]:22\" to network.allow",
+	  "an address does not say who answers there" },
+	{ "a private address",
+	  &srt,
+	  { .what = "connect",
+	    .name = "a.example",
+	    .address = "10.0.0.1",
+	    .port = 22,
+	    .reason = "private" },
+	  "add \"10.0.0.1\" to network.allowedDomains",
+	  "it is in your own network" },
+	{ "a denied host",
+	  &claude,
+	  { .what = "lookup", .name = "a.example", .reason = "denied-name", .rule = "*.example" },
+	  "take \"*.example\" out of sandbox.network.deniedDomains",
+	  "somebody denied it on purpose" },
+	{ "a metadata service",
+	  &run,
+	  { .what = "connect",
+	    .name = "a.example",
+	    .address = "169.254.169.254",
+	    .port = 80,
+	    .reason = "metadata" },
+	  "no setting allows this",
+	  NULL },
+	{ "another TLS name",
+	  &run,
+	  { .what = "connect", .name = "a.example", .port = 443, .reason = "sni" },
+	  "no setting allows this",
+	  NULL },
+};
+
+static void test_fixes(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct str text = { 0 }, json = { 0 }, again = { 0 };
+		struct json_object *event = NULL;
+		struct arena arena = { 0 };
+		struct err err;
+		struct fix fix, back;
+
+		fix_make(&arena, &rows[i].denial, rows[i].place, &fix);
+		fix_add_text(&text, &fix);
+		is_str(text.s, rows[i].text, "%s", rows[i].name);
+		is_str(fix.risk ? fix.risk : "", rows[i].risk ? rows[i].risk : "", "... its risk");
+		str_add(&json, "{\"fix\":");
+		fix_add_json(&json, &fix);
+		str_add(&json, "}");
+		if (json_parse(json.s, json.len, "fix", &event, &err) == 0 &&
+		    fix_read(event, &back))
+			fix_add_text(&again, &back);
+		is_str(again.s ? again.s : "", rows[i].text, "... the same from JSON");
+		json_object_put(event);
+		str_release(&text);
+		str_release(&json);
+		str_release(&again);
+		arena_release(&arena);
+	}
+}
+
+static void test_words(void)
+{
+	const struct denial hostile = { WRITE("/home/me/\x1b[2J\n</script>\xe2\x80\xae"),
+					.reason = "not-allowed", .predicted = true };
+	struct str text = { 0 }, json = { 0 };
+	struct json_object *event = NULL;
+	struct denial back = { 0 };
+	struct err err;
+
+	denial_add_act(&text, &hostile, "/home/me");
+	is_str(text.s, "writing ~/\\x1b[2J\\x0a</script>\\xe2\\x80\\xae",
+	       "a hostile name is escaped");
+	str_release(&text);
+	text = (struct str){ 0 };
+	str_add(&json, "{");
+	denial_add_members(&json, &hostile);
+	str_add(&json, "}");
+	ok(!strpbrk(json.s, "\x1b\n\xe2"), "... in JSON too");
+	ok(json_parse(json.s, json.len, "event", &event, &err) == 0 && denial_read(event, &back) &&
+		   !strcmp(back.path, hostile.path) && back.predicted,
+	   "... and comes back as it was");
+	json_object_put(event);
+	denial_add_line(&text, &rows[7].denial);
+	is_str(text.s, "deny file-write /home/me/p/keep/x (filesystem.denyWrite[1]: keep)",
+	       "sandbox-runtime's form");
+	str_release(&text);
+	str_release(&json);
+}
+
+int main(void)
+{
+	test_fixes();
+	test_words();
+	return done();
+}
