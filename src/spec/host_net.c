@@ -187,9 +187,7 @@ void host_probe_network(const struct spec *spec, char **environment, struct host
 	_cleanup_free_ char *resolv = NULL;
 
 	host_probe_proxy(environment, host);
-	/* Who names hosts means the filtered network, without saying so. */
-	if (spec->net == NET_NONE || spec->net == NET_FILTERED ||
-	    (spec->net == NET_UNSET && spec->n_rules))
+	if (spec->net == NET_NONE || spec_is_filtered(spec))
 		return;
 	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)
 		host->resolv_conf = arena_strdup(&host->arena, resolv);
