@@ -22,6 +22,8 @@
 
 #include "cow/changes.h"
 
+#define APPLY_DIR ".wrapix-apply-" /* and the session's id: slots that must be in the project */
+
 enum step_kind {
 	STEP_ADD,     /* slot -> place, where nothing is */
 	STEP_REPLACE, /* slot <-> place */

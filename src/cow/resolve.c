@@ -306,6 +306,12 @@ static void resolve_one(struct resolver *r, struct arena *arena, const struct ch
 		apply_report_add(r->report, OUTCOME_REFUSED, change->path, change->why);
 		return;
 	}
+	/* Ours, while an apply is at work; a session that makes one means no good. */
+	if (str_starts(change->path, APPLY_DIR)) {
+		apply_report_add(r->report, OUTCOME_REFUSED, change->path,
+				 "the name is wrapix's own");
+		return;
+	}
 	if (is_in_repository(r, arena, change->path)) {
 		apply_report_add(r->report, OUTCOME_REFUSED, change->path,
 				 "git would take a directory with it for a repository, and run "

@@ -13,8 +13,6 @@
 #include "cow/copy.h"
 #include "os/fs.h"
 
-#define INSIDE ".wrapix-apply-"
-
 struct slot_name {
 	char s[24];
 };
@@ -29,7 +27,7 @@ static struct slot_name slot_name(size_t i)
 
 static void outside_name(const struct slots *slots, char ret[64])
 {
-	snprintf(ret, 64, INSIDE "%s", slots->cow->id);
+	snprintf(ret, 64, APPLY_DIR "%s", slots->cow->id);
 }
 
 void slots_init(struct slots *slots, const struct cow *cow, int journal)

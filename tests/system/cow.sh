@@ -202,11 +202,11 @@ echo x >bare/HEAD
 echo a >a
 cow 'git init -q nested; mkdir bare/objects bare/refs; echo evil >bare/config; mkdir .vscode; echo "{}" >.vscode/tasks.json
 	echo "#!/bin/sh" >.git/hooks/post-commit; git config alias.x "!id"; chmod 4755 a; echo b >>a; ln -s /etc/passwd out
-	touch HEAD commondir; mkdir -p sub/.GIT; echo x >sub/.GIT/config; echo ok >fine'
+	touch HEAD commondir; mkdir -p sub/.GIT; echo x >sub/.GIT/config; echo ok >fine; mkdir .wrapix-apply-x; echo x >.wrapix-apply-x/0'
 snapshot .git >"$tmp/git"
 wx apply
 check "apply never touches .git" same_tree .git "$tmp/git"
-check "... makes no repository" is "$(ls -d bare/objects bare/refs nested/.git sub/.GIT HEAD commondir 2>/dev/null)" ""
+check "... makes no repository" is "$(ls -d bare/objects bare/refs nested/.git sub/.GIT HEAD commondir .wrapix-apply-x 2>/dev/null)" ""
 check "... holds what an editor would obey" is "$(find . -maxdepth 1 -name .vscode | wc -l) $(grep -c 'not taken over; it would be executed' "$out")" "0 2"
 check "... without special bits" is "$(stat -c %a a)" 755
 wx apply --yes .vscode
