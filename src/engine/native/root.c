@@ -6,7 +6,7 @@
  * plan's operations fill it, it is made read-only and becomes the root; the host's file systems
  * are detached. Names are created in our own two file systems only; where a mount point is missing
  * in a tree of the user's, the start fails rather than leave a file there. 'wrapix exec' has the
- * host's whole tree for a root, cloned before anything of ours is attached.
+ * host's whole tree for a root: the namespace's own copy of it, made read-only in its place.
  *
  * What an attacker controls: the content of the workspace while we build, so links in a
  * destination are never followed, and each source of the user's is compared with what the
@@ -16,8 +16,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "os/fs.h"
 #include "os/linux/mount.h"
@@ -44,29 +46,59 @@ static bool plan_root_of_host(const struct plan *plan)
 	return plan->n_ops && plan->ops[0].kind == OP_ROOT;
 }
 
+/* A mount must be attached to be cloned from: the scratch file system lies under the root, on the
+ * host's, and is detached with that. Its directories live on in their clones. */
+static int begin_own(struct root *root, const struct plan *plan)
+{
+	int r;
+
+	root->fd = new_tmpfs(plan->root_size, &root->dev);
+	if (root->fd < 0)
+		return root->fd;
+	r = mount_attach(root->scratch, AT_FDCWD, "/");
+	return r == 0 ? mount_attach(root->fd, AT_FDCWD, "/") : r;
+}
+
+/* The namespace has a copy of all mounts of the host's, and nobody else is in it: that is the root,
+ * and the scratch file system lies where the host's /dev is covered anyway. Whoever may make a user
+ * namespace has the uppermost mount for a root, so none is reached by '/..'. */
+static int begin_host(struct root *root, const struct plan *plan)
+{
+	int r;
+
+	root->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root->fd < 0)
+		return -errno;
+	r = mount_is_uncovered(root->fd)
+		    ? mount_set_flags(root->fd, root_mount_flags(&plan->ops[0]))
+		    : -EBUSY;
+	return r == 0 ? mount_attach(root->scratch, root->fd, "dev") : r;
+}
+
+/* What ours would lie over is cloned before it does. */
+static void clone_early(struct root *root, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+
+		if (op->kind == OP_BIND && (plan_root_of_host(plan) || !strcmp(op->src, "/")))
+			root->early[i] = root_clone_source(root, op);
+	}
+}
+
 static int begin(struct root *root, const struct plan *plan, struct err *err)
 {
 	int r;
 
-	root->fd = plan_root_of_host(plan) ? root_clone_slash(root, &plan->ops[0])
-					   : new_tmpfs(plan->root_size, &root->dev);
+	root->early = calloc(plan->n_ops, sizeof(*root->early));
+	if (!root->early)
+		return err_errno(err, ENOMEM, "making the root");
+	clone_early(root, plan);
 	root->scratch = new_tmpfs(plan->scratch_size, &root->scratch_dev);
-	if (root->fd < 0 || root->scratch < 0)
-		return err_errno(err, root->fd < 0 ? -root->fd : -root->scratch,
-				 root->fd < 0 ? "making the root" : "mounting a tmpfs");
-	/* A mount must be attached to be cloned from: the scratch file system lies under the root, on
-	 * the host's, and is detached with that. Its directories live on in their clones. Where the
-	 * host's /dev is to be covered anyway it lies there, and costs no detaching. */
-	if (plan_root_of_host(plan)) {
-		r = mount_attach(root->fd, AT_FDCWD, "/");
-		if (r == 0)
-			r = mount_attach(root->scratch, root->fd, "dev");
-	} else {
-		r = mount_attach(root->scratch, AT_FDCWD, "/");
-		if (r == 0)
-			r = mount_attach(root->fd, AT_FDCWD, "/");
-	}
-	return r < 0 ? err_errno(err, -r, "attaching the new root") : 0;
+	if (root->scratch < 0)
+		return err_errno(err, -root->scratch, "mounting a tmpfs");
+	r = plan_root_of_host(plan) ? begin_host(root, plan) : begin_own(root, plan);
+	return r < 0 ? err_errno(err, -r, "making the root") : 0;
 }
 
 /* What of ours was filled while the root was built is closed. */
@@ -94,7 +126,9 @@ static int finish(struct root *root, const struct plan *plan, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = plan_root_of_host(plan) ? 0 : mount_make_readonly(root->fd);
+	if (plan_root_of_host(plan))
+		return chdir("/") < 0 ? err_errno(err, errno, "entering '/'") : 0;
+	r = mount_make_readonly(root->fd);
 	if (r < 0)
 		return err_errno(err, -r, "making the root read-only");
 	return mount_pivot(root->fd, err);
@@ -102,15 +136,11 @@ static int finish(struct root *root, const struct plan *plan, struct err *err)
 
 int root_build(const struct child *child, struct err *err)
 {
-	struct root root = { .child = child, .fd = -1, .scratch = -1, .slash = -1, .parent = -1 };
+	struct root root = { .child = child, .fd = -1, .scratch = -1, .parent = -1 };
 	const struct plan *plan = child->plan;
 	mode_t user_mask = umask(0);
-	int r;
+	int r = begin(&root, plan, err);
 
-	for (size_t i = 0; root.slash < 0 && i < plan->n_ops; i++)
-		if (root_op_is_slash(&plan->ops[i]))
-			root.slash = mount_clone(AT_FDCWD, "/", MOUNT_RECURSIVE);
-	r = begin(&root, plan, err);
 	for (size_t i = plan_root_of_host(plan); r == 0 && i < plan->n_ops; i++)
 		r = root_do(&root, &plan->ops[i], err);
 	if (r == 0)
@@ -120,5 +150,6 @@ int root_build(const struct child *child, struct err *err)
 		close(root.parent);
 	close(root.fd);
 	close(root.scratch);
+	free(root.early);
 	return r;
 }

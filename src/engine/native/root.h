@@ -10,7 +10,7 @@
 struct root {
 	const struct child *child;
 	int fd, scratch;
-	int slash; /* the host's '/', cloned before ours lay on top of it; -1: no operation wants it */
+	int *early; /* for each operation its source, cloned before anything of ours lay over it; 0: none */
 	dev_t dev, scratch_dev;
 	int n_scratch;
 	const char
@@ -21,10 +21,10 @@ struct root {
 	bool parent_own;
 };
 
-/* The operation wants the host's '/' itself. */
-bool root_op_is_slash(const struct op *op);
-/* The clone of it, with the operation's flags; it can be had once. A descriptor or -errno. */
-int root_clone_slash(struct root *root, const struct op *op);
+unsigned root_mount_flags(const struct op *op);
+
+/* The source of a bind, detached. A descriptor or -errno. */
+int root_clone_source(struct root *root, const struct op *op);
 
 /* Carries one operation out. */
 int root_do(struct root *root, const struct op *op, struct err *err);

@@ -14,24 +14,10 @@
 #include "os/linux/mount.h"
 #include "os/linux/overlay.h"
 
-static unsigned mount_flags(const struct op *op)
+unsigned root_mount_flags(const struct op *op)
 {
 	return (op->flags & OPF_RO ? MOUNT_RO : 0) | (op->flags & OPF_DEV ? MOUNT_DEV : 0) |
 	       (op->flags & OPF_RECURSIVE ? MOUNT_RECURSIVE : 0);
-}
-
-bool root_op_is_slash(const struct op *op)
-{
-	return (op->kind == OP_BIND || op->kind == OP_ROOT) && !strcmp(op->src, "/");
-}
-
-int root_clone_slash(struct root *root, const struct op *op)
-{
-	int fd = take_fd(&root->slash), r = fd < 0 ? -EBUSY : mount_set_flags(fd, mount_flags(op));
-
-	if (r < 0 && fd >= 0)
-		close(fd);
-	return r < 0 ? r : fd;
 }
 
 static int open_parent(struct root *root, const char *path, struct err *err);
@@ -192,7 +178,7 @@ static int clone_checked(struct root *root, const struct op *op)
 {
 	_cleanup_close_ int fd = open_checked(root, op);
 
-	return fd < 0 ? fd : mount_clone(fd, "", mount_flags(op));
+	return fd < 0 ? fd : mount_clone(fd, "", root_mount_flags(op));
 }
 
 /* A directory of ours that has one for each session. */
@@ -202,15 +188,20 @@ static int clone_session(const struct root *root, const struct op *op)
 
 	if (snprintf(path, sizeof(path), "%s/%s", op->src, root->child->id) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return mount_clone(AT_FDCWD, path, mount_flags(op));
+	return mount_clone(AT_FDCWD, path, root_mount_flags(op));
+}
+
+int root_clone_source(struct root *root, const struct op *op)
+{
+	return op->flags & OPF_CHECK     ? clone_checked(root, op)
+	       : op->flags & OPF_SESSION ? clone_session(root, op)
+					 : mount_clone(AT_FDCWD, op->src, root_mount_flags(op));
 }
 
 static int do_bind(struct root *root, const struct op *op, struct err *err)
 {
-	int fd = root_op_is_slash(op)      ? root_clone_slash(root, op)
-		 : op->flags & OPF_CHECK   ? clone_checked(root, op)
-		 : op->flags & OPF_SESSION ? clone_session(root, op)
-					   : mount_clone(AT_FDCWD, op->src, mount_flags(op));
+	int early = root->early[op - root->child->plan->ops];
+	int fd = early ? early : root_clone_source(root, op);
 
 	if ((op->flags & OPF_OPTIONAL) && (fd == -ENOENT || fd == -ENOTDIR || fd == -EACCES))
 		return 0;

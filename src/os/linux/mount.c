@@ -84,9 +84,7 @@ int mount_make_readonly(int fd)
 	return mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 
-/* What '/..' leads to is the root itself, and no mount stacked on it. The old root may be the same
- * directory, in another mount. */
-static bool is_uncovered(int root_fd)
+bool mount_is_uncovered(int root_fd)
 {
 	const unsigned want = STATX_INO | STATX_MNT_ID;
 	_cleanup_close_ int up = open("/..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -110,7 +108,7 @@ int mount_pivot(int root_fd, struct err *err)
 		return err_hint(err, "a root file system in memory (initramfs) cannot be left; "
 				     "run wrapix from a booted system or a container");
 	}
-	for (int i = 0; !is_uncovered(root_fd); i++)
+	for (int i = 0; !mount_is_uncovered(root_fd); i++)
 		if (i == OLD_ROOT_MAX || umount2(".", MNT_DETACH) < 0)
 			return err_errno(err, i == OLD_ROOT_MAX ? EBUSY : errno,
 					 "detaching the host's file systems");

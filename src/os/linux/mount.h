@@ -26,7 +26,7 @@ int mount_new(const char *type, const struct fs_option *options, size_t n, unsig
 /* A private copy of the tree at source_fd as a detached mount with these flags; always nosuid. */
 int mount_clone(int source_fd, const char *path, unsigned flags);
 
-/* Gives a detached mount these flags. */
+/* Gives the mount at mount_fd these flags, and makes it private. */
 int mount_set_flags(int mount_fd, unsigned flags);
 
 /* Puts a detached mount in its place. */
@@ -34,6 +34,10 @@ int mount_attach(int mount_fd, int dir_fd, const char *path);
 
 /* Turns the one mount at fd (not what is below) read-only. */
 int mount_make_readonly(int fd);
+
+/* What '/..' leads to is the root itself, and no mount stacked on it. The old root may be the same
+ * directory, in another mount. */
+bool mount_is_uncovered(int root_fd);
 
 /* Makes the mount at fd, attached on top of '/', the root, and lets go of the old one. */
 int mount_pivot(int root_fd, struct err *err);
