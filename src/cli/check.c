@@ -10,7 +10,7 @@
 enum { EXIT_ASK = 1, EXIT_DENY = 3 };
 
 struct check_args {
-	bool json, outside, hook;
+	bool fix, json, outside, hook;
 	const char *command, *settings;
 };
 
@@ -69,6 +69,31 @@ static void print_json(const struct claude_settings *s, const char *command,
 	printf("%s]}\n", out.s);
 }
 
+/* What to write where; the local settings are the user's own in this project. */
+static void print_fix(const struct claude_verdict *v, const char *command, const char *local)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	if (v->answer == CLAUDE_ALLOW || v->answer == CLAUDE_EXCLUDED)
+		return;
+	str_add(&out, "  to allow ");
+	if (v->rule && v->rule->string && v->by_rule) {
+		str_add(&out, "it: take ");
+		json_add_string(&out, v->rule->string);
+		str_addf(&out, " out of %s\n", v->rule->key->name);
+	} else {
+		_cleanup_str_ struct str rule = { 0 };
+
+		str_addf(&rule, "Bash(%s)", v->part && *v->part ? v->part : command);
+		str_add(&out, "it: add ");
+		json_add_string(&out, rule.s);
+		str_add(&out, " to permissions.allow in ");
+		str_add_escaped(&out, local);
+		str_add(&out, "\n");
+	}
+	fputs(out.s, stdout);
+}
+
 static int answer(const struct check_args *args, const char *command)
 {
 	_cleanup_claude_ struct claude_settings s = { .n = 0 };
@@ -79,19 +104,28 @@ static int answer(const struct check_args *args, const char *command)
 	struct err err = { 0 };
 	int r = cli_claude_load(args->settings, NULL, &s, &files, &err);
 
-	claude_files_release(&files);
-	if (r < 0)
+	if (r < 0) {
+		claude_files_release(&files);
 		return cli_fail(&err);
+	}
 	claude_check(&arena, &s, &question, &verdict);
 	if (args->json)
 		print_json(&s, command, &verdict);
 	else
 		print_text(&s, &verdict);
+	if (!args->json && args->fix)
+		print_fix(&verdict, command, files.local);
+	claude_files_release(&files);
 	if (ferror(stdout) || fflush(stdout))
 		return EXIT_WRAPIX;
 	return verdict.answer == CLAUDE_DENY  ? EXIT_DENY
 	       : verdict.answer == CLAUDE_ASK ? EXIT_ASK
 					      : 0;
+}
+
+int cli_check(const char *command, bool json)
+{
+	return answer(&(struct check_args){ .json = json, .fix = true }, command);
 }
 
 static int cmd_check(int argc, char **argv)

@@ -81,6 +81,7 @@ extern const struct opt plan_opts[]; /* plan: run's and its own */
 extern const struct command command_run;
 extern const struct command command_exec;
 extern const struct command command_plan;
+extern const struct command command_why;
 extern const struct command command_ps;
 extern const struct command command_stop;
 extern const struct command command_log;

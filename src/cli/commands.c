@@ -31,6 +31,7 @@ const struct command *const commands[] = {
 	&command_run,
 	&command_exec,
 	&command_plan,
+	&command_why,
 	&command_ps,
 	&command_stop,
 	&command_log,

@@ -24,3 +24,6 @@ void cli_add_value_json(struct str *out, const struct claude_value *value);
 
 /* A hook of Claude Code: its JSON on standard input, the answer on standard output; in hook.c. */
 int cli_hook(void);
+
+/* What would become of a command, and what would allow it; returns the status of 'wrapix check'. */
+int cli_check(const char *command, bool json);

@@ -116,4 +116,47 @@ check "... in the log's text" printable "$out"
 wx exec --annotate -s "$s" -c 'sh hostile.sh 2>/dev/null'
 check "... and none ends the agent's block" is "$(grep -c sandbox_violations "$err") $(grep -c '<b>' "$err")" "2 0"
 check "... or is obeyed" printable "$err"
+
+# --- why ---
+
+# why STATUS TEXT ARG...: says so
+why() {
+	why_status=$1 why_text=$2
+	shift 2
+	wx why "$@"
+	check "why $*: $why_text" has "$out" "$why_text"
+	check "... status $why_status" is "$rc" "$why_status"
+}
+printf '{"network":{"allowedDomains":["ok.example", "*.wide.example", "localhost:81"],"deniedDomains":["no.wide.example"]},\n"filesystem":{"denyRead":["~/.ssh"],\n"allowWrite":["~/out"],\n"denyWrite":["keep"]}}\n' >"$s"
+why 3 "writing ~/z: no, no allowWrite covers it" -s "$s" "$HOME/z"
+check "... and what to write where" has "$out" "to allow it: add \"~/z\" to filesystem.allowWrite in $s"
+why 0 "writing ~/out/z: yes, filesystem.allowWrite[0], '~/out' at $s:3" -s "$s" "$HOME/out/z"
+why 3 "'keep' denies it, filesystem.denyWrite[0] at $s:4" -s "$s" keep/x
+why 3 "reading ~/.ssh/id: no, '~/.ssh' denies it" -s "$s" '~'/.ssh/id
+ln -s "$HOME/.ssh" link
+why 3 "reading ~/.ssh/id: no" -s "$s" link/id
+rm link
+why 3 "connecting to ~/sock: no" -s "$s" "$HOME/sock"
+why 0 "looking up ok.example: yes, rule 'ok.example'" -s "$s" ok.example
+why 0 "connecting to a.wide.example:443: yes" -s "$s" a.wide.example:443
+why 3 "take \"no.wide.example\" out of network.deniedDomains" -s "$s" no.wide.example
+why 3 "add \"other.example\" to network.allowedDomains" -s "$s" other.example:22
+why 0 "a port of this machine that is opened" -s "$s" localhost:81
+why 3 "connecting to localhost:82: no" -s "$s" localhost:82
+why 3 "writing ~/z: no, it is not in the sandbox" --run "$HOME/z"
+why 0 "it is /workspace/a inside" --run ./a
+why 1 'add "Bash(git push)" to permissions.allow in ' -- git push
+wx why --json -s "$s" "$HOME/z"
+check "why --json" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["policy"] == "srt" and [x["allowed"] for x in a["answers"]] == [True, False] and a["answers"][1]["fix"]["add"] == "~/z"' "$out"
+wx why
+check "why needs a word" refused 2 "say one thing"
+wx why "$(printf 'e\033[2J:x')"
+check "a hostile word is escaped" printable "$err"
+# What it says is what happens.
+for path in "$HOME/out/w" "$HOME/w" ./keep .vscode ./here; do
+	wx why --json -s "$s" "$path"
+	said=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["answers"][1]["allowed"])' "$out")
+	wx exec -s "$s" -c "echo x >'$path' 2>/dev/null && echo True || echo False"
+	check "... and so it is: ${path##*/}" is "$(cat "$out")" "$said"
+done
 finish
