@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/identity.h"
+#include "api/image.h"
 #include "api/messages.h"
 #include "api/workspace.h"
 #include "base/path.h"
@@ -422,8 +423,12 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	struct arena arena = { 0 };
 	struct session_info about;
 	struct fix_place place;
-	int r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id, err);
+	_cleanup_close_ int image = -1;
+	int r = image_hold(&plan->host, &image, err);
 
+	if (r == 0)
+		r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id,
+				    err);
 	if (r < 0)
 		return r;
 	session.layers = workspace_layers(&observer->workspace);

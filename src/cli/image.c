@@ -232,18 +232,16 @@ static int cmd_verify(int argc, char **argv)
 }
 
 static int unpack(struct store *store, struct oci_image *image, _unused_ void *args,
-		  _unused_ const char *name, struct err *err)
+		  const char *name, struct err *err)
 {
 	struct arena arena = { 0 };
 	char *path;
-	int lock = unpack_image(store, image, &arena, &path, err);
+	int r = unpack_named(store, image, name, &arena, &path, err);
 
-	if (lock >= 0) {
+	if (r == 0)
 		puts(path);
-		close(lock);
-	}
 	arena_release(&arena);
-	return MIN(lock, 0);
+	return r;
 }
 
 static int cmd_unpack(int argc, char **argv)

@@ -13,6 +13,7 @@
 #include "image/build.h"
 #include "image/debian.h"
 #include "image/export.h"
+#include "image/unpack.h"
 #include "os/fs.h"
 #include "spec/config.h"
 
@@ -185,7 +186,14 @@ static int build(struct build_args *args, struct spec *spec, struct store *store
 static int deliver(const struct build_args *args, struct store *store, const char *name,
 		   struct oci_image *image, struct err *err)
 {
+	struct arena arena = { 0 };
+	char *unpacked;
 	int r = store_name(store, name, &image->manifest, err);
+
+	/* So that 'wrapix run --image' starts at once. */
+	if (r == 0)
+		r = unpack_named(store, image, name, &arena, &unpacked, err);
+	arena_release(&arena);
 
 	if (r == 0 && args->output)
 		r = image_export(store, image, name, args->output, err);

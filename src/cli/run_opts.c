@@ -146,6 +146,8 @@ static const struct opt shared_opts[] = {
 	{ 0, "filter-tier", "queue|static|ports", WORDS,
 	  .help = "catch connections in no better way than this; for tests of older kernels' "
 		  "ways" },
+	{ 0, "image", "NAME", KEY,
+	  .help = "use the programs of this image instead of the host's; see 'wrapix image'" },
 	{ 0, "deploy-key", "NAME", KEY,
 	  .help = "let the sandbox push and sign with this pair of keys, which stay outside; see "
 		  "'wrapix help key'" },

@@ -70,6 +70,15 @@ void store_close(struct store *store)
 	*store = (struct store)STORE_NONE;
 }
 
+/* It led to the image that had the name before. */
+static void forget_link(struct store *store, const char *name)
+{
+	char path[512];
+
+	if (snprintf(path, sizeof(path), "names/%s", name) < (int)sizeof(path))
+		unlinkat(store->dir, path, 0);
+}
+
 int store_name(struct store *store, const char *name, const struct blob_ref *manifest,
 	       struct err *err)
 {
@@ -81,6 +90,8 @@ int store_name(struct store *store, const char *name, const struct blob_ref *man
 		return r;
 	oci_index_put(&index, name, manifest);
 	r = oci_write_index(store->dir, &index, err);
+	if (r == 0)
+		forget_link(store, name);
 	oci_index_release(&index);
 	return r;
 }
@@ -102,6 +113,8 @@ int store_forget(struct store *store, const char *name, struct err *err)
 	index.n = kept;
 	if (r == 0)
 		r = oci_write_index(store->dir, &index, err);
+	if (r == 0)
+		forget_link(store, name);
 	oci_index_release(&index);
 	return r;
 }

@@ -26,5 +26,8 @@ int unpack_layer(int root, int blob, struct unpack_limits *left, struct err *err
  */
 int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
 		 char **ret_path, struct err *err);
+/* Unpacks it and makes names/NAME a link to it, which is how a sandbox finds it (spec/host_image.c). */
+int unpack_named(struct store *store, const struct oci_image *image, const char *name,
+		 struct arena *arena, char **ret_path, struct err *err);
 /* Removes the roots that no image has and nobody uses. */
 int unpack_gc(struct store *store, const struct oci_index *index, struct err *err);

@@ -165,6 +165,34 @@ int unpack_image(struct store *store, const struct oci_image *image, struct aren
 	return lock;
 }
 
+static int link_name(struct store *store, const char *name, const char *digest, struct err *err)
+{
+	_cleanup_close_ int names = -1;
+	char temporary[64], target[DIGEST_HEX + 16];
+
+	if (mkdirat(store->dir, "names", 0755) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "making 'names'");
+	names = openat(store->dir, "names", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	snprintf(temporary, sizeof(temporary), ".new-%d", getpid());
+	snprintf(target, sizeof(target), "../" ROOTS "/%s", digest);
+	unlinkat(names, temporary, 0);
+	if (names < 0 || symlinkat(target, names, temporary) < 0 ||
+	    renameat(names, temporary, names, name) < 0)
+		return err_errno(err, errno, "naming the unpacked image '%s'", name);
+	return 0;
+}
+
+int unpack_named(struct store *store, const struct oci_image *image, const char *name,
+		 struct arena *arena, char **ret_path, struct err *err)
+{
+	int lock = unpack_image(store, image, arena, ret_path, err);
+	int r = lock < 0 ? lock : link_name(store, name, image->manifest.digest, err);
+
+	if (lock >= 0)
+		close(lock);
+	return r;
+}
+
 static bool is_wanted(const struct oci_index *index, const char *name)
 {
 	for (size_t i = 0; i < index->n; i++)

@@ -32,6 +32,7 @@ enum op_kind {
 	OP_READONLY, /* what is there, read-only */
 	OP_SOCKET,   /* a socket of our own on which the supervisor listens */
 	OP_DENY,     /* a file or directory that cannot be opened over what is there */
+	OP_IMAGE,    /* a directory of an image: changes go to the session's private tmpfs */
 	OP_COW,      /* a view of the host's src: changes go to a layer of the session's */
 };
 
@@ -46,7 +47,7 @@ enum op_flags {
 	OPF_CHECK = 1 << 6,    /* the source must be what the supervisor saw, by no symbolic link */
 	OPF_COPY = 1 << 7,     /* OP_COW: the layer is a whole copy of src */
 	OPF_MAKE = 1 << 5,     /* the source is a directory of ours and is made when missing */
-	OPF_SESSION = 1 << 7,  /* the source is what the session's id names in that directory */
+	OPF_SESSION = 1 << 8,  /* the source is what the session's id names in that directory */
 };
 
 struct op {

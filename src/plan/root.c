@@ -72,6 +72,21 @@ static void add_programs(struct plan *plan, const struct host *host)
 	}
 }
 
+/* The image's own system, writable and thrown away. */
+static void add_image(struct plan *plan, const struct host *host)
+{
+	for (size_t i = 0; i < host->image_top.len; i++) {
+		const struct path_fact *fact = &host->image_top.v[i];
+
+		if (fact->kind == PATH_LINK)
+			plan_add(plan, OP_LINK, fact->path, fact->target, 0);
+		else
+			plan_add(plan, OP_IMAGE, fact->path,
+				 arena_printf(&plan->arena, "%s%s", host->image_root, fact->path),
+				 OPF_DIR);
+	}
+}
+
 static void add_file(struct plan *plan, const char *dest, unsigned mode, const char *content)
 {
 	plan_add(plan, OP_FILE, dest, content, 0)->mode = mode;
@@ -172,7 +187,7 @@ static void add_dev(struct plan *plan, const struct host *host)
 		if (fact->kind == PATH_OTHER)
 			/* A device on a read-only mount works as one; its mode is not root's to change. */
 			plan_add(plan, OP_BIND, fact->path, fact->path, OPF_DEV | OPF_RO);
-		else
+		else if (!host->image_root || path_is_below(fact->path, "/sys"))
 			add_host_path(plan, fact);
 	}
 	plan_add(plan, OP_DEVPTS, "/dev/pts", NULL, 0);
@@ -200,9 +215,17 @@ void plan_access_rules(struct plan *plan)
 		const struct op *op = &plan->ops[i];
 		bool bind = op->kind == OP_BIND && !(op->flags & OPF_RO);
 
-		if (bind || op->kind == OP_COW || (op->kind == OP_SCRATCH && !(op->flags & OPF_RO)))
+		if (bind || op->kind == OP_COW || op->kind == OP_IMAGE ||
+		    (op->kind == OP_SCRATCH && !(op->flags & OPF_RO)))
 			add_rule(plan, op->dest, ACCESS_WRITE);
 	}
+}
+
+static void add_system(struct plan *plan, const struct host *host)
+{
+	add_programs(plan, host);
+	for (size_t i = 0; i < host->etc.len; i++)
+		add_host_path(plan, &host->etc.v[i]);
 }
 
 int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
@@ -211,9 +234,10 @@ int plan_root(struct plan *plan, const struct spec *spec, const struct host *hos
 		err_set(err, EPERM, "--allow-nested as root would leave /proc/sys writable");
 		return err_hint(err, "run wrapix as an ordinary user");
 	}
-	add_programs(plan, host);
-	for (size_t i = 0; i < host->etc.len; i++)
-		add_host_path(plan, &host->etc.v[i]);
+	if (host->image_root)
+		add_image(plan, host);
+	else
+		add_system(plan, host);
 	add_identity(plan, spec, host);
 	add_scratch(plan, spec, host);
 	add_home(plan, spec, host);

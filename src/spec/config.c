@@ -235,6 +235,7 @@ static const struct key keys[] = {
 	{ "home", IN_CONFIG, config_read_word },
 	{ "notify", IN_CONFIG, config_read_notify },
 	{ "workspace", IN_CONFIG, config_read_word },
+	{ "image", IN_CONFIG, config_read_word },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
 	{ "description", IN_PROFILE, config_read_description },
@@ -249,7 +250,6 @@ static const struct key keys[] = {
 /* Keys that are promised and not built yet: better refused than ignored. */
 static const struct key later_keys[] = {
 	{ "packages", IN_CONFIG, read_later },
-	{ "workspace", IN_CONFIG, read_later },
 };
 
 const char *config_key(size_t i)

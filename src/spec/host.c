@@ -318,6 +318,11 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	probe_cow(spec, &host);
 	probe_shell(&host);
 	host_probe_system(&host);
+	r = host_probe_image(spec, environment, &host, err);
+	if (r < 0) {
+		host_release(&host);
+		return r;
+	}
 	probe_env(spec, environment, &host);
 	host_probe_network(spec, environment, &host);
 	probe_mounts(spec, &host);

@@ -87,6 +87,9 @@ struct host {
 	char *state_home, *config_home, *data_home;
 	char *runtime_dir; /* state_home where there is none */
 
+	char *image_root;            /* the unpacked image, or NULL */
+	struct path_facts image_top; /* its directories and links at the top */
+
 	struct path_facts top;   /* /bin, /lib64, ...: directories or links into /usr */
 	struct path_facts etc;   /* what exists of the table of needed files in /etc */
 	struct path_facts extra; /* /nix/store, /sys/devices/system/cpu, device nodes, ... */

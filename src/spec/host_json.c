@@ -57,6 +57,7 @@ static const struct field fields[] = {
 	FIELD("shell", STRING, tools.shell),
 	FIELD("notify", STRING, tools.notify),
 	FIELD("notifyd", STRING, tools.notifyd),
+	FIELD("imageRoot", STRING, image_root),
 	FIELD("cowBase", STRING, cow_base),
 	FIELD("cowOverlay", BOOL, cow_overlay),
 	FIELD("ttyIn", BOOL, tty[0]),
@@ -100,9 +101,13 @@ static const struct {
 	const char *name;
 	size_t offset;
 } lists[] = {
-	{ "top", offsetof(struct host, top) },       { "etc", offsetof(struct host, etc) },
-	{ "extra", offsetof(struct host, extra) },   { "masks", offsetof(struct host, masks) },
-	{ "points", offsetof(struct host, points) }, { "mounts", offsetof(struct host, mounts) },
+	{ "imageTop", offsetof(struct host, image_top) },
+	{ "top", offsetof(struct host, top) },
+	{ "etc", offsetof(struct host, etc) },
+	{ "extra", offsetof(struct host, extra) },
+	{ "masks", offsetof(struct host, masks) },
+	{ "points", offsetof(struct host, points) },
+	{ "mounts", offsetof(struct host, mounts) },
 };
 
 static const char *const kind_names[] = {

@@ -11,6 +11,9 @@ struct path_fact *host_add_fact(struct host *host, struct path_facts *facts, con
 enum path_kind path_kind_of(const struct stat *st);
 /* wrapix's own programs for messages to the user. */
 void host_probe_notify(struct host *host);
+/* The unpacked image that spec->image names. */
+int host_probe_image(const struct spec *spec, char **environment, struct host *host,
+		     struct err *err);
 /* Programs, what is needed of /etc, device nodes, and what of /proc is masked. */
 void host_probe_system(struct host *host);
 /* The proxy, the resolver, the programs for the open network and the way to the internet. */

@@ -238,6 +238,7 @@ static const struct key keys[] = {
 	{ "home", parse_choice, FIELD(home), homes },
 	{ "workspace", parse_choice, FIELD(workspace), workspaces },
 	{ "resume", parse_name, FIELD(resume) },
+	{ "image", parse_name, FIELD(image) },
 	{ "filter-tier", parse_choice, FIELD(filter_tier), tiers },
 	{ "cpus", parse_cpus, FIELD(limits.cpus) },
 	{ "memory", parse_bytes, FIELD(limits.memory), NULL, MIB, INT64_MAX },

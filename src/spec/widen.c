@@ -238,6 +238,12 @@ static bool quiet_widens(const struct spec *now, const struct spec *want, bool u
 	return users && strcmp(now->notify.quiet, want->notify.quiet);
 }
 
+/* Programs that the user takes for the system's. */
+static bool image_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return !users || strcmp(now->image, want->image);
+}
+
 static const struct {
 	const char *key;
 	bool (*widens)(const struct spec *now, const struct spec *want, bool users);
@@ -252,6 +258,7 @@ static const struct {
 	{ "deployKeyMode", key_mode_widens },
 	{ "deployKeyConfirm", key_confirm_widens },
 	{ "workspace", workspace_widens },
+	{ "image", image_widens },
 	{ "only", only_widens },
 	{ "cpus", limits_widen },
 	{ "memory", limits_widen },

@@ -13,12 +13,14 @@ struct root {
 	int *early; /* for each operation its source, cloned before anything of ours lay over it; 0: none */
 	dev_t dev, scratch_dev;
 	int n_scratch;
+	dev_t image_dev[32]; /* of what stands on top of an image: ours to change */
+	size_t n_images;
 	const char
 		*kept; /* where a directory of ours on the host stands: names may be made in it */
 	/* The directory that the last operation worked in: most work in the same one. */
 	char parent_path[PATH_MAX];
 	int parent;
-	bool parent_own;
+	bool parent_own, parent_image;
 };
 
 unsigned root_mount_flags(const struct op *op);

@@ -22,6 +22,14 @@ unsigned root_mount_flags(const struct op *op)
 
 static int open_parent(struct root *root, const char *path, struct err *err);
 
+static bool is_image(const struct root *root, dev_t dev)
+{
+	for (size_t i = 0; i < root->n_images; i++)
+		if (root->image_dev[i] == dev)
+			return true;
+	return false;
+}
+
 /* Opens the directory path (relative to the root), making what is missing of it. */
 static int enter(struct root *root, const char *path, struct err *err)
 {
@@ -54,7 +62,9 @@ static int enter(struct root *root, const char *path, struct err *err)
 	if (root->parent >= 0)
 		close(root->parent);
 	root->parent = fd;
-	root->parent_own = st.st_dev == root->dev || st.st_dev == root->scratch_dev ||
+	root->parent_image = is_image(root, st.st_dev);
+	root->parent_own = root->parent_image || st.st_dev == root->dev ||
+			   st.st_dev == root->scratch_dev ||
 			   (root->kept && path_is_below(path, root->kept + 1));
 	snprintf(root->parent_path, sizeof(root->parent_path), "%s", path);
 	return 0;
@@ -144,6 +154,8 @@ static int do_file(struct root *root, const struct op *op, struct err *err)
 {
 	const char *name = go_to(root, op, err);
 
+	if (name && root->parent_image)
+		unlinkat(root->parent, name, 0); /* what the image has there is another machine's */
 	return name ? write_file(root->parent, name, op, err) : -err->code;
 }
 
@@ -153,7 +165,7 @@ static int do_link(struct root *root, const struct op *op, struct err *err)
 
 	if (!name)
 		return -err->code;
-	if (symlinkat(op->src, root->parent, name) < 0)
+	if (symlinkat(op->src, root->parent, name) < 0 && !(errno == EEXIST && root->parent_image))
 		return err_errno(err, errno, "linking '%s'", op->dest);
 	return 0;
 }
@@ -246,6 +258,42 @@ static int do_cow(struct root *root, const struct op *op, struct err *err)
 				"another file system is mounted below it, or its own cannot be "
 				"viewed this way: --workspace direct works");
 	return fd < 0 ? fd : attach(root, op, fd, err);
+}
+
+/* The upper layer is a directory of the scratch file system, which is never synced and goes with us. */
+static int mount_image(struct root *root, int lower)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int upper = -1, work = -1;
+	char names[2][16];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(names[i], sizeof(names[i]), "%d", root->n_scratch++);
+		if (mkdirat(root->scratch, names[i], 0755) < 0)
+			return -errno;
+	}
+	upper = openat(root->scratch, names[0], flags);
+	work = openat(root->scratch, names[1], flags);
+	return upper < 0 || work < 0 ? -errno : overlay_mount(lower, upper, work);
+}
+
+static int do_image(struct root *root, const struct op *op, struct err *err)
+{
+	_cleanup_close_ int lower = os_openat2(AT_FDCWD, op->src, O_PATH | O_DIRECTORY, 0,
+					       RESOLVE_NO_SYMLINKS);
+	int fd = lower < 0 ? lower : mount_image(root, lower);
+	struct stat st;
+
+	if (fd < 0) {
+		err_errno(err, -fd, "mounting '%s' of the image on '%s'", op->src, op->dest);
+		return fd == -EINVAL
+			       ? err_hint(err, "it takes Linux 6.6, which lets a tmpfs hold the "
+					       "changes")
+			       : fd;
+	}
+	if (root->n_images < ARRAY_LEN(root->image_dev) && fstat(fd, &st) == 0)
+		root->image_dev[root->n_images++] = st.st_dev;
+	return attach(root, op, fd, err);
 }
 
 /* A directory of the scratch file system, cloned into its place. */
@@ -381,7 +429,7 @@ static int (*const actions[])(struct root *, const struct op *, struct err *) = 
 	[OP_BIND] = do_bind,         [OP_SCRATCH] = do_scratch, [OP_PROC] = do_proc,
 	[OP_DEVPTS] = do_devpts,     [OP_COVER] = do_cover,     [OP_HIDE] = do_hide,
 	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,   [OP_DENY] = do_deny,
-	[OP_COW] = do_cow,
+	[OP_COW] = do_cow,           [OP_IMAGE] = do_image,
 };
 
 int root_do(struct root *root, const struct op *op, struct err *err)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The image that a sandbox is to run from: unpacked by wrapix-image (image/unpack.h), which leaves a
+ * link NAME -> ../roots/DIGEST in the store. Finding it takes no library and no process.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "os/fs.h"
+#include "spec/host.h"
+#include "spec/host_priv.h"
+
+/* What the sandbox makes itself, whatever an image has there. */
+static const char *const own[] = { "dev",  "proc", "sys", "run",   "tmp",       "home",
+				   "boot", "mnt",  "srv", "media", "workspace", "lost+found" };
+
+static bool is_own(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (!strcmp(own[i], name))
+			return true;
+	return name[0] == '.';
+}
+
+static void add_top(struct host *host, int root, const char *name)
+{
+	char target[4096] = "";
+	struct stat st;
+
+	if (is_own(name) || fstatat(root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISLNK(st.st_mode) && readlinkat(root, name, target, sizeof(target) - 1) < 0)
+		return;
+	if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode))
+		host_add_fact(host, &host->image_top, arena_printf(&host->arena, "/%s", name),
+			      path_kind_of(&st), *target ? target : NULL);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct path_fact *)a)->path, ((const struct path_fact *)b)->path);
+}
+
+int host_probe_image(const struct spec *spec, char **environment, struct host *host,
+		     struct err *err)
+{
+	const char *cache = host_raw_env(environment, "XDG_CACHE_HOME");
+	char *store = path_join(
+		&host->arena,
+		cache && cache[0] == '/' ? cache : path_join(&host->arena, host->home, ".cache"),
+		"wrapix/images");
+	char *root, *roots = os_realpath(&host->arena, path_join(&host->arena, store, "roots"));
+	DIR *dir;
+
+	if (!spec->image)
+		return 0;
+	root = os_realpath(&host->arena,
+			   arena_printf(&host->arena, "%s/names/%s", store, spec->image));
+	dir = root && roots && path_is_below(root, roots) ? opendir(root) : NULL;
+	if (!dir) {
+		err_set(err, ENOENT, "there is no unpacked image '%s'", spec->image);
+		return err_hint(
+			err, "'wrapix image build' makes one, 'wrapix image unpack %s' unpacks it",
+			spec->image);
+	}
+	host->image_root = root;
+	for (struct dirent *entry; (entry = readdir(dir));)
+		add_top(host, dirfd(dir), entry->d_name);
+	closedir(dir);
+	if (host->image_top.len)
+		qsort(host->image_top.v, host->image_top.len, sizeof(*host->image_top.v), compare);
+	return 0;
+}
