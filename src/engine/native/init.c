@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "engine/native/native.h"
@@ -152,17 +154,29 @@ static int wait_for_go(struct child *child, struct err *err)
 	return 0;
 }
 
+/* A kernel without keyrings has nothing to leave. In a container, and inside another wrapix, a filter
+ * refuses the call, as it does any other for keys; so does ours, below. */
+static int leave_keyring(struct err *err)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
+	    errno != EPERM)
+		return err_errno(err, errno, "joining a new session keyring");
+	return 0;
+}
+
 /* For us and for the command that we are about to fork. From here on nothing inside may look at
  * us; the command inherits that until its exec. */
-static int give_up_privileges(struct err *err)
+static int give_up_privileges(const struct plan *plan, struct err *err)
 {
-	int r = caps_drop_all(err);
+	int r = leave_keyring(err);
 
+	if (r == 0)
+		r = caps_drop_all(err);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_errno(err, errno, "setting no_new_privs");
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_errno(err, errno, "PR_SET_DUMPABLE");
-	return r;
+	return r == 0 ? seccomp_load_base(plan_seccomp(plan), err) : r;
 }
 
 /* Takes in every child that ended; true when the command itself did. */
@@ -230,7 +244,7 @@ _Noreturn void init_main(struct child *child)
 	if (set_up_namespaces(child, &err) < 0 || send_netns(child, &err) < 0 ||
 	    root_build(child, &err) < 0 || send_view(child, &err) < 0 ||
 	    make_pty(child, &err) < 0 || wait_for_go(child, &err) < 0 ||
-	    give_up_privileges(&err) < 0)
+	    give_up_privileges(child->plan, &err) < 0)
 		init_fail(child, &err);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
@@ -240,8 +254,8 @@ _Noreturn void init_main(struct child *child)
 	if (command == 0)
 		target_main(child);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0 || seccomp_load(0, NULL, &err) < 0)
-		init_fail(child, signals < 0 ? (err_errno(&err, errno, "signalfd"), &err) : &err);
+	if (signals < 0)
+		init_fail(child, (err_errno(&err, errno, "signalfd"), &err));
 	os_close_all_but(0, (int[]){ MIN(child->control, signals), MAX(child->control, signals) },
 			 2);
 	reap_and_forward(command, child->control, signals);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The process that becomes the command: in every namespace of the sandbox, inside its root, without
- * capabilities, with no_new_privs. The order matters: what needs a right comes before that right
- * goes, and the filter comes last.
+ * capabilities, with no_new_privs and PID 1's filter. The order matters: what needs a right comes
+ * before that right goes, and what makes calls wait for the supervisor comes last.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/keyctl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "engine/native/native.h"
 #include "os/fs.h"
@@ -58,13 +56,16 @@ static int enter_landlock(const struct plan *plan, struct err *err)
 	return r;
 }
 
+/* What is refused is so by PID 1's filter already. */
 static int load_filter(const struct child *child, struct err *err)
 {
 	_cleanup_close_ int listener = -1;
-	int r = seccomp_load(plan_seccomp(child->plan), &listener, err);
+	int r;
 
-	if (r == 0 && listener >= 0 &&
-	    control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
+	if (!plan_has_listener(child->plan))
+		return 0;
+	r = seccomp_load_notify(plan_seccomp(child->plan), &listener, err);
+	if (r == 0 && control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return r;
 }
@@ -72,14 +73,8 @@ static int load_filter(const struct child *child, struct err *err)
 static int confine(const struct child *child, struct err *err)
 {
 	const struct plan *plan = child->plan;
-	int r;
+	int r = rlimits_apply(&plan->cgroup, child->limits_by, &plan->limits, err);
 
-	/* A kernel without keyrings has nothing to leave. In a container, and inside another wrapix,
-	 * a filter refuses the call, as it does any other for keys; so does ours, below. */
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
-	    errno != EPERM)
-		return err_errno(err, errno, "joining a new session keyring");
-	r = rlimits_apply(&plan->cgroup, child->limits_by, &plan->limits, err);
 	if (r == 0)
 		r = enter_landlock(plan, err);
 	return r == 0 ? load_filter(child, err) : r;

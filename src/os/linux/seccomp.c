@@ -101,7 +101,7 @@ unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOS
 	return n;
 }
 
-static int load_notify(unsigned flags, int *ret_listener, struct err *err)
+int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err)
 {
 	unsigned long how = SECCOMP_FILTER_FLAG_NEW_LISTENER;
 	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
@@ -123,10 +123,17 @@ static int load_notify(unsigned flags, int *ret_listener, struct err *err)
 	return 0;
 }
 
-int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
+int seccomp_load_base(unsigned flags, struct err *err)
 {
 	const struct seccomp_program *base = flags & SECCOMP_NESTED ? &seccomp_nested
 								    : &seccomp_default;
+	int r = set_filter(0, base->insns, base->len);
+
+	return r < 0 ? err_errno(err, -r, "loading the seccomp filter") : 0;
+}
+
+int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
+{
 	_cleanup_close_ int listener = -1;
 	int r;
 
@@ -135,16 +142,14 @@ int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
 	if (flags & SECCOMP_NOTIFY) {
 		if (!ret_listener)
 			return err_set(err, EINVAL, "seccomp: nobody to ask");
-		r = load_notify(flags, &listener, err);
+		r = seccomp_load_notify(flags, &listener, err);
 		if (r < 0)
 			return r;
 	}
-	r = set_filter(0, base->insns, base->len);
-	if (r < 0)
-		return err_errno(err, -r, "loading the seccomp filter");
-	if (flags & SECCOMP_NOTIFY)
+	r = seccomp_load_base(flags, err);
+	if (r == 0 && (flags & SECCOMP_NOTIFY))
 		*ret_listener = take_fd(&listener);
-	return 0;
+	return r;
 }
 
 const char *seccomp_describe(unsigned flags)

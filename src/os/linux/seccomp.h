@@ -41,6 +41,11 @@ unsigned seccomp_features(void);
  */
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err);
 
+/* The two halves of it, in any order, where one is for more processes than the other: what is
+ * refused, and what is asked about. */
+int seccomp_load_base(unsigned flags, struct err *err);
+int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err);
+
 /* A short name for the plan: "default", "nested", "default+notify-net". */
 const char *seccomp_describe(unsigned flags);
 
