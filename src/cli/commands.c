@@ -35,6 +35,7 @@ const struct command *const commands[] = {
 	&command_ps,
 	&command_stop,
 	&command_log,
+	&command_learn,
 	&command_allow,
 	&command_deny,
 	&command_diff,

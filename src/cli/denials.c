@@ -41,7 +41,10 @@ void denials_print(const struct denials *denials, const char *hint)
 		return;
 	fprintf(stderr, "hint: %s%s", hint ? hint : "", hint && denials->log[0] ? "; " : "");
 	if (denials->log[0])
-		fprintf(stderr, "'wrapix log --violations %s' shows all", denials->log);
+		fprintf(stderr,
+			"'wrapix log --violations %s' shows all, 'wrapix learn %s' proposes "
+			"settings",
+			denials->log, denials->log);
 	fputc('\n', stderr);
 }
 

@@ -111,8 +111,7 @@ static int check_effect(const struct claude_files *files, const struct str *text
 	return -err->code;
 }
 
-/* In place of the file, by way of its real name; made with its directory where there is none. */
-static int write_local(const char *path, const struct str *text, struct err *err)
+int cli_write_settings(const char *path, const struct str *text, struct err *err)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	char *real = os_realpath(&arena, path);
@@ -157,7 +156,7 @@ static int set_mode(const struct claude_files *files, const char *word, struct e
 	r = change_text(local, files->local, mode, &text, err);
 	if (r == 0)
 		r = check_effect(files, &text, mode, err);
-	return r < 0 ? r : write_local(files->local, &text, err);
+	return r < 0 ? r : cli_write_settings(files->local, &text, err);
 }
 
 static int cmd_mode(int argc, char **argv)

@@ -27,3 +27,7 @@ int cli_hook(void);
 
 /* What would become of a command, and what would allow it; returns the status of 'wrapix check'. */
 int cli_check(const char *command, bool json);
+
+/* In place of the file, at once and by way of its real name; made with its directory where there is
+ * none. In mode.c. */
+int cli_write_settings(const char *path, const struct str *text, struct err *err);

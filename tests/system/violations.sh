@@ -159,4 +159,41 @@ for path in "$HOME/out/w" "$HOME/w" ./keep .vscode ./here; do
 	wx exec -s "$s" -c "echo x >'$path' 2>/dev/null && echo True || echo False"
 	check "... and so it is: ${path##*/}" is "$(cat "$out")" "$said"
 done
+
+# --- learn ---
+
+printf '{ // mine\n"network":{"allowedDomains":[],"deniedDomains":[]},\n"filesystem":{"denyRead":["~/.ssh"],\n  "allowWrite":[],\n  "denyWrite":["keep"]}}\n' >"$s"
+rm -rf "$logs"
+mkdir "$HOME/cache"
+wx exec -s "$s" --report reads -c 'touch ~/z ~/cache/a ~/cache/b ~/cache/c; echo x >keep; touch ~/.bashrc; cat ~/.ssh/id; getent hosts new.example; mkdir .vscode; true'
+cp "$s" "$tmp/before"
+wx learn
+check "learn proposes" has "$out" 'add "~/z" to filesystem.allowWrite'
+check "... many files as their directory" has "$out" 'add "~/cache" to filesystem.allowWrite (3 times)'
+check "... not each of them" lacks "$out" '~/cache/a"'
+check "... a host, and who needed it" has "$out" "needed by getent hosts new.example"
+check "... and what has a risk apart" is "$(sed -n '/^with a risk/,/^hint/p' "$out" | grep -c careful:)" 4
+check "... and changes nothing" cmp "$s" "$tmp/before"
+wx learn --json
+check "learn --json" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["refused"] >= 9 and {c["fix"].get("add") for c in a["changes"] if c["proposed"]} == {"~/z", "~/cache", "new.example"}' "$out"
+wx learn --apply
+check "learn --apply" is "$rc" 0
+check "... changes these lines alone" is "$(diff "$tmp/before" "$s" | sed -n 's/^> //p')" '"network":{"allowedDomains":["new.example"],"deniedDomains":[]},
+  "allowWrite":["~/z", "~/cache"],'
+cp "$s" "$tmp/once"
+wx learn --apply
+check "... and nothing the second time" cmp "$s" "$tmp/once"
+wx exec -s "$s" -c 'touch ~/z ~/cache/a ~/cache/d'
+check "... and then it is allowed" is "$rc$(cat "$err")" 0
+wx exec -s "$s" -c 'touch ~/.bashrc'
+check "... but not what has a risk" isnt "$rc" 0
+wx learn nobody
+check "no such session" refused 2 "there is no log of a session 'nobody'"
+rm -rf "$logs"
+wx run --network filtered -- getent hosts new.example
+wx learn --apply
+check "of run: wrapix.json" is "$(tr -d ' \n' <wrapix.json)" '{"network":{"allow":["new.example"]}}'
+wx exec -s "$s" -c "touch ~/'a\033[2J</b>'; true"
+wx learn
+check "what a session asked for is escaped" printable "$out"
 finish

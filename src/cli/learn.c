@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix learn: the change of settings that covers what a session was refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/json_span.h"
+#include "base/path.h"
+#include "cli/cli.h"
+#include "cli/logs.h"
+#include "cli/settings.h"
+#include "os/fs.h"
+#include "session/lessons.h"
+#include "spec/srt.h"
+
+enum { COMMAND_SHOWN = 72 }; /* bytes */
+
+struct learn_args {
+	bool apply, risky, json;
+};
+
+/* What can be proposed without a word of warning. */
+static bool is_plain(const struct lesson *lesson)
+{
+	return lesson->fix.key && !lesson->dropped && !lesson->fix.risk && !lesson->fix.remove;
+}
+
+static bool is_risky(const struct lesson *lesson)
+{
+	return lesson->fix.key && !lesson->dropped && !is_plain(lesson);
+}
+
+static bool is_hopeless(const struct lesson *lesson)
+{
+	return !lesson->fix.key;
+}
+
+/* To be written. What is denied on purpose is taken out by hand. */
+static bool is_chosen(const struct lesson *lesson, const struct learn_args *args)
+{
+	return is_plain(lesson) || (args->risky && is_risky(lesson) && !lesson->fix.remove);
+}
+
+/* --- words --- */
+
+static void add_cut(struct str *out, const char *text, size_t max)
+{
+	_cleanup_str_ struct str cut = { 0 };
+
+	str_addn(&cut, text, MIN(strlen(text), max));
+	str_add_escaped(out, cut.s);
+	str_add(out, strlen(text) > max ? "..." : "");
+}
+
+static void add_needs(struct str *out, const struct lesson *lesson)
+{
+	for (size_t i = 0; i < lesson->commands.len; i++) {
+		str_add(out, i ? ", " : "\n      needed by ");
+		add_cut(out, lesson->commands.v[i], COMMAND_SHOWN);
+	}
+}
+
+static void print_one(const struct lessons *l, const struct lesson *lesson)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_add(&out, "  ");
+	if (is_hopeless(lesson)) {
+		denial_add_act(&out, &lesson->denial, l->place.home);
+		str_add(&out, ": ");
+	}
+	fix_add_text(&out, &lesson->fix);
+	if (lesson->fix.remove && lesson->denial.origin) {
+		str_add(&out, " at ");
+		str_add_escaped(&out, lesson->denial.origin);
+	}
+	if (lesson->count > 1)
+		str_addf(&out, " (%lu times)", lesson->count);
+	add_needs(&out, lesson);
+	if (lesson->fix.risk) {
+		str_add(&out, "\n      careful: ");
+		str_add_escaped(&out, lesson->fix.risk);
+	}
+	printf("%s\n", out.s);
+}
+
+static bool print_part(const struct lessons *l, bool (*is)(const struct lesson *),
+		       const char *title)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!is(&l->v[i]))
+			continue;
+		if (!any)
+			printf("%s\n", title);
+		any = true;
+		print_one(l, &l->v[i]);
+	}
+	return any;
+}
+
+static void print_text(const struct lessons *l, const struct learn_args *args)
+{
+	_cleanup_str_ struct str out = { 0 };
+	bool plain, risky;
+
+	str_add(&out, "session ");
+	str_add_escaped(&out, l->id ? l->id : "");
+	str_add(&out, " (");
+	add_cut(&out, l->command ? l->command : "", COMMAND_SHOWN);
+	str_addf(&out, ") was refused %lu %s\n", l->refused, l->refused == 1 ? "time" : "times");
+	fputs(out.s, stdout);
+	str_release(&out);
+	out = (struct str){ 0 };
+	str_add(&out, args->apply ? "written to " : "to allow that, in ");
+	denial_add_path(&out, l->place.file ? l->place.file : "the settings", l->place.home);
+	str_add(&out, ":");
+	plain = print_part(l, is_plain, out.s);
+	risky = print_part(l, is_risky,
+			   args->risky && args->apply
+				   ? "written as well, but for entries that are to go:"
+				   : "with a risk, and not proposed:");
+	print_part(l, is_hopeless, "what no setting allows:");
+	if (l->others)
+		printf("and %lu more that found no place here\n", l->others);
+	if (!args->apply && (plain || risky))
+		printf("hint: 'wrapix learn %s --apply' writes it%s\n", l->id ? l->id : "",
+		       risky ? "; with --risky also what has a risk" : "");
+}
+
+static void add_json(struct str *out, const struct lesson *lesson, bool chosen)
+{
+	str_add(out, "{");
+	json_add_key(out, "fix");
+	fix_add_json(out, &lesson->fix);
+	json_add_count(out, "count", lesson->count);
+	json_add_key(out, "proposed");
+	str_add(out, chosen ? "true" : "false");
+	json_add_member(out, "path", lesson->denial.path);
+	json_add_member(out, "name", lesson->denial.name);
+	json_add_member(out, "address", lesson->denial.address);
+	json_add_member(out, "reason", lesson->denial.reason);
+	json_add_key(out, "commands");
+	str_add(out, "[");
+	for (size_t i = 0; i < lesson->commands.len; i++) {
+		str_add(out, i ? "," : "");
+		json_add_string(out, lesson->commands.v[i]);
+	}
+	str_add(out, "]}");
+}
+
+static void print_json(const struct lessons *l, const struct learn_args *args)
+{
+	_cleanup_str_ struct str out = { 0 };
+	bool any = false;
+
+	str_add(&out, "{");
+	json_add_member(&out, "session", l->id);
+	json_add_member(&out, "policy", fix_dialect_name(l->place.dialect));
+	json_add_member(&out, "settings", l->place.file);
+	json_add_count(&out, "refused", l->refused);
+	json_add_key(&out, "written");
+	str_add(&out, args->apply ? "true" : "false");
+	json_add_key(&out, "changes");
+	str_add(&out, "[");
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->v[i].dropped)
+			continue;
+		str_add(&out, any ? "," : "");
+		add_json(&out, &l->v[i], is_chosen(&l->v[i], args));
+		any = true;
+	}
+	printf("%s]}\n", out.s);
+}
+
+/* --- writing --- */
+
+/* "a.b.c" as its parts; the text is cut. */
+static size_t split(char *key, const char *parts[8])
+{
+	size_t n = 0;
+
+	for (char *save, *p = strtok_r(key, ".", &save); p && n < 8; p = strtok_r(NULL, ".", &save))
+		parts[n++] = p;
+	return n;
+}
+
+/* "network": "filtered" makes room for a list. */
+static int open_network(struct json_doc *doc, struct str *text, struct err *err)
+{
+	static const char *const key[] = { "network" };
+	const struct json_span *network = json_span_get(doc, json_doc_top(doc), "network");
+	_cleanup_str_ struct str value = { 0 };
+
+	if (!network || network->kind != JSON_SPAN_STRING)
+		return 0;
+	str_add(&value, "{\"mode\": ");
+	json_add_string(&value, network->string);
+	str_add(&value, "}");
+	str_release(text);
+	*text = (struct str){ 0 };
+	return json_doc_set(doc, key, 1, value.s, text, err);
+}
+
+static bool has_entry(const struct json_doc *doc, const char *const *keys, size_t n,
+		      const struct fix *fix)
+{
+	const struct json_span *span = json_doc_top(doc);
+
+	for (size_t i = 0; i < n && span; i++)
+		span = json_span_get(doc, span, keys[i]);
+	for (const struct json_span *c = span ? json_span_first(doc, span) : NULL; c;
+	     c = json_span_next(doc, c)) {
+		const struct json_span *path = json_span_get(doc, c, "path");
+
+		if ((c->string && !fix->literal && !strcmp(c->string, fix->value)) ||
+		    (path && path->string && fix->literal && !strcmp(path->string, fix->value)))
+			return true;
+	}
+	return false;
+}
+
+/* One change; *text is replaced. */
+static int change(struct str *text, const struct lessons *l, const struct fix *fix, struct err *err)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
+	_cleanup_str_ struct str value = { 0 };
+	struct str out = { 0 };
+	const char *keys[8];
+	size_t n = split(arena_strdup(&arena, fix->key), keys);
+	int r = json_doc_parse(&doc, text->s, text->len, SRT_MAX_TEXT, l->place.file, err);
+
+	if (r < 0)
+		return r;
+	fix_add_value(&value, fix);
+	if (fix->value && has_entry(&doc, keys, n, fix))
+		return 0;
+	r = fix->value ? json_doc_append(&doc, keys, n, value.s, &out, err)
+		       : json_doc_set(&doc, keys, n, value.s, &out, err);
+	if (r < 0) {
+		str_release(&out);
+		return r;
+	}
+	str_release(text);
+	*text = out;
+	return 0;
+}
+
+static int read_settings(const struct lessons *l, struct str *ret, struct err *err)
+{
+	static const char *const empty[] = {
+		[FIX_RUN] = "{}\n",
+		[FIX_CLAUDE] = "{}\n",
+		[FIX_SRT] = "{\n  \"network\": {\n    \"allowedDomains\": [],\n    "
+			    "\"deniedDomains\": []\n  },\n  \"filesystem\": {\n    \"denyRead\": "
+			    "[],\n    \"allowWrite\": [],\n    \"denyWrite\": []\n  }\n}\n",
+	};
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = os_read_file_at(AT_FDCWD, l->place.file, SRT_MAX_TEXT, &text, &len);
+
+	if (r < 0 && r != -ENOENT)
+		return err_errno(err, -r, "reading '%s'", l->place.file);
+	str_add(ret, "");
+	if (r == 0)
+		str_addn(ret, text, len);
+	else
+		str_add(ret, empty[l->place.dialect]);
+	return 0;
+}
+
+/* Nothing is written that 'wrapix exec' would not take. */
+static int verify(const struct lessons *l, const struct str *text, struct err *err)
+{
+	_cleanup_str_ struct str why = { 0 };
+	struct srt_config config;
+
+	if (l->place.dialect != FIX_SRT)
+		return 0;
+	if (srt_parse(&config, text->s, text->len, l->place.file, &why) < 0)
+		return err_set(err, EINVAL, "'%s' %s", l->place.file, why.s);
+	srt_config_release(&config);
+	return 0;
+}
+
+static int apply(const struct lessons *l, const struct learn_args *args, struct err *err)
+{
+	_cleanup_str_ struct str text = { 0 };
+	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
+	int r = l->place.file
+			? read_settings(l, &text, err)
+			: err_set(err, ENOENT, "the log does not say whose settings these are");
+
+	if (r == 0 && l->place.dialect == FIX_RUN) {
+		r = json_doc_parse(&doc, text.s, text.len, SRT_MAX_TEXT, l->place.file, err);
+		if (r == 0)
+			r = open_network(&doc, &text, err);
+	}
+	for (size_t i = 0; r == 0 && i < l->n; i++)
+		if (is_chosen(&l->v[i], args))
+			r = change(&text, l, &l->v[i].fix, err);
+	if (r == 0)
+		r = verify(l, &text, err);
+	return r == 0 ? cli_write_settings(l->place.file, &text, err) : r;
+}
+
+/* --- all of it --- */
+
+static void on_event(void *ctx, struct json_object *event)
+{
+	lessons_add(ctx, event);
+}
+
+static bool anything_chosen(const struct lessons *l, const struct learn_args *args)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++)
+		any = any || is_chosen(&l->v[i], args);
+	return any;
+}
+
+static int learn(const struct learn_args *args, const char *word)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *home = getenv("HOME");
+	struct lessons l;
+	struct err err = { 0 };
+	int r;
+
+	lessons_init(&l, home ? os_realpath(&arena, home) : NULL);
+	r = cli_read_log(word, on_event, &l, &err);
+	if (r == 0)
+		lessons_merge(&l);
+	if (r == 0 && args->apply && anything_chosen(&l, args))
+		r = apply(&l, args, &err);
+	if (r == 0 && args->json)
+		print_json(&l, args);
+	else if (r == 0)
+		print_text(&l, args);
+	if (r == 0 && args->apply && l.place.dialect == FIX_RUN && !args->json &&
+	    anything_chosen(&l, args))
+		fputs("hint: 'wrapix trust' accepts the changed wrapix.json\n", stdout);
+	lessons_release(&l);
+	if (r == -ENOENT && !word && err.code == ENOENT) {
+		fprintf(stderr, "wrapix: %s\n", err.msg);
+		return 0;
+	}
+	return r < 0 ? cli_fail(&err) : 0;
+}
+
+static int cmd_learn(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct learn_args args = { 0 };
+	int status = cli_parse(argc, argv, &args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	return learn(&args, rest.n_operands ? rest.operands[0] : NULL);
+}
+
+static const struct opt opts[] = {
+	{ 0, "apply", FLAG(learn_args, apply),
+	  .help = "write the change, and leave every other byte as it is" },
+	{ 0, "risky", FLAG(learn_args, risky), .help = "with --apply: also what has a risk" },
+	{ 0, "json", FLAG(learn_args, json), .help = "print the change as JSON" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_learn = {
+	.name = "learn",
+	.section = SECTION_SESSIONS,
+	.usage = "learn [SESSION] [options]",
+	.summary = "propose the settings that would allow what a session was refused",
+	.description =
+		"Reads the log of a session (by its id or name; the latest without one) and prints "
+		"the smallest change of its settings file that covers what was refused, with the "
+		"commands that needed it. What has a risk (the home directory, keys, files that "
+		"programs outside obey, rules that deny on purpose) is listed apart and not "
+		"proposed.\n"
+		"What a session asked for is its own choice: read the list before it is applied.",
+	.examples = EXAMPLES("wrapix learn", "what the latest session here would have needed",
+			     "wrapix learn site --apply", "write it to the settings"),
+	.syntax = { opts, .max = 1, .operand = "SESSION", .complete = COMPLETE_SESSION },
+	.run = cmd_learn,
+};
