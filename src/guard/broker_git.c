@@ -240,6 +240,47 @@ int git_judge_name(struct request *r, struct place *p, enum git_act act)
 	return e;
 }
 
+/* Whether the place lies in a directory of git's, at any depth. */
+static bool in_git_dir(const struct place *p)
+{
+	_cleanup_close_ int at = -1;
+	const char *s = p->path;
+
+	for (; s < p->path + p->dir_len; s++)
+		if (!strncasecmp(s, "/.git/", 6))
+			return true;
+	at = fcntl(p->dir, F_DUPFD_CLOEXEC, 0);
+	for (s = p->path + p->anchor->len; at >= 0 && s < p->path + p->dir_len; s++) {
+		int up;
+
+		if (*s != '/')
+			continue;
+		if (is_git_dir(at, PART_NONE))
+			return true;
+		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = up;
+	}
+	return at < 0 || is_git_dir(at, PART_NONE);
+}
+
+/* Git writes through links: logs/HEAD as one to a shell's start-up file would bring a commit's words
+ * there. It makes links itself only to try whether they can be made. */
+int git_judge_link(struct request *r, struct place *p, const char *text)
+{
+	if ((!strchr(text, '/') && text[0] != '.' && part_of(text, strlen(text)) == PART_NONE) ||
+	    !in_git_dir(p))
+		return 0;
+	return request_denied(r, p->path, NULL, "git would write through the link");
+}
+
+int git_judge_dir(struct request *r, const struct place *from, struct place *to)
+{
+	if (!in_git_dir(to) || in_git_dir(from))
+		return 0;
+	return request_denied(r, to->path, NULL, "git would obey what is in the directory");
+}
+
 /* What 'git init', 'git clone' and 'rm -r' of such a repository need of the protected names. */
 static bool is_exception(struct request *r, struct place *p, const struct file_rule *rule,
 			 enum git_act act)

@@ -55,6 +55,29 @@ int do_mknod(struct request *r)
 				      (dev_t)request_arg(r, r->row->arg + 1)));
 }
 
+/* A link with this text is about to stand there; the name itself was judged. */
+static int judge_link(struct request *r, struct place *p, const char *text)
+{
+	struct file_verdict v = file_rules_symlink(r->b->rules, p->path);
+
+	return v.allowed ? git_judge_link(r, p, text) : request_denied(r, p->path, v.rule, NULL);
+}
+
+/* The link 'from' is about to stand at 'to' as well, or instead. */
+static int judge_same_link(struct request *r, const struct place *from, struct place *to)
+{
+	char text[PATH_MAX];
+	ssize_t n;
+
+	if (!S_ISLNK(from->st.st_mode) || from->slash)
+		return 0; /* the kernel moves no link whose name ends in a slash */
+	n = readlinkat(from->dir, from->name, text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return judge_link(r, to, text);
+}
+
 int do_symlink(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
@@ -65,6 +88,8 @@ int do_symlink(struct request *r)
 		e = -ENOENT;
 	if (e > 0)
 		e = new_place(r, &p, GIT_CREATE);
+	if (e == 0)
+		e = judge_link(r, &p, target);
 	return e != 0 ? e : request_result(symlinkat(target, p.dir, p.name));
 }
 
@@ -137,6 +162,16 @@ static int across(struct place *from)
 	return e < 0 ? e : from->exists ? -EXDEV : -ENOENT;
 }
 
+/* What a rename brings to a name, beyond the rules. */
+static int judge_arrival(struct request *r, struct place *from, struct place *to)
+{
+	int e = git_judge_name(r, to, GIT_REPLACE);
+
+	if (e == 0 && S_ISDIR(from->st.st_mode))
+		e = git_judge_dir(r, from, to);
+	return e != 0 ? e : judge_same_link(r, from, to);
+}
+
 static int judge_move(struct request *r, struct place *from, struct place *to, unsigned flags)
 {
 	bool is_dir = S_ISDIR(from->st.st_mode);
@@ -158,8 +193,8 @@ static int judge_move(struct request *r, struct place *from, struct place *to, u
 					      ? from->path
 					      : to->path,
 				      v.rule, NULL);
-	e = flags & RENAME_EXCHANGE ? git_judge_name(r, from, GIT_REPLACE) : 0;
-	return e != 0 ? e : git_judge_name(r, to, GIT_REPLACE);
+	e = judge_arrival(r, from, to);
+	return e == 0 && (flags & RENAME_EXCHANGE) ? judge_arrival(r, to, from) : e;
 }
 
 /* The way to the old name comes first, then the one to the new name, then the names. */
@@ -206,7 +241,12 @@ int do_rename(struct request *r)
 		e = judge_move(r, &from, &to, flags);
 	if (e == 0)
 		e = request_check(r);
-	return e != 0 ? e : request_result(renameat2(from.dir, from.name, to.dir, to.name, flags));
+	if (e != 0)
+		return e;
+	e = request_result(renameat2(from.dir, from.name, to.dir, to.name, flags));
+	if (e == NOTIFY_DONE && to.exists && S_ISSOCK(to.st.st_mode) && !(flags & RENAME_EXCHANGE))
+		id_ring_drop(&r->b->bound, to.st.st_dev, to.st.st_ino);
+	return e;
 }
 
 /* A file that never had a name, and that the caller got from us. */
@@ -284,6 +324,8 @@ int do_link(struct request *r)
 	e = git_judge_name(r, &from, GIT_CREATE);
 	if (e == 0)
 		e = git_judge_name(r, &to, GIT_CREATE);
+	if (e == 0)
+		e = judge_same_link(r, &from, &to);
 	if (e == 0)
 		e = request_check(r);
 	return e != 0 ? e : request_result(linkat(from.dir, from.name, to.dir, to.name, 0));

@@ -23,7 +23,6 @@
 
 #define CHANGES (O_ACCMODE | O_CREAT | O_TRUNC)
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
-#define SETTABLE (O_APPEND | O_DIRECT | O_NOATIME | O_ASYNC)
 /* What openat(2) ignores, openat2(2) refuses. */
 #define VALID                                                                                  \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |  \
@@ -86,10 +85,10 @@ void workers_end(struct broker *b)
 }
 
 /* In the child: the only one of ours that may wait. */
-_Noreturn static void wait_and_open(struct request *r, pid_t parent, int dir, const char *name,
-				    int flags)
+_Noreturn static void wait_and_open(struct request *r, pid_t parent, int object, int flags)
 {
 	sigset_t term;
+	char path[32];
 	int fd, e;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -99,7 +98,7 @@ _Noreturn static void wait_and_open(struct request *r, pid_t parent, int dir, co
 	sigaddset(&term, SIGTERM);
 	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
-	fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(fd_path(object, path), flags | O_NOCTTY | O_CLOEXEC);
 	/* Who is interrupted while it gives a descriptor away gives none, and the caller sees 0. */
 	signal(SIGTERM, SIG_IGN);
 	e = fd < 0 ? -errno : open_inject_any(r, fd, flags);
@@ -108,7 +107,7 @@ _Noreturn static void wait_and_open(struct request *r, pid_t parent, int dir, co
 	_exit(0);
 }
 
-int open_later(struct request *r, int dir, const char *name, int flags)
+int open_later(struct request *r, int object, int flags)
 {
 	struct worker *free_one = NULL;
 	pid_t self = getpid();
@@ -121,7 +120,7 @@ int open_later(struct request *r, int dir, const char *name, int flags)
 	free_one->id = r->notif->id;
 	free_one->pid = fork();
 	if (free_one->pid == 0)
-		wait_and_open(r, self, dir, name, flags & ~(O_CREAT | O_EXCL));
+		wait_and_open(r, self, object, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
 	if (free_one->pid < 0) {
 		free_one->pid = 0;
 		return -errno;
@@ -159,6 +158,19 @@ static int open_name(int dir, const char *name, int flags, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The very file that was judged: its name may be another's when it can be opened. */
+static int open_place_later(struct request *r, struct place *p, int flags)
+{
+	_cleanup_close_ int object = place_open(p);
+	struct stat st;
+
+	if (object < 0 || fstat(object, &st) < 0)
+		return object < 0 ? object : -errno;
+	if (st.st_ino != p->st.st_ino || st.st_dev != p->st.st_dev)
+		return -ENOENT;
+	return open_later(r, object, flags);
+}
+
 static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 {
 	_cleanup_close_ int fd = -1;
@@ -171,9 +183,9 @@ static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 	/* A lease on the file must not make us wait; see fcntl(2), F_SETLEASE. */
 	fd = open_name(p->dir, p->name, flags | (p->exists ? O_NONBLOCK : 0), mode);
 	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
-		return open_later(r, p->dir, p->name, flags);
+		return open_place_later(r, p, flags);
 	if (fd >= 0 && p->exists && !(flags & O_NONBLOCK) &&
-	    fcntl(fd, F_SETFL, flags & SETTABLE) < 0)
+	    fcntl(fd, F_SETFL, flags & BROKER_SETTABLE) < 0)
 		return -errno;
 	return fd < 0 ? fd : open_inject(r, fd, flags);
 }
@@ -207,7 +219,7 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 		return e;
 	if (p->exists && S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) &&
 	    (flags & O_ACCMODE) != O_RDWR)
-		return open_later(r, p->dir, p->name, flags);
+		return open_place_later(r, p, flags);
 	return open_here(r, p, flags, mode);
 }
 

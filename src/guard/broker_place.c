@@ -211,18 +211,28 @@ static unsigned hash(const char *s)
 	return h;
 }
 
-/* A directory that we have had open, wherever it is now. */
-static int find_held(struct broker *b, const struct stat *want)
+/* Whether the path, which the sandbox has for a directory of ours, is the one that we have for it. A
+ * mount inside shows it elsewhere, where other rules hold. */
+static bool is_called(struct broker *b, const struct dir *dir, const char *path)
+{
+	char now[PATH_MAX];
+
+	return place_path(b, dir->fd, now) > 0 && !strcmp(now, path);
+}
+
+/* A directory that we have had open, and that is called so now. */
+static int find_held(struct broker *b, const char *path, const struct stat *want)
 {
 	for (size_t i = 0; i < BROKER_DIRS; i++)
 		if (b->dirs[i].fd >= 0 && b->dirs[i].ino == want->st_ino &&
-		    b->dirs[i].dev == want->st_dev)
+		    b->dirs[i].dev == want->st_dev && is_called(b, &b->dirs[i], path))
 			return fcntl(b->dirs[i].fd, F_DUPFD_CLOEXEC, 0);
 	return -EACCES;
 }
 
 /* The directory at path, which must be the given one. A cached one is the same directory still:
- * its inode cannot be another's while we hold it, and the sandbox has just found it at this path. */
+ * its inode cannot be another's while we hold it, and the sandbox has just found it at this path,
+ * if only we make the mounts. */
 static int find_dir(struct request *r, struct place *p, const struct stat *want)
 {
 	struct dir *slot = &r->b->dirs[hash(p->path) % BROKER_DIRS];
@@ -230,13 +240,13 @@ static int find_dir(struct request *r, struct place *p, const struct stat *want)
 	struct stat st;
 
 	if (slot->fd >= 0 && slot->ino == want->st_ino && slot->dev == want->st_dev &&
-	    !strcmp(slot->path, p->path)) {
+	    !strcmp(slot->path, p->path) && (!r->b->nested || is_called(r->b, slot, p->path))) {
 		p->dir = slot->fd;
 		return 0;
 	}
 	fd = open_beneath(p->anchor, p->path, O_DIRECTORY);
 	if (fd == -EACCES) /* out of reach by its name, but not for who is in it already */
-		fd = find_held(r->b, want);
+		fd = find_held(r->b, p->path, want);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != want->st_ino || st.st_dev != want->st_dev)
 		return OUTSIDE;
 	close_ptr(&slot->fd);

@@ -13,6 +13,9 @@ enum { OUTSIDE = 100 };
 /* Links on one path, as the kernel has it, and what their texts can come to. */
 enum { LINKS_MAX = 40, BROKER_REST = (LINKS_MAX + 2) * PATH_MAX };
 
+/* Of the flags of an open file those that can be set. */
+#define BROKER_SETTABLE (O_APPEND | O_DIRECT | O_NOATIME | O_ASYNC)
+
 enum { BROKER_TASKS = 128, BROKER_DIRS = 64, BROKER_IDS = 1024, BROKER_WORKERS = 64 };
 
 /* A directory that can be written, and what it is called inside and outside. */
@@ -203,6 +206,10 @@ enum git_act {
 int judge(struct request *r, struct place *p, enum git_act act);
 /* What stays to be asked where the rules have allowed it. */
 int git_judge_name(struct request *r, struct place *p, enum git_act act);
+/* A symbolic link is about to stand in a place of git's. 0 or -errno (reported). */
+int git_judge_link(struct request *r, struct place *p, const char *text);
+/* A directory is about to be moved there. */
+int git_judge_dir(struct request *r, const struct place *from, struct place *to);
 /* A rename that the rules refuse, or onto git's configuration. 0: not git's business; 1: it was
  * done, -errno. */
 int git_replace(struct request *r, struct place *from, struct place *to,
@@ -232,8 +239,8 @@ int do_xattr(struct request *r);
 int open_inject(struct request *r, int fd, int flags);
 /* Of the sandbox's own view: a directory will do as well. */
 int open_inject_any(struct request *r, int fd, int flags);
-/* A child waits until it can be opened, and answers. */
-int open_later(struct request *r, int dir, const char *name, int flags);
+/* A child waits until the file, which an O_PATH descriptor holds, can be opened, and answers. */
+int open_later(struct request *r, int object, int flags);
 
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);

@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 
 #include "base/path.h"
@@ -49,22 +51,37 @@ static int find_object(struct place *p)
 	return fstat(fd, &p->st) < 0 ? -errno : 0;
 }
 
+/* Without waiting for who has a lease on the file; -EWOULDBLOCK then. */
+static int open_now(const struct place *p, int flags)
+{
+	bool may_wait = S_ISREG(p->st.st_mode) && !(flags & O_NONBLOCK);
+	_cleanup_close_ int fd = -1;
+	char path[32];
+
+	fd = open(fd_path(p->object, path),
+		  (flags & ~O_NOFOLLOW) | O_NOCTTY | O_CLOEXEC | (may_wait ? O_NONBLOCK : 0));
+	if (fd < 0 || (may_wait && fcntl(fd, F_SETFL, flags & BROKER_SETTABLE) < 0))
+		return -errno;
+	return take_fd(&fd);
+}
+
 static int open_object(struct request *r, struct place *p, int flags)
 {
 	_cleanup_close_ int fd = -1;
-	char path[32];
 
 	if (S_ISLNK(p->st.st_mode) && !(flags & O_PATH))
 		return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
 	if (flags & O_PATH)
 		return open_inject_any(r, p->object, flags);
-	if (S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) && p->view >= 0)
-		return open_later(r, p->view, p->name, flags);
+	if (S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK))
+		return open_later(r, p->object, flags);
 	if (S_ISCHR(p->st.st_mode) && p->st.st_rdev == makedev(5, 0))
 		fd = open_terminal(r, flags);
 	else
-		fd = open(fd_path(p->object, path), (flags & ~O_NOFOLLOW) | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? (fd == -1 ? -errno : fd) : open_inject_any(r, fd, flags);
+		fd = open_now(p, flags);
+	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
+		return open_later(r, p->object, flags);
+	return fd < 0 ? fd : open_inject_any(r, fd, flags);
 }
 
 /* A cover was in the way: by its name, links not followed, the path is one that a rule denies. */
@@ -84,6 +101,52 @@ static int tell_covered(struct request *r, int dirfd, const char *path)
 	return -EACCES;
 }
 
+/* The host has the file at that path too. */
+static bool is_at(const char *path, const struct stat *st)
+{
+	_cleanup_close_ int fd = os_openat2(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0,
+					    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	struct stat host;
+
+	return fd >= 0 && fstat(fd, &host) == 0 && host.st_ino == st->st_ino &&
+	       host.st_dev == st->st_dev;
+}
+
+/* Of a kind that holds no file of the host's unless the host has it mounted, and it has not. */
+static bool is_private(int object, const struct stat *st)
+{
+	_cleanup_free_ char *mounts = NULL;
+	size_t n;
+	char device[32];
+	struct statfs fs;
+
+	if (fstatfs(object, &fs) < 0)
+		return false;
+	if (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == DEVPTS_SUPER_MAGIC)
+		return true;
+	snprintf(device, sizeof(device), " %u:%u ", major(st->st_dev), minor(st->st_dev));
+	return fs.f_type == TMPFS_MAGIC &&
+	       os_read_file_at(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &mounts, &n) == 0 &&
+	       !strstr(mounts, device);
+}
+
+/* By the name that the file has, or had. Where the sandbox can mount, its name proves nothing: what
+ * is not at that place of the host's is refused, unless it is the sandbox's own. */
+static struct file_verdict judge_read(struct request *r, const struct place *p,
+				      char where[PATH_MAX])
+{
+	static const char gone[] = " (deleted)";
+	struct file_verdict v = file_rules_read(r->b->rules, where);
+	size_t n = strlen(where), m = strlen(gone);
+
+	if (v.allowed && r->b->nested && !is_at(where, &p->st) && !is_private(p->object, &p->st))
+		return (struct file_verdict){ .allowed = false };
+	if (!v.allowed || n <= m || strcmp(where + n - m, gone) != 0)
+		return v;
+	where[n - m] = '\0';
+	return file_rules_read(r->b->rules, where);
+}
+
 int open_read(struct request *r, const char *path, int flags)
 {
 	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
@@ -99,9 +162,9 @@ int open_read(struct request *r, const char *path, int flags)
 		e = find_object(&p);
 	if (e < 0)
 		return e == -EACCES ? tell_covered(r, dirfd, path) : e;
-	if (place_path(r->b, p.object, where) > 0) {
-		v = file_rules_read(r->b->rules, where);
-		if (!v.allowed && !S_ISLNK(p.st.st_mode))
+	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode)) {
+		v = judge_read(r, &p, where);
+		if (!v.allowed)
 			return request_denied(r, where, v.rule, NULL);
 	}
 	e = request_check(r);

@@ -76,6 +76,7 @@ int file_rules_add(struct file_rules *rules, const struct file_rule_source *sour
 		.glob = !source->literal && !glob_is_literal(pattern),
 		.firm = source->firm,
 		.absent = source->absent,
+		.fleeting = source->fleeting,
 		.pattern = pattern,
 	};
 	if (rule->kind == FILE_ALLOW_WRITE)
@@ -269,12 +270,27 @@ struct file_verdict file_rules_move(const struct file_rules *rules, const char *
 	return verdict;
 }
 
+struct file_verdict file_rules_symlink(const struct file_rules *rules, const char *path)
+{
+	struct file_verdict verdict = { .allowed = true };
+	_cleanup_str_ struct str beside = { 0 };
+
+	if (rules->disabled)
+		return verdict;
+	/* A name that no rule is about. */
+	str_addf(&beside, "%.*s/:", (int)(strrchr(path, '/') - path), path);
+	verdict.rule = find_difference(rules, beside.s, path);
+	verdict.allowed = !verdict.rule;
+	return verdict;
+}
+
 bool file_rules_reads_need_broker(const struct file_rules *rules)
 {
 	for (size_t i = 0; i < rules->n && !rules->disabled; i++) {
 		const struct file_rule *rule = &rules->rules[i];
 
-		if (rule->kind == FILE_DENY_READ && (rule->glob || rule->absent || rules->watched))
+		if (rule->kind == FILE_DENY_READ &&
+		    (rule->glob || rule->absent || rule->fleeting || rules->watched))
 			return true;
 	}
 	return false;

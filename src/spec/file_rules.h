@@ -43,8 +43,9 @@ struct file_rule {
 	const char *key;    /* "filesystem.denyWrite[2]" */
 	const char *origin; /* "FILE:LINE", or NULL */
 	bool glob;
-	bool firm;       /* FILE_DENY_READ of a credential: nothing lifts it */
-	bool absent;     /* path was not there at the start: no mount can stand for the rule */
+	bool firm;     /* FILE_DENY_READ of a credential: nothing lifts it */
+	bool absent;   /* path was not there at the start: no mount can stand for the rule */
+	bool fleeting; /* path was no directory then: a mount stands for the rule until a rename */
 	bool by_content; /* FILE_PROTECT: git's configuration, whose new version may be looked at */
 	const struct glob *pattern;
 };
@@ -75,7 +76,7 @@ void file_rules_release(struct file_rules *rules);
 struct file_rule_source {
 	enum file_rule_kind kind; /* not FILE_PROTECT */
 	const char *text, *path, *key, *origin;
-	bool literal, firm, absent;
+	bool literal, firm, absent, fleeting;
 };
 int file_rules_add(struct file_rules *rules, const struct file_rule_source *source,
 		   struct err *err);
@@ -100,8 +101,15 @@ struct file_verdict file_rules_read(const struct file_rules *rules, const char *
 struct file_verdict file_rules_move(const struct file_rules *rules, const char *from,
 				    const char *to, bool is_dir);
 
-/* True when a denyRead exists that mounts cannot stand for (a glob, or a path that is not there), or
- * any that is to be watched. */
+/*
+ * A symbolic link that is about to stand at a writable path. What lies behind it has other names, so
+ * it may not stand where a rule is about names below: '.claude' as a link would have its settings.json
+ * made under a name that nobody protects.
+ */
+struct file_verdict file_rules_symlink(const struct file_rules *rules, const char *path);
+
+/* True when a denyRead exists that mounts cannot stand for (a glob, a path that is not there, or a
+ * file, because the mount on it goes when the host replaces it), or any that is to be watched. */
 bool file_rules_reads_need_broker(const struct file_rules *rules);
 
 const char *file_rule_kind_name(enum file_rule_kind kind); /* "denyWrite"; stable, for events */

@@ -136,6 +136,13 @@ static int add(const struct maker *m, const struct file_rule_source *source, str
 	return file_rules_add(m->rules, source, err);
 }
 
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 /* A deny rule at the end of the links, and at each of them against its replacement. */
 static int add_resolved(const struct maker *m, struct file_rule_source source, const char *tail,
 			struct err *err)
@@ -149,6 +156,7 @@ static int add_resolved(const struct maker *m, struct file_rule_source source, c
 					   tail)
 			    : w.done;
 	source.absent = w.absent;
+	source.fleeting = !w.absent && !*tail && !is_dir(w.done);
 	r = add(m, &source, err);
 	for (size_t i = 0; r == 0 && i < w.links.len; i++) {
 		struct file_rule_source link = source;

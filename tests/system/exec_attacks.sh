@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Ways round the file rules of 'wrapix exec' that once worked or nearly did, each with something beside it that does
+# work: links that stand for protected names, mounts made inside, files that the host replaces, descriptors that are
+# opened again. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+set_up
+s=$tmp/s.json
+mkdir "$HOME/other"
+git init -q . && git config user.name n && git config user.email n@example.org && echo x >f && git add f && git commit -qm x
+
+settings() { # settings DENYREAD [MORE]
+	printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[%s],"allowWrite":[],"denyWrite":[]}%s}\n' \
+		"$1" "${2-}" >"$s"
+}
+run() { # run SCRIPT: leaves $rc, $out and $err; standard input is the caller's
+	out=$tmp/log/out err=$tmp/log/err
+	timeout --foreground -s KILL 60 "$wrapix" exec -s "$s" -c "$1" >"$out" 2>"$err"
+	rc=$?
+}
+can() { run "$1" </dev/null && is "$rc" 0; }
+cannot() { run "$1" </dev/null; isnt "$rc" 0 && has "$err" "${2-Permission denied}"; }
+
+# --- links that stand for protected names ---
+
+settings ''
+mkdir evil && echo '{}' >evil/settings.json && ln -s evil link
+check "a link to a directory" can 'ln -s evil l && mv l l2 && ln l2 l3 && rm l2 l3'
+for name in .claude .git .config deep/.claude; do
+	mkdir -p deep && rm -rf sub && mkdir sub
+	check "no link at $name" cannot "cd sub && mkdir -p deep && ln -s ../evil $name"
+	check "... by a rename" cannot "cd sub && mkdir -p deep && mv ../link $name"
+	check "... by a hard link" cannot "cd sub && mkdir -p deep && ln -P ../link $name"
+done
+check "... by an exchange" cannot 'cd sub && mkdir -p .claude && python3 -c "
+import ctypes, os
+r = ctypes.CDLL(None, use_errno=True).renameat2(-100, b\"../link\", -100, b\".claude\", 2)
+raise SystemExit(0 if r == 0 else os.strerror(ctypes.get_errno()))"'
+check "a directory of the name can be made" can 'mkdir -p sub/.claude && echo x >sub/.claude/notes'
+check "no link in git's directory leads out" cannot 'ln -s ~/.bashrc .git/logs/LINK'
+check "... or to its configuration" cannot 'ln -s config .git/FETCH_HEAD'
+check "... or comes with a directory" cannot 'mkdir l && ln -s ~/.bashrc l/HEAD && mv l .git/more'
+check "... or by a rename" cannot 'ln -s ~/.bashrc out && mv out .git/FETCH_HEAD'
+check "... nor in a bare one" cannot 'git init -q --bare bare.git && ln -s ~/.bashrc bare.git/logs'
+check "git itself does not mind" can 'git init -q new && cd new && git config user.name n && git config user.email n@example.org &&
+	git commit -q --allow-empty -m x && git checkout -q -b y && git gc -q && test "$(git config core.symlinks)" != false'
+
+# --- mounts made inside ---
+
+settings '' ', "allowNestedUserNamespaces": true'
+nested() { can "unshare -Ur --mount sh -ec '$1'"; }
+mkdir -p x/h h
+check "mounts can be made inside" nested 'mount --bind evil h && test -e h/settings.json'
+check "a hook is not planted by another name for the directory" cannot \
+	'touch .git/hooks/a.sample && unshare -Ur --mount sh -ec "mount --bind .git/hooks x/h; cd x/h; chmod 000 ../../x; echo x >pre-commit"' \
+	'Read-only file system'
+chmod 755 x
+check "... nor by a name that it once had" cannot 'mkdir b && mv x/h b/hooks && mkdir b/objects b/refs && echo "ref: refs/heads/main" >b/HEAD && mkdir x/h &&
+	unshare -Ur --mount sh -ec "mount --bind b/hooks x/h; echo x >x/h/pre-commit"' 'Read-only file system'
+check "no hook is there" is "$(find .git/hooks b/hooks -name pre-commit)" ""
+echo secret >"$HOME/other/k.pem"
+echo public >"$HOME/other/k.txt"
+settings '"~/**/*.pem"' ', "allowNestedUserNamespaces": true'
+check "a pattern for reading" cannot 'cat ~/other/k.pem'
+check "... where it is mounted elsewhere" cannot 'unshare -Ur --mount sh -ec "mount --bind ~/other h; cat h/k.pem"'
+check "... under a view of its own" cannot 'mkdir -p $TMPDIR/u $TMPDIR/w && unshare -Ur --mount sh -ec \
+	"mount -t overlay -o lowerdir=$HOME/other,upperdir=$TMPDIR/u,workdir=$TMPDIR/w,userxattr o h; cat h/k.pem"'
+check "... what is the sandbox's own is read" nested 'mount -t tmpfs none h && echo mine >h/k && cat h/k ~/other/k.txt /proc/self/comm'
+
+# --- the host replaces a file that may not be read ---
+
+mkfifo go went
+replaced() { # replaced SCRIPT: the denied file is replaced between the script's $ask and what follows
+	echo old >"$HOME/other/token"
+	{ read -r _ <go && echo fresh >"$HOME/other/token.new" && mv "$HOME/other/token.new" "$HOME/other/token" && echo >went; } &
+	run "$1" </dev/null
+	wait
+}
+ask='echo >go && read -r _ <went &&'
+settings '"~/other/token"'
+replaced "! cat ~/other/token && $ask cat ~/other/token"
+check "a denied file that is replaced stays denied" eval 'isnt "$rc" 0 && lacks "$out" fresh && has "$err" "Permission denied"'
+check "... and what lies beside it is read" can 'cat ~/other/k.txt'
+settings '"~/other/*ken"'
+replaced "exec 3<>/dev/null; python3 -c '
+import os
+fd = os.open(os.path.expanduser(\"~/other/token\"), os.O_PATH)
+open(\"go\", \"w\").write(\"\\n\")
+open(\"went\").readline()
+print(open(\"/proc/self/fd/%d\" % fd).read())'"
+check "a denied file that is gone is not read through a descriptor" eval 'isnt "$rc" 0 && lacks "$out" old && has "$err" "Permission denied"'
+
+# --- descriptors, fifos and leases where reading is asked about ---
+
+settings '"~/**/*.pem"'
+piped() { echo hello | { run 'cat /dev/stdin' && is "$(cat "$out")" hello; }; }
+check "standard input by its name" piped
+check "a fifo" can 'mkfifo ff && (echo x >ff &) && test "$(cat ff)" = x'
+check "a fifo by a descriptor" can 'python3 -c "
+import os
+os.mkfifo(\"f2\")
+fd = os.open(\"f2\", os.O_PATH)
+if os.fork() == 0:
+    open(\"f2\", \"w\").write(\"x\")
+    os._exit(0)
+assert open(\"/proc/self/fd/%d\" % fd).read() == \"x\""'
+check "who holds a lease holds nobody else up" can 'echo x >leased && python3 -c "
+import fcntl, os, signal
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fd = os.open(\"leased\", os.O_RDWR)
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+pid = os.fork()
+if pid == 0:
+    os.close(fd)
+    os.open(\"leased\", os.O_RDONLY)
+    os._exit(0)
+while not os.path.exists(\"beside\"):
+    open(\"beside\", \"w\").close()
+assert open(\"f\").read() == \"x\\n\"
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+assert os.waitpid(pid, 0)[1] == 0"'
+echo mine >"$HOME/other/input"
+settings ''
+given() { run 'cat && echo x >/proc/self/fd/0' <"$HOME/other/input" && isnt "$rc" 0; is "$(cat "$HOME/other/input" "$out")" "mine
+mine"; }
+check "a file given as standard input is read and not written" given
+finish
