@@ -202,3 +202,11 @@ const char *str_nearest(const char *word, const char *const *words, size_t n)
 	}
 	return found;
 }
+
+void str_add_shell_words(struct str *str, char *const *words)
+{
+	for (size_t i = 0; words && words[i]; i++) {
+		str_add(str, i ? " " : "");
+		str_add_shell(str, words[i]);
+	}
+}

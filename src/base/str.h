@@ -37,6 +37,8 @@ const char *str_quote(struct str *buf, const char *s);
 
 /* Adds s as one word a POSIX shell reads back: bare where possible, else in single quotes. */
 void str_add_shell(struct str *str, const char *s);
+/* Several, with blanks between; words is NULL or NULL-terminated. */
+void str_add_shell_words(struct str *str, char *const *words);
 
 bool str_starts(const char *s, const char *prefix);
 

@@ -138,10 +138,7 @@ static int cmd_check(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	for (size_t i = 0; rest.command && rest.command[i]; i++) {
-		str_add(&words, i ? " " : "");
-		str_add_shell(&words, rest.command[i]);
-	}
+	str_add_shell_words(&words, rest.command);
 	if (args.hook && !args.command && !words.s)
 		return cli_hook();
 	if (args.hook || !args.command == !words.s) {

@@ -211,10 +211,7 @@ static int cmd_why(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	for (size_t i = 0; rest.command && rest.command[i]; i++) {
-		str_add(&words, i ? " " : "");
-		str_add_shell(&words, rest.command[i]);
-	}
+	str_add_shell_words(&words, rest.command);
 	if (!rest.n_operands == !words.s) {
 		err_usage(&err, "say one thing: a path, a host, or a command after '--'");
 		return cli_fail(&err);

@@ -132,26 +132,12 @@ static bool take_word(char **p, const char *word)
 	return true;
 }
 
-static bool take_number(char **p, uint64_t *ret)
-{
-	char *end;
-
-	if (**p == ' ' || **p == '-' || **p == '+')
-		return false;
-	errno = 0;
-	*ret = strtoull(*p, &end, 16);
-	if (errno || end == *p || *end != ' ')
-		return false;
-	*p = end + 1;
-	return true;
-}
-
 static bool take_node(char **p, struct node *ret)
 {
 	uint64_t v[4];
 
 	for (size_t i = 0; i < ARRAY_LEN(v); i++)
-		if (!take_number(p, &v[i]))
+		if (!node_take_number(p, &v[i]))
 			return false;
 	*ret = (struct node){ (mode_t)v[0], v[1], (int64_t)v[2], 0, v[3] };
 	return v[0] <= 0177777;
@@ -178,7 +164,7 @@ static bool parse_touched(struct journal *journal, char *p)
 {
 	uint64_t mtime;
 
-	if (!take_number(&p, &mtime) || (strcmp(p, ".") != 0 && !path_is_plain(p)))
+	if (!node_take_number(&p, &mtime) || (strcmp(p, ".") != 0 && !path_is_plain(p)))
 		return false;
 	*(struct touched *)arena_grow(&journal->arena, &journal->touched, &journal->n_touched,
 				      sizeof(struct touched)) = (struct touched){ p,

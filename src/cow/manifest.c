@@ -164,26 +164,12 @@ static int add(struct manifest *m, const struct manifest_entry *entry)
 	return 0;
 }
 
-static bool take_number(char **p, uint64_t *ret)
-{
-	char *end;
-
-	if (**p == ' ' || **p == '-' || **p == '+')
-		return false;
-	errno = 0;
-	*ret = strtoull(*p, &end, 16);
-	if (errno || end == *p || *end != ' ')
-		return false;
-	*p = end + 1;
-	return true;
-}
-
 static bool parse_entry(char *text, struct manifest_entry *ret)
 {
 	uint64_t v[5];
 
 	for (size_t i = 0; i < ARRAY_LEN(v); i++)
-		if (!take_number(&text, &v[i]))
+		if (!node_take_number(&text, &v[i]))
 			return false;
 	*ret = (struct manifest_entry){
 		.path = text,

@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "os/fs.h"
+
 static int64_t ns(const struct timespec *t)
 {
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
@@ -75,31 +77,13 @@ int node_open_dir(int dir, const char *name)
 			  S_IRUSR | S_IXUSR);
 }
 
-static ssize_t read_full(int fd, char *buf, size_t len)
-{
-	size_t got = 0;
-
-	while (got < len) {
-		ssize_t n = read(fd, buf + got, len - got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		got += (size_t)n;
-	}
-	return (ssize_t)got;
-}
-
 static int same_bytes(int a, int b)
 {
 	static char buf[2][1 << 16];
 
 	for (;;) {
-		ssize_t n = read_full(a, buf[0], sizeof(buf[0]));
-		ssize_t m = read_full(b, buf[1], sizeof(buf[1]));
+		ssize_t n = os_read_full(a, buf[0], sizeof(buf[0]));
+		ssize_t m = os_read_full(b, buf[1], sizeof(buf[1]));
 
 		if (n < 0 || m < 0)
 			return n < 0 ? (int)n : (int)m;
@@ -137,4 +121,18 @@ int node_same_content(int dir_a, const char *name_a, const struct node *a, int d
 		return fd_a;
 	fd_b = node_open(dir_b, name_b);
 	return fd_b < 0 ? fd_b : same_bytes(fd_a, fd_b);
+}
+
+bool node_take_number(char **p, uint64_t *ret)
+{
+	char *end;
+
+	if (**p == ' ' || **p == '-' || **p == '+')
+		return false;
+	errno = 0;
+	*ret = strtoull(*p, &end, 16);
+	if (errno || end == *p || *end != ' ')
+		return false;
+	*p = end + 1;
+	return true;
 }

@@ -38,3 +38,6 @@ int node_open_dir(int dir, const char *name);
 /* 1 when two regular files, or two links, hold the same; 0 when not; or -errno. */
 int node_same_content(int dir_a, const char *name_a, const struct node *a, int dir_b,
 		      const char *name_b, const struct node *b);
+
+/* The next hexadecimal number of a line that describes nodes, and the blank after it. */
+bool node_take_number(char **p, uint64_t *ret);

@@ -9,6 +9,7 @@
 
 #include "base/base64.h"
 #include "keys/secret.h"
+#include "os/fs.h"
 
 static const char begin_line[] = "-----BEGIN OPENSSH PRIVATE KEY-----\n";
 static const char end_line[] = "-----END OPENSSH PRIVATE KEY-----";
@@ -127,21 +128,10 @@ static int check_file(int fd, const char *path, struct err *err)
 
 static int read_all(int fd, struct secret *text, size_t *ret_len)
 {
-	size_t len = 0;
+	ssize_t n = os_read_full(fd, text->data, text->size);
 
-	while (len < text->size) {
-		ssize_t n = read(fd, text->data + len, text->size - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	*ret_len = len;
-	return 0;
+	*ret_len = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? (int)n : 0;
 }
 
 int privkey_load(const char *path, uint8_t ret_seed[ED25519_KEY], uint8_t ret_public[ED25519_KEY],

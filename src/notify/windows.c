@@ -14,6 +14,7 @@
 
 #include "notify/scan.h"
 #include "os/fs.h"
+#include "os/socket.h"
 
 #define ANSWER_MAX (4 << 20)
 #define ANSWER_MS 100
@@ -60,26 +61,6 @@ static const struct ruler {
 };
 
 /* --- talking --- */
-
-static int open_socket(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval patience = { .tv_usec = ANSWER_MS * 1000 };
-	int fd;
-
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -1;
-	memcpy(address.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
 
 /* Up to n bytes more, or to the end; false on an error. */
 static bool receive(int fd, struct str *out, size_t n)
@@ -138,7 +119,7 @@ static bool ask_line(int fd, const char *request, struct str *ret)
 static bool ask(const struct ruler *ruler, const char *path, uint32_t type, const char *request,
 		struct str *ret)
 {
-	_cleanup_close_ int fd = open_socket(path);
+	_cleanup_close_ int fd = os_connect_unix(path, ANSWER_MS);
 
 	if (fd < 0)
 		return false;

@@ -14,6 +14,7 @@
 
 #include "notify/windows.h"
 #include "os/fs.h"
+#include "os/socket.h"
 
 #define PATIENCE_MS 100
 #define WINDOWS_MAX 64
@@ -94,19 +95,10 @@ static size_t read_cookie(const struct place *place, const char *number, char re
 
 static int open_display(const char *number)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval patience = { .tv_usec = PATIENCE_MS * 1000 };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char path[108];
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.X11-unix/X%s", number);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
+	snprintf(path, sizeof(path), "/tmp/.X11-unix/X%s", number);
+	return os_connect_unix(path, PATIENCE_MS);
 }
 
 static bool greet(struct x11 *x, const char *cookie, size_t len)

@@ -68,6 +68,24 @@ int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t
 	return fd < 0 ? -errno : os_read_fd(fd, max, ret, ret_len);
 }
 
+ssize_t os_read_full(int fd, void *data, size_t len)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = read(fd, (char *)data + got, len - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
 int os_write_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;

@@ -25,6 +25,9 @@ int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t re
 int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_len);
 
+/* As much as there is, up to len: the bytes, fewer only at the end, or -errno. */
+ssize_t os_read_full(int fd, void *data, size_t len);
+
 /* All of it, through short writes and EINTR. */
 int os_write_all(int fd, const void *data, size_t len);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Small things about TCP sockets. */
+/* Small things about sockets. */
 #include "os/socket.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 int os_connect_result(int fd)
@@ -31,4 +34,25 @@ void os_socket_reset(int fd)
 bool os_is_exhausted(int code)
 {
 	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
+}
+
+int os_connect_unix(const char *path, unsigned patience_ms)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = patience_ms / 1000,
+				    .tv_usec = patience_ms % 1000 * 1000 };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -1;
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }

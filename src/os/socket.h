@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every user of TCP sockets needs once. */
+/* What every user of sockets needs once. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,5 +10,8 @@ int os_connect_result(int fd);
 void os_socket_reset(int fd);
 /* SO_LINGER with zero seconds: a close, ours or the kernel's at our death, is a reset. */
 void os_socket_linger(int fd, bool reset);
+/* Connects to the socket at path; reads and writes then fail after so many milliseconds. A descriptor, or
+ * -1 whatever the reason. */
+int os_connect_unix(const char *path, unsigned patience_ms);
 /* The errors of a lack of descriptors or memory, which passes. */
 bool os_is_exhausted(int code);
