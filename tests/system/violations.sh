@@ -3,7 +3,7 @@
 # What was refused, and what would allow it: events of files, hosts and sockets, in the log, in the report, for an
 # agent and for a person. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC2088,SC1091,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
