@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls DIR ROUNDS: how long system calls on files take here, as JSON in microseconds a call; the fastest of five
- * turns each. For the cost of rules by name: the same in a sandbox and outside. */
+/* calls DIR ROUNDS: how long system calls on files take here, as JSON in microseconds a call; the median of many
+ * short turns each, since on a busy machine hardly any long one goes undisturbed. For the cost of rules by name: the same
+ * in a sandbox and outside. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TURNS = 5 };
+enum { TURNS = 101, STEPS = 6 };
 
 static void make(const char *name)
 {
@@ -65,7 +66,7 @@ static const struct {
 	const char *name;
 	void (*fn)(const char *name);
 	int calls; /* changing ones in a round */
-} steps[] = {
+} steps[STEPS] = {
 	{ "create", make, 1 }, { "write", make, 1 },     { "rename", move, 2 },
 	{ "stat", look, 1 },   { "read", read_open, 1 }, { "unlink", drop, 1 },
 };
@@ -78,16 +79,23 @@ static double now(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 int main(int argc, char **argv)
 {
-	double best[sizeof(steps) / sizeof(*steps)] = { 0 };
+	static double times[STEPS][TURNS];
 	int rounds = argc > 2 ? atoi(argv[2]) : 0;
 
 	if (argc < 3 || chdir(argv[1]) || rounds < 1)
 		return 2;
 	for (int turn = 0; turn < TURNS; turn++)
-		for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
-			double begin = now(), took;
+		for (int s = 0; s < STEPS; s++) {
+			double begin = now();
 
 			for (int i = 0; i < rounds; i++) {
 				char name[32];
@@ -95,12 +103,12 @@ int main(int argc, char **argv)
 				snprintf(name, sizeof(name), "bench%d", i);
 				steps[s].fn(name);
 			}
-			took = (now() - begin) / rounds / steps[s].calls;
-			if (turn == 0 || took < best[s])
-				best[s] = took;
+			times[s][turn] = (now() - begin) / rounds / steps[s].calls;
 		}
-	for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++)
-		printf("%s\"%s\": %.2f%s", s ? ", " : "{", steps[s].name, best[s],
-		       s + 1 < sizeof(steps) / sizeof(*steps) ? "" : "}\n");
+	for (int s = 0; s < STEPS; s++) {
+		qsort(times[s], TURNS, sizeof(double), compare);
+		printf("%s\"%s\": %.2f%s", s ? ", " : "{", steps[s].name, times[s][TURNS / 2],
+		       s + 1 < STEPS ? "" : "}\n");
+	}
 	return 0;
 }

@@ -70,7 +70,7 @@ def calls(lab, rounds):
     """Microseconds a system call, in a writable place of a policy with rules by name; as root, on a tmpfs."""
     directory = lab.make_dir("calls")
     lab.compile("calls")
-    argv = [lab.path("bin", "calls"), directory, str(rounds * 20)]
+    argv = [lab.path("bin", "calls"), directory, str(rounds)]
     mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "bench", directory],
                                                    check=False).returncode == 0
     try:

@@ -68,7 +68,8 @@ int notify_start(struct notify *notify, struct loop *loop, int listener, notify_
 		return err_errno(err, ENOMEM, "seccomp notifications");
 	/* Where the kernel does not know it, all is well and slower. */
 	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
-	return loop_add(loop, &notify->source, EPOLLIN, err);
+	loop_add_direct(loop, &notify->source);
+	return 0;
 }
 
 void notify_stop(struct notify *notify)

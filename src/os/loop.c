@@ -3,6 +3,7 @@
 #include "os/loop.h"
 
 #include <errno.h>
+#include <poll.h>
 
 int loop_init(struct loop *loop, struct err *err)
 {
@@ -37,10 +38,39 @@ int loop_change(struct loop *loop, struct loop_source *source, uint32_t events, 
 	return control(loop, EPOLL_CTL_MOD, source, events, err);
 }
 
+void loop_add_direct(struct loop *loop, struct loop_source *source)
+{
+	loop->direct = source;
+}
+
 void loop_remove(struct loop *loop, struct loop_source *source)
 {
-	if (source->fd >= 0)
+	if (source->fd < 0)
+		return;
+	if (source == loop->direct)
+		loop->direct = NULL;
+	else
 		epoll_ctl(loop->fd, EPOLL_CTL_DEL, source->fd, NULL);
+}
+
+/* One event, as epoll_wait() has it. */
+static int wait_for_event(struct loop *loop, int timeout_ms, struct epoll_event *ret)
+{
+	struct pollfd fds[] = { { .fd = loop->fd, .events = POLLIN },
+				{ .fd = loop->direct ? loop->direct->fd : -1, .events = POLLIN } };
+	int n;
+
+	if (!loop->direct)
+		return epoll_wait(loop->fd, ret, 1, timeout_ms);
+	n = poll(fds, 2, timeout_ms);
+	if (n <= 0)
+		return n;
+	loop->was_direct = fds[1].revents && !(fds[0].revents && loop->was_direct);
+	if (!loop->was_direct)
+		return epoll_wait(loop->fd, ret, 1, 0);
+	ret->events = (uint32_t)fds[1].revents; /* the same bits */
+	ret->data.ptr = loop->direct;
+	return 1;
 }
 
 int loop_run(struct loop *loop, int timeout_ms, struct err *err)
@@ -51,11 +81,13 @@ int loop_run(struct loop *loop, int timeout_ms, struct err *err)
 		int n, r;
 
 		/* One event a round: a guest may remove another whose event would be waiting. */
-		n = epoll_wait(loop->fd, &ev, 1, timeout_ms);
+		n = wait_for_event(loop, timeout_ms, &ev);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_errno(err, errno, "epoll_wait");
+		if (n == 0 && timeout_ms < 0)
+			continue; /* it was gone before we took it */
 		if (n == 0)
 			return 1;
 		source = ev.data.ptr;

@@ -9,9 +9,13 @@
 
 #include "base/err.h"
 
+struct loop_source;
+
 struct loop {
 	int fd;
 	bool done; /* set by a guest: the loop ends after this round */
+	struct loop_source *direct;
+	bool was_direct; /* the last event, so that nobody is starved */
 };
 
 struct loop_source {
@@ -25,6 +29,11 @@ int loop_init(struct loop *loop, struct err *err);
 void loop_release(struct loop *loop);
 int loop_add(struct loop *loop, struct loop_source *source, uint32_t events, struct err *err);
 int loop_change(struct loop *loop, struct loop_source *source, uint32_t events, struct err *err);
+/*
+ * The one source that is waited for without epoll, from its EPOLLIN on: for a descriptor whose kernel
+ * side wakes us on its own processor (seccomp notifications do), a wish that epoll does not hand on.
+ */
+void loop_add_direct(struct loop *loop, struct loop_source *source);
 /* Takes the source out; its descriptor stays open. Safe for one that is not in. */
 void loop_remove(struct loop *loop, struct loop_source *source);
 /* Until a guest sets done or fails. timeout_ms < 0: for ever; returns 1 on a timeout. */
