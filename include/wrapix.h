@@ -49,6 +49,9 @@ WRAPIX_API void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir);
 /* The scalar options of 'wrapix run' by their long names: "network", "memory", "profile", ... */
 WRAPIX_API int wrapix_spec_set(struct wrapix_spec *spec, const char *key, const char *value,
 			       struct wrapix_error *error);
+/* All that a file with the keys of wrapix.json says; what is set later replaces it. */
+WRAPIX_API int wrapix_spec_load(struct wrapix_spec *spec, const char *file,
+				struct wrapix_error *error);
 /* "SRC:DEST[:ro|rw][,optional]" */
 WRAPIX_API int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount,
 				     struct wrapix_error *error);

@@ -36,6 +36,13 @@ int wrapix_spec_set(struct wrapix_spec *spec, const char *key, const char *value
 	return spec_set(&spec->spec, key, value, LAYER_FLAG, &err) < 0 ? api_fail(&err, error) : 0;
 }
 
+int wrapix_spec_load(struct wrapix_spec *spec, const char *file, struct wrapix_error *error)
+{
+	struct err err;
+
+	return config_load_file(&spec->spec, file, &err) < 0 ? api_fail(&err, error) : 0;
+}
+
 int wrapix_spec_add_mount(struct wrapix_spec *spec, const char *mount, struct wrapix_error *error)
 {
 	struct err err;

@@ -55,6 +55,15 @@ static int set_flag(void *ctx, const struct opt *opt, _unused_ const char *value
 		      err);
 }
 
+static int load_config(void *ctx, _unused_ const struct opt *opt, const char *value,
+		       struct err *err)
+{
+	struct run_args *args = ctx;
+	struct wrapix_error error;
+
+	return as_err(wrapix_spec_load(args->spec, value, &error), &error, err);
+}
+
 static int add_env(void *ctx, _unused_ const struct opt *opt, const char *value, struct err *err)
 {
 	struct run_args *args = ctx;
@@ -113,6 +122,11 @@ static const char *const *from_words(_unused_ const char *name)
 
 /* What both commands take, after their own. */
 static const struct opt shared_opts[] = {
+	{ 0, "config", "FILE", .kind = OPT_CALL, .call = load_config, .repeat = true,
+	  .complete = COMPLETE_FILE,
+	  .help = "take what this file says, with the keys of wrapix.json, as if it were said "
+		  "here; "
+		  "options after it win" },
 	{ 0, "profile", "NAME", KEY, .words = profile_words, .complete = COMPLETE_WORDS,
 	  .help = "start from this profile's settings" },
 	{ 0, "env", "K=V|K", .kind = OPT_CALL, .call = add_env, .repeat = true,

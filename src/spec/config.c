@@ -70,6 +70,19 @@ int config_read_bool(const struct reader *reader, const struct json_at *at,
 	return r < 0 ? r : config_set(reader, at, on ? "true" : "false", err);
 }
 
+/* A file may be changed after the project was trusted, by the sandbox itself. */
+static int read_profile(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err)
+{
+	const char *text;
+	int r = json_get_string(at, value, &text, err);
+
+	if (r == 0 && reader->layer == LAYER_PROJECT && strchr(text, '/'))
+		return err_usage(err,
+				 "profile: a project's file names a profile, not a file of one");
+	return r < 0 ? r : config_set(reader, at, text, err);
+}
+
 static const char *const limit_keys[] = { "cpus", "memory", "pids", "disk" };
 
 bool config_in_words(const char *word, const char *const *words, size_t n)
@@ -172,8 +185,8 @@ static int add_mount(const struct reader *reader, const char *place, struct moun
 
 	if (r < 0)
 		return r;
-	/* Only a project and the command line have a directory that a source can be relative to. */
-	if (reader->layer < LAYER_PROJECT && !strchr("/~$", mount->src[0]))
+	/* Only a project has a directory that a source can be relative to. */
+	if (reader->layer != LAYER_PROJECT && !strchr("/~$", mount->src[0]))
 		return err_usage(err, "the source must be absolute or begin with '~/'");
 	if (reader->project)
 		widen_mount(reader->project, reader->spec, place, mount);
@@ -220,7 +233,7 @@ static int read_mounts(const struct reader *reader, const struct json_at *at,
 
 static const struct key keys[] = {
 	{ "$schema", IN_CONFIG | IN_PROFILE, read_text },
-	{ "profile", IN_CONFIG, config_read_word },
+	{ "profile", IN_CONFIG, read_profile },
 	{ "env", IN_CONFIG | IN_PROFILE, read_env },
 	{ "mounts", IN_CONFIG | IN_PROFILE, read_mounts },
 	{ "network", IN_CONFIG, config_read_network },
@@ -401,6 +414,18 @@ int config_load_user(struct spec *spec, const char *config_home, struct err *err
 	if (r < 0 || !text)
 		return r;
 	return config_parse(spec, text, len, path, LAYER_USER, NULL, err);
+}
+
+int config_load_file(struct spec *spec, const char *path, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_str_ struct str shown = { 0 };
+	size_t len;
+	int r = config_read(path, &text, &len, err);
+
+	if (r == 0 && !text)
+		return err_usage(err, "%s: there is no such file", str_quote(&shown, path));
+	return r < 0 ? r : config_parse(spec, text, len, path, LAYER_FLAG, NULL, err);
 }
 
 void project_config_release(struct project_config *project)

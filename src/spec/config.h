@@ -48,9 +48,11 @@ int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 			struct project_config *ret_project, struct err *err);
 /* $XDG_CONFIG_HOME/wrapix/config.json; absent is fine. */
 int config_load_user(struct spec *spec, const char *config_home, struct err *err);
+/* A file that the user names on the command line: it counts as flags do. */
+int config_load_file(struct spec *spec, const char *path, struct err *err);
 /* The user's config_home/wrapix/profiles/NAME.json or else a built-in one, with what it extends;
- * a profile of the user's that extends its own name extends the built-in one. It may be laid last:
- * every other layer is stronger. */
+ * a profile of the user's that extends its own name extends the built-in one. An absolute path is
+ * that file. It may be laid last: every other layer is stronger. */
 int config_load_profile(struct spec *spec, const char *name, const char *config_home,
 			struct err *err);
 /* The i-th built-in profile, NULL after the last. */

@@ -33,7 +33,7 @@ static int read_member(const struct reader *reader, const struct json_at *at, co
 		if (r < 0)
 			return r;
 		/* A command that runs outside the sandbox is nobody's to name but the user's. */
-		if (!strcmp(key, "webhook") && reader->layer != LAYER_USER)
+		if (!strcmp(key, "webhook") && reader->layer == LAYER_PROJECT)
 			return err_usage(err,
 					 "notify.webhook: belongs into your own "
 					 "~/.config/wrapix/config.json, not into a project's file");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles: the built-in ones, which are data/profiles/ put into the program, and the user's own.
+ * Profiles: the built-in ones, which are data/profiles/ put into the program, and the user's own,
+ * by name or as a file.
  * A profile is read together with what it extends, the oldest first, so that the child's values
  * replace the parent's.
  */
@@ -53,6 +54,8 @@ static int unknown_profile(const char *name, struct err *err)
 {
 	_cleanup_str_ struct str shown = { 0 }, list = { 0 };
 
+	if (name[0] == '/')
+		return err_usage(err, "profile %s: there is no such file", str_quote(&shown, name));
 	for (size_t i = 0; config_profile(i); i++)
 		str_addf(&list, "%s%s", i ? ", " : "", config_profile(i));
 	err_usage(err, "profile %s: there is none of that name", str_quote(&shown, name));
@@ -70,8 +73,9 @@ static int find_profile(struct chain *chain, const char *name, const char *dir, 
 	int r;
 
 	ret->name = name;
-	if (dir) {
-		ret->origin = arena_printf(&chain->arena, "%s/%s.json", dir, name);
+	if (dir || name[0] == '/') {
+		ret->origin = name[0] == '/' ? arena_strdup(&chain->arena, name)
+					     : arena_printf(&chain->arena, "%s/%s.json", dir, name);
 		r = config_read(ret->origin, &text, &len, err);
 		if (r < 0)
 			return r;
@@ -164,7 +168,8 @@ bool config_profile_is_bare(const char *name)
 {
 	struct spec spec = { .dir = NULL };
 	struct err ignored; /* a profile that cannot be read is not bare */
-	bool bare = config_load_profile(&spec, name, NULL, &ignored) == 0 && !spec.n_mounts;
+	bool bare = name[0] != '/' && config_load_profile(&spec, name, NULL, &ignored) == 0 &&
+		    !spec.n_mounts;
 
 	for (size_t i = 0; i < spec.n_env; i++)
 		bare = bare && spec.env[i].value;

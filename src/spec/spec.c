@@ -87,9 +87,9 @@ static bool is_name(const char *s, const char *chars)
 static int parse_profile(struct spec *spec, const struct key *key, const char *value,
 			 struct err *err)
 {
-	if (!is_name(value, LOWER DIGITS "._-"))
+	if (value[0] == '/' ? strlen(value) >= 4096 : !is_name(value, LOWER DIGITS "._-"))
 		return err_usage(err, "a profile is named with lower-case letters, digits, "
-				      "'.', '_' and '-'");
+				      "'.', '_' and '-'; a file of one by its absolute path");
 	return set_string(spec, key, value);
 }
 

@@ -380,6 +380,49 @@ static const char *env_value(const struct spec *spec, const char *name)
 	return entry ? entry->value : NULL;
 }
 
+/* --config, and a profile that is a file. */
+static void test_named_file(void)
+{
+	_cleanup_str_ struct str path = { 0 }, text = { 0 };
+	struct project_config project = { 0 };
+	struct spec spec;
+
+	str_addf(&path, "%s/named.json", tmp);
+	spec_init(&spec);
+	ok(config_load_file(&spec, path.s, &err) < 0 && strstr(err.msg, "there is no such file"),
+	   "a named file must exist");
+	put("named.json", "{\"network\": \"none\", \"notify\": {\"webhook\": \"x\"}}");
+	ok(config_load_file(&spec, path.s, &err) == 0 && spec.net == NET_NONE,
+	   "a named file is taken, also a webhook in it");
+	ok(config_parse(&spec, "{\"network\": \"host\"}", 19, "f", LAYER_PROJECT, &project, &err) ==
+			   0 &&
+		   spec.net == NET_NONE,
+	   "it is stronger than the project's");
+	ok(spec_set(&spec, "network", "open", LAYER_FLAG, &err) == 0 && spec.net == NET_OPEN,
+	   "an option after it wins");
+	put("named.json", "{\"mounts\": [\"a:/b\"]}");
+	ok(config_load_file(&spec, path.s, &err) < 0 && strstr(err.msg, "must be absolute"),
+	   "it has no directory that a source is relative to");
+
+	put("named.json", "{\"extends\": \"python\", \"env\": {\"MINE\": \"1\"}}");
+	ok(config_load_profile(&spec, path.s, NULL, &err) == 0 && spec_find_env(&spec, "MINE") &&
+		   spec_find_env(&spec, "UV_CACHE_DIR"),
+	   "a profile may be a file");
+	ok(!config_profile_is_bare(path.s), "... which is never bare");
+	str_addf(&text, "{\"profile\": \"%s\"}", path.s);
+	ok(config_parse(&spec, text.s, text.len, "f", LAYER_PROJECT, &project, &err) < 0 &&
+		   strstr(err.msg, "a project's file names a profile"),
+	   "a project cannot name one");
+	ok(config_parse(&spec, text.s, text.len, "f", LAYER_USER, NULL, &err) == 0,
+	   "... its user can");
+	put("named.json", "{\"extends\": \"/nowhere.json\"}");
+	ok(config_load_profile(&spec, path.s, NULL, &err) < 0 &&
+		   strstr(err.msg, "there is no such file"),
+	   "what it extends must exist");
+	project_config_release(&project);
+	spec_release(&spec);
+}
+
 static void test_builtin_profiles(void)
 {
 	ok(config_profile(0) && config_profile(1) && config_profile(2), "there are some");
@@ -570,6 +613,7 @@ int main(void)
 	test_widening_over_user();
 	test_project_file();
 	test_user_file();
+	test_named_file();
 	test_builtin_profiles();
 	test_profile_caches();
 	test_own_profiles();
