@@ -67,7 +67,8 @@ static int find_place(struct exec *x, struct err *err)
 	x->settings = path_join(a, x->request.settings ? x->place.cwd : x->place.home,
 				x->request.settings ? x->request.settings : SRT_SETTINGS);
 	x->place.settings = x->settings;
-	strv_add(a, &x->watched, x->settings);
+	if (!x->request.text)
+		strv_add(a, &x->watched, x->settings);
 	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);
@@ -98,6 +99,16 @@ static int fill_spec(struct exec *x, struct err *err)
 	return r;
 }
 
+static int parse_text(struct exec *x, struct str *ret_why)
+{
+	_cleanup_str_ struct str why = { 0 };
+	int r = srt_parse(&x->config, x->request.text, strlen(x->request.text), "settings", &why);
+
+	if (r < 0)
+		str_addf(ret_why, "Error: settings %s", why.s);
+	return r;
+}
+
 int exec_prepare(struct exec *x, const struct exec_request *request, const struct exec_hooks *hooks,
 		 struct str *ret_why, struct err *err)
 {
@@ -108,7 +119,9 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	};
 	spec_init(&x->spec);
 	r = find_place(x, err);
-	if (r == 0 && x->request.claude)
+	if (r == 0 && x->request.text)
+		r = parse_text(x, ret_why);
+	else if (r == 0 && x->request.claude)
 		r = exec_claude_load(x, &x->config, false, ret_why);
 	else if (r == 0)
 		r = srt_load(&x->config, x->request.settings ? x->request.settings : x->settings,
@@ -160,6 +173,8 @@ static void on_event(void *ctx, enum engine_event event, int value)
 
 	if (event == EVENT_LIMIT)
 		exec_on_limit(x, (unsigned)value);
+	if (event == EVENT_STOPPED && x->hooks.on_stopped)
+		x->hooks.on_stopped(x->hooks.ctx, value);
 	snprintf(text, sizeof(text), "%s %d", names[event],
 		 event == EVENT_EXITED ? exit_status(value) : value);
 	exec_say(x, x->hooks.on_debug, text);
@@ -173,6 +188,8 @@ static void on_loop(void *ctx, struct loop *loop)
 	event_log_watch(&x->log, loop);
 	if (!loop)
 		config_watch_stop(&x->watch);
+	if (x->hooks.on_loop)
+		x->hooks.on_loop(x->hooks.ctx, loop);
 }
 
 static void on_log_opened(void *ctx)
@@ -210,6 +227,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.on_event = on_event,
 		.on_loop = on_loop,
 		.on_live = exec_on_live,
+		.stays = x->hooks.on_stopped != NULL,
 		.ctx = x,
 	};
 	int r, status = 0;

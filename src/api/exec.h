@@ -28,11 +28,17 @@ struct exec_hooks {
 	void (*on_settings)(void *ctx, bool control, const char *why);
 	/* What happens, for the curious. */
 	void (*on_debug)(void *ctx, const char *text);
+	/* The supervisor's loop: guests may be added. NULL: it ends. May be NULL. */
+	void (*on_loop)(void *ctx, struct loop *loop);
+	/* The command was stopped by this signal. NULL: this process stops with it, as a shell wants
+	 * it; else SIGCONT, sent to this process, makes it go on. */
+	void (*on_stopped)(void *ctx, int signal_no);
 	void *ctx;
 };
 
 struct exec_request {
 	const char *settings; /* NULL: ~/.srt-settings.json, or the defaults where there is none */
+	const char *text;     /* the settings themselves instead; NULL: in files */
 	const struct claude_where *claude; /* Claude Code's settings instead; NULL: srt's */
 	char *const *argv;   /* what is executed; its first word is looked up on PATH */
 	const char *command; /* the same as the user wrote it */
@@ -83,3 +89,19 @@ int exec_run(struct exec *x, int *ret_status, struct err *err);
 void exec_release(struct exec *x);
 /* Whose settings would allow what is refused. */
 struct fix_place exec_fix_place(const struct exec *x);
+
+/* While it runs. New settings, as a line of the control descriptor's; and the end, at once. */
+void exec_take_settings(struct exec *x, const char *text, size_t len);
+void exec_kill(struct exec *x);
+
+/* A command as somebody wrote it: a line for a shell, or words. */
+struct exec_line {
+	const char *string; /* NULL: words */
+	char **words;       /* NULL-terminated */
+	bool srt;           /* 'srt "echo hi"' means a line */
+	bool dashed;        /* the words stood after '--' */
+};
+
+/* Fills the request's argv, and the command as one text. */
+void exec_choose_argv(struct arena *arena, const struct exec_line *line,
+		      struct exec_request *request);

@@ -105,19 +105,25 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 	x->update = u;
 }
 
-static void on_line(void *ctx, const char *line, size_t len)
+void exec_take_settings(struct exec *x, const char *line, size_t len)
 {
-	struct exec *x = ctx;
 	_cleanup_str_ struct str why = { 0 };
 	struct srt_config config;
 
-	x->got_line = true;
 	if (len > CONFIG_LINE_MAX)
 		str_add(&why, "is too long");
 	else if (srt_parse(&config, line, len, "the control descriptor", &why) == 0)
 		update(x, &config, true);
 	if (why.len)
 		x->hooks.on_settings(x->hooks.ctx, true, why.s);
+}
+
+static void on_line(void *ctx, const char *line, size_t len)
+{
+	struct exec *x = ctx;
+
+	x->got_line = true;
+	exec_take_settings(x, line, len);
 }
 
 static void on_file(void *ctx)
@@ -172,6 +178,12 @@ static void on_lost(void *ctx, int code)
 	x->lost_control = true;
 	raise(SIGTERM); /* forwarded, as any other */
 	lose_patience(x);
+}
+
+void exec_kill(struct exec *x)
+{
+	if (x->live)
+		engine_kill(x->live);
 }
 
 void exec_on_live(void *ctx, struct engine_live *live)

@@ -272,8 +272,15 @@ static int open_report(struct speaker *s, struct exec_request *request)
 
 static int run(struct speaker *s, const struct exec_request *request)
 {
-	const struct exec_hooks hooks = { on_warning,  on_weaker, on_denied, on_line,
-					  on_settings, on_debug,  s };
+	const struct exec_hooks hooks = {
+		.on_warning = on_warning,
+		.on_weaker = on_weaker,
+		.on_denied = on_denied,
+		.on_line = on_line,
+		.on_settings = on_settings,
+		.on_debug = on_debug,
+		.ctx = s,
+	};
 	_cleanup_str_ struct str why = { 0 };
 	struct err err = { 0 };
 	struct exec x;
@@ -330,7 +337,6 @@ int exec_main(const struct exec_args *args)
 					.n_pass_fds = args->n_pass_fds };
 	struct claude_where where;
 	struct arena arena = { 0 };
-	char *shell_argv[5];
 	int status;
 
 	s.debug = args->debug || (debug && *debug);
@@ -348,7 +354,10 @@ int exec_main(const struct exec_args *args)
 	if (status == CLI_GO_ON)
 		status = open_report(&s, &request);
 	if (status == CLI_GO_ON) {
-		exec_choose_argv(&arena, args, &request, shell_argv);
+		exec_choose_argv(
+			&arena,
+			&(struct exec_line){ args->string, args->words, args->srt, args->dashed },
+			&request);
 		status = choose_settings(&s, &arena, &where, &request);
 	}
 	if (status == CLI_GO_ON) {
@@ -403,7 +412,7 @@ static int cmd_exec(int argc, char **argv)
 			  "--encoded: -c STRING with %%XX for some bytes is missing or wrong");
 		status = cli_fail(&err);
 	} else {
-		status = exec_main(&args);
+		status = args.server ? exec_server(&args) : exec_main(&args);
 	}
 	arena_release(&arena);
 	return status;
@@ -446,6 +455,9 @@ static const struct opt opts[] = {
 	  .help = "let the command have this descriptor; repeatable" },
 	{ 0, "json", FLAG(exec_args, json),
 	  .help = "say errors, warnings, refusals and the exit status as JSON on standard error" },
+	{ 0, "server", "SOCKET", STRING(server), .complete = COMPLETE_FILE,
+	  .help = "run commands for programs that ask on this UNIX socket; see "
+		  "wrapix-protocol(7)" },
 	{ 'd', "debug", FLAG(exec_args, debug), .help = "say what is being done" },
 	HELP,
 	{ .kind = OPT_END },

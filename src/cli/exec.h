@@ -9,6 +9,7 @@ struct exec_args {
 	const char *settings, *string, *violations;
 	const char *from;    /* whose settings: "srt", "claude"; NULL: as the place has them */
 	const char *project; /* of Claude Code's; NULL: looked for */
+	const char *server;  /* the socket to serve commands on; NULL: run one */
 	bool debug, json, version, annotate;
 	bool encoded;      /* string has %XX */
 	const char *watch; /* --report: "reads"; NULL */
@@ -28,12 +29,6 @@ int exec_parse_fd(const char *text);
  * with after help, version or the error has been printed. */
 int srt_parse_args(int argc, char **argv, struct exec_args *args);
 
-struct exec_request;
-
-/* The words to execute, and the command as one text; shell_argv is a place for a shell's. */
-void exec_choose_argv(struct arena *arena, const struct exec_args *args,
-		      struct exec_request *request, char *shell_argv[5]);
-
 /* exec_claude.c: the settings that count, by the arguments and the place; *ret_use is false for srt's. */
 struct claude_where;
 int exec_choose(const struct exec_args *args, struct arena *arena, struct claude_where *ret,
@@ -41,6 +36,9 @@ int exec_choose(const struct exec_args *args, struct arena *arena, struct claude
 /* The text with each %XX as the byte it stands for; NULL when something else follows a '%'. */
 char *exec_decode(struct arena *arena, const char *text);
 const char *const *exec_from_words(const char *name);
+
+/* exec_server.c: serves commands until it is told to end. */
+int exec_server(const struct exec_args *args);
 
 /* From arguments to the exit status. */
 int exec_main(const struct exec_args *args);

@@ -51,6 +51,7 @@ struct engine_hooks {
 	void (*on_loop)(void *ctx, struct loop *loop);
 	/* Asked once, before the loop runs: what engine_set_rules() takes from then on. NULL: it ends. */
 	void (*on_live)(void *ctx, struct engine_live *live);
+	bool stays; /* this process does not stop with the command; SIGCONT is passed on */
 	void *ctx;
 };
 

@@ -92,10 +92,17 @@ static void command_ended(struct supervisor *s, int status)
 	tell(s, EVENT_EXITED, status);
 }
 
+static bool stays(const struct supervisor *s)
+{
+	return s->sandbox->hooks && s->sandbox->hooks->stays;
+}
+
 /* Stops with the command, so that the user's shell sees a stopped job, and goes on with it. */
 static void suspend(struct supervisor *s, int signal_no)
 {
 	tell(s, EVENT_STOPPED, signal_no);
+	if (stays(s))
+		return;
 	if (s->has_terminal)
 		terminal_suspend(&s->terminal);
 	raise(SIGSTOP);
@@ -116,6 +123,8 @@ static int on_signal(struct loop_source *source, uint32_t events, struct err *er
 		return 0;
 	if (info.ssi_signo == SIGWINCH && s->has_terminal)
 		terminal_resize(&s->terminal);
+	else if (info.ssi_signo == SIGCONT && stays(s))
+		control_send(s->sandbox->control, CONTROL_SIGNAL, SIGCONT, -1);
 	else if (info.ssi_signo == SIGCONT && s->has_terminal)
 		terminal_resume(&s->terminal);
 	else if (info.ssi_signo == SIGTSTP)

@@ -5,7 +5,6 @@
 
 #include "api/exec.h"
 #include "base/str.h"
-#include "cli/exec.h"
 #include "os/proc.h"
 
 /* Nothing in these means anything to a shell, but '=' in a first word. */
@@ -64,11 +63,11 @@ static char *join_words(struct arena *arena, char **words)
 }
 
 /* One word with blanks in it that is no program: what 'srt "echo hi"' means. */
-static bool is_shell_text(struct arena *arena, const struct exec_args *args)
+static bool is_shell_text(struct arena *arena, const struct exec_line *line)
 {
-	char *word = args->words[0];
+	char *word = line->words[0];
 
-	return args->srt && !args->dashed && word && !args->words[1] &&
+	return line->srt && !line->dashed && word && !line->words[1] &&
 	       strpbrk(word, " \t\n;|&<>()$`") && !is_program(arena, word);
 }
 
@@ -101,30 +100,27 @@ static bool is_plain(struct arena *arena, const char *text, struct strv *ret)
 }
 
 /* A program is executed as it is; a shell is asked for everything else. */
-void exec_choose_argv(struct arena *arena, const struct exec_args *args,
-		      struct exec_request *request, char *shell_argv[5])
+void exec_choose_argv(struct arena *arena, const struct exec_line *line,
+		      struct exec_request *request)
 {
-	const char *text = args->string && *args->string ? args->string : NULL;
-	struct strv words;
-	size_t n = 0;
+	const char *text = line->string && *line->string ? line->string : NULL;
+	struct strv words = { 0 };
 
-	if (!text && is_shell_text(arena, args))
-		text = args->words[0];
-	request->command = text ? text : join_words(arena, args->words);
+	if (!text && is_shell_text(arena, line))
+		text = line->words[0];
+	request->command = text ? text : join_words(arena, line->words);
 	if (!text &&
-	    (!args->srt || (!is_builtin(args->words[0]) && is_program(arena, args->words[0])))) {
-		request->argv = args->words;
+	    (!line->srt || (!is_builtin(line->words[0]) && is_program(arena, line->words[0])))) {
+		request->argv = line->words;
 		return;
 	}
-	if (is_plain(arena, request->command, &words)) {
-		request->argv = words.v;
-		return;
+	if (!is_plain(arena, request->command, &words)) {
+		words = (struct strv){ 0 };
+		strv_add(arena, &words, shell_path(arena));
+		strv_add(arena, &words, "-c");
+		if (request->command[0] == '-' || request->command[0] == '+')
+			strv_add(arena, &words, "--");
+		strv_add(arena, &words, request->command);
 	}
-	shell_argv[n++] = (char *)shell_path(arena);
-	shell_argv[n++] = (char *)"-c";
-	if (request->command[0] == '-' || request->command[0] == '+')
-		shell_argv[n++] = (char *)"--";
-	shell_argv[n++] = (char *)request->command;
-	shell_argv[n] = NULL;
-	request->argv = shell_argv;
+	request->argv = words.v;
 }

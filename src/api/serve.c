@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* The server itself: a socket, and workers that wait for clients. It reads nothing of theirs. */
+#include "api/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "api/serve_wire.h"
+#include "os/proc.h"
+
+/* --- the socket --- */
+
+static int fail_path(const char *path, int code, const char *what, struct err *err)
+{
+	return err_errno(err, code, "%s '%s'", what, path);
+}
+
+/* Something stands there: a socket that nobody listens on may go. */
+static int check_old(const char *path, const struct sockaddr_un *at, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : fail_path(path, errno, "looking at", err);
+	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return fail_path(path, EEXIST, "listening on", err);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return fail_path(path, errno, "looking at", err);
+	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 && errno == ECONNREFUSED)
+		return 0;
+	err_set(err, EADDRINUSE, "a server listens on '%s' already", path);
+	return err_hint(err, "stop it, or choose another name");
+}
+
+/* Bound under another name first and moved: at no time is there a socket that nobody listens on. */
+static int bind_beside(int fd, const char *path, const char *fresh, struct serve_id *ret_id,
+		       struct err *err)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	mode_t old = umask(0177);
+	struct stat st;
+	int r;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", fresh);
+	r = bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 ? -errno : 0;
+	umask(old);
+	if (r < 0)
+		return fail_path(fresh, -r, "making", err);
+	if (listen(fd, SOMAXCONN) < 0 || lstat(fresh, &st) < 0 || rename(fresh, path) < 0) {
+		r = fail_path(path, errno, "listening on", err);
+		unlink(fresh);
+		return r;
+	}
+	*ret_id = (struct serve_id){ st.st_dev, st.st_ino };
+	return 0;
+}
+
+int serve_listen(const char *path, struct serve_id *ret_id, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char fresh[sizeof(at.sun_path)];
+	int r;
+
+	if (snprintf(fresh, sizeof(fresh), "%s.%d", path, (int)getpid()) >= (int)sizeof(fresh))
+		return err_usage(err, "'%s' is too long for the name of a socket", path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return fail_path(path, errno, "listening on", err);
+	r = check_old(path, &at, err);
+	if (r == 0)
+		r = bind_beside(fd, path, fresh, ret_id, err);
+	return r < 0 ? r : take_fd(&fd);
+}
+
+void serve_unlink(const char *path, const struct serve_id *id)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && st.st_dev == id->dev && st.st_ino == id->ino)
+		unlink(path);
+}
+
+/* --- the workers --- */
+
+struct worker {
+	pid_t pid; /* 0: free */
+	bool busy;
+};
+
+struct server {
+	const struct serve_options *options;
+	struct worker workers[SERVE_WORKERS];
+	int taken[2]; /* a worker that has a client writes its pid */
+	int signals;
+	pid_t pid;
+};
+
+/* Out of the way of the numbers that a command's descriptors may have. */
+static int move_up(int *fd, struct err *err)
+{
+	int up = fcntl(*fd, F_DUPFD_CLOEXEC, SERVE_FD_TOP);
+
+	if (up < 0)
+		return err_errno(err, errno, "descriptors");
+	close(*fd);
+	*fd = up;
+	return 0;
+}
+
+_Noreturn static void wait_for_client(const struct server *s)
+{
+	pid_t self = getpid();
+	int fd;
+
+	os_reset_signals();
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != s->pid)
+		_exit(0);
+	close(s->signals);
+	close(s->taken[0]);
+	if (s->options->owner >= 0)
+		close(s->options->owner);
+	do {
+		poll(&(struct pollfd){ .fd = s->options->listener, .events = POLLIN }, 1, -1);
+		fd = accept4(s->options->listener, NULL, NULL, SOCK_CLOEXEC);
+	} while (fd < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED));
+	if (fd < 0 || write(s->taken[1], &self, sizeof(self)) < 0)
+		_exit(1);
+	close(s->taken[1]);
+	close(s->options->listener);
+	serve_command(s->options, fd);
+}
+
+static struct worker *find(struct server *s, pid_t pid)
+{
+	for (size_t i = 0; i < SERVE_WORKERS; i++)
+		if (s->workers[i].pid == pid)
+			return &s->workers[i];
+	return NULL;
+}
+
+static size_t count_spare(const struct server *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < SERVE_WORKERS; i++)
+		n += s->workers[i].pid && !s->workers[i].busy;
+	return n;
+}
+
+/* Where there is no room for another process, the next that ends makes some. */
+static void add_spare(struct server *s)
+{
+	for (size_t n = count_spare(s); n < SERVE_SPARE; n++) {
+		struct worker *worker = find(s, 0);
+		pid_t pid = worker ? fork() : -1;
+
+		if (pid == 0)
+			wait_for_client(s);
+		if (pid < 0)
+			return;
+		*worker = (struct worker){ .pid = pid };
+	}
+}
+
+static void reap(struct server *s)
+{
+	struct worker *worker;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		if ((worker = find(s, pid)))
+			*worker = (struct worker){ 0 };
+}
+
+/* True: it is to end. */
+static bool on_signal(struct server *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+		return false;
+	if (info.ssi_signo != SIGCHLD)
+		return true;
+	reap(s);
+	return false;
+}
+
+static void on_taken(struct server *s)
+{
+	struct worker *worker;
+	pid_t pid;
+
+	while (read(s->taken[0], &pid, sizeof(pid)) == sizeof(pid))
+		if ((worker = find(s, pid)))
+			worker->busy = true;
+}
+
+static void end_all(struct server *s)
+{
+	for (size_t i = 0; i < SERVE_WORKERS; i++)
+		if (s->workers[i].pid)
+			kill(s->workers[i].pid, SIGKILL);
+	for (size_t i = 0; i < SERVE_WORKERS; i++)
+		while (s->workers[i].pid && waitpid(s->workers[i].pid, NULL, 0) < 0 &&
+		       errno == EINTR)
+			;
+}
+
+static int watch(struct server *s, struct err *err)
+{
+	static const int wanted[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+		sigaddset(&set, wanted[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0 || pipe2(s->taken, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_errno(err, errno, "starting the server");
+	return move_up(&s->signals, err) < 0 || move_up(&s->taken[0], err) < 0 ||
+			       move_up(&s->taken[1], err) < 0
+		       ? -err->code
+		       : 0;
+}
+
+int serve_run(struct serve_options *options, struct err *err)
+{
+	struct server s = { .options = options, .signals = -1, .pid = getpid() };
+	struct pollfd fds[3];
+	int r = move_up(&options->listener, err);
+
+	if (r == 0 && options->owner >= 0)
+		r = move_up(&options->owner, err);
+	if (r == 0)
+		r = watch(&s, err);
+	if (r < 0)
+		return r;
+	fds[0] = (struct pollfd){ .fd = s.signals, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = s.taken[0], .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = options->owner, .events = POLLIN };
+	for (;;) {
+		add_spare(&s);
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+			break;
+		if (fds[2].revents || ((fds[0].revents & POLLIN) && on_signal(&s)))
+			break;
+		if (fds[1].revents)
+			on_taken(&s);
+	}
+	end_all(&s);
+	close(options->listener);
+	close(s.signals);
+	close(s.taken[0]);
+	close(s.taken[1]);
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A server of commands: 'wrapix exec --server', and the library's wrapix_server.
+ *
+ *	server                     workers                       clients
+ *	------                     -------                       -------
+ *	makes the socket
+ *	forks spare workers -----> wait in accept()  <---------- connect
+ *	forks another one   <----- "taken"
+ *	                           read the line, and become the <--- {"argv": ...} + descriptors
+ *	                           supervisor of one command   ---> {"type":"deny", ...}
+ *	reaps               <----- end                         ---> {"type":"exit", ...}
+ *
+ * A worker is a copy of a process that is loaded, linked and warm, and does what 'wrapix exec' does:
+ * the same code, one supervisor a command, so commands share nothing but the program. It is there
+ * before the client is. It dies with the server, and its command with it or with its client.
+ *
+ * Who may ask: a process of the same user that is in no sandbox below the server's own place
+ * (session/control.h): what is restricted must not have a command run under other settings.
+ */
+#pragma once
+
+#include "api/exec.h"
+
+enum {
+	SERVE_SPARE = 2,    /* workers that wait */
+	SERVE_WORKERS = 64, /* at a time; more clients wait in the socket's queue */
+};
+
+struct serve_options {
+	int listener; /* taken over */
+	int owner;    /* the server ends when its other end is closed; -1: by signals alone */
+	const char *settings; /* of requests that name none; NULL: as 'choose' says */
+	/* Claude Code's settings count in the working directory; NULL: srt's always */
+	int (*choose)(struct arena *arena, struct claude_where *ret, bool *ret_use,
+		      struct err *err);
+	bool confined; /* in a sandbox that commands are to be held in */
+};
+
+/* Makes the socket, mode 0600. What a killed server left is replaced, anything else is refused.
+ * Returns the descriptor. ret_id tells later whether it is still ours. */
+struct serve_id {
+	dev_t dev;
+	ino_t ino;
+};
+int serve_listen(const char *path, struct serve_id *ret_id, struct err *err);
+/* Removes the socket, if it is still the same. */
+void serve_unlink(const char *path, const struct serve_id *id);
+
+/* Until SIGTERM, SIGINT or SIGHUP, or the owner's end; with it every command ends. */
+int serve_run(struct serve_options *options, struct err *err);
+
+/* For the files of this room: a worker that got its client. */
+_Noreturn void serve_command(const struct serve_options *options, int fd);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker with its client: from the line to the exit status. This process becomes the supervisor of
+ * one command and ends with it, so the client's working directory, environment and descriptors are
+ * simply its own from here on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include "api/serve.h"
+#include "api/serve_conn.h"
+#include "session/control.h"
+
+#define PATIENCE_SECONDS 10 /* for the first line */
+
+struct job {
+	const struct serve_options *options;
+	struct arena arena;
+	struct serve_conn conn;
+	struct loop_source source;
+	struct loop *loop;
+	struct exec exec;
+	struct exec_request request;
+	struct claude_where where;
+	int pass[SERVE_FDS_MAX];
+};
+
+/* --- to the client --- */
+
+/* What cannot go at once goes when there is room, and the command does not wait for it. */
+static void push(struct job *j, const struct str *line)
+{
+	struct err err;
+
+	serve_conn_push(&j->conn, line->s, line->len);
+	if (j->loop && j->conn.out.len &&
+	    loop_change(j->loop, &j->source, EPOLLIN | EPOLLOUT | EPOLLRDHUP, &err) < 0)
+		exec_kill(&j->exec);
+}
+
+static void say(struct job *j, enum serve_kind kind, int number, const char *text, const char *hint)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	serve_line_add(&line, &(struct serve_line){ kind, number, text, hint });
+	push(j, &line);
+}
+
+static void on_warning(void *ctx, const char *text)
+{
+	say(ctx, SERVE_WARNING, 0, text, NULL);
+}
+
+static void on_line(void *ctx, const char *line)
+{
+	struct job *j = ctx;
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "%s\n", line);
+	push(j, &out);
+}
+
+static void on_settings(void *ctx, bool control, const char *why)
+{
+	(void)control;
+	say(ctx, SERVE_SETTINGS, 0, why, NULL);
+}
+
+static void on_stopped(void *ctx, int signal_no)
+{
+	say(ctx, SERVE_STOPPED, signal_no, NULL, NULL);
+}
+
+/* The last words; the command is over, so it can wait for a client that reads slowly. */
+_Noreturn static void finish(struct job *j, int status)
+{
+	char text[64];
+
+	fcntl(j->conn.fd, F_SETFL, 0);
+	(void)serve_conn_flush(&j->conn, 0);
+	if (j->conn.lost) {
+		snprintf(text, sizeof(text), "%llu lines were lost: nobody read them",
+			 (unsigned long long)j->conn.lost);
+		say(j, SERVE_WARNING, 0, text, NULL);
+	}
+	say(j, SERVE_EXIT, status, NULL, NULL);
+	(void)serve_conn_flush(&j->conn, 0);
+	shutdown(j->conn.fd, SHUT_WR);
+	_exit(0);
+}
+
+_Noreturn static void fail(struct job *j, const struct err *err)
+{
+	say(j, SERVE_ERROR, 0, err->msg, err->hint);
+	finish(j, err->exit);
+}
+
+/* --- from the client --- */
+
+static void take_message(struct job *j, const char *line, size_t len)
+{
+	struct arena arena = { 0 };
+	struct serve_message message;
+	struct err err;
+
+	if (serve_message_parse(&arena, line, len, &message, &err) < 0)
+		say(j, SERVE_WARNING, 0, err.msg, err.hint);
+	else if (message.signal_no == SIGKILL)
+		exec_kill(&j->exec);
+	else if (message.signal_no)
+		raise(message.signal_no); /* the supervisor's, and passed on as any other */
+	if (message.text)
+		exec_take_settings(&j->exec, message.text, strlen(message.text));
+	arena_release(&arena);
+}
+
+/* Whoever asked is gone, and so is the reason for the command. */
+static void lose_client(struct job *j)
+{
+	loop_remove(TAKE_PTR(j->loop), &j->source);
+	exec_kill(&j->exec);
+}
+
+static int on_client(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct job *j = container_of(source, struct job, source);
+	int r = serve_conn_fill(&j->conn, MSG_DONTWAIT);
+	char *line;
+	size_t len;
+
+	(void)err;
+	if ((events & EPOLLOUT) && serve_conn_flush(&j->conn, MSG_DONTWAIT))
+		r = loop_change(j->loop, source, EPOLLIN | EPOLLRDHUP, err) < 0 ? -EIO : r;
+	while (r > 0 && (line = serve_conn_line(&j->conn, &len)))
+		take_message(j, line, len);
+	if (j->conn.in.len - j->conn.taken > SERVE_LINE_MAX || j->conn.n_fds)
+		r = -EMSGSIZE;
+	if (r == 0 || (r < 0 && r != -EAGAIN))
+		lose_client(j);
+	return 0;
+}
+
+static void on_loop(void *ctx, struct loop *loop)
+{
+	struct job *j = ctx;
+	struct err err;
+
+	j->loop = loop;
+	j->source = (struct loop_source){ .fd = j->conn.fd, .on_event = on_client };
+	/* Without it nobody would notice that the client is gone. */
+	if (loop && loop_add(loop, &j->source, EPOLLIN | EPOLLRDHUP, &err) < 0)
+		fail(j, &err);
+}
+
+/* --- the request --- */
+
+/* All of the client's descriptors go up first, so that none is overwritten on its way down. */
+static int place_descriptors(struct job *j, const struct serve_request *q, struct err *err)
+{
+	for (size_t i = 0; i < q->n_fds; i++) {
+		int up = fcntl(j->conn.fds[i], F_DUPFD_CLOEXEC, SERVE_FD_TOP);
+
+		if (up < 0)
+			return err_errno(err, errno, "descriptors");
+		close(j->conn.fds[i]);
+		j->conn.fds[i] = up;
+	}
+	for (size_t i = 0; i < q->n_fds; i++) {
+		if (dup2(j->conn.fds[i], q->fds[i]) < 0)
+			return err_errno(err, errno, "descriptor %d", q->fds[i]);
+		if (q->fds[i] > STDERR_FILENO)
+			j->pass[j->request.n_pass_fds++] = q->fds[i];
+		close(j->conn.fds[i]);
+	}
+	j->conn.n_fds = 0;
+	j->request.pass_fds = j->pass;
+	return 0;
+}
+
+/* A client that brought none gets the other ends. */
+static int make_output(struct job *j, struct err *err)
+{
+	static const char line[] = "{\"type\":\"output\"}\n";
+	int out[2], errors[2], r;
+
+	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(errors, O_CLOEXEC) < 0 ||
+	    dup2(out[1], STDOUT_FILENO) < 0 || dup2(errors[1], STDERR_FILENO) < 0)
+		return err_errno(err, errno, "pipes");
+	r = serve_conn_send(&j->conn, line, strlen(line), (int[]){ out[0], errors[0] }, 2);
+	for (size_t i = 0; i < 2; i++) {
+		close(out[i]);
+		close(errors[i]);
+	}
+	return r < 0 ? err_errno(err, -r, "the client") : 0;
+}
+
+static int enter(struct job *j, struct serve_request *q, struct err *err)
+{
+	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int r = 0;
+
+	/* Nothing of the server's own goes to a command. */
+	for (int fd = 0; fd < 3; fd++)
+		if (null < 0 || dup2(null, fd) < 0)
+			return err_errno(err, errno, "/dev/null");
+	r = q->n_fds ? place_descriptors(j, q, err) : make_output(j, err);
+	if (r < 0)
+		return r;
+	if (q->cwd && chdir(q->cwd) < 0)
+		return err_errno(err, errno, "entering '%s'", q->cwd);
+	if (q->umask >= 0)
+		umask((mode_t)q->umask);
+	if (q->has_env) {
+		strv_add(&j->arena, &q->env, "");
+		q->env.v[--q->env.len] = NULL;
+		environ = q->env.v;
+	}
+	return 0;
+}
+
+static int choose_settings(struct job *j, const struct serve_request *q, struct err *err)
+{
+	bool use = false;
+	int r = 0;
+
+	j->request.text = q->text;
+	j->request.settings = q->settings ? q->settings : q->text ? NULL : j->options->settings;
+	if (!q->text && !j->request.settings && !q->srt && j->options->choose)
+		r = j->options->choose(&j->arena, &j->where, &use, err);
+	if (use)
+		j->request.claude = &j->where;
+	return r;
+}
+
+static int take_request(struct job *j, struct err *err)
+{
+	struct serve_request *q = arena_alloc(&j->arena, sizeof(*q));
+	char *line;
+	size_t len;
+	int r;
+
+	line = serve_conn_wait(&j->conn, &len, err);
+	if (!line && !err->code)
+		_exit(0); /* it has changed its mind */
+	r = line ? serve_request_parse(&j->arena, line, len, j->conn.n_fds, q, err) : -err->code;
+	if (r == 0)
+		r = enter(j, q, err);
+	if (r == 0)
+		r = choose_settings(j, q, err);
+	if (r == 0)
+		exec_choose_argv(&j->arena,
+				 &(struct exec_line){
+					 .string = q->command, .words = q->argv.v, .srt = q->srt },
+				 &j->request);
+	return r;
+}
+
+/* Commands of a sandbox's are held in it: nothing may be wider than what holds it. */
+static int check_confined(const struct job *j, struct err *err)
+{
+	if (!j->options->confined || !j->exec.plan.nested)
+		return 0;
+	err_set(err, EPERM, "allowNestedUserNamespaces: the sandbox around allows none");
+	return err_hint(err, "start it with --allow-nested");
+}
+
+_Noreturn static void run(struct job *j)
+{
+	const struct exec_hooks hooks = {
+		.on_warning = on_warning,
+		.on_weaker = on_warning,
+		.on_line = on_line,
+		.on_settings = on_settings,
+		.on_loop = on_loop,
+		.on_stopped = on_stopped,
+		.ctx = j,
+	};
+	_cleanup_str_ struct str why = { 0 };
+	struct err err = { 0 };
+	int status = 0, r = exec_prepare(&j->exec, &j->request, &hooks, &why, &err);
+
+	if (r == 0)
+		r = check_confined(j, &err);
+	if (r == 0)
+		r = exec_run(&j->exec, &status, &err);
+	if (r == 0)
+		finish(j, status);
+	if (why.len)
+		err_usage(&err, "%s", str_starts(why.s, "Error: ") ? why.s + 7 : why.s);
+	fail(j, &err);
+}
+
+_Noreturn void serve_command(const struct serve_options *options, int fd)
+{
+	static struct job job = { .conn = SERVE_CONN_NONE };
+	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
+	struct err err = { 0 };
+
+	job.options = options;
+	job.request.control_fd = -1;
+	job.conn.fd = fcntl(fd, F_DUPFD_CLOEXEC, SERVE_FD_TOP);
+	close(fd);
+	if (job.conn.fd < 0)
+		_exit(1);
+	if (!control_may_ask(job.conn.fd))
+		fail(&job, (err_set(&err, EPERM,
+				    "only processes of the same user, in no sandbox, may ask"),
+			    &err));
+	setsockopt(job.conn.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (take_request(&job, &err) < 0)
+		fail(&job, &err);
+	run(&job);
+}

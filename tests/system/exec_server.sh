@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# wrapix exec --server: commands for programs in other languages, over a UNIX socket. server.py is such a program; its
+# points become points here. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2009,SC2016,SC2154,SC2317 # the library; ps with arguments; scripts for the shell inside;
+# functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+cd "$project" || exit 1
+socket=$tmp/socket
+mark=71000.$$
+start() { # a server as $pid, once it listens
+	"$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+	pid=$!
+	started="${started-} $pid"
+	await answers
+}
+answers() { python3 "$here/ask.py" "$socket" true; }
+stop() { # stop SIGNAL: leaves $rc
+	kill -"$1" "$pid"
+	wait "$pid"
+	rc=$?
+}
+is_empty() { [ -z "$("$@")" ]; }
+children() { ps -u "$(id -u)" -o ppid=,args= | awk -v p="$pid" '$1 == p'; }
+is_refused() { # by the rule for UNIX sockets, and, where that is off, by the server itself
+	python3 "$here/ask.py" "$socket" "python3 $here/ask.py $socket true" 2>"$tmp/log/err" && return 1
+	echo '{"network":{"allowedDomains":[],"deniedDomains":[],"allowAllUnixSockets":true},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}' >"$tmp/all.json"
+	"$wrapix" exec -s "$tmp/all.json" -- python3 -B "$here/ask.py" "$socket" true
+	[ $? = 125 ]
+}
+marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
+of_server() { ps -u "$(id -u)" -o args= | grep "[e]xec --server $socket"; }
+
+start
+check "the socket is the user's alone" is "$(stat -c %a "$socket")" 600
+for part in answers settings descriptors hostile updates life; do
+	timeout -s KILL 60 python3 "$here/server.py" "$socket" "$part" "$project" "$mark" >"$tmp/log/out" 2>"$tmp/log/err"
+	rc=$?
+	while read -r word rest; do
+		case "$word $rest" in
+		"ok "*) check "$part: ${rest#*- }" true ;;
+		"not ok"*) check "$part: ${rest#*- }" false ;;
+		esac
+	done <"$tmp/log/out"
+	check "$part: all was said" is "$rc" 0
+done
+
+# --- who may ask ---
+check "a command of the server's does not reach it" is_refused
+"$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err"
+check "a second server: refused" is $? 125
+check "... in one clear line" has "$tmp/log/err" "listens on '$socket' already"
+check "... and the first one goes on" answers
+echo file >"$tmp/file"
+"$wrapix" exec --server "$tmp/file" >"$tmp/log/out" 2>"$tmp/log/err"
+check "in the place of a file: refused" is "$? $(cat "$tmp/file")" "125 file"
+"$wrapix" exec --server "$socket" -- true >"$tmp/log/out" 2>"$tmp/log/err"
+check "a server with a command: usage" is $? 2
+
+# --- its end ---
+python3 "$here/ask.py" "$socket" "exec sleep $mark" >/dev/null 2>&1 &
+await marked
+stop TERM
+check "SIGTERM: it ends well" is "$rc" 0
+check "... its commands with it" await is_empty marked
+check "... and nothing is left" is "$(find "$tmp" -maxdepth 1 -name 'socket*')" ""
+start
+python3 "$here/ask.py" "$socket" "exec sleep $mark" >/dev/null 2>&1 &
+await marked
+stop KILL
+check "kill -9: its commands end" await is_empty marked
+check "... and every process of its" await is_empty of_server
+check "... the socket stays" [ -S "$socket" ]
+start
+check "... and the next server takes its place" answers
+worker=$(children | wc -l)
+check "workers wait for clients" [ "$worker" -ge 1 ]
+stop INT
+check "SIGINT: the socket is gone" [ ! -e "$socket" ]
+finish

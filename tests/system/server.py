@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A client of 'wrapix exec --server', for exec_server.sh and bench: server.py SOCKET CHECK. Prints TAP."""
+import array
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+PATH = sys.argv[1] if len(sys.argv) > 1 else ""
+tests = {"run": 0, "failed": 0}
+
+
+class Command:
+    """One connection: a request, and the lines that come back."""
+
+    def __init__(self, request, fds=(), path=None):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(path or PATH)
+        self.socket.settimeout(60)
+        self.buffer, self.fds, self.lines = b"", [], []
+        line = request if isinstance(request, bytes) else json.dumps(request).encode() + b"\n"
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        try:
+            sent = self.socket.sendmsg([line], rights)
+            self.socket.sendall(line[sent:])
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # what it says all the same is read
+
+    def send(self, message):
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def line(self):
+        while b"\n" not in self.buffer:
+            try:
+                data, ancillary, _, _ = self.socket.recvmsg(65536, 4096)
+            except ConnectionResetError:
+                return None
+            for level, kind, rights in ancillary:
+                if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                    got = array.array("i")
+                    got.frombytes(rights)
+                    self.fds += list(got)
+            if not data:
+                return None
+            self.buffer += data
+        text, self.buffer = self.buffer.split(b"\n", 1)
+        self.lines.append(json.loads(text))
+        return self.lines[-1]
+
+    def until(self, kind):
+        line = self.line()
+        while line and line["type"] != kind:
+            line = self.line()
+        return line
+
+    def finish(self):
+        """The exit status, and what was written to both descriptors, where they came back."""
+        first = self.line()
+        texts = [read(fd) for fd in self.fds] if first and first["type"] == "output" else []
+        last = first if first and first["type"] == "exit" else self.until("exit")
+        while self.line():
+            pass
+        self.socket.close()
+        return (last["status"] if last else None, *texts)
+
+
+def read(fd):
+    with os.fdopen(fd, "rb") as f:
+        return f.read().decode(errors="replace")
+
+
+def run(request, fds=(), path=None):
+    return Command(request, fds, path).finish()
+
+
+def check(name, got, wanted):
+    tests["run"] += 1
+    print(f"{'ok' if got == wanted else 'not ok'} {tests['run']} - {name}", flush=True)
+    if got != wanted:
+        tests["failed"] += 1
+        print(f"# got {got!r}, wanted {wanted!r}".encode("ascii", "replace").decode())
+
+
+def of(lines, kind):
+    return [line for line in lines if line["type"] == kind]
+
+
+def alive(mark):
+    args = subprocess.run(["ps", "-u", str(os.getuid()), "-o", "args="], capture_output=True, check=True, text=True).stdout
+    return any(line.strip() == f"sleep {mark}" for line in args.splitlines())
+
+
+def await_end(mark):
+    """Looks until the process is gone; a test that waits for ever is ended from outside."""
+    while alive(mark):
+        threading.Event().wait(0.01)
+    return True
+
+
+def test_answers(project):
+    check("a line for the shell; output comes back by descriptors", run({"command": "echo out; echo err >&2; exit 3"}),
+          (3, "out\n", "err\n"))
+    check("words", run({"argv": ["printf", "%s|", "a b", "$HOME"]})[1], "a b|$HOME|")
+    check("a signal is 128 and its number", run({"command": "kill -9 $$"})[0], 137)
+    check("a command that is not there", run({"argv": ["no-such-command"]})[0], 127)
+    check("where it runs", run({"argv": ["pwd"], "cwd": "/usr"})[1], "/usr\n")
+    check("its environment is the client's alone", sorted(
+        line for line in run({"argv": ["/usr/bin/env"], "env": {"A": "1\n2", "HOME": "/"}})[1].split("\n")
+        if not line.startswith(("TMPDIR=", "TMUX_TMPDIR=", "PWD=", "SANDBOX_RUNTIME="))), ["", "2", "A=1", "HOME=/"])
+    check("its umask", run({"command": "umask", "umask": 0o27})[1], "0027\n")
+    command = Command({"command": "echo x >made; echo y >.bashrc; cat made"}, ())
+    status, out, _ = command.finish()
+    check("rules hold: what is allowed", (status, out, os.path.exists(os.path.join(project, "made"))), (0, "x\n", True))
+    check("... what is not, with the event", [(e["path"], e["key"]) for e in of(command.lines, "deny")],
+          [(os.path.join(project, ".bashrc"), "protect")])
+    check("... and it is not there", os.path.exists(os.path.join(project, ".bashrc")), False)
+
+
+def test_settings(project):
+    secret = os.path.join(project, "secret")
+    with open(secret, "w", encoding="ascii") as f:
+        f.write("s\n")
+    settings = {"network": {"allowedDomains": [], "deniedDomains": []},
+                "filesystem": {"denyRead": [secret], "allowWrite": [], "denyWrite": []}}
+    check("without settings it is read", run({"argv": ["cat", "secret"]})[:2], (0, "s\n"))
+    check("settings in the request hold", run({"argv": ["cat", "secret"], "settings": settings})[:2], (1, ""))
+    name = os.path.join(project, "..", "settings.json")
+    with open(name, "w", encoding="ascii") as f:
+        json.dump(settings, f)
+    check("... in a file, too", run({"argv": ["cat", "secret"], "settings": name})[:2], (1, ""))
+    with open(name, "w", encoding="ascii") as f:
+        f.write('{"filesystem": 1}')
+    command = Command({"argv": ["cat", "secret"], "settings": name})
+    check("... and are read anew: wrong ones refuse it", command.finish()[0], 2)
+    check("... and say why", len(of(command.lines, "error")), 1)
+    command = Command({"argv": ["true"], "settings": {"filesystem": 1}})
+    check("wrong ones in the request, too", command.finish()[0], 2)
+
+
+def test_descriptors():
+    r, w = os.pipe()
+    null = os.open("/dev/null", os.O_RDWR)
+    status = run({"command": "echo to 1"}, (null, w, null))[0]
+    os.close(w)
+    check("the client's own descriptors", (status, read(r)), (0, "to 1\n"))
+    r, w = os.pipe()
+    status = run({"command": "echo to 5 >&5; ls /proc/$$/fd >&5", "fds": [2, 5, 0, 1]}, (null, w, null, null))[0]
+    os.close(w)
+    check("... by other names, and no others", (status, read(r).split()), (0, "to 5 0 1 2 5".split()))
+    command = Command({"argv": ["true"], "fds": [0, 1]}, (null,))
+    check("... in another number than named: refused", command.finish()[0], 2)
+    here = os.open("/", os.O_RDONLY)
+    command = Command({"command": "ls /proc/self/fd/0/", "fds": [0, 1, 2]}, (here, null, null))
+    check("a directory is refused", (command.finish()[0], len(of(command.lines, "error"))), (2, 1))
+
+
+def test_hostile():
+    for name, line in (("no JSON", b"hello\n"), ("no object", b"[1]\n"), ("no command", b"{}\n"),
+                       ("an unknown key", b'{"argv":["true"],"sandbox":false}\n'), ("both forms", b'{"argv":["a"],"command":"b"}\n'),
+                       ("a word with NUL", b'{"argv":["a\\u0000b"]}\n'), ("a key twice", b'{"argv":["a"],"argv":["b"]}\n'),
+                       ("a relative directory", b'{"argv":["true"],"cwd":"tmp"}\n'), ("an odd variable", b'{"argv":["true"],"env":{"A=B":"c"}}\n')):
+        command = Command(line)
+        check(f"refused: {name}", (command.finish()[0], len(of(command.lines, "error"))), (2, 1))
+    command = Command(b'{"argv":["' + b"a" * (2 << 20))
+    check("a line that does not end is cut off", command.finish()[0], 125)
+    null = os.open("/dev/null", os.O_RDWR)
+    command = Command({"argv": ["true"]}, (null,) * 65)
+    check("more descriptors than may be", command.finish()[0], 125)
+    command = Command({"command": "echo up; exec sleep 1000"}, ())
+    command.line()
+    check("... while it runs: what is no message is said", os.read(command.fds[0], 3), b"up\n")
+    command.socket.sendall(b'{"signal":19}\n{"sigal":15}\nx\n{"signal":15}\n')
+    status = command.until("exit")["status"]
+    check("... three times, and a signal that may be sent arrives", (len(of(command.lines, "warning")), status), (3, 143))
+
+
+def test_life(mark):
+    started = []
+    for i in range(8):
+        inner, outer = os.pipe(), os.pipe()
+        null = os.open("/dev/null", os.O_RDWR)
+        started.append((Command({"command": f"echo up; read x; exit {i}"}, (inner[0], outer[1], null)), inner[1], outer[0]))
+    for _, _, out in started:
+        os.read(out, 3)
+    for _, to, _ in reversed(started):
+        os.write(to, b"\n")
+    check("eight at once, each with its own status", [command.finish()[0] for command, _, _ in started], list(range(8)))
+    command = Command({"command": f"echo up; exec sleep {mark}1"})
+    command.line()
+    os.read(command.fds[0], 3)
+    check("there is a command to look for", alive(f"{mark}1"), True)
+    command.socket.close()
+    check("the client goes: its command ends", await_end(f"{mark}1"), True)
+    command = Command({"command": f"trap '' TERM; echo up; sleep {mark}2"})
+    command.line()
+    os.read(command.fds[0], 3)
+    command.socket.shutdown(socket.SHUT_WR)
+    check("... also when it only says that nothing follows", (await_end(f"{mark}2"), command.until("exit")["status"]), (True, 137))
+    command = Command({"command": "trap 'exit 42' USR1; echo up; while :; do sleep 1000 & wait; done"})
+    command.line()
+    os.read(command.fds[0], 3)
+    command.send({"signal": int(signal.SIGUSR1)})
+    check("a signal: the command's trap runs", command.until("exit")["status"], 42)
+    command = Command({"command": "kill -STOP $$; exit 5"})
+    check("a command that stops: it is said", command.until("stopped")["signal"], int(signal.SIGSTOP))
+    command.send({"signal": int(signal.SIGCONT)})
+    check("... and goes on when it is told to", command.until("exit")["status"], 5)
+
+
+def test_updates(project):
+    settings = {"network": {"allowedDomains": [], "deniedDomains": []},
+                "filesystem": {"denyRead": [], "allowWrite": [], "denyWrite": []}}
+    inner, outer = os.pipe(), os.pipe()
+    command = Command({"command": "echo x >one; read x; echo x >two; read x; echo x >two; exit 0", "settings": settings},
+                      (inner[0], outer[1], outer[1]))
+    denying = {**settings, "filesystem": {"denyRead": [], "allowWrite": [], "denyWrite": [os.path.join(project, "two")]}}
+    command.send({"settings": denying})
+    check("new settings hold", command.until("settings"), {"type": "settings"})
+    os.write(inner[1], b"\n")
+    check("... for what comes", command.until("deny")["path"], os.path.join(project, "two"))
+    command.send({"settings": {"filesystem": 7}})
+    check("wrong ones do not, and say why", "text" in command.until("settings"), True)
+    os.write(inner[1], b"\n")
+    check("... and the old ones hold", command.until("deny")["path"], os.path.join(project, "two"))
+    check("... to the end", command.until("exit")["status"], 0)
+
+
+def main():
+    what, project = sys.argv[2], sys.argv[3]
+    {"answers": lambda: test_answers(project), "settings": lambda: test_settings(project), "descriptors": test_descriptors,
+     "hostile": test_hostile, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project)}[what]()
+    return 1 if tests["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
