@@ -86,6 +86,7 @@ extern const struct command command_ps;
 extern const struct command command_stop;
 extern const struct command command_log;
 extern const struct command command_learn;
+extern const struct command command_report;
 extern const struct command command_allow;
 extern const struct command command_deny;
 extern const struct command command_settings;

@@ -36,6 +36,7 @@ const struct command *const commands[] = {
 	&command_stop,
 	&command_log,
 	&command_learn,
+	&command_report,
 	&command_allow,
 	&command_deny,
 	&command_diff,

@@ -214,7 +214,8 @@ static void test_lines(void)
 	       "\"evil.example\"},\"process\":{\"pid\":7,\"comm\":\"curl\","
 	       "\"argv\":[\"curl\",\"-H\",\"a b\"]}}",
 	       "a denial");
-	is_str(strtok(NULL, "\n") + 32, "\"type\":\"exit\",\"status\":3}", "the end");
+	is_str(strtok(NULL, "\n") + 32,
+	       "\"type\":\"exit\",\"status\":3,\"cpu\":0.000,\"memory\":0}", "the end");
 	ok(!strtok(NULL, "\n"), "and no more");
 	free(text);
 }
