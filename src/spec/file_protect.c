@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names that stay as they are in every writable place: what a shell, git, an editor or an agent
- * runs or obeys the next time it is started outside. */
+/* The names that stay as they are in every writable place: what a shell, git, an editor, an agent
+ * or this program runs or obeys the next time it is started outside. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -36,6 +36,9 @@ static const struct {
 	{ ".gitmodules", false },
 	{ ".ripgreprc", false },
 	{ ".mcp.json", false },
+	{ ".srt-settings.json", false },
+	{ ".config/wrapix", false },
+	{ ".local/state/wrapix", false },
 	{ ".vscode", false },
 	{ ".idea", false },
 	{ ".claude/settings*.json", false },

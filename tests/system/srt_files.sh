@@ -138,7 +138,7 @@ rm -f later started made l.txt
 settings '' '' '"~"' ''
 mkdir -p a/b .vscode .git-not "$HOME/.claude"
 echo tasks >.vscode/tasks.json
-for name in .bashrc .bash_profile .zshrc .profile .gitconfig .gitmodules .ripgreprc .mcp.json .vscode/x .idea .claude/settings.json \
+for name in .bashrc .bash_profile .zshrc .profile .gitconfig .gitmodules .ripgreprc .mcp.json .srt-settings.json .config/wrapix/x .vscode/x .idea .claude/settings.json \
 	.claude/settings.local.json .claude/commands .claude/agents/x .claude/skills .claude/hooks .config/fish/config.fish; do
 	for where in . a/b '"$HOME"'; do
 		check "$where/$name cannot be made" cannot "mkdir -p \$(dirname $where/$name) && echo x >$where/$name"
