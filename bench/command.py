@@ -50,6 +50,14 @@ def start(lab, rounds):
     return results
 
 
+def server(lab, rounds):
+    """A command through 'wrapix exec --server', beside a start of its own; by turns, from one client."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ask.py")
+    with open(script, encoding="utf-8") as f:
+        words = ["/usr/bin/python3", "-c", f.read(), lab.wrapix, settings(lab), str(rounds)]
+    return json.loads(lab.run(words, cwd=measure.small_workspace(lab)))
+
+
 def repositories(lab, rounds):
     """A directory with many git repositories in it; srt takes seconds with 300 and refuses 1,000."""
     small, runners = measure.small_workspace(lab), {}
@@ -107,6 +115,7 @@ def ratio(results, section, what, base):
 GOALS = (
     ("srt -c true / ours", lambda r: ratio(r, "exec", "srt", "beside srt"), 80, "least"),
     ("wrapix exec / bwrap with equal mounts", lambda r: ratio(r, "exec", "wrapix exec", "bwrap exec"), 1.0),
+    ("a command through the server, ms", lambda r: r["exec-server"]["server"]["median"] / 1000 if "exec-server" in r else None, 3),
     ("300 repositories / none", lambda r: ratio(r, "exec-repos", "300 repositories", "no repository"), 1.03),
     ("1000 repositories / none", lambda r: ratio(r, "exec-repos", "1000 repositories", "no repository"), 1.03),
     ("rules by name: create, + us", lambda r: over(r, "create"), 25),

@@ -100,7 +100,8 @@ enum wrapix_event_type {
 	WRAPIX_EXITED = 7, /* number: the exit status */
 	WRAPIX_DENIED = 8, /* text: what the filtered network refused, and why; number: the port */
 	WRAPIX_RULE = 9,   /* text: a rule that was added while it runs; number: 1 when it denies */
-	WRAPIX_LOGGED = 10, /* text: the session's id; 'wrapix log' has something to show */
+	WRAPIX_LOGGED = 10,    /* text: the session's id; 'wrapix log' has something to show */
+	WRAPIX_VIOLATION = 11, /* text: what a command's settings refused, as one JSON object */
 };
 
 struct wrapix_event {
@@ -117,6 +118,43 @@ typedef void wrapix_event_fn(void *ctx, const struct wrapix_event *event);
  */
 WRAPIX_API int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, void *ctx,
 			       int *ret_status, struct wrapix_error *error);
+
+/*
+ * Many commands, each under the settings of sandbox-runtime as 'wrapix exec' runs it, and each for
+ * less than a start costs: a server is a process of the caller's that has everything loaded and the
+ * next supervisors ready. It ends with wrapix_server_stop(), or with the caller, however that ends;
+ * its commands end with it.
+ *
+ *	struct wrapix_server *server;
+ *	struct wrapix_command make = { .line = "make -s check" };
+ *
+ *	if (wrapix_server_start(NULL, &server, &error) == 0 &&
+ *	    wrapix_server_exec(server, &make, NULL, NULL, &status, &error) == 0)
+ *		printf("status %d\n", status);
+ *
+ * Several threads may have commands run by one server at the same time.
+ */
+struct wrapix_server;
+
+struct wrapix_command {
+	const char *line;          /* for the shell; or */
+	const char *const *argv;   /* words, NULL-terminated */
+	const char *dir;           /* absolute; NULL: the caller's working directory */
+	const char *const *env;    /* "NAME=VALUE", NULL-terminated; NULL: the caller's */
+	const char *settings;      /* a file; NULL: the server's */
+	const char *settings_json; /* the settings themselves instead; NULL */
+	const int *fds; /* three: the command's input, output and errors; NULL: the caller's */
+};
+
+/* settings: the file for commands that name none; NULL: ~/.srt-settings.json. It is read for each. */
+WRAPIX_API int wrapix_server_start(const char *settings, struct wrapix_server **ret,
+				   struct wrapix_error *error);
+/* Until the command has ended. *ret_status as of wrapix_plan_run(). on_event may be NULL. */
+WRAPIX_API int wrapix_server_exec(struct wrapix_server *server,
+				  const struct wrapix_command *command, wrapix_event_fn *on_event,
+				  void *ctx, int *ret_status, struct wrapix_error *error);
+/* Ends its commands, too. */
+WRAPIX_API void wrapix_server_stop(struct wrapix_server *server);
 
 #ifdef __cplusplus
 }

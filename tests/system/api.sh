@@ -52,6 +52,8 @@ check "the example builds against the shared library" cc -Wall -Wextra -Werror -
 check "... which it needs" is "$(needed example)" "libwrapix.so.0 libc.so.6"
 # shellcheck disable=SC2046
 check "... and against the static one" cc -o static "$here/example.c" $(pkg-config --cflags wrapix) "$(find "$root" -name libwrapix.a)" -ljson-c
+# shellcheck disable=SC2046
+check "... the example with many commands, too" cc -Wall -Wextra -Werror -o commands "$here/commands.c" $(pkg-config --cflags --libs wrapix)
 check "... without the shared one" is "$(needed static)" "libjson-c.so.5 libc.so.6"
 
 # --- running ---
@@ -95,4 +97,28 @@ check "... the same as the program's" cmp "$out.own" "$tmp/plan.json.own"
 echo '{"env": {"SECRET": null}}' >"$project/wrapix.json"
 run example none true
 check "trust holds here as well" is "$rc $(grep -c 'not trusted' "$err")" "125 1"
+rm "$project/wrapix.json"
+
+# --- many commands ---
+run commands 'echo one; exit 4' 'echo two >made; cat made' 'echo three >.bashrc' no-such-command 'kill -9 $$'
+check "many commands: their output" is "$(xargs <"$out")" "one two"
+check "... their statuses" is "$(sed -n 's/^commands: status //p' "$err" | xargs) $rc" "4 0 1 127 137 137"
+check "... what was refused" grep -q '^commands: {.*"path":"'"$project"'/.bashrc"' "$err"
+check "... and what was not" is "$(cat "$project/made") $(find "$project" -name .bashrc)" "two "
+settings='{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":["made"],"allowWrite":[],"denyWrite":[]}}'
+as_user env LD_LIBRARY_PATH="$(dirname "$library")" SETTINGS="$settings" "$tmp/commands" 'cat made' >"$out" 2>"$err"
+check "... under settings of the caller's" is "$? $(cat "$out")" "1 "
+as_user env LD_LIBRARY_PATH="$(dirname "$library")" SETTINGS='{"filesystem":3}' "$tmp/commands" 'cat made' >"$out" 2>"$err"
+check "... wrong ones are an error" is "$? $(grep -c filesystem "$err")" "2 1"
+mark=72000.$$
+marked() { pgrep -f "^sleep $mark"; }
+unmarked() { ! marked; }
+as_user env LD_LIBRARY_PATH="$(dirname "$library")" "$tmp/commands" "exec sleep $mark" >"$out" 2>"$err" &
+await marked
+check "there is a command to look for" marked
+kill -9 "$(pgrep -o -x commands -u "$(as_user id -u)")"
+check "kill -9 of the caller: its command ends" await unmarked
+servers() { pgrep -x commands -u "$(as_user id -u)"; }
+unserved() { ! servers; }
+check "... and the server" await unserved
 finish

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many commands with libwrapix: runs each argument as a line for the shell, under the settings in
+ * SETTINGS (JSON) if that is set, and tells what was refused. Built by api.sh as example.c is.
+ *
+ *	commands LINE...
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <wrapix.h>
+
+static void on_event(void *ctx, const struct wrapix_event *event)
+{
+	(void)ctx;
+	if (event->type == WRAPIX_VIOLATION || event->type == WRAPIX_WARNING)
+		fprintf(stderr, "commands: %s\n", event->text);
+}
+
+int main(int argc, char **argv)
+{
+	struct wrapix_server *server;
+	struct wrapix_error error;
+	int status = 0;
+
+	if (wrapix_server_start(NULL, &server, &error) < 0) {
+		fprintf(stderr, "commands: %s\n", error.message);
+		return error.exit_status;
+	}
+	for (int i = 1; i < argc; i++) {
+		const struct wrapix_command command = { .line = argv[i],
+							.settings_json = getenv("SETTINGS") };
+
+		if (wrapix_server_exec(server, &command, on_event, NULL, &status, &error) < 0) {
+			fprintf(stderr, "commands: %s\n", error.message);
+			status = error.exit_status;
+		}
+		fprintf(stderr, "commands: status %d\n", status);
+	}
+	wrapix_server_stop(server);
+	return status;
+}
