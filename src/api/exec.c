@@ -138,7 +138,10 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 struct fix_place exec_fix_place(const struct exec *x)
 {
 	return (struct fix_place){
-		.dialect = FIX_SRT, .file = x->settings, .home = x->place.home, .cwd = x->place.cwd
+		.dialect = x->local ? FIX_CLAUDE : FIX_SRT,
+		.file = x->local ? x->local : x->settings,
+		.home = x->place.home,
+		.cwd = x->place.cwd,
 	};
 }
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/doctor.h"
 #include "engine/engine.h"
 #include "engine/native/probe.h"
 #include "os/fs.h"
@@ -23,8 +24,6 @@ struct doctor_args {
 	bool json;
 };
 
-enum verdict { WORKS, WEAKER, MISSING, BROKEN };
-
 static const struct {
 	const char *word, *color;
 } verdicts[] = {
@@ -34,18 +33,7 @@ static const struct {
 	[BROKEN] = { "broken", "\033[31m" },
 };
 
-struct finding {
-	enum verdict verdict;
-	struct str text, fix;
-};
-
-struct patient {
-	const struct host *host;
-	const struct plan *plan; /* of a sandbox in the current directory, without a network */
-};
-
-/* A failed probe; what it is worth depends on the row. */
-static void found_error(struct finding *f, enum verdict verdict, const struct err *err)
+void found_error(struct finding *f, enum verdict verdict, const struct err *err)
 {
 	f->verdict = verdict;
 	str_add(&f->text, err->msg);
@@ -306,6 +294,7 @@ static const struct {
 	{ "filtered network", check_filter }, { "limits", check_limits },
 	{ "subordinate ids", check_subids },  { "agent", check_agent },
 	{ "messages", check_messages },       { "a whole sandbox", check_sandbox },
+	{ "policy here", check_policy },      { "refused lately", check_refusals },
 };
 
 static void print_text(const char *name, const struct finding *f)

@@ -196,4 +196,25 @@ check "of run: wrapix.json" is "$(tr -d ' \n' <wrapix.json)" '{"network":{"allow
 wx exec -s "$s" -c "touch ~/'a\033[2J</b>'; true"
 wx learn
 check "what a session asked for is escaped" printable "$out"
+
+# --- Claude Code's settings ---
+
+rm -rf "$logs" .claude
+mkdir .claude
+echo '{"sandbox":{"enabled":true,"filesystem":{"denyWrite":["keep"]}}}' >.claude/settings.json
+wx exec -c 'touch ~/z2; mkdir keep; true'
+check "Claude Code's keys" has "$err" 'add "~/z2" to sandbox.filesystem.allowWrite'
+check "... and its file and line" has "$err" "sandbox.filesystem.denyWrite[0] at $project/.claude/settings.json:1"
+wx learn --apply
+check "learn writes the local settings" is "$(tr -d ' \n' <.claude/settings.local.json)" '{"sandbox":{"filesystem":{"allowWrite":["~/z2"]}}}'
+wx why --json ~/z2
+check "why asks the same" has "$out" "\"policy\":\"claude\",\"settings\":\"$project/.claude/settings.local.json\""
+wx doctor
+check "doctor: what is enforced here" grep -q "^ok *policy here *Claude Code's settings, .*settings.local.json; files: .* hosts: 0 allowed" "$out"
+check "doctor: what was refused, and what to do" grep -q 'fix: wrapix learn ' "$out"
+echo '{' >.claude/settings.json
+wx doctor
+check "doctor: settings that cannot be read" grep -q "^missing *policy here .*settings.json:" "$out"
+wx doctor --json
+check "doctor --json" python3 -c 'import json,sys; a={c["check"]: c for c in json.load(open(sys.argv[1]))}; assert a["policy here"]["verdict"] == "missing" and "~/z2" in a["refused lately"]["text"]' "$out"
 finish

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What a check of 'wrapix doctor' finds; the checks are in doctor.c and doctor_sandbox.c. */
+#pragma once
+
+#include "base/str.h"
+#include "plan/plan.h"
+
+enum verdict { WORKS, WEAKER, MISSING, BROKEN };
+
+struct finding {
+	enum verdict verdict;
+	struct str text, fix;
+};
+
+struct patient {
+	const struct host *host;
+	const struct plan *plan; /* of a sandbox in the current directory, without a network */
+};
+
+/* A failed probe; what it is worth depends on the check. */
+void found_error(struct finding *f, enum verdict verdict, const struct err *err);
+
+/* What 'wrapix exec' enforces here, and what is weaker than asked. */
+void check_policy(const struct patient *p, struct finding *f);
+/* What the latest sessions here were refused, and what would allow it. */
+void check_refusals(const struct patient *p, struct finding *f);
