@@ -311,6 +311,49 @@ static int add_denials(const struct maker *m, struct err *err)
 	return r;
 }
 
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+/* A protected name that is a link, or lies behind one: what it leads to is obeyed as well. */
+static int deny_behind(const struct maker *m, const char *dir, const char *name, struct err *err)
+{
+	char *path = path_join(m->arena, dir, name);
+	char *first = path_join(m->arena, dir, arena_strndup(m->arena, name, strcspn(name, "/")));
+
+	if (!is_link(first) && !is_link(path))
+		return 0;
+	return add_rule(
+		m,
+		(struct file_rule_source){
+			.kind = FILE_DENY_WRITE, .text = name, .path = path, .key = "protect" },
+		err);
+}
+
+/* Deeper ones would take a walk of the tree. Git's own are looked at where they lie. */
+static int add_linked(const struct maker *m, struct err *err)
+{
+	static const char *const more[] = { ".claude/settings.json",
+					    ".claude/settings.local.json" };
+	const char *dirs[] = { m->place->cwd, m->place->home };
+	const char *name;
+	int r = 0;
+
+	for (size_t d = 0; d < ARRAY_LEN(dirs); d++) {
+		for (size_t i = 0; r == 0 && (name = file_rules_protected(i)) != NULL; i++)
+			if (!str_starts(name, ".git/") &&
+			    !strv_has(&m->config->protect_remove, name))
+				r = deny_behind(m, dirs[d], name, err);
+		for (size_t i = 0; r == 0 && i < ARRAY_LEN(more); i++)
+			if (!strv_has(&m->config->protect_remove, ".claude/settings*.json"))
+				r = deny_behind(m, dirs[d], more[i], err);
+	}
+	return r;
+}
+
 /* Who allows a protected name by name means it, and must say so in another key. */
 static void warn_protected(const struct maker *m)
 {
@@ -344,6 +387,8 @@ int srt_file_rules(const struct srt_config *config, const struct srt_place *plac
 		r = add_entry(&m, &config->paths[i], err);
 	if (r == 0)
 		r = add_denials(&m, err);
+	if (r == 0 && !rules.disabled)
+		r = add_linked(&m, err);
 	if (r == 0)
 		r = file_rules_protect(&rules, &config->protect_add, &config->protect_remove,
 				       config->allow_git_config, err);

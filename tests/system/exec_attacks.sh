@@ -49,6 +49,19 @@ check "... nor in a bare one" cannot 'git init -q --bare bare.git && ln -s ~/.ba
 check "git itself does not mind" can 'git init -q new && cd new && git config user.name n && git config user.email n@example.org &&
 	git commit -q --allow-empty -m x && git checkout -q -b y && git gc -q && test "$(git config core.symlinks)" != false'
 
+# --- links of the user's that protected names are ---
+
+mkdir -p shared/vscode shared/claude && echo rc >shared/rc && ln -s shared/vscode .vscode &&
+	ln -s "$project/shared/rc" "$HOME/.bashrc" && ln -s shared/claude .claude
+check "what a protected name leads to is protected: a directory" cannot 'echo x >shared/vscode/tasks.json'
+check "... a file" cannot 'echo x >shared/rc'
+check "... moved away" cannot 'mv shared/rc shared/rc2'
+check "... what is protected in it" cannot 'echo x >shared/claude/settings.json'
+check "... and nothing beside" can 'echo x >shared/vscode2 && echo x >shared/claude/notes && rm shared/vscode2'
+settings '' ', "protect": {"remove": [".bashrc"]}'
+check "... unless it is not to be" can 'echo x >shared/rc'
+rm .vscode .claude "$HOME/.bashrc"
+
 # --- mounts made inside ---
 
 settings '' ', "allowNestedUserNamespaces": true'
