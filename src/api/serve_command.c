@@ -179,6 +179,11 @@ static int place_descriptors(struct job *j, const struct serve_request *q, struc
 	}
 	j->conn.n_fds = 0;
 	j->request.pass_fds = j->pass;
+	/* Its keys go to the foreground of a session that we are not in: it would wait for ever. */
+	if (isatty(STDIN_FILENO)) {
+		err_usage(err, "standard input is a terminal, which a server cannot read");
+		return err_hint(err, "give the command a pipe or /dev/null");
+	}
 	return 0;
 }
 

@@ -195,7 +195,9 @@ static int check(const struct plan *plan, const struct host *host, struct err *e
 	if (plan_has_listener(plan) && !host->seccomp_notify) {
 		err_set(err, EOPNOTSUPP, "file rules by name need seccomp notifications%s",
 			host->inside ? ", and the outer sandbox has them already" : "");
-		return err_hint(err, "Linux 5.14 or newer, outside of other sandboxes");
+		return err_hint(err, host->inside ? "the outer sandbox holds this command as well: "
+						    "run it without 'wrapix exec' or srt"
+						  : "Linux 5.14 or newer");
 	}
 	return 0;
 }

@@ -51,6 +51,12 @@ check "... and at most a hint" [ "$(wc -l <"$out")" -le 3 ]
 nest 'unshare -Ur true 2>/dev/null && echo made'
 check "... nobody makes namespaces" is "$(cat "$out")" ""
 
+for option in --allow-nested --name=plain; do
+	nest '/wrapix exec -c "echo ran >made"; echo $?; ls made; /wrapix exec -- true 2>&1 | grep ^hint' $option
+	check "exec in a sandbox runs nothing, rather than less safely ($option)" is "$(head -n 1 "$out") $(ls "$project/made" 2>/dev/null)" "125 "
+	check "... and says what to do" grep -q "^hint: the outer sandbox holds" "$out"
+done
+
 # --- containers ---
 # contained NAME SCRIPT: the script as root of a user namespace of its own, with mounts and processes of its own
 contained() {

@@ -156,6 +156,11 @@ def test_descriptors():
     here = os.open("/", os.O_RDONLY)
     command = Command({"command": "ls /proc/self/fd/0/", "fds": [0, 1, 2]}, (here, null, null))
     check("a directory is refused", (command.finish()[0], len(of(command.lines, "error"))), (2, 1))
+    keyboard, terminal = os.openpty()
+    command = Command({"argv": ["cat"]}, (terminal, null, null))
+    check("a terminal as input is refused", (command.finish()[0], len(of(command.lines, "error"))), (2, 1))
+    status = run({"command": "test -t 1 && echo on a terminal"}, (null, terminal, null))[0]
+    check("... as output it is one", (status, os.read(keyboard, 100)), (0, b"on a terminal\r\n"))
 
 
 def test_hostile():
