@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# wrapix itself, for nixpkgs' callPackage.
+{
+  lib,
+  stdenv,
+  meson,
+  ninja,
+  pkg-config,
+  makeWrapper,
+  json-c,
+  libarchive,
+  libseccomp,
+  openssl,
+  systemd,
+  zlib,
+  git,
+  openssh,
+  passt,
+}:
+stdenv.mkDerivation {
+  pname = "wrapix";
+  version = builtins.head (
+    builtins.match ".*[ \n]version: '([0-9.]+)',.*" (builtins.readFile ../meson.build)
+  );
+
+  src = builtins.path {
+    name = "wrapix-source";
+    path = ../.;
+    filter =
+      path: type:
+      let
+        name = baseNameOf path;
+      in
+      !(builtins.elem name [ ".git" "result" ] || (type == "directory" && builtins.match "build.*" name != null));
+  };
+
+  strictDeps = true;
+  nativeBuildInputs = [ meson ninja pkg-config makeWrapper libseccomp ];
+  buildInputs = [ json-c libarchive libseccomp openssl systemd zlib ];
+
+  # They start sandboxes, which a Nix build is none too happy with.
+  doCheck = false;
+
+  # libcrypto is loaded by name when a key is first used; pasta, git and ssh are looked up on PATH.
+  postFixup = ''
+    patchelf --add-rpath ${lib.makeLibraryPath [ openssl ]} $out/bin/wrapix
+    wrapProgram $out/bin/wrapix --inherit-argv0 --suffix PATH : ${lib.makeBinPath [ passt git openssh ]}
+  '';
+
+  meta = {
+    description = "A sandbox of its own for an AI agent, without root, daemon or image";
+    license = lib.licenses.mit;
+    platforms = lib.platforms.linux;
+    mainProgram = "wrapix";
+  };
+}
