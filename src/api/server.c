@@ -121,17 +121,15 @@ void wrapix_server_stop(struct wrapix_server *server)
 static int fill(struct arena *arena, const struct wrapix_command *command, struct serve_request *q,
 		struct err *err)
 {
-	mode_t mask = umask(0);
 	char *const *env = command->env ? (char *const *)command->env : environ;
 
-	umask(mask);
 	*q = (struct serve_request){
 		.command = command->line,
 		.cwd = command->dir,
 		.has_env = true,
 		.settings = command->settings,
 		.text = command->settings_json,
-		.umask = (int)mask,
+		.umask = -1, /* the server's, which it has of us: to ask for ours is to change it */
 		.fds = { 0, 1, 2 },
 		.n_fds = 3,
 	};
