@@ -333,7 +333,7 @@ static int deny_behind(const struct maker *m, const char *dir, const char *name,
 		err);
 }
 
-/* Deeper ones would take a walk of the tree. Git's own are looked at where they lie. */
+/* Deeper ones would take a walk of the tree. Git's other files are looked at where they lie. */
 static int add_linked(const struct maker *m, struct err *err)
 {
 	static const char *const more[] = { ".claude/settings.json",
@@ -344,7 +344,7 @@ static int add_linked(const struct maker *m, struct err *err)
 
 	for (size_t d = 0; d < ARRAY_LEN(dirs); d++) {
 		for (size_t i = 0; r == 0 && (name = file_rules_protected(i)) != NULL; i++)
-			if (!str_starts(name, ".git/") &&
+			if ((!str_starts(name, ".git/") || !strcmp(name, ".git/hooks")) &&
 			    !strv_has(&m->config->protect_remove, name))
 				r = deny_behind(m, dirs[d], name, err);
 		for (size_t i = 0; r == 0 && i < ARRAY_LEN(more); i++)

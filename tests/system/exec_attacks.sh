@@ -57,6 +57,9 @@ check "what a protected name leads to is protected: a directory" cannot 'echo x 
 check "... a file" cannot 'echo x >shared/rc'
 check "... moved away" cannot 'mv shared/rc shared/rc2'
 check "... what is protected in it" cannot 'echo x >shared/claude/settings.json'
+mkdir githooks && mv .git/hooks .git/samples && ln -s ../githooks .git/hooks
+check "... hooks" cannot 'echo x >githooks/pre-commit'
+rm .git/hooks && mv .git/samples .git/hooks
 check "... and nothing beside" can 'echo x >shared/vscode2 && echo x >shared/claude/notes && rm shared/vscode2'
 settings '' ', "protect": {"remove": [".bashrc"]}'
 check "... unless it is not to be" can 'echo x >shared/rc'
