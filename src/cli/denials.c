@@ -7,22 +7,30 @@
 
 #include "base/str.h"
 
-void denials_add(struct denials *denials, const char *text, const char *fix)
+bool denials_again(struct denials *denials, const char *key)
 {
-	char whole[sizeof(denials->v[0].text)];
-	size_t i = 0;
+	for (size_t i = 0; i < denials->n; i++)
+		if (!strncmp(denials->v[i].key, key, sizeof(denials->v[i].key) - 1)) {
+			denials->v[i].count++;
+			return true;
+		}
+	if (denials->n < ARRAY_LEN(denials->v))
+		return false;
+	denials->others++;
+	return true;
+}
 
-	snprintf(whole, sizeof(whole), "%s%s%s", text, fix ? "; to allow it: " : "",
-		 fix ? fix : "");
-	while (i < denials->n && strcmp(denials->v[i].text, whole))
-		i++;
-	if (i == ARRAY_LEN(denials->v)) {
-		denials->others++;
+void denials_add(struct denials *denials, const char *key, const char *text, const char *fix)
+{
+	size_t i = denials->n;
+
+	if (i == ARRAY_LEN(denials->v))
 		return;
-	}
-	if (i == denials->n)
-		memcpy(denials->v[denials->n++].text, whole, sizeof(whole));
-	denials->v[i].count++;
+	snprintf(denials->v[i].key, sizeof(denials->v[i].key), "%s", key);
+	snprintf(denials->v[i].text, sizeof(denials->v[i].text), "%s%s%s", text,
+		 fix ? "; to allow it: " : "", fix ? fix : "");
+	denials->v[i].count = 1;
+	denials->n++;
 }
 
 void denials_print(const struct denials *denials, const char *hint)

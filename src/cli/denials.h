@@ -10,6 +10,7 @@ enum { DENIALS_SHOWN = 4, DENIALS_ANNOTATED = 100 };
 
 struct denials {
 	struct {
+		char key[512]; /* what it is known by */
 		char text[512];
 		unsigned long count;
 	} v[DENIALS_SHOWN];
@@ -20,8 +21,11 @@ struct denials {
 	struct strv lines; /* for an agent */
 };
 
-/* A flood is counted, not stored. 'fix' may be NULL. The text is safe for a terminal. */
-void denials_add(struct denials *denials, const char *text, const char *fix);
+/* Counts one that was there before, by its key; true when nothing more is to be done for it. A flood is
+ * counted, not stored. */
+bool denials_again(struct denials *denials, const char *key);
+/* Any other one. 'fix' may be NULL. The text is safe for a terminal. */
+void denials_add(struct denials *denials, const char *key, const char *text, const char *fix);
 void denials_print(const struct denials *denials, const char *hint);
 /* "<sandbox_violations>" and its end, on standard error; nothing where nothing was refused. */
 void denials_annotate(const struct denials *denials);

@@ -96,9 +96,13 @@ static void on_denied(void *ctx, const struct denial *denial, const char *line)
 	_cleanup_str_ struct str text = { 0 }, change = { 0 };
 	struct arena arena = { 0 };
 	struct fix fix;
+	bool again;
 
 	if (s->debug)
 		say(s, "debug", "[SandboxDebug] ", line);
+	again = denials_again(&s->denials, line);
+	if (again && (!s->annotate || s->denials.lines.len == DENIALS_ANNOTATED))
+		return;
 	fix_make(&arena, denial, &s->place, &fix);
 	denial_add_act(&text, denial, s->place.home);
 	str_add(&text, ": ");
@@ -106,7 +110,8 @@ static void on_denied(void *ctx, const struct denial *denial, const char *line)
 	fix_add_text(&change, &fix);
 	if (fix.risk)
 		str_addf(&change, " (careful: %s)", fix.risk);
-	denials_add(&s->denials, text.s, fix.key ? change.s : NULL);
+	if (!again)
+		denials_add(&s->denials, line, text.s, fix.key ? change.s : NULL);
 	if (s->annotate)
 		denials_add_line(&s->denials, line, fix.key ? change.s : NULL);
 	arena_release(&arena);
@@ -448,7 +453,7 @@ static const struct opt opts[] = {
 		  "line" },
 	{ 0, "report", "WHAT", STRING(watch), .words = exec_report_words,
 	  .complete = COMPLETE_WORDS,
-	  .help = "'reads': report every read that is refused; costs some microseconds a file" },
+	  .help = "'reads': report every read that is refused, which slows opening files" },
 	{ 0, "annotate", FLAG(exec_args, annotate),
 	  .help = "append what was refused to standard error, for an agent" },
 	{ 0, "pass-fd", "FD", .kind = OPT_CALL, .call = set_fd, .repeat = true,

@@ -92,7 +92,8 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
 		break;
 	case WRAPIX_DENIED:
-		denials_add(&args->denials, text.s, NULL);
+		if (!denials_again(&args->denials, text.s))
+			denials_add(&args->denials, text.s, text.s, NULL);
 		break;
 	case WRAPIX_RULE:
 		if (args->verbose)

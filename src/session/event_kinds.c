@@ -38,20 +38,34 @@ static void add_rule(struct event_log *log, bool denies, const char *rule)
 	event_log_members(log, body.s, false, NULL);
 }
 
+/* What would allow it, once for all that are the same. */
+struct fix_request {
+	const struct event_log *log;
+	const struct denial *denial;
+};
+
+static void add_fix(void *ctx, struct str *body)
+{
+	const struct fix_request *request = ctx;
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct fix fix;
+
+	fix_make(&arena, request->denial, &request->log->place, &fix);
+	json_add_key(body, "fix");
+	fix_add_json(body, &fix);
+}
+
 void event_log_denial(struct event_log *log, const struct denial *denial, const char *more,
 		      const struct owner *owner)
 {
-	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct fix_request request = { log, denial };
+	struct event_more fix = { add_fix, &request };
 	_cleanup_str_ struct str body = { 0 };
-	struct fix fix;
 
 	denial_add_members(&body, denial);
-	fix_make(&arena, denial, &log->place, &fix);
-	json_add_key(&body, "fix");
-	fix_add_json(&body, &fix);
 	if (more && *more)
 		str_addf(&body, ",%s", more);
-	event_log_members(log, body.s, true, owner);
+	event_log_refusal(log, body.s, &fix, owner);
 }
 
 void event_network_denial(struct denial *ret, const struct net_event *event)

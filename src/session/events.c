@@ -308,11 +308,24 @@ static void start_second(struct event_log *log)
 /* The same, where one of them may not know its process. */
 static bool is_same(const struct event_pending *p, const char *body, const char *process)
 {
-	return !strcmp(p->body, body) && (!p->process || !process || !strcmp(p->process, process));
+	return !strncmp(p->body, body, p->known) && !body[p->known] &&
+	       (!p->process || !process || !strcmp(p->process, process));
 }
 
-/* Takes process over. */
-static void add_denial(struct event_log *log, const char *body, char *process)
+/* malloc'ed */
+static char *whole(const char *body, const struct event_more *more)
+{
+	struct str out = { 0 };
+
+	str_add(&out, body);
+	if (more)
+		more->add(more->ctx, &out);
+	return out.s;
+}
+
+/* Takes process over. What 'more' would add to the body follows from it. */
+static void add_denial(struct event_log *log, const char *body, struct event_more *more,
+		       char *process)
 {
 	struct event_pending *p = log->pending, *end = p + log->n_pending;
 
@@ -324,7 +337,9 @@ static void add_denial(struct event_log *log, const char *body, char *process)
 		if (log->n_pending == EVENTS_PENDING)
 			event_log_flush(log);
 		p = &log->pending[log->n_pending];
-		*p = (struct event_pending){ .body = strdup(body), .time = now() };
+		*p = (struct event_pending){ .body = whole(body, more),
+					     .known = strlen(body),
+					     .time = now() };
 		if (!p->body) {
 			log->lost++;
 			free(process);
@@ -371,6 +386,12 @@ static char *process_text(const struct owner *owner)
 	return out.s;
 }
 
+void event_log_refusal(struct event_log *log, const char *members, struct event_more *more,
+		       const struct owner *owner)
+{
+	add_denial(log, members, more, process_text(owner));
+}
+
 void event_log_members(struct event_log *log, const char *members, bool denied,
 		       const struct owner *owner)
 {
@@ -378,7 +399,7 @@ void event_log_members(struct event_log *log, const char *members, bool denied,
 	_cleanup_str_ struct str body = { 0 };
 
 	if (denied) {
-		add_denial(log, members, TAKE_PTR(process));
+		add_denial(log, members, NULL, TAKE_PTR(process));
 		return;
 	}
 	str_add(&body, members);

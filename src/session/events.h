@@ -37,6 +37,7 @@ struct event_log_hooks {
 /* A denial that may happen again within its second. */
 struct event_pending {
 	char *body;    /* the line without its time and what follows */
+	size_t known;  /* bytes of it that say whether it is the same */
 	char *process; /* NULL: not known */
 	int64_t time;
 	uint64_t count;
@@ -79,6 +80,13 @@ void event_log_denial(struct event_log *log, const struct denial *denial, const 
 /* An event of another room's: the members of a JSON object, beginning with "type". Of denials equal
  * ones within a second are counted. owner: who it was; NULL: not known. */
 void event_log_members(struct event_log *log, const char *members, bool denied,
+		       const struct owner *owner);
+/* A refusal whose further members follow from those here: they are asked for when it is a new one. */
+struct event_more {
+	void (*add)(void *ctx, struct str *body);
+	void *ctx;
+};
+void event_log_refusal(struct event_log *log, const char *members, struct event_more *more,
 		       const struct owner *owner);
 /* An event that is one sentence: "limit", "warning". */
 void event_log_text(struct event_log *log, const char *type, const char *text);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "brokered.h"
+#include "net/owner.h"
+#include "session/events.h"
 
 #define BATCH 25
 
@@ -98,6 +100,86 @@ static int measure(void *ctx)
 	return 0;
 }
 
+/* --- what a report costs --- */
+
+static struct event_log events;
+static struct owners owners;
+
+static void report(struct brokered *b, const struct broker_denial *refused)
+{
+	const struct denial denial = {
+		.what = "write",
+		.call = refused->call,
+		.path = refused->path,
+		.reason = "protect",
+		.rule = refused->rule ? refused->rule->text : NULL,
+		.key = refused->rule ? refused->rule->key : NULL,
+	};
+	struct owner *owner = owners_get(&owners, refused->pid);
+
+	(void)b;
+	event_log_denial(&events, &denial, NULL, owner);
+	owner_unref(owner);
+}
+
+static int measure_refusals(void *ctx)
+{
+	double *result = ctx;
+
+	*result = 1e9;
+	for (int i = 0; i < calls; i += BATCH) {
+		double start = now();
+
+		for (int k = 0; k < BATCH; k++)
+			if (open(".mcp.json", O_WRONLY | O_CREAT | O_CLOEXEC, 0666) >= 0)
+				return 2;
+		*result = MIN(*result, (now() - start) / BATCH);
+	}
+	return 0;
+}
+
+static void remove_log(const char *state)
+{
+	static const char *const below[] = { "/wrapix/log/benchaaa.jsonl", "/wrapix/log", "/wrapix",
+					     "" };
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_LEN(below); i++) {
+		snprintf(path, sizeof(path), "%s%s", state, below[i]);
+		(void)remove(path);
+	}
+}
+
+static int bench_reports(const char *base)
+{
+	const struct session_info about = { .id = (char *)"benchaaa", .name = (char *)"bench" };
+	const struct fix_place place = { .dialect = FIX_SRT, .home = "/home/me", .cwd = "/" };
+	const struct event_log_hooks none = { 0 };
+	char state[] = "/tmp/bench-log.XXXXXX";
+
+	if (!mkdtemp(state))
+		return 1;
+	event_log_init(&events, state, &about, &place, &none);
+	for (int i = 0; i < 2; i++) {
+		struct brokered b;
+		int status;
+
+		brokered_init(&b, base);
+		b.on_denied = i ? report : NULL;
+		status = brokered_run(&b, measure_refusals, times[i]);
+		brokered_release(&b);
+		if (status != 0)
+			return 1;
+	}
+	event_log_close(&events, 0);
+	owners_release(&owners);
+	remove_log(state);
+	printf("\n%-30s %8s %8s %8s\n", "", "silent", "reported", "more");
+	printf("%-30s %8.1f %8.1f %8.1f\n", "open, refused", times[0][0], times[1][0],
+	       times[1][0] - times[0][0]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	calls = argc > 1 ? (int)strtol(argv[1], NULL, 10) : calls;
@@ -119,5 +201,5 @@ int main(int argc, char **argv)
 	for (int i = 0; i < N_KINDS; i++)
 		printf("%-30s %8.1f %8.1f %8.1f\n", names[i], times[0][i], times[1][i],
 		       times[1][i] - times[0][i]);
-	return 0;
+	return bench_reports(argc > 2 ? argv[2] : "/dev/shm");
 }
