@@ -17,6 +17,8 @@
 #include "api/serve_wire.h"
 #include "os/proc.h"
 
+#define RETRY_MS 500
+
 /* --- the socket --- */
 
 static int fail_path(const char *path, int code, const char *what, struct err *err)
@@ -162,7 +164,7 @@ static size_t count_spare(const struct server *s)
 	return n;
 }
 
-/* Where there is no room for another process, the next that ends makes some. */
+/* Where there is no room for another process, it is tried again in a while. */
 static void add_spare(struct server *s)
 {
 	for (size_t n = count_spare(s); n < SERVE_SPARE; n++) {
@@ -256,7 +258,8 @@ int serve_run(struct serve_options *options, struct err *err)
 	fds[2] = (struct pollfd){ .fd = options->owner, .events = POLLIN };
 	for (;;) {
 		add_spare(&s);
-		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_LEN(fds), count_spare(&s) ? -1 : RETRY_MS) < 0 &&
+		    errno != EINTR)
 			break;
 		if (fds[2].revents || ((fds[0].revents & POLLIN) && on_signal(&s)))
 			break;

@@ -204,16 +204,28 @@ static int make_output(struct job *j, struct err *err)
 	return r < 0 ? err_errno(err, -r, "the client") : 0;
 }
 
-static int enter(struct job *j, struct serve_request *q, struct err *err)
+/* Nothing of the server's own goes to a command. */
+static int close_own(struct err *err)
 {
-	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int r = 0;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* Nothing of the server's own goes to a command. */
 	for (int fd = 0; fd < 3; fd++)
 		if (null < 0 || dup2(null, fd) < 0)
 			return err_errno(err, errno, "/dev/null");
-	r = q->n_fds ? place_descriptors(j, q, err) : make_output(j, err);
+	if (null > STDERR_FILENO) {
+		close(null);
+		return 0;
+	}
+	/* A server that was started without one of these three: the descriptor itself stays. */
+	return fcntl(null, F_SETFD, 0) < 0 ? err_errno(err, errno, "/dev/null") : 0;
+}
+
+static int enter(struct job *j, struct serve_request *q, struct err *err)
+{
+	int r = close_own(err);
+
+	if (r == 0)
+		r = q->n_fds ? place_descriptors(j, q, err) : make_output(j, err);
 	if (r < 0)
 		return r;
 	if (q->cwd && chdir(q->cwd) < 0)

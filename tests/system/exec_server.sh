@@ -79,5 +79,11 @@ check "... and the next server takes its place" answers
 worker=$(children | wc -l)
 check "workers wait for clients" [ "$worker" -ge 1 ]
 stop INT
+"$wrapix" exec --server "$socket" <&- >&- 2>&- &
+pid=$!
+started="$started $pid"
+await answers
+check "a server without descriptors of its own: commands have theirs" is "$(echo in | python3 "$here/ask.py" "$socket" 'cat; echo err >&2' 2>&1 | xargs)" "in err"
+stop INT
 check "SIGINT: the socket is gone" [ ! -e "$socket" ]
 finish
