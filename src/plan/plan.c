@@ -107,7 +107,8 @@ static char *default_name(struct arena *arena, const char *dir)
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 		"._-";
-	char *name = arena_strndup(arena, path_name(dir), 63);
+	const char *last = path_name(dir);
+	char *name = arena_strndup(arena, last, strnlen(last, 63));
 
 	for (char *p = name; *p; p++)
 		if (!strchr(letters, *p))
