@@ -169,7 +169,7 @@ check "... resets the rest" is "$(sed -n 4p "$tmp/held.out")" "reset reset reset
 wx allow held allowed.test:7
 check "... and stands" refused 125 "'allowed.test:7' stays closed"
 end held
-check "each is told with its rule" has "$tmp/held.err" "refused wild.test:7: denied-name, by rule *"
+check "each is told with its rule" has "$tmp/held.err" "refused other.test:7: denied-name, by rule other.test"
 check "... and by address" has "$tmp/held.err" "refused v4only.test:7: denied-address, by rule 198.51.100.10/32"
 
 # --- connections that are on their way ---
