@@ -114,7 +114,7 @@ let
 
   # Nix has POSIX's patterns, which know no backslash before a bracket.
   posix = builtins.replaceStrings [ "\\[" "\\]" ] [ "[[]" "[]]" ];
-  matches = pattern: text: length (split (posix pattern) text) > 1;
+  matches = schema: text: !(schema ? pattern) || length (split (posix schema.pattern) text) > 1;
   join = where: key: if where == "" then key else "${where}.${key}";
 
   textIsGood =
@@ -122,7 +122,7 @@ let
     let
       text = "${value}";
     in
-    matches (schema.pattern or "") text
+    matches schema text
     && stringLength text >= schema.minLength or 0
     && stringLength text <= schema.maxLength or (stringLength text);
   numberIsGood = schema: value: value >= schema.minimum or value && value <= schema.maximum or value;
@@ -141,7 +141,7 @@ let
       known = attrNames properties;
       names = schema.propertyNames or { };
       nameIsGood =
-        key: matches (names.pattern or "") key && !(elem key (names.not.enum or [ ]));
+        key: matches names key && !(elem key (names.not.enum or [ ]));
       one =
         key:
         if hasAttr key properties then

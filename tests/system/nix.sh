@@ -156,6 +156,8 @@ done <<'END'
 { wrapix = 7; }|mkSandbox: wrapix: must be a package, not 7
 { env.PATH = null; }|mkSandbox: env.PATH: cannot be null beside packages
 { name = "a/b"; }|mkSandbox: name: must be a string that matches
+{ name = "x\nid"; }|mkSandbox: name: must be a string that matches
+{ deployKey = "x\n../y"; }|mkSandbox: deployKey: must be a string that matches
 { name = "x; id"; }|mkSandbox: name: must be a string that matches
 { profile = "ruby"; }|mkSandbox: profile: there is no "ruby"; there are base, c,
 { profile = 7; }|mkSandbox: profile: must be a profile or the name of one
@@ -241,7 +243,7 @@ check "... without what was built" absent "$source/build"
 mkdir "$tmp/flake" "$tmp/nixpkgs"
 cp -R "$top/flake.nix" "$top/nix" "$top/data" "$top/meson.build" "$tmp/flake"
 cp "$here"/nix/*.nix "$tmp/nixpkgs"
-value tools && cp "$out" "$tmp/nixpkgs/tools.json"
+value "{ program = \"$wrapix\"; inherit tools; system = builtins.currentSystem; }" && cp "$out" "$tmp/nixpkgs/world.json"
 flake() { nix eval --json --no-write-lock-file --override-input nixpkgs "path:$tmp/nixpkgs" "path:$tmp/flake#$1" --apply "$2" >"$out" 2>"$err" && is "$(cat "$out")" "$3"; }
 check "the flake's packages" flake packages.x86_64-linux 'p: map (n: p.${n}.name) (builtins.attrNames p)' \
 	'["wrapix","wrapix","wrapix","wrapix","wrapix","wrapix","wrapix","wrapix","wrapix"]'
@@ -249,4 +251,28 @@ check "the flake's library" flake lib.x86_64-linux 'l: (l.mkSandbox { profile = 
 for output in overlays nixosModules homeManagerModules; do
 	check "... its $output" flake $output.default builtins.isFunction true
 done
+
+# As in docs/nix.md: a flake of the user's own.
+mkdir "$tmp/mine"
+cat >"$tmp/mine/flake.nix" <<END
+{
+	inputs = {
+		nixpkgs.url = "path:$tmp/nixpkgs";
+		wrapix = { url = "path:$tmp/flake"; inputs.nixpkgs.follows = "nixpkgs"; };
+	};
+	outputs = { nixpkgs, wrapix, ... }:
+		let
+			pkgs = nixpkgs.legacyPackages.x86_64-linux;
+			inherit (wrapix.lib.x86_64-linux) mkSandbox deriveProfile profiles;
+		in {
+			packages.$(uname -m)-linux.default = mkSandbox {
+				name = "mine"; wrapix = pkgs.wrapixUnderTest; network = "none";
+				profile = deriveProfile profiles.rust { packages = [ pkgs.library ]; env.RUST_LOG = "debug"; };
+			};
+		};
+}
+END
+nix run "path:$tmp/mine" -- -- sh -c 'echo "$RUST_LOG"; library' >"$out" 2>"$err"
+check "nix run of a flake of the user's own" is "$(cat "$out")" "debug
+library of Nix"
 finish

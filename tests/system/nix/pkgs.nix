@@ -6,9 +6,9 @@
 {
   program,
   tools ? [ ],
+  system ? builtins.currentSystem,
 }:
 let
-  system = builtins.currentSystem or "x86_64-linux";
   build =
     name: more: script:
     derivation (
