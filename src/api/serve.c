@@ -16,6 +16,7 @@
 
 #include "api/serve_wire.h"
 #include "os/proc.h"
+#include "session/control.h"
 
 #define RETRY_MS 500
 
@@ -59,7 +60,8 @@ static int bind_beside(int fd, const char *path, const char *fresh, struct serve
 	umask(old);
 	if (r < 0)
 		return fail_path(fresh, -r, "making", err);
-	if (listen(fd, SOMAXCONN) < 0 || lstat(fresh, &st) < 0 || rename(fresh, path) < 0) {
+	if (chmod(fresh, CONTROL_MODE) < 0 || listen(fd, SOMAXCONN) < 0 || lstat(fresh, &st) < 0 ||
+	    rename(fresh, path) < 0) {
 		r = fail_path(path, errno, "listening on", err);
 		unlink(fresh);
 		return r;

@@ -163,6 +163,8 @@ int do_chmod(struct request *r)
 		return e;
 	if (S_ISLNK(p.st.st_mode))
 		return -EOPNOTSUPP;
+	if (S_ISSOCK(p.st.st_mode) && (p.st.st_mode & S_ISVTX))
+		return -EPERM; /* the mark of our own: session/control.h, CONTROL_MODE */
 	/* Linux 6.6 takes the descriptor itself. */
 	if (syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH) == 0)
 		return NOTIFY_DONE;

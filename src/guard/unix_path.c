@@ -5,7 +5,8 @@
  * The path is resolved in the caller's view (its root and working directory), to a descriptor that
  * pins the file; what happens to the name afterwards does not matter. That view may have been built
  * by the caller, where namespaces are allowed inside: a path in it proves nothing. So an allowed
- * path counts only when the host has the same file at that path.
+ * path counts only when the host has the same file at that path. And no path leads to a socket of
+ * wrapix itself (session/control.h, CONTROL_MODE): whoever listens there would take us for its user.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +156,7 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 		return r;
 	if (is_own(guard, &st) || (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, &st)))
 		job->file = take_fd(&fd);
-	else if (is_allowed(guard->allowed, real))
+	else if (is_allowed(guard->allowed, real) && !(st.st_mode & S_ISVTX))
 		job->file = open_same(real, &st);
 	if (job->file >= 0)
 		return 0;

@@ -49,7 +49,7 @@ int control_listen(int dir_fd, struct err *err)
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    fchmodat(dir_fd, "control", 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
+	    fchmodat(dir_fd, "control", CONTROL_MODE, 0) < 0 || listen(fd, BACKLOG) < 0)
 		return err_errno(err, errno, "the session's control socket");
 	return take_fd(&fd);
 }

@@ -9,8 +9,17 @@
  */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/str.h"
 #include "os/loop.h"
+
+/*
+ * The mode of a socket that takes orders from outside of every sandbox. The sticky bit means nothing
+ * to the kernel there. It tells a supervisor that connects in a command's place not to: the server
+ * would see the supervisor, which is outside (guard/unix_path.c).
+ */
+#define CONTROL_MODE (S_ISVTX | 0600)
 
 enum {
 	CONTROL_MAX = 65536, /* bytes of a request */

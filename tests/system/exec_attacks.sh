@@ -141,6 +141,34 @@ fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 assert os.waitpid(pid, 0)[1] == 0"'
 echo mine >"$HOME/other/input"
 settings ''
+
+# --- a socket that wrapix takes orders on, among those that are allowed ---
+
+mkdir doors
+printf '{"network":{"allowedDomains":[],"deniedDomains":[],"allowUnixSockets":["doors"]},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}' >"$s"
+"$wrapix" exec --server doors/server &
+server=$!
+python3 -c '
+import socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("doors/plain.new")
+s.listen()
+import os
+os.rename("doors/plain.new", "doors/plain")
+while True:
+    s.accept()[0].close()' &
+plain=$!
+await test -S doors/server
+await test -S doors/plain
+door='python3 -c "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])"'
+check "an allowed socket" can "$door doors/plain"
+check "... but not the server's" cannot "$door doors/server"
+check "... nor with another mode" cannot "chmod 600 doors/server; $door doors/server"
+check "... nor by another name" cannot "mv doors/server doors/s2; ln -s s2 doors/s3; $door doors/s3"
+check "... which answers outside" sh -c "$door \"\$1\"" - "$(ls doors/server doors/s2 2>/dev/null)"
+kill "$server" "$plain"
+wait
+
 given() { run 'cat && echo x >/proc/self/fd/0' <"$HOME/other/input" && isnt "$rc" 0; is "$(cat "$HOME/other/input" "$out")" "mine
 mine"; }
 check "a file given as standard input is read and not written" given

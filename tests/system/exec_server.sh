@@ -35,7 +35,7 @@ marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
 of_server() { ps -u "$(id -u)" -o args= | grep "[e]xec --server $socket"; }
 
 start
-check "the socket is the user's alone" is "$(stat -c %a "$socket")" 600
+check "the socket is the user's alone" is "$(stat -c %a "$socket")" 1600
 for part in answers settings descriptors hostile updates life; do
 	timeout -s KILL 60 python3 "$here/server.py" "$socket" "$part" "$project" "$mark" >"$tmp/log/out" 2>"$tmp/log/err"
 	rc=$?

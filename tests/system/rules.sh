@@ -49,7 +49,7 @@ refused_as() { by_tier ECONNREFUSED ECONNRESET ECONNRESET; }
 begin_asked one --allow allowed.test:7
 one=$(dir_of one)
 check "the door opens" await exists "$one/control"
-check "... for the user alone" is "$(stat -c '%F %a' "$one/control")" "socket 600"
+check "... for the user alone" is "$(stat -c '%F %a' "$one/control")" "socket 1600"
 asked "what is allowed" ok echo:allowed.test
 asked "what is not" EAI_NONAME echo:other.test
 
