@@ -67,6 +67,12 @@ WRAPIX_API int wrapix_spec_add_publish(struct wrapix_spec *spec, const char *por
 /* "PORT" of this machine's loopback that the sandbox may reach. */
 WRAPIX_API int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *port,
 					 struct wrapix_error *error);
+/* "NAME[=on|off|brokered]": a secret from the environment or the store, as a variable inside, or
+ * brokered: it stays outside, and requests get it on their way. */
+WRAPIX_API int wrapix_spec_add_credential(struct wrapix_spec *spec, const char *credential,
+					  struct wrapix_error *error);
+/* The plan will be run: while it is made, credentials are fetched from the store. */
+WRAPIX_API void wrapix_spec_set_will_run(struct wrapix_spec *spec);
 /* NULL-terminated; without one the agent is started. */
 WRAPIX_API void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv);
 

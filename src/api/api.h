@@ -2,23 +2,30 @@
 /* What stands behind the opaque types of wrapix.h, for the commands that look deeper. */
 #pragma once
 
+#include "api/credentials.h"
 #include "plan/plan.h"
 #include "spec/config.h"
 #include "wrapix.h"
 
 struct wrapix_spec {
 	struct spec spec;
+	bool will_run; /* the plan will be: credentials are fetched meanwhile */
 };
 
 struct wrapix_plan {
 	struct host host;
 	struct plan plan;
+	struct prefetch prefetch;
 	bool is_untrusted; /* and why, in words for the user */
 	struct err untrusted;
 };
 
 /* Lays the user's configuration, the project's and the profile under what the flags set. */
 int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err);
+
+int api_check_rules(const struct spec *spec, struct err *err);
+/* says: what the user should know. */
+int api_add_registries(struct spec *spec, struct strv *says, struct err *err);
 
 /* The error as the public one; returns its negative errno. */
 int api_fail(const struct err *err, struct wrapix_error *error);

@@ -86,6 +86,21 @@ int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *port,
 									   : 0;
 }
 
+int wrapix_spec_add_credential(struct wrapix_spec *spec, const char *credential,
+			       struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_credential_string(&spec->spec, credential, LAYER_FLAG, &err) < 0
+		       ? api_fail(&err, error)
+		       : 0;
+}
+
+void wrapix_spec_set_will_run(struct wrapix_spec *spec)
+{
+	spec->will_run = true;
+}
+
 void wrapix_spec_set_dir(struct wrapix_spec *spec, const char *dir)
 {
 	spec->spec.dir = arena_strdup(&spec->spec.arena, dir);

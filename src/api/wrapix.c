@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "api/api.h"
+#include "api/credentials.h"
 #include "api/identity.h"
 #include "api/image.h"
 #include "api/messages.h"
@@ -21,8 +22,8 @@
 #include "os/fs.h"
 #include "session/events.h"
 #include "session/session.h"
+#include "spec/agent.h"
 #include "spec/project.h"
-#include "spec/registry.h"
 
 const char *wrapix_version(void)
 {
@@ -47,72 +48,6 @@ static int check_trust(struct spec *spec, const struct project_config *project, 
 			   api_base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"), err);
 }
 
-static void wrap_escaped(struct err *err, const char *where)
-{
-	_cleanup_str_ struct str shown = { 0 };
-
-	str_add_escaped(&shown, where);
-	err_wrap(err, "%s", shown.s);
-}
-
-/* The rules of the network, before anything is started for them. */
-static int check_rules(const struct spec *spec, struct err *err)
-{
-	struct arena arena = { 0 };
-	bool allows = false;
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < spec->n_rules; i++) {
-		struct rule rule;
-
-		r = rule_parse(&arena, spec->rules[i].text, spec->rules[i].deny ? RULE_DENY : 0,
-			       &rule, err);
-		if (r < 0 && spec->rules[i].where)
-			wrap_escaped(err, spec->rules[i].where);
-	}
-	arena_release(&arena);
-	for (size_t i = 0; i < spec->n_rules; i++)
-		allows |= !spec->rules[i].deny;
-	if (r == 0 && spec_names_hosts(spec) && !allows && spec->net == NET_UNSET) {
-		err_usage(err, "only hosts to deny are named, so none could be reached");
-		return err_hint(err, "name those to --allow as well");
-	}
-	if (r == 0 && spec_names_hosts(spec) && spec->net != NET_UNSET &&
-	    spec->net != NET_FILTERED) {
-		err_usage(err, "hosts are named, and the network is '%s'",
-			  net_mode_name(spec->net));
-		return err_hint(err, "--allow and --deny belong to --network filtered");
-	}
-	return r;
-}
-
-/* What the profile's tools download from, as this machine's own configuration names it. */
-static int add_registries(struct spec *spec, struct strv *says, struct err *err)
-{
-	struct arena *a = &spec->arena;
-	const struct registry_place place = {
-		.home = getenv("HOME") ?: "/",
-		.cache_home = api_base_dir(a, "XDG_CACHE_HOME", ".cache"),
-		.path = getenv("PATH") ?: "",
-		.except = os_realpath(a, spec->dir),
-	};
-	struct strv hosts = { 0 };
-	int r = 0;
-
-	for (size_t i = 0; i < spec->from_profile.registries.len; i++) {
-		const char *tool = spec->from_profile.registries.v[i];
-
-		if (!registry_hosts(a, tool, &place, &hosts))
-			strv_addf(a, says,
-				  "this machine does not say where %s downloads from; if it must, "
-				  "name the host with --allow",
-				  tool);
-	}
-	for (size_t i = 0; r == 0 && i < hosts.len; i++)
-		r = spec_add_rule(spec, hosts.v[i], false, LAYER_PROFILE, err);
-	return r;
-}
-
 /* Everything from the layers of configuration to the plan; host_json NULL: this machine. */
 static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len,
 		     struct wrapix_plan *plan, struct err *err)
@@ -125,14 +60,19 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		r = identity_become_owner(spec->spec.dir, err);
 	if (r == 0)
 		r = spec_load_layers(&spec->spec, &project, err);
-	if (r == 0 && !host_json && spec_is_filtered(&spec->spec))
-		r = add_registries(&spec->spec, &says, err);
 	if (r == 0)
-		r = check_rules(&spec->spec, err);
+		r = agent_add_memory(&spec->spec, err);
+	if (r == 0 && !host_json && spec_is_filtered(&spec->spec))
+		r = api_add_registries(&spec->spec, &says, err);
+	if (r == 0)
+		r = api_check_rules(&spec->spec, err);
 	/* A plan may be looked at before it is trusted; it is the run that is refused. */
 	if (r == 0 && !host_json && check_trust(&spec->spec, &project, &plan->untrusted) < 0)
 		plan->is_untrusted = true;
 	project_config_release(&project);
+	if (r == 0 && spec->will_run && !plan->is_untrusted)
+		credentials_prefetch(&plan->prefetch, &spec->spec,
+				     api_base_dir(&spec->spec.arena, "XDG_CONFIG_HOME", ".config"));
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
@@ -182,6 +122,7 @@ void wrapix_plan_free(struct wrapix_plan *plan)
 {
 	if (!plan)
 		return;
+	prefetch_cancel(&plan->prefetch);
 	plan_release(&plan->plan);
 	host_release(&plan->host);
 	free(plan);
@@ -212,6 +153,7 @@ struct observer {
 	struct messages messages;
 	struct err no_messages; /* why there are none; code 0: there are */
 	struct workspace workspace;
+	struct credentials credentials;
 };
 
 static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
@@ -354,6 +296,7 @@ static void on_loop(void *ctx, struct loop *loop)
 
 	event_log_watch(&observer->log, loop);
 	messages_watch(&observer->messages, loop);
+	credentials_watch(&observer->credentials, loop);
 	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
 			observer);
 }
@@ -367,6 +310,19 @@ static void on_messages_failed(void *ctx, const struct err *err)
 static void on_terminal(void *ctx, bool from_user, const char *bytes, size_t len)
 {
 	messages_bytes(&((struct observer *)ctx)->messages, from_user, bytes, len);
+}
+
+static void on_relay_said(void *ctx, const char *name, const char *line)
+{
+	char text[320];
+
+	snprintf(text, sizeof(text), "%s: %s", name, line);
+	event_log_text(&((struct observer *)ctx)->log, "credential", text);
+}
+
+static int take_relay(void *ctx, size_t credential, int listener, struct err *err)
+{
+	return credentials_relay(&((struct observer *)ctx)->credentials, credential, listener, err);
 }
 
 static int take_control(void *ctx)
@@ -395,6 +351,7 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	struct observer *observer = ctx;
 
 	if (event == EVENT_STARTED) {
+		credentials_started(&observer->credentials);
 		workspace_started(&observer->workspace, value);
 		record(observer);
 		messages_started(&observer->messages, value);
@@ -444,7 +401,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 			  &(struct doorbell_hooks){ on_messages_failed, observer },
 			  &observer->no_messages) == 0)
 		observer->no_messages.code = 0;
-	r = native_run(&plan->plan, &session, hooks, ret_status, err);
+	r = native_run(&observer->credentials.plan, &session, hooks, ret_status, err);
 	messages_remove(&observer->messages);
 	event_log_close(&observer->log, r < 0 ? -1 : exit_status(*ret_status));
 	session_remove(&observer->session);
@@ -470,6 +427,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.on_network = on_network,
 		.on_key = on_key,
 		.take_control = take_control,
+		.take_relay = take_relay,
 		.on_failure = on_failure,
 		.on_note = on_note,
 		.on_event = on_engine_event,
@@ -490,8 +448,15 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		snprintf(observer.id, sizeof(observer.id), "%s", plan->plan.resume);
 	else
 		session_new_id(observer.id);
-	if (run(&observer, &hooks, &status, &err) < 0)
+	if (credentials_begin(&observer.credentials, &plan->plan,
+			      (struct prefetch *)&plan->prefetch, plan->host.config_home,
+			      &(struct credential_hooks){ on_failure, on_relay_said, &observer },
+			      &err) < 0 ||
+	    run(&observer, &hooks, &status, &err) < 0) {
+		credentials_end(&observer.credentials);
 		return api_fail(&err, error);
+	}
+	credentials_end(&observer.credentials);
 	*ret_status = exit_status(status);
 	return 0;
 }

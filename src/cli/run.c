@@ -170,8 +170,10 @@ static int run_plan(struct run_args *args)
 {
 	struct wrapix_error error;
 	struct wrapix_plan *plan;
-	int status = make_plan(args, &plan);
+	int status;
 
+	wrapix_spec_set_will_run(args->spec);
+	status = make_plan(args, &plan);
 	if (status != CLI_GO_ON)
 		return status;
 	if (wrapix_plan_run(plan, on_event, args, &status, &error) < 0)

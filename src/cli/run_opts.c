@@ -20,6 +20,7 @@ static const char *spec_name(const char *option)
 {
 	static const char *const names[][2] = {
 		{ "as-root", "asRoot" },
+		{ "agent-memory", "agentMemory" },
 		{ "allow-nested", "allowNested" },
 		{ "deploy-key", "deployKey" },
 		{ "deploy-key-mode", "deployKeyMode" },
@@ -87,6 +88,15 @@ static int add_rule(void *ctx, const struct opt *opt, const char *value, struct 
 
 	return as_err(wrapix_spec_add_rule(args->spec, value, !strcmp(opt->name, "deny"), &error),
 		      &error, err);
+}
+
+static int add_credential(void *ctx, _unused_ const struct opt *opt, const char *value,
+			  struct err *err)
+{
+	struct run_args *args = ctx;
+	struct wrapix_error error;
+
+	return as_err(wrapix_spec_add_credential(args->spec, value, &error), &error, err);
 }
 
 static int add_port(void *ctx, const struct opt *opt, const char *value, struct err *err)
@@ -162,6 +172,11 @@ static const struct opt shared_opts[] = {
 		  "ways" },
 	{ 0, "image", "NAME", KEY,
 	  .help = "use the programs of this image instead of the host's; see 'wrapix image'" },
+	{ 0, "credential", "NAME[=on|off|brokered]", .kind = OPT_CALL, .call = add_credential,
+	  .repeat = true,
+	  .help = "let this secret in as a variable, from the environment or from 'wrapix secret'; "
+		  "brokered: it stays outside, and the agent's requests get it on their way; "
+		  "repeatable" },
 	{ 0, "deploy-key", "NAME", KEY,
 	  .help = "let the sandbox push and sign with this pair of keys, which stay outside; see "
 		  "'wrapix help key'" },
@@ -178,6 +193,9 @@ static const struct opt shared_opts[] = {
 		  "of a copy-on-write session" },
 	{ 0, "agent", "NAME|PATH", KEY, .complete = COMPLETE_PROGRAM,
 	  .help = "the agent to start (default: claude)" },
+	{ 0, "agent-memory", SPEC_FLAG,
+	  .help = "let the agent read what you have written for it: CLAUDE.md and skills of your "
+		  "home, read-only" },
 	{ 0, "engine", "auto|native|podman|apple", WORDS,
 	  .help = "what makes the sandbox; native alone is in this version" },
 	{ 0, "name", "NAME", KEY, .help = "call the session so (default: the directory's name)" },

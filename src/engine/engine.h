@@ -39,6 +39,9 @@ struct engine_hooks {
 	/* Asked once, a while after EVENT_STARTED, where rules can change: for the listening socket of
 	 * the session (session/control.h), which the engine takes over; negative: there is none. */
 	int (*take_control)(void *ctx);
+	/* Before the command starts: a listening socket inside, for the relay of this credential of the
+	 * plan's. It is taken over, also when this fails. */
+	int (*take_relay)(void *ctx, size_t credential, int listener, struct err *err);
 	/* A part of the sandbox failed while it ran, and stays closed. */
 	void (*on_failure)(void *ctx, const struct err *err);
 	/* A line that the user should see while it runs. */

@@ -56,28 +56,96 @@ static const char *key_end(const struct plan *plan, const struct agent *agent)
 	return "";
 }
 
+/* The key comes later, from the store. */
+static bool key_is_due(const struct plan *plan, const struct agent *agent)
+{
+	for (size_t i = 0; agent->approve_key && i < plan->n_credentials; i++) {
+		const struct plan_credential *c = &plan->credentials[i];
+
+		if (!c->is_set && !c->port && !strcmp(c->about.name, agent->approve_key))
+			return true;
+	}
+	return false;
+}
+
+void plan_fill_key_end(struct plan *plan)
+{
+	const struct agent agent = { .approve_key = plan->key_due };
+
+	for (size_t i = 0; plan->key_due && i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_FILE && strstr(plan->ops[i].src, "${KEY_END}"))
+			plan->ops[i].src = fill(&plan->arena, plan->ops[i].src, "",
+						key_end(plan, &agent));
+}
+
 static void add_files(struct plan *plan, const struct agent *agent)
 {
 	struct arena *a = &plan->arena;
 
+	if (key_is_due(plan, agent))
+		plan->key_due = arena_strdup(a, agent->approve_key);
 	for (size_t i = 0; i < agent->n_files; i++) {
 		const struct agent_file *file = &agent->files[i];
 
 		plan_add(plan, OP_FILE, path_join(a, HOME_INSIDE, file->path + 2),
-			 fill(a, file->content, plan->cwd, key_end(plan, agent)), OPF_OPTIONAL)
+			 fill(a, file->content, plan->cwd,
+			      plan->key_due ? "${KEY_END}" : key_end(plan, agent)),
+			 OPF_OPTIONAL)
 			->mode = 0600;
 	}
 }
 
-static void add_env(struct plan *plan, const struct agent *agent, const struct spec *spec,
-		    const struct host *host)
+/* What the agent wrote down of its sessions, for the next one. A kept home has them anyway. */
+static void add_sessions(struct plan *plan, const struct agent *agent, const struct spec *spec,
+			 const struct host *host)
 {
-	for (size_t i = 0; i < agent->pass_env.len; i++) {
-		const char *value = host_env(host, agent->pass_env.v[i]);
+	struct arena *a = &plan->arena;
 
-		if (value)
-			plan_setenv(plan, agent->pass_env.v[i], value);
+	for (size_t i = 0; spec->home != HOME_KEEP && i < agent->sessions.len; i++) {
+		const char *inside = agent->sessions.v[i] + 2;
+
+		plan_add(plan, OP_BIND, path_join(a, HOME_INSIDE, inside),
+			 arena_printf(a, "%s/wrapix/agents/%s/%s/%s", host->state_home,
+				      plan->home_key, agent->name, path_name(inside)),
+			 OPF_DIR | OPF_MAKE | OPF_CHECK);
 	}
+}
+
+static const char *const network_words[] = {
+	[NET_OPEN] = "The network is open, but for services of the user's machine.",
+	[NET_NONE] = "There is no network.",
+	[NET_HOST] = "The network is the user's machine's own.",
+	[NET_FILTERED] = "The network reaches some hosts only; the sandbox refuses the others.",
+};
+
+/* A word to the agent about where it is. */
+static void add_prompt(struct plan *plan, const struct agent *agent)
+{
+	struct arena *a = &plan->arena;
+	const char *path = agent->prompt;
+
+	if (!path)
+		return;
+	plan_add(plan, OP_FILE, path[0] == '~' ? path_join(a, HOME_INSIDE, path + 2) : path,
+		 arena_printf(
+			 a,
+			 "# The sandbox\n\n"
+			 "You work in a sandbox that wrapix made. %s is the user's project, and "
+			 "%s. Your home and /tmp are private and gone afterwards; the rest is "
+			 "read-only, and you are not root. %s What is refused is refused on "
+			 "purpose: do not look for ways around it, but tell the user, whom "
+			 "`wrapix log` shows what it was%s.\n",
+			 WORKSPACE_INSIDE,
+			 plan->cow_base ? "the user reviews what you change there"
+					: "what you change there is changed at once",
+			 network_words[plan->net],
+			 plan->net == NET_FILTERED ? " and `wrapix allow HOST` opens a host" : ""),
+		 OPF_OPTIONAL)
+		->mode = 0644;
+}
+
+static void add_env(struct plan *plan, const struct agent *agent, const struct spec *spec)
+{
 	for (size_t i = 0; i < agent->n_env; i++) {
 		bool named = false;
 
@@ -121,24 +189,30 @@ static int without_agent(struct plan *plan, const struct spec *spec, const struc
 	strv_add(&plan->arena, &plan->argv, host->tools.shell);
 	strv_addf(&plan->arena, &plan->says,
 		  "no agent is installed, so this is a shell; for %s: %s", agent->name, how);
-	return 0;
+	return plan_credentials(plan, spec, host, NULL, err);
 }
 
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
 {
 	const struct agent_facts *facts = &host->agent;
 	struct agent agent = { .name = facts->name, .program = facts->name };
+	int r;
 
 	for (char **word = spec->cmd; word && *word; word++)
 		strv_add(&plan->arena, &plan->argv, *word);
 	if (!facts->name)
-		return 0;
+		return plan_credentials(plan, spec, host, NULL, err);
 	agent_load(&plan->arena, facts->name, &agent);
 	if (!facts->program)
 		return spec->cmd && !spec->agent ? 0 : without_agent(plan, spec, &agent, host, err);
 	add_program(plan, &agent, facts);
-	add_env(plan, &agent, spec, host);
+	r = plan_credentials(plan, spec, host, &agent, err);
+	if (r < 0)
+		return r;
+	add_env(plan, &agent, spec);
+	add_sessions(plan, &agent, spec, host);
 	add_files(plan, &agent);
+	add_prompt(plan, &agent);
 	if (spec->cmd)
 		return 0;
 	strv_add(&plan->arena, &plan->argv, facts->program);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "os/linux/cgroup.h"
+#include "spec/credential.h"
 #include "spec/host.h"
 #include "spec/spec.h"
 
@@ -77,6 +78,15 @@ struct plan_keys {
 	char *asker;   /* the program that asks the user first; NULL: nobody asks */
 };
 
+/* A credential: a variable whose value is fetched at the start, or one that the relay adds. */
+struct plan_credential {
+	struct credential about;
+	bool named;               /* the user asked for it: the start fails without it */
+	bool is_set;              /* the user's environment has it, and so has the plan's */
+	struct upstream upstream; /* brokered */
+	uint16_t port;            /* brokered: inside, on 127.0.0.1; else 0 */
+};
+
 struct plan {
 	struct arena arena;
 	enum engine_kind engine;
@@ -118,6 +128,10 @@ struct plan {
 	bool tty[3];
 
 	struct plan_keys keys;
+	struct plan_credential *credentials;
+	size_t n_credentials, n_relays;
+	char *key_due; /* the credential whose end the staged files will hold; or NULL */
+	char *relay;   /* the program; NULL: nothing is brokered */
 	/* 'wrapix exec'. The rules and the list are the spec's, which must outlive the plan. */
 	const struct file_rules *files; /* NULL: 'wrapix run' */
 	bool guard_unix;                /* UNIX sockets of the host's are out of reach, but for: */
@@ -162,7 +176,7 @@ static inline bool plan_has_ports(const struct plan *plan)
 /* The supervisor works in the sandbox's network namespace. */
 static inline bool plan_needs_netns(const struct plan *plan)
 {
-	return plan_is_lazy(plan) || plan_has_ports(plan);
+	return plan_is_lazy(plan) || plan_has_ports(plan) || plan->n_relays;
 }
 
 /* The supervisor answers as an ssh-agent. */
@@ -180,6 +194,11 @@ static inline bool plan_has_tty(const struct plan *plan)
 unsigned plan_seccomp(const struct plan *plan);
 /* Some of the sandbox's system calls are answered by the supervisor. */
 bool plan_has_listener(const struct plan *plan);
+
+/* Sets a variable for the run; the entry, "NAME=VALUE", stays the caller's. */
+void plan_give_credential(struct plan *plan, char *entry);
+/* Then: the staged files know the end of the key, or that there is none. */
+void plan_fill_key_end(struct plan *plan);
 
 /* For the files of this room. */
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
@@ -202,5 +221,8 @@ int plan_reach(struct plan *plan, const struct spec *spec, const struct host *ho
 char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
+struct agent;
+int plan_credentials(struct plan *plan, const struct spec *spec, const struct host *host,
+		     const struct agent *agent, struct err *err);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
 	       struct err *err);

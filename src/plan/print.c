@@ -152,6 +152,33 @@ static struct strv keys_shown(struct arena *a, const struct plan_keys *keys)
 	return shown;
 }
 
+/* "TOKEN from the store", "TOKEN brokered for https://host:443/v1/ at 127.0.0.1:4777" */
+static struct strv credentials_shown(struct arena *a, const struct plan *plan)
+{
+	struct strv shown = { 0 };
+
+	for (size_t i = 0; i < plan->n_credentials; i++) {
+		const struct plan_credential *c = &plan->credentials[i];
+
+		if (c->port)
+			strv_addf(a, &shown, "%s brokered for https://%s:%u%s at 127.0.0.1:%u",
+				  c->about.name, c->upstream.host, c->upstream.port,
+				  c->upstream.prefix, c->port);
+		else if (!c->is_set)
+			strv_addf(a, &shown, "%s from the store%s", c->about.name,
+				  c->named ? "" : ", if it is there");
+	}
+	return shown;
+}
+
+static void print_credentials(struct str *out, struct arena *a, const struct plan *plan)
+{
+	struct strv shown = credentials_shown(a, plan);
+
+	for (size_t i = 0; i < shown.len; i++)
+		print_line(out, "secret", shown.v[i]);
+}
+
 static void print_limits(struct str *out, const struct plan *plan)
 {
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
@@ -243,6 +270,7 @@ void plan_print(const struct plan *plan, FILE *file)
 
 		print_words(&out, "keys", &keys);
 	}
+	print_credentials(&out, &a, plan);
 	print_protections(&out, plan);
 	print_limits(&out, plan);
 	for (size_t i = 0; i < plan->env.len; i++)
@@ -369,6 +397,8 @@ static void json_keys(struct str *out, const struct plan *plan)
 	if (plan->keys.name)
 		keys = keys_shown(&a, &plan->keys);
 	json_list(out, "keys", &keys);
+	keys = credentials_shown(&a, plan);
+	json_list(out, "credentials", &keys);
 	arena_release(&a);
 }
 

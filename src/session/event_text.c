@@ -210,6 +210,11 @@ static void add_warning(struct str *out, struct json_object *event)
 	add_labelled(out, "warning: ", get_string(event, "text"));
 }
 
+static void add_credential(struct str *out, struct json_object *event)
+{
+	add_labelled(out, "credential ", get_string(event, "text"));
+}
+
 static void add_rule(struct str *out, struct json_object *event)
 {
 	str_add(out, "from now on: ");
@@ -254,9 +259,15 @@ static const struct {
 	const char *type;
 	void (*add)(struct str *out, struct json_object *event);
 } types[] = {
-	{ "deny", add_network },    { "connection", add_network },  { "limit", add_limit },
-	{ "warning", add_warning }, { "rule", add_rule },           { "exit", add_exit },
-	{ "truncated", add_gap },   { "signature", add_signature },
+	{ "deny", add_network },
+	{ "connection", add_network },
+	{ "limit", add_limit },
+	{ "warning", add_warning },
+	{ "rule", add_rule },
+	{ "exit", add_exit },
+	{ "truncated", add_gap },
+	{ "signature", add_signature },
+	{ "credential", add_credential },
 };
 
 static void add_header(struct str *out, struct json_object *header)

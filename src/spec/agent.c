@@ -59,6 +59,22 @@ static void load_files(struct arena *arena, struct json_object *map, struct agen
 	}
 }
 
+/* The table is ours: the unit tests read all of it. */
+static void load_credentials(struct arena *arena, struct json_object *map, struct agent *agent)
+{
+	if (!map)
+		return;
+	json_object_object_foreach(map, name, value)
+	{
+		struct credential *c = arena_grow(arena, &agent->credentials, &agent->n_credentials,
+						  sizeof(*c));
+		struct err ignored;
+
+		c->name = arena_strdup(arena, name);
+		(void)credential_read(arena, NULL, value, c, &ignored);
+	}
+}
+
 int agent_load(struct arena *arena, const char *name, struct agent *ret)
 {
 	for (const struct embedded *e = builtin_agents; e->name; e++) {
@@ -76,7 +92,10 @@ int agent_load(struct arena *arena, const char *name, struct agent *ret)
 						 json_object_get_string(GET("approveKeyFrom")));
 		agent.notifies = json_object_get_boolean(GET("notifies"));
 		load_list(arena, GET("args"), &agent.args);
-		load_list(arena, GET("passEnv"), &agent.pass_env);
+		load_list(arena, GET("sessions"), &agent.sessions);
+		load_list(arena, GET("memory"), &agent.memory);
+		agent.prompt = arena_strdup(arena, json_object_get_string(GET("prompt")));
+		load_credentials(arena, GET("credentials"), &agent);
 		load_env(arena, GET("env"), &agent);
 		load_files(arena, GET("files"), &agent);
 #undef GET
@@ -90,9 +109,32 @@ void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *r
 {
 	const char *wanted = agent_wanted(spec);
 	struct agent agent;
+	struct credential *list;
+	struct err ignored; /* the plan says it */
+	size_t n = 0;
+	bool known = wanted && agent_load(arena, wanted, &agent);
 
-	if (wanted && agent_load(arena, wanted, &agent))
-		*ret = agent.pass_env;
+	if (credentials_resolve(arena, spec, known ? &agent : NULL, &list, &n, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].mode == CREDENTIAL_ON)
+			strv_add(arena, ret, list[i].name);
+}
+
+int agent_add_memory(struct spec *spec, struct err *err)
+{
+	const char *wanted = agent_wanted(spec);
+	struct agent agent = { 0 };
+	int r = 0;
+
+	if (!spec->agent_memory || !wanted || !agent_load(&spec->arena, wanted, &agent))
+		return 0;
+	for (size_t i = 0; r == 0 && i < agent.memory.len; i++)
+		r = spec_add_mount_string(spec,
+					  arena_printf(&spec->arena, "%s:%s:ro,optional",
+						       agent.memory.v[i], agent.memory.v[i]),
+					  LAYER_BUILTIN, err);
+	return r;
 }
 
 static bool visible_inside(const char *path)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "spec/credential.h"
 #include "spec/host.h"
 
 struct agent_file {
@@ -16,12 +17,17 @@ struct agent_file {
 struct agent {
 	char *name, *program;
 	char *package; /* on npm, for the hint; may be NULL */
-	struct strv args, pass_env;
+	struct strv args;
+	struct credential *credentials;
+	size_t n_credentials;
 	struct env_fact *env;
 	size_t n_env;
 	struct agent_file *files;
 	size_t n_files;
-	bool notifies;     /* its own hooks tell the user when it waits */
+	struct strv sessions; /* directories of the home that are kept for the project */
+	struct strv memory;   /* the user's own files that it may read, when asked */
+	char *prompt;         /* where a word about the sandbox is put; may be NULL */
+	bool notifies;        /* its own hooks tell the user when it waits */
 	char *approve_key; /* a variable whose value the files must know the end of; may be NULL */
 };
 
@@ -31,6 +37,8 @@ const char *agent_wanted(const struct spec *spec);
 /* 1 when there is a definition of that name, 0 when not. */
 int agent_load(struct arena *arena, const char *name, struct agent *ret);
 
-/* The variables of the host that the wanted agent gets without being asked. */
+/* The variables of the host that hold credentials which go in as they are. */
 void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *ret);
+/* With agentMemory, the mounts for what the wanted agent reads of the user's own: CLAUDE.md, skills. */
+int agent_add_memory(struct spec *spec, struct err *err);
 void agent_probe(const struct spec *spec, const char *path_list, struct host *host);

@@ -42,6 +42,9 @@ int config_read_checks(const struct reader *reader, const struct json_at *at,
 int config_read_deploy_key(const struct reader *reader, const struct json_at *at,
 			   struct json_object *value, struct err *err);
 
+int config_read_credentials(const struct reader *reader, const struct json_at *at,
+			    struct json_object *value, struct err *err);
+
 int config_read_notify(const struct reader *reader, const struct json_at *at,
 		       struct json_object *value, struct err *err);
 

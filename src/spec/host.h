@@ -73,6 +73,7 @@ struct route_facts {
 struct tool_facts {
 	char *pasta, *slirp;    /* path, or NULL */
 	char *notify, *notifyd; /* the client for inside, the daemon for outside; or NULL */
+	char *relay;            /* for brokered credentials; or NULL */
 	char *shell;            /* the user's, or another that exists inside */
 };
 

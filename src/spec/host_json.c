@@ -58,6 +58,7 @@ static const struct field fields[] = {
 	FIELD("notify", STRING, tools.notify),
 	FIELD("notifyd", STRING, tools.notifyd),
 	FIELD("imageRoot", STRING, image_root),
+	FIELD("relay", STRING, tools.relay),
 	FIELD("cowBase", STRING, cow_base),
 	FIELD("cowOverlay", BOOL, cow_overlay),
 	FIELD("ttyIn", BOOL, tty[0]),

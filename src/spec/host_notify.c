@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where wrapix-notify and wrapix-notifyd are: beside this program, in the build's tree, or installed. */
+/* Where the other programs of ours are: beside this program, in the build's tree, or installed. */
 #include <string.h>
 
 #include "base/path.h"
@@ -31,4 +31,5 @@ void host_probe_notify(struct host *host)
 
 	host->tools.notify = find(host, own, "wrapix-notify", "../notify/wrapix-notify");
 	host->tools.notifyd = find(host, own, "wrapix-notifyd", "../notify/daemon/wrapix-notifyd");
+	host->tools.relay = find(host, own, "wrapix-relay", "../wrapix-relay");
 }

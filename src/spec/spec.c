@@ -232,6 +232,7 @@ static int parse_line(struct spec *spec, const struct key *key, const char *valu
 static const struct key keys[] = {
 	{ "profile", parse_profile, FIELD(profile) },
 	{ "agent", parse_agent, FIELD(agent) },
+	{ "agentMemory", parse_bool, FIELD(agent_memory), bools },
 	{ "name", parse_name, FIELD(name) },
 	{ "engine", parse_choice, FIELD(engine), engines },
 	{ "network", parse_choice, FIELD(net), networks },

@@ -104,6 +104,7 @@ enum {
 };
 
 struct exec_spec;
+struct credential;
 
 struct spec {
 	struct arena arena;
@@ -126,7 +127,8 @@ struct spec {
 	struct limits limits;
 	struct notify_spec notify;
 	enum filter_tier filter_tier;
-	bool explain; /* tell programs over the refused connection why */
+	bool agent_memory; /* the agent reads what the user has written for it */
+	bool explain;      /* tell programs over the refused connection why */
 	struct rule_spec *rules;
 	size_t n_rules;
 	struct port_spec *ports;
@@ -134,7 +136,9 @@ struct spec {
 	bool publish_auto; /* every port that something inside listens on */
 	char *deploy_key;  /* the name of a pair of keys; NULL: none */
 	enum key_mode deploy_key_mode;
-	bool deploy_key_confirm; /* the user is asked for each signature */
+	bool deploy_key_confirm;        /* the user is asked for each signature */
+	struct credential *credentials; /* those that somebody named: spec/credential.h */
+	size_t n_credentials;
 
 	struct profile_spec from_profile;
 

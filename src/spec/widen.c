@@ -164,6 +164,11 @@ void widen_port(struct project_config *project, const char *place, const char *t
 	note(project, place, shown.s);
 }
 
+void widen_credential(struct project_config *project, const char *place, const char *shown)
+{
+	note(project, place, shown);
+}
+
 static bool agent_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return strchr(want->agent, '/') || (users && strcmp(now->agent, want->agent));
@@ -214,6 +219,12 @@ static bool key_confirm_widens(const struct spec *now, const struct spec *want, 
 	return users && now->deploy_key_confirm && !want->deploy_key_confirm;
 }
 
+/* What the user has written for his own agents. */
+static bool memory_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return want->agent_memory && !(users && now->agent_memory);
+}
+
 static bool only_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return users && now->only && !want->only;
@@ -259,6 +270,7 @@ static const struct {
 	{ "deployKeyConfirm", key_confirm_widens },
 	{ "workspace", workspace_widens },
 	{ "image", image_widens },
+	{ "agentMemory", memory_widens },
 	{ "only", only_widens },
 	{ "cpus", limits_widen },
 	{ "memory", limits_widen },

@@ -17,3 +17,5 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 void widen_rule(struct project_config *project, const struct spec *spec, const char *place,
 		const char *text);
 void widen_port(struct project_config *project, const char *place, const char *text);
+/* A secret of the user's that it wants to use; shown is JSON. */
+void widen_credential(struct project_config *project, const char *place, const char *shown);

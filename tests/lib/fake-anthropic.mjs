@@ -7,14 +7,17 @@
 //
 //   node fake-anthropic.mjs [--listen HOST:PORT] [--tool Bash|Write] [--file NAME]
 //                           [--content TEXT] [--reply TEXT] [--log FILE] [--seconds N]
-//                           [--input JSON]
+//                           [--input JSON] [--tls DIR] [--slow] [--look TEXT]
 //
 // Prints "ready PORT" when it accepts connections; port 0 lets the kernel choose.
 // The log gets one JSON object a line for each request, with what the tool said. --input is what
-// the tool is asked instead of making the file.
+// the tool is asked instead of making the file. --tls takes DIR/key.pem and DIR/cert.pem. --slow sends
+// each event of a stream only when GET /v1/next has asked for it. --look has the log say of each request
+// whether TEXT was in it.
 
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -29,6 +32,9 @@ const { values: opt } = parseArgs({
 		reply: { type: 'string', default: 'The file is there.' },
 		log: { type: 'string' },
 		input: { type: 'string' },
+		tls: { type: 'string' },
+		look: { type: 'string' },
+		slow: { type: 'boolean', default: false },
 		seconds: { type: 'string', default: '120' },
 	},
 });
@@ -133,13 +139,31 @@ function sendMessage(request, response) {
 	if (!request.stream)
 		return sendJson(response, 200, message);
 	response.writeHead(200, { 'content-type': 'text/event-stream' });
-	for (const event of streamEvents(message))
+	const events = streamEvents(message);
+	const sendNext = () => {
+		const { value: event, done } = events.next();
+		if (done)
+			return response.end();
 		response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-	response.end();
+		if (opt.slow)
+			waiting.push(sendNext);
+		else
+			sendNext();
+	};
+	sendNext();
+}
+
+// Streams that stand still until somebody asks for their next event.
+const waiting = [];
+function sendOneMore(request, response) {
+	const sendNext = waiting.shift();
+	sendNext?.();
+	sendJson(response, 200, { sent: sendNext ? 1 : 0 });
 }
 
 const routes = {
 	'POST /v1/messages': sendMessage,
+	'GET /v1/next': sendOneMore,
 	'POST /v1/messages/count_tokens': (request, response) =>
 		sendJson(response, 200, { input_tokens: 1 }),
 };
@@ -159,6 +183,7 @@ function handle(http, response, body) {
 			route, agent, key, authorization,
 			tools: request?.tools?.length, messages: request?.messages?.length,
 			results: newestResults(request ?? {}),
+			found: opt.look ? body.includes(opt.look) : undefined,
 		})}\n`);
 	}
 	if (request && routes[route])
@@ -169,7 +194,7 @@ function handle(http, response, body) {
 	});
 }
 
-const server = createServer((http, response) => {
+function serve(http, response) {
 	const pieces = [];
 	let size = 0;
 
@@ -180,7 +205,12 @@ const server = createServer((http, response) => {
 		pieces.push(piece);
 	});
 	http.on('end', () => handle(http, response, Buffer.concat(pieces).toString()));
-});
+}
+
+const server = opt.tls ? createTlsServer({
+	key: readFileSync(join(opt.tls, 'key.pem')),
+	cert: readFileSync(join(opt.tls, 'cert.pem')),
+}, serve) : createServer(serve);
 
 const [, host, port] = /^(.*):(\d+)$/.exec(opt.listen) ?? [];
 if (!host) {

@@ -7,7 +7,7 @@
 # installed from npm into WRAPIX_TEST_CACHE (default /var/tmp/wrapix-tests) and kept there. As root the test goes on as
 # WRAPIX_TEST_USER. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2317 # functions that check() calls by name
+# shellcheck disable=SC1091,SC2016,SC2317 # scripts for the shell inside; functions that check() calls by name
 set -u
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
@@ -33,6 +33,7 @@ tmp=$(mktemp -d) || exit 1
 # shellcheck disable=SC2329 # called by the trap
 finish() {
 	tmux kill-server 2>/dev/null
+	[ -z "${server-}" ] || kill "$server" 2>/dev/null
 	rm -rf "$tmp"
 }
 trap finish EXIT
@@ -72,7 +73,7 @@ is() { [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; false; }; }
 # --- what is needed ---
 . "$top/tests/lib/claude.sh"
 
-for tool in node tmux; do
+for tool in node tmux openssl; do
 	command -v $tool >/dev/null || cannot_run "$tool is not installed"
 done
 claude=${WRAPIX_TEST_CLAUDE-}
@@ -120,6 +121,33 @@ print_mode() {
 check "print mode: a turn completes" print_mode
 check "print mode: the file is the user's on the host" made_the_file "$project"
 check "print mode: the provider got the user's key" was_asked "$project"
+check "print mode: the agent was told about the sandbox" grep -q '"found":true' "$project/api.log"
+
+# --- a brokered credential: the real client, a server over TLS outside, and no network inside ---
+project=$tmp/brokered
+mkdir "$project" tls
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost -keyout tls/key.pem -out tls/cert.pem 2>/dev/null
+mkfifo ready
+node "$top/tests/lib/fake-anthropic.mjs" --tls tls --seconds 60 --log "$project/api.log" >ready 2>"$project/api.err" </dev/null &
+server=$!
+read -r _ port <ready
+mkdir -p home/.config/wrapix
+printf '{"credentials": {"CLAUDE_CODE_OAUTH_TOKEN": {"brokered": true, "upstream": "https://localhost:%s/v1/"}}}' "$port" \
+	>home/.config/wrapix/config.json
+brokered() {
+	timeout 60 env -i HOME="$tmp/home" PATH="$(dirname "$claude"):/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 SSL_CERT_FILE="$tmp/tls/cert.pem" \
+		CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat-real "$wrapix" run --network none --env CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
+		"$project" --agent claude -- sh -c 'echo "$CLAUDE_CODE_OAUTH_TOKEN"; claude -p "make the file" --dangerously-skip-permissions' \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	is $? 0 && is "$(cat "$tmp/out")" "wrapix-brokered-credential
+$reply"
+}
+check "brokered: a turn completes with a placeholder inside" brokered
+check "brokered: the file is the user's on the host" made_the_file "$project"
+check "brokered: the provider got the real token" grep -q '"agent":"claude-cli/.*"authorization":"Bearer sk-ant-oat-real"' "$project/api.log"
+kill "$server"
+rm home/.config/wrapix/config.json
 
 # --- full screen ---
 # screen_has PATTERN: wait until the screen shows it. Ends early when the program ended or asks something.
@@ -166,8 +194,39 @@ whole_session() {
 	tmux kill-server
 }
 
-mkdir plain
+# A hook of the project's for an event that the staged settings have a hook for as well; both count.
+mkdir -p plain/.claude
+echo '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo fired >>/workspace/fired"}]}]}}' >plain/.claude/settings.json
 whole_session "full screen" "$tmp/plain"
+check "full screen: the project's hook has fired" is "$(cat plain/fired)" fired
+
+# A sandbox of today finds yesterday's session, which lies outside of the project; another project's does not.
+resume() { # resume DIRECTORY
+	rm -f status
+	wx "tmux -f tmux.conf new-session -d -x 100 -y 40 sh keep-status" "$tmp/bin" \
+		--mount "$(readlink -f "$claude"):/claude.real:ro" "$1" --agent claude -- claude --dangerously-skip-permissions --resume
+}
+project=$tmp/plain
+resume "$tmp/plain"
+check "--resume lists the session of the sandbox before" screen_has 'make the file'
+tmux send-keys Enter
+check "--resume: what was said is there" screen_has "● $reply"
+check "--resume: takes another prompt" types 'once more'
+tmux kill-server
+check "--resume: nothing of it lies in the project" is "$(find plain -name '*.jsonl')" ""
+mkdir other
+wx "timeout 60" "$(dirname "$claude")" "$tmp/other" --agent claude -- sh -c 'find ~/.claude/projects -name "*.jsonl"' >"$tmp/out" 2>"$tmp/err" </dev/null
+check "another project has no part in it" is "$(cat "$tmp/out")" ""
+
+# Of the host's ~/.claude nothing is visible, and on request what the user has written for his agents, read-only.
+mkdir -p home/.claude/skills/one
+echo 'my own rules' | tee home/.claude/CLAUDE.md >home/.claude/skills/one/SKILL.md
+echo secret >home/.claude/.credentials.json
+look='cd ~/.claude; cat CLAUDE.md skills/one/SKILL.md .credentials.json 2>/dev/null; touch CLAUDE.md skills/x 2>/dev/null && echo writable'
+wx "timeout 60" "$(dirname "$claude")" "$tmp/other" --agent claude -- sh -c "$look" >"$tmp/out" 2>"$tmp/err" </dev/null
+check "nothing of the user's ~/.claude is there" is "$(cat "$tmp/out")" ""
+wx "timeout 60" "$(dirname "$claude")" "$tmp/other" --agent claude --agent-memory -- sh -c "$look" >"$tmp/out" 2>"$tmp/err" </dev/null
+check "with --agent-memory CLAUDE.md and the skills are, read-only, and nothing else" is "$(xargs <"$tmp/out")" "my own rules my own rules"
 
 # For Claude Code the repository's top is the project; it starts in a directory below it.
 git init -q repo && mkdir repo/sub && echo '@/etc/passwd' >repo/CLAUDE.md

@@ -240,7 +240,7 @@ done
 help_heads "$tmp/help.wrapix.1" >"$tmp/heads"
 man_heads "$top/man/wrapix.1" >"$tmp/manual"
 check "wrapix(1) has the options of the program, and no others" same_heads "$tmp/heads" "$tmp/manual"
-programs="notify notifyd builder" # of their own
+programs="notify notifyd relay builder" # of their own
 for file in "$top"/man/wrapix-*.1; do
 	c=${file##*/wrapix-}
 	case " $programs " in *" ${c%.1} "*) continue ;; esac

@@ -17,6 +17,7 @@
 #include "engine/native/keys.h"
 #include "engine/native/guards.h"
 #include "engine/native/native.h"
+#include "engine/native/relays.h"
 #include "net/uplink.h"
 #include "os/fs.h"
 #include "os/linux/userns.h"
@@ -106,7 +107,7 @@ void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
 static bool needs_go(const struct plan *plan)
 {
 	return plan->eager_net || plan->limits_by == CGROUP_SYSTEMD || plan_has_ports(plan) ||
-	       plan_has_key_agent(plan);
+	       plan_has_key_agent(plan) || plan->n_relays;
 }
 
 /* The command line and the environment of the supervisor lie in the child's memory too, and
@@ -186,12 +187,15 @@ static int enter_ports(struct sandbox *sandbox, struct err *err)
 	const struct plan *plan = sandbox->plan;
 	struct control message;
 
-	if (!plan_has_ports(plan))
+	if (!plan_has_ports(plan) && !plan->n_relays)
 		return 0;
 	if (control_receive(sandbox->control, &message, &sandbox->netns) < 0 ||
 	    message.type != CONTROL_NETNS)
 		return 0; /* it failed; the status pipe says how */
-	return ports_enter(&sandbox->ports, plan->ports, plan->n_ports, sandbox->netns, err);
+	if (plan_has_ports(plan) &&
+	    ports_enter(&sandbox->ports, plan->ports, plan->n_ports, sandbox->netns, err) < 0)
+		return -err->code;
+	return relays_enter(sandbox, err);
 }
 
 /* The child is mapped: limits and network, while it builds its mounts. */

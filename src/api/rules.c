@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of the network before a plan is made: are they good, and what do the profile's tools add? */
+#include "api/api.h"
+#include "base/str.h"
+#include "net/policy.h"
+#include "os/fs.h"
+#include "spec/registry.h"
+
+static void wrap_escaped(struct err *err, const char *where)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	str_add_escaped(&shown, where);
+	err_wrap(err, "%s", shown.s);
+}
+
+/* The rules of the network, before anything is started for them. */
+int api_check_rules(const struct spec *spec, struct err *err)
+{
+	struct arena arena = { 0 };
+	bool allows = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < spec->n_rules; i++) {
+		struct rule rule;
+
+		r = rule_parse(&arena, spec->rules[i].text, spec->rules[i].deny ? RULE_DENY : 0,
+			       &rule, err);
+		if (r < 0 && spec->rules[i].where)
+			wrap_escaped(err, spec->rules[i].where);
+	}
+	arena_release(&arena);
+	for (size_t i = 0; i < spec->n_rules; i++)
+		allows |= !spec->rules[i].deny;
+	if (r == 0 && spec_names_hosts(spec) && !allows && spec->net == NET_UNSET) {
+		err_usage(err, "only hosts to deny are named, so none could be reached");
+		return err_hint(err, "name those to --allow as well");
+	}
+	if (r == 0 && spec_names_hosts(spec) && spec->net != NET_UNSET &&
+	    spec->net != NET_FILTERED) {
+		err_usage(err, "hosts are named, and the network is '%s'",
+			  net_mode_name(spec->net));
+		return err_hint(err, "--allow and --deny belong to --network filtered");
+	}
+	return r;
+}
+
+/* What the profile's tools download from, as this machine's own configuration names it. */
+int api_add_registries(struct spec *spec, struct strv *says, struct err *err)
+{
+	struct arena *a = &spec->arena;
+	const struct registry_place place = {
+		.home = getenv("HOME") ?: "/",
+		.cache_home = api_base_dir(a, "XDG_CACHE_HOME", ".cache"),
+		.path = getenv("PATH") ?: "",
+		.except = os_realpath(a, spec->dir),
+	};
+	struct strv hosts = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < spec->from_profile.registries.len; i++) {
+		const char *tool = spec->from_profile.registries.v[i];
+
+		if (!registry_hosts(a, tool, &place, &hosts))
+			strv_addf(a, says,
+				  "this machine does not say where %s downloads from; if it must, "
+				  "name the host with --allow",
+				  tool);
+	}
+	for (size_t i = 0; r == 0 && i < hosts.len; i++)
+		r = spec_add_rule(spec, hosts.v[i], false, LAYER_PROFILE, err);
+	return r;
+}

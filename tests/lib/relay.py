@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Plays the supervisor of a wrapix-relay, and the host that it relays to: values that are not fresh any more are asked
+for, and hold until there is a newer one.
+
+    relay.py PROGRAM DIRECTORY        with key.pem and cert.pem of 'localhost'
+
+Prints TAP lines without a plan; the first argument may be the number to begin with.
+"""
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+
+program, directory, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+seen = []
+
+
+def check(name, good):
+    global number
+    number += 1
+    print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+
+
+def serve(listener, context):
+    while True:
+        plain, _ = listener.accept()
+        try:
+            conn = context.wrap_socket(plain, server_side=True)
+            while True:
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    more = conn.recv(65536)
+                    if not more:
+                        raise OSError
+                    head += more
+                seen.append(head.decode())
+                conn.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+        except OSError:
+            plain.close()
+
+
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(f"{directory}/cert.pem", f"{directory}/key.pem")
+upstream = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=serve, args=(upstream, context), daemon=True).start()
+
+inside = socket.create_server(("127.0.0.1", 0))
+door, its_door = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def start():
+    # High numbers first: the places are 3 and 4.
+    fds = [os.dup2(its_door.fileno(), 63), os.dup2(inside.fileno(), 64)]
+    script = 'exec 3<&63 4<&64 63<&- 64<&-; exec "$0"'
+    return subprocess.Popen(["bash", "-c", script, program], pass_fds=fds, env={
+        "SSL_CERT_FILE": f"{directory}/cert.pem", "PATH": "/usr/bin:/bin"})
+
+
+def ask(path="/v1/x"):
+    with socket.create_connection(inside.getsockname()) as client:
+        client.sendall(f"GET {path} HTTP/1.1\r\nhost: x\r\nx-key: PLACE\r\n\r\n".encode())
+        return client.recv(4096).decode().split("\r\n")[0]
+
+
+def rules(fresh):
+    fields = ["localhost", str(upstream.getsockname()[1]), "/v1/", "GET ", "x-key", "", "PLACE", str(fresh)]
+    return b"R" + "".join(f + "\0" for f in fields).encode()
+
+
+def last_value():
+    return [line.split(": ")[1] for line in seen[-1].split("\r\n") if line.startswith("x-key: ")]
+
+
+door.settimeout(10)
+door.send(rules(0))
+door.send(b"Vfirst")
+process = start()
+its_door.close()
+inside_address = inside.getsockname()
+check("a request goes on with the value", ask() == "HTTP/1.1 200 OK" and last_value() == ["first"])
+check("... and a value that is not fresh is asked for", door.recv(100) == b"W")
+check("... but holds until there is another", ask() == "HTTP/1.1 200 OK" and last_value() == ["first"])
+door.send(b"K")
+ask()
+check("when there is none it holds on, and is asked for again", last_value() == ["first"] and door.recv(100) == b"W")
+door.send(b"Vsecond")
+values = []
+while "second" not in values and len(values) < 1000:
+    ask()
+    values += last_value()
+check("a newer one takes its place", values[-1] == "second")
+door.setblocking(False)
+try:
+    while door.recv(100):
+        pass
+except BlockingIOError:
+    pass
+door.setblocking(True)
+check("another path is refused", ask("/v2/x").startswith("HTTP/1.1 403"))
+door.settimeout(10)
+lines = []
+while not lines or not lines[-1].startswith(b"S"):
+    lines.append(door.recv(200))
+check("... and the supervisor hears of it", lines[-1] == b"Srefused: this path is not brokered")
+door.close()
+check("it ends with the supervisor", process.wait(10) == 0)
