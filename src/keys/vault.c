@@ -5,6 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#ifdef __APPLE__
+#define vault_keyring vault_keychain
+#else
+#define vault_keyring vault_service
+#endif
+
 static const struct vault_store *const stores[VAULT_PLACES] = {
 	[VAULT_KEYRING] = &vault_keyring,
 	[VAULT_FILE] = &vault_file,

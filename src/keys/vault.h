@@ -2,7 +2,7 @@
 /*
  * Secrets at rest: named values in the user's keyring, or where there is none in a file.
  *
- *	keyring: the Secret Service (GNOME Keyring, KWallet, KeePassXC) over D-Bus
+ *	keyring: the Secret Service (GNOME Keyring, KWallet, KeePassXC) over D-Bus; on macOS the Keychain
  *	file: ~/.config/wrapix/credentials.json, mode 0600
  *
  * The keyring is asked first. A value is never in both: writing to one takes it out of the other, so
@@ -22,7 +22,8 @@ struct vault {
 	const char *config_home; /* the caller's */
 	struct service *service; /* NULL: there is no keyring, or it was not asked yet */
 	bool asked;
-	struct err why; /* there is none: why */
+	struct err why;       /* there is none: why */
+	const char *security; /* the program of the Keychain; NULL: /usr/bin/security */
 };
 
 /* One store. A value lies in protected memory; -ENOENT when there is none of that name. */
@@ -34,7 +35,7 @@ struct vault_store {
 	int (*remove)(struct vault *vault, const char *name, struct err *err);
 	int (*list)(struct vault *vault, struct arena *arena, struct strv *ret, struct err *err);
 };
-extern const struct vault_store vault_keyring, vault_file;
+extern const struct vault_store vault_service, vault_keychain, vault_file;
 
 int vault_name_check(const char *name, struct err *err);
 

@@ -345,4 +345,4 @@ static int service_list(struct vault *vault, struct arena *arena, struct strv *r
 	return r;
 }
 
-const struct vault_store vault_keyring = { service_get, service_set, service_remove, service_list };
+const struct vault_store vault_service = { service_get, service_set, service_remove, service_list };
