@@ -224,8 +224,12 @@ void agent_probe(const struct spec *spec, const char *path_list, struct host *ho
 		return;
 	}
 	facts->root = package_root(host, real);
-	facts->inner = strcmp(facts->root, real)
-			       ? arena_strdup(a, AGENT_HOME "/agent")
-			       : arena_printf(a, "%s/bin/%s", AGENT_HOME, path_name(agent.program));
+	/* Packages find each other in a directory of this name. */
+	if (!strcmp(path_name(facts->root), "node_modules"))
+		facts->inner = arena_strdup(a, AGENT_HOME "/agent/node_modules");
+	else if (strcmp(facts->root, real))
+		facts->inner = arena_strdup(a, AGENT_HOME "/agent");
+	else
+		facts->inner = arena_printf(a, "%s/bin/%s", AGENT_HOME, path_name(agent.program));
 	facts->program = path_join(a, facts->inner, path_below(real, facts->root));
 }

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The other agents, as npm has them today: each starts in the sandbox, and opencode completes a turn against a provider of
+# our own, inside and without a network. claude.sh has Claude Code.
+#
+# The agents are kept in WRAPIX_TEST_CACHE (default /var/tmp/wrapix-tests). Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
+. "$(dirname -- "$0")/../lib/system.sh"
+cache=${WRAPIX_TEST_CACHE:-/var/tmp/wrapix-tests}
+[ $# -gt 0 ] || set -- "$cache"
+be_user "$@"
+cache=$1
+set_up
+command -v npm >/dev/null || { skip "the other agents" "npm is not installed"; finish; }
+mkdir -p "$cache" 2>/dev/null
+[ -w "$cache" ] || cache=$tmp/cache
+
+# installed NAME PACKAGE: in $cache/NAME, whole or not at all, where './run' puts an agent: below XDG_DATA_HOME.
+installed() {
+	[ ! -x "$cache/$1/wrapix/agents/node_modules/.bin/$1" ] || return 0
+	mkdir -p "$cache" && new=$(mktemp -d "$cache/new.XXXXXX") && "$top/scripts/npm-install" "$new/wrapix/agents" "$2" &&
+		mv -T "$new" "$cache/$1"
+}
+# starts NAME PACKAGE
+starts() {
+	if ! installed "$1" "$2" >"$tmp/log/out" 2>&1 </dev/null; then
+		skip "$1 is installed" "$(head -n 1 "$tmp/log/out")"
+		return 1
+	fi
+	XDG_DATA_HOME=$cache/$1 wx run --network none --agent "$1" -- "$1" --version
+	check "$1 starts in the sandbox" is "$rc" 0
+	check "... and says which it is" grep -qE '[0-9]+\.[0-9]+\.[0-9]+' "$out"
+}
+
+# Side by side: each is mostly waiting.
+installs=
+for agent in codex:@openai/codex gemini:@google/gemini-cli opencode:opencode-ai; do
+	installed "${agent%%:*}" "${agent#*:}" >/dev/null 2>&1 </dev/null &
+	installs="$installs $!"
+done
+# shellcheck disable=SC2086 # words
+wait $installs
+starts codex @openai/codex
+starts gemini @google/gemini-cli
+starts opencode opencode-ai || finish
+
+mkdir "$tmp/kit"
+cp "$top/tests/lib/fake-anthropic.mjs" "$here/claude/with-api" "$tmp/kit"
+# Its base URL is in a file of its own, not in a variable.
+cat >turn <<-'END'
+	printf '{"model": "anthropic/claude-sonnet-4-5", "small_model": "anthropic/claude-sonnet-4-5", "share": "disabled", "autoupdate": false,
+		"provider": {"anthropic": {"options": {"baseURL": "%s/v1"}}}}' "$ANTHROPIC_BASE_URL" >opencode.json
+	exec opencode run 'say yes'
+END
+XDG_DATA_HOME=$cache/opencode wx run --network none --mount "$tmp/kit:/kit:ro" --env ANTHROPIC_API_KEY=sk-test \
+	--agent opencode -- sh /kit/with-api sh turn </dev/null
+check "opencode completes a turn" is "$rc" 0
+check "... with the provider's words" has "$out" "Yes."
+check "... which knew the key, and the sandbox" grep -q '"agent":"opencode/.*"key":"sk-test".*"found":true' api.log
+finish
