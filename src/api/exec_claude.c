@@ -48,14 +48,26 @@ static void remember(struct exec *x, const struct claude_files *files)
 			strv_add(&x->arena, &x->watched, files->watch.v[i]);
 }
 
-/* A path's line in our text leads to the line it was written at. */
+/* A line in our text leads to the line it was written at. */
+static const struct claude_value *value_at(const struct claude_srt *srt, unsigned line)
+{
+	return line && line <= srt->n_lines ? srt->lines[line - 1] : NULL;
+}
+
 static void set_origins(struct srt_config *config, const struct claude_srt *srt)
 {
+	for (size_t i = 0; i < config->n_denied_at; i++) {
+		struct srt_denied *at = &config->denied_at[i];
+		const struct claude_value *v = value_at(srt, at->line);
+
+		if (!v)
+			continue;
+		at->origin = arena_printf(&config->arena, "%s:%u", v->path, v->line);
+		at->key = arena_strdup(&config->arena, v->name);
+	}
 	for (size_t i = 0; i < config->n_paths; i++) {
 		struct srt_path *path = &config->paths[i];
-		const struct claude_value *v = path->line && path->line <= srt->n_lines
-						       ? srt->lines[path->line - 1]
-						       : NULL;
+		const struct claude_value *v = value_at(srt, path->line);
 
 		if (!v)
 			continue;

@@ -18,6 +18,8 @@ static void report(struct exec *x, const struct denial *denial, const struct own
 
 void exec_on_network(void *ctx, const struct net_event *event)
 {
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const struct srt_denied *at;
 	struct exec *x = ctx;
 	struct denial denial;
 
@@ -27,6 +29,10 @@ void exec_on_network(void *ctx, const struct net_event *event)
 	}
 	event_network_denial(&denial, event);
 	denial.text = srt_reason(exec_config(x), event->rule);
+	at = event->reason == NET_DENIED_NAME || event->reason == NET_DENIED_ADDRESS
+		     ? srt_denied_at(exec_config(x), event->rule, &arena, &denial.origin)
+		     : NULL;
+	denial.key = at ? at->key : NULL;
 	report(x, &denial, event->owner);
 }
 

@@ -178,6 +178,10 @@ void denial_add_why(struct str *out, const struct denial *d)
 	if (d->rule && words) {
 		str_add(out, ": ");
 		str_add_escaped(out, d->rule);
+		if (d->origin) {
+			str_add(out, " at ");
+			str_add_escaped(out, d->origin);
+		}
 	}
 	if (d->text) {
 		str_add(out, " (");

@@ -40,6 +40,23 @@ static void read_list(const struct reader *r, const struct json_span *list, stru
 		strv_add(&r->config->arena, out, s->string);
 }
 
+static void read_denied(const struct reader *r, const struct json_span *list)
+{
+	struct srt_config *c = r->config;
+
+	for (const struct json_span *s = json_span_first(r->doc, list); s;
+	     s = json_span_next(r->doc, s)) {
+		struct srt_denied *at = arena_grow(&c->arena, (void *)&c->denied_at,
+						   &c->n_denied_at, sizeof(*at));
+
+		*at = (struct srt_denied){ .key = arena_printf(&c->arena,
+							       "network.deniedDomains[%zu]",
+							       c->n_denied_at - 1),
+					   .line = s->line };
+		strv_add(&c->arena, &c->denied, s->string);
+	}
+}
+
 static unsigned read_port(const struct reader *r, const char *key)
 {
 	const struct json_span *span = find(r, "network", key);
@@ -61,7 +78,7 @@ static void read_network(const struct reader *r)
 	const struct json_span *parent = find(r, "network", "parentProxy");
 
 	read_list(r, find(r, "network", "allowedDomains"), &c->allowed);
-	read_list(r, find(r, "network", "deniedDomains"), &c->denied);
+	read_denied(r, find(r, "network", "deniedDomains"));
 	read_list(r, find(r, "network", "deniedResolvedAddresses"), &c->denied_resolved);
 	read_list(r, find(r, "network", "allowUnixSockets"), &c->unix_sockets);
 	for (const struct json_span *s = json_span_first(r->doc, reasons); s;
@@ -248,6 +265,23 @@ const char *srt_reason(const struct srt_config *config, const char *rule)
 	for (size_t i = 0; rule && i < config->n_reasons; i++)
 		if (!strcmp(config->reasons[i].entry, rule))
 			return config->reasons[i].text;
+	return NULL;
+}
+
+const struct srt_denied *srt_denied_at(const struct srt_config *config, const char *rule,
+				       struct arena *arena, const char **ret_origin)
+{
+	for (size_t i = 0; rule && i < config->n_denied_at; i++) {
+		const struct srt_denied *at = &config->denied_at[i];
+
+		if (strcmp(config->denied.v[i], rule) != 0)
+			continue;
+		*ret_origin = at->origin ? at->origin
+			      : config->origin
+				      ? arena_printf(arena, "%s:%u", config->origin, at->line)
+				      : NULL;
+		return at;
+	}
 	return NULL;
 }
 

@@ -28,6 +28,13 @@ struct srt_path {
 	bool literal, firm;
 };
 
+/* Where an entry of deniedDomains is written; in their order. */
+struct srt_denied {
+	char *key;    /* "network.deniedDomains[2]" */
+	char *origin; /* "FILE:LINE" where that is not the text itself; NULL */
+	unsigned line;
+};
+
 struct srt_reason {
 	char *entry, *text;
 };
@@ -44,6 +51,8 @@ struct srt_config {
 	char *origin; /* the file's name; NULL: the built-in defaults */
 
 	struct strv allowed, denied, denied_resolved;
+	struct srt_denied *denied_at;
+	size_t n_denied_at;
 	struct srt_reason *reasons;
 	size_t n_reasons;
 	struct strv unix_sockets;
@@ -105,5 +114,8 @@ int srt_file_rules(const struct srt_config *config, const struct srt_place *plac
 
 /* Why the rule denies, in the user's own words; NULL: nothing was said. */
 const char *srt_reason(const struct srt_config *config, const char *rule);
+/* Where the deny rule is written, with "FILE:LINE" in the arena (NULL: nowhere); NULL: no such rule. */
+const struct srt_denied *srt_denied_at(const struct srt_config *config, const char *rule,
+				       struct arena *arena, const char **ret_origin);
 /* True when nobody wants to hear of this violation of this command. */
 bool srt_ignores(const struct srt_config *config, const char *command, const char *line);

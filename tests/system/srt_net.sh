@@ -65,7 +65,7 @@ check "each line is JSON" python3 -c 'import json,sys; [json.loads(l) for l in o
 srt -d -- python3 -B netprobe.py echo:other.test
 check "--debug says it for people" has "$err" "[SandboxDebug] deny network-outbound other.test (ask the team first)"
 wx exec -s "$s" -- python3 -B netprobe.py echo:other.test
-check "wrapix exec says it at the end" has "$err" "wrapix: refused looking up other.test: a rule denies it: other.test (ask the team first)"
+check "wrapix exec says it at the end" has "$err" "wrapix: refused looking up other.test: a rule denies it: other.test at $s:1 (ask the team first)"
 settings '' '' | sed 's/}$/,"ignoreViolations":{"netprobe":["other.test"]}}/' >"$s"
 srt -d --violations "$tmp/v2.jsonl" -- python3 -B netprobe.py echo:other.test echo:wild.test
 check "ignoreViolations: not this one" lacks "$tmp/v2.jsonl" '"name":"other.test"'
