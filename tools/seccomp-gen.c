@@ -2,12 +2,13 @@
 /*
  * seccomp-gen: turns the lists of data/seccomp into BPF programs, at build time.
  *
- *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST...
+ *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST... --json=NAME LIST...
  *
  * ARCH is meson's cpu family; its 32-bit sister gets a table of its own in the same program. A
  * filter is a whole program, loaded by itself; a fragment asks the supervisor about a few calls and
  * falls off its end otherwise, and the loader strings fragments together. The output is one C file
- * that defines a 'struct seccomp_program seccomp_NAME' for each.
+ * that defines a 'struct seccomp_program seccomp_NAME' for each. JSON is the same lists for container
+ * runtimes (seccomp-json.c), as the text 'seccomp_json_NAME'.
  *
  * libseccomp gives the numbers only. Its own code generator cannot say 'every other value of this
  * argument' (it refuses two tests of one argument in a rule), and for i386 it turns a rule about
@@ -160,13 +161,18 @@ static int make_program(FILE *f, const struct arch *arch, char **argv)
 	int n = 0;
 
 	if (strncmp(argv[0], "--", 2) != 0 || !name)
-		die("'%s': wanted --filter=NAME or --fragment=NAME", argv[0]);
+		die("'%s': wanted --filter=NAME, --fragment=NAME or --json=NAME", argv[0]);
 	*name++ = '\0';
 	memset(&policy, 0, sizeof(policy));
 	policy.fallback = PASS;
 	while (argv[n + 1] && strncmp(argv[n + 1], "--", 2) != 0) {
 		n++;
 		read_list(&policy, argv[n], (unsigned)n);
+	}
+	if (strcmp(argv[0], "--json") == 0) {
+		check_kind(&policy, "filter", name);
+		print_json(f, name, &policy, arch);
+		return n;
 	}
 	check_kind(&policy, argv[0] + 2, name);
 	emit_program(&code, &policy, arch);

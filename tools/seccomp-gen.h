@@ -79,3 +79,6 @@ void emit_program(struct code *ret_code, const struct policy *p, const struct ar
 
 /* Ends with a message when the program is not what the policy says. */
 void check_program(const struct code *code, const struct policy *p, const struct arch *arch);
+
+/* The policy as a container runtime reads it: a C string 'seccomp_json_NAME'. */
+void print_json(FILE *f, const char *name, const struct policy *p, const struct arch *arch);

@@ -401,7 +401,8 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 			  &(struct doorbell_hooks){ on_messages_failed, observer },
 			  &observer->no_messages) == 0)
 		observer->no_messages.code = 0;
-	r = native_run(&observer->credentials.plan, &session, hooks, ret_status, err);
+	r = (plan->plan.engine == ENGINE_PODMAN ? podman_run : native_run)(
+		&observer->credentials.plan, &session, hooks, ret_status, err);
 	messages_remove(&observer->messages);
 	event_log_close(&observer->log, r < 0 ? -1 : exit_status(*ret_status));
 	session_remove(&observer->session);

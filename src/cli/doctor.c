@@ -178,33 +178,12 @@ static void check_limits(const struct patient *p, struct finding *f)
 		str_add(&f->fix, fix);
 }
 
-/* "name:first:count" or "uid:first:count" */
-static bool has_range(const char *text, const char *name, unsigned uid)
-{
-	char number[16];
-
-	snprintf(number, sizeof(number), "%u", uid);
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		size_t len;
-
-		line += *line == '\n';
-		len = strcspn(line, ":");
-		if ((len == strlen(name) && !strncmp(line, name, len)) ||
-		    (len == strlen(number) && !strncmp(line, number, len)))
-			return true;
-	}
-	return false;
-}
-
 static void check_subids(const struct patient *p, struct finding *f)
 {
 	static const char *const files[] = { "/etc/subuid", "/etc/subgid" };
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		_cleanup_free_ char *text = NULL;
-
-		if (os_read_file_at(AT_FDCWD, files[i], 1 << 20, &text, NULL) == 0 &&
-		    has_range(text, p->host->user, p->host->uid))
+		if (host_has_subids(p->host, files[i]))
 			continue;
 		f->verdict = MISSING;
 		str_addf(&f->text, "%snone for %s in %s", f->text.len ? "; " : "", p->host->user,
@@ -217,6 +196,32 @@ static void check_subids(const struct patient *p, struct finding *f)
 	str_add(&f->text, " (podman needs them; the native engine does not)");
 	str_addf(&f->fix, "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s",
 		 p->host->user);
+}
+
+/* As 'run --engine podman' would decide, but for the image, which is asked for by name. */
+static void check_podman(const struct patient *p, struct finding *f)
+{
+	struct host host = *p->host;
+	struct spec spec;
+	struct plan plan;
+	struct err err;
+	char *command[] = { (char *)"true", NULL };
+
+	host.image_root = (char *)"/";
+	spec_init(&spec);
+	spec.engine = ENGINE_PODMAN;
+	spec.net = NET_NONE;
+	spec.cmd = command;
+	spec.force = spec.only = true;
+	if (plan_make(&spec, &host, &plan, &err) < 0) {
+		found_error(f, MISSING, &err);
+	} else {
+		str_addf(&f->text, "%s %u.%u.%u can be used (--engine podman)", host.podman.program,
+			 host.podman.version / 10000, host.podman.version / 100 % 100,
+			 host.podman.version % 100);
+		plan_release(&plan);
+	}
+	spec_release(&spec);
 }
 
 static void check_agent(const struct patient *p, struct finding *f)
@@ -288,13 +293,21 @@ static const struct {
 	const char *name;
 	void (*check)(const struct patient *p, struct finding *f);
 } checks[] = {
-	{ "kernel", check_kernel },           { "user namespaces", check_userns },
-	{ "mounts", check_mounts },           { "seccomp", check_seccomp },
-	{ "Landlock", check_landlock },       { "open network", check_open },
-	{ "filtered network", check_filter }, { "limits", check_limits },
-	{ "subordinate ids", check_subids },  { "agent", check_agent },
-	{ "messages", check_messages },       { "a whole sandbox", check_sandbox },
-	{ "policy here", check_policy },      { "refused lately", check_refusals },
+	{ "kernel", check_kernel },
+	{ "user namespaces", check_userns },
+	{ "mounts", check_mounts },
+	{ "seccomp", check_seccomp },
+	{ "Landlock", check_landlock },
+	{ "open network", check_open },
+	{ "filtered network", check_filter },
+	{ "limits", check_limits },
+	{ "subordinate ids", check_subids },
+	{ "podman", check_podman },
+	{ "agent", check_agent },
+	{ "messages", check_messages },
+	{ "a whole sandbox", check_sandbox },
+	{ "policy here", check_policy },
+	{ "refused lately", check_refusals },
 };
 
 static void print_text(const char *name, const struct finding *f)
@@ -368,6 +381,7 @@ static int cmd_doctor(int argc, char **argv)
 	if (host_probe(&spec, environ, &host, &err) < 0) {
 		status = cli_fail(&err);
 	} else {
+		host_probe_podman(environ, &host);
 		if (host_probe(&quick, environ, &quick_host, &err) == 0 &&
 		    plan_make(&quick, &quick_host, &plan, &err) == 0)
 			patient.plan = &plan;

@@ -197,7 +197,8 @@ static const struct opt shared_opts[] = {
 	  .help = "let the agent read what you have written for it: CLAUDE.md and skills of your "
 		  "home, read-only" },
 	{ 0, "engine", "auto|native|podman|apple", WORDS,
-	  .help = "what makes the sandbox; native alone is in this version" },
+	  .help = "what makes the sandbox: wrapix itself, or podman from an image (default: "
+		  "native)" },
 	{ 0, "name", "NAME", KEY, .help = "call the session so (default: the directory's name)" },
 	{ 0, "home", "fresh|keep", WORDS,
 	  .help = "an empty home each time, or one kept for this project "

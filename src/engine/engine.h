@@ -66,3 +66,5 @@ struct engine_session {
 /* ret_status is a wait status. */
 int native_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err);
+int podman_run(const struct plan *plan, const struct engine_session *session,
+	       const struct engine_hooks *hooks, int *ret_status, struct err *err);

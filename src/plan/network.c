@@ -193,7 +193,7 @@ static int plan_open(struct plan *plan, const struct host *host, struct err *err
 	return 0;
 }
 
-static int plan_host_network(struct plan *plan, const struct host *host, struct err *err)
+int plan_host_network(struct plan *plan, const struct host *host, struct err *err)
 {
 	if (host->inside)
 		return 0; /* "the host" is the outer sandbox */
@@ -256,7 +256,7 @@ static int check_port(const struct plan *plan, const struct spec *spec,
 	return 0;
 }
 
-static int plan_ports(struct plan *plan, const struct spec *spec, struct err *err)
+int plan_ports(struct plan *plan, const struct spec *spec, struct err *err)
 {
 	int r = 0;
 

@@ -36,8 +36,9 @@ void plan_notify(struct plan *plan, const struct spec *spec, const struct host *
 
 	if (spec->notify.mode == NOTIFY_OFF || !host->tools.notify)
 		return;
-	if (path_is_below(host->tools.notify, "/usr") ||
-	    path_is_below(host->tools.notify, "/nix/store"))
+	/* Where the programs are the host's it is there already. */
+	if (!host->image_root && (path_is_below(host->tools.notify, "/usr") ||
+				  path_is_below(host->tools.notify, "/nix/store")))
 		plan_add(plan, OP_LINK, client, host->tools.notify, 0);
 	else
 		plan_add(plan, OP_BIND, client, host->tools.notify, OPF_RO | OPF_OPTIONAL);

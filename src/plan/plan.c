@@ -33,14 +33,14 @@ static int choose_engine(struct plan *plan, const struct spec *spec, const struc
 	plan->engine = spec->engine;
 	if (plan->engine == ENGINE_UNSET || plan->engine == ENGINE_AUTO)
 		plan->engine = strcmp(host->platform, "linux") ? ENGINE_APPLE : ENGINE_NATIVE;
-	if (plan->engine != ENGINE_NATIVE) {
+	if (plan->engine == ENGINE_APPLE) {
 		err_set(err, ENOSYS, "the engine '%s' is not part of this version",
 			engine_name(plan->engine));
-		return err_hint(err, "use --engine native (Linux)");
+		return err_hint(err, "use --engine native or podman (Linux)");
 	}
 	if (strcmp(host->platform, "linux"))
-		return err_set(err, ENOSYS, "the native engine needs Linux, not '%s'",
-			       host->platform);
+		return err_set(err, ENOSYS, "the %s engine needs Linux, not '%s'",
+			       engine_name(plan->engine), host->platform);
 	return 0;
 }
 
@@ -61,6 +61,12 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 	/* A single command has the limits that it is given. */
 	if (!spec->exec)
 		cgroup_limits_default(&plan->limits, &host->cgroup);
+	plan->root_size = 16 * MIB;
+	plan->scratch_size = spec->limits.disk ? spec->limits.disk : 4096 * MIB;
+	if (plan->engine == ENGINE_PODMAN) {
+		plan_podman_limits(plan);
+		return;
+	}
 	plan->limits_by = cgroup_choose(&host->cgroup, &plan->limits);
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 		char line[256];
@@ -71,12 +77,12 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 		    !cgroup_describe(&host->cgroup, &plan->limits, limit, line, sizeof(line)))
 			strv_add(&plan->arena, &plan->weaker, line);
 	}
-	plan->root_size = 16 * MIB;
-	plan->scratch_size = spec->limits.disk ? spec->limits.disk : 4096 * MIB;
 }
 
 static void note_landlock(struct plan *plan)
 {
+	if (plan->engine == ENGINE_PODMAN && plan->nested)
+		return;  /* said with the rest */
 	if (plan->files) /* a second wall behind the mounts, and the supervisor does the rest */
 		return;
 	if (plan->nested)
@@ -143,12 +149,14 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 static int plan_run(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err)
 {
-	int r = plan_root(plan, spec, host, err);
+	bool podman = plan->engine == ENGINE_PODMAN;
+	int r = podman ? plan_podman(plan, spec, host, err) : plan_root(plan, spec, host, err);
 
 	if (r == 0)
 		r = plan_workspace(plan, spec, host, err);
 	if (r == 0)
-		r = plan_network(plan, spec, host, err);
+		r = podman ? plan_podman_network(plan, spec, host, err)
+			   : plan_network(plan, spec, host, err);
 	if (r == 0) {
 		plan_env(plan, spec, host);
 		plan_notify(plan, spec, host);

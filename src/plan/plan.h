@@ -87,6 +87,19 @@ struct plan_credential {
 	uint16_t port;            /* brokered: inside, on 127.0.0.1; else 0 */
 };
 
+/* ENGINE_PODMAN. */
+struct plan_podman {
+	char *program;
+	char *base;         /* the directory of all STAGEs */
+	unsigned version;   /* as spec/host.h has it */
+	char *image, *name; /* as podman calls it, and as we do */
+	char *loader;       /* wrapix-image, which gives it to podman */
+	char *user, *shell; /* inside */
+	char *network;      /* podman's word for it */
+	unsigned held;      /* LIMIT_BITs that podman can hold here */
+	bool selinux;       /* mounts need labels */
+};
+
 struct plan {
 	struct arena arena;
 	enum engine_kind engine;
@@ -127,6 +140,7 @@ struct plan {
 	enum cgroup_kind limits_by;
 	bool tty[3];
 
+	struct plan_podman podman;
 	struct plan_keys keys;
 	struct plan_credential *credentials;
 	size_t n_credentials, n_relays;
@@ -199,6 +213,40 @@ bool plan_has_listener(const struct plan *plan);
 void plan_give_credential(struct plan *plan, char *entry);
 /* Then: the staged files know the end of the key, or that there is none. */
 void plan_fill_key_end(struct plan *plan);
+/*
+ * ENGINE_PODMAN: the operations become arguments and files in a directory of the session's on the host,
+ * STAGE, which the engine makes:
+ *
+ *	STAGE/seccomp.json	podman's filter
+ *	STAGE/init/...		at STAGE_INSIDE, for wrapix-init: see engine/podman/stage.h
+ *	STAGE/dirs/DEST/...	directories of ours that stand inside whole, read-only
+ *	STAGE/files/N		single files of ours, by the number of the operation
+ */
+#define STAGE_INSIDE AGENT_INSIDE "/init"
+#define INIT_INSIDE AGENT_INSIDE "/bin/wrapix-init"
+
+enum stage_kind {
+	STAGE_NOT,  /* a mount, or the image's own business */
+	STAGE_DIR,  /* in a directory that stands inside whole */
+	STAGE_FILE, /* a file that is mounted by itself */
+	STAGE_TREE, /* made by wrapix-init, in a place that is the sandbox's to write */
+};
+enum stage_kind podman_stage(const struct plan *plan, const struct op *op);
+/* Where it stands in STAGE. */
+char *podman_staged(struct arena *arena, const struct plan *plan, const struct op *op,
+		    const char *stage);
+/* The whole command line, for this session and its STAGE. */
+void podman_argv(struct arena *arena, const struct plan *plan, const char *stage,
+		 const char *session, struct strv *ret);
+/* What a plan's print has for podman alone. */
+struct str;
+void podman_print(struct str *out, const struct plan *plan);
+void podman_print_json(struct str *out, const struct plan *plan);
+/* The container has a terminal. */
+static inline bool podman_has_tty(const struct plan *plan)
+{
+	return plan->tty[0] && plan->tty[1];
+}
 
 /* For the files of this room. */
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
@@ -213,6 +261,16 @@ void plan_setenv(struct plan *plan, const char *name, const char *value);
 void plan_env(struct plan *plan, const struct spec *spec, const struct host *host);
 int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
 		 struct err *err);
+int plan_ports(struct plan *plan, const struct spec *spec, struct err *err);
+int plan_host_network(struct plan *plan, const struct host *host, struct err *err);
+/* The private places and the home. */
+void plan_places(struct plan *plan, const struct spec *spec, const struct host *host);
+/* Instead of plan_root() and plan_network(), for ENGINE_PODMAN. */
+int plan_podman(struct plan *plan, const struct spec *spec, const struct host *host,
+		struct err *err);
+int plan_podman_network(struct plan *plan, const struct spec *spec, const struct host *host,
+			struct err *err);
+void plan_podman_limits(struct plan *plan);
 int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err);
 /* Ports and who may be reached, without the resolver's file. */

@@ -272,11 +272,14 @@ void plan_print(const struct plan *plan, FILE *file)
 	}
 	print_credentials(&out, &a, plan);
 	print_protections(&out, plan);
-	print_limits(&out, plan);
+	if (plan->engine != ENGINE_PODMAN)
+		print_limits(&out, plan);
 	for (size_t i = 0; i < plan->env.len; i++)
 		print_line(&out, "env", env_shown(&a, plan->env.v[i]));
 	print_line(&out, "cwd", plan->cwd);
 	print_words(&out, "command", &plan->argv);
+	if (plan->engine == ENGINE_PODMAN)
+		podman_print(&out, plan);
 	for (size_t i = 0; i < plan->says.len; i++)
 		print_line(&out, "note", plan->says.v[i]);
 	for (size_t i = 0; i < plan->weaker.len; i++)
@@ -477,6 +480,8 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_env(&out, plan);
 	json_pair(&out, "cwd", plan->cwd);
 	json_list(&out, "command", &plan->argv);
+	if (plan->engine == ENGINE_PODMAN)
+		podman_print_json(&out, plan);
 	json_list(&out, "notes", &plan->says);
 	json_list(&out, "weaker", &plan->weaker);
 	str_add(&out, "\n}\n");

@@ -165,6 +165,12 @@ static void add_home(struct plan *plan, const struct spec *spec, const struct ho
 			->mode = 0644;
 }
 
+void plan_places(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	add_scratch(plan, spec, host);
+	add_home(plan, spec, host);
+}
+
 /* A masked /proc cannot be mounted a second time by a sandbox inside, so --allow-nested leaves the
  * masks out; for any uid but 0 the files behind them are closed by their owner and mode anyway. */
 static void add_proc(struct plan *plan, const struct host *host)
@@ -239,8 +245,7 @@ int plan_root(struct plan *plan, const struct spec *spec, const struct host *hos
 	else
 		add_system(plan, host);
 	add_identity(plan, spec, host);
-	add_scratch(plan, spec, host);
-	add_home(plan, spec, host);
+	plan_places(plan, spec, host);
 	add_dev(plan, host);
 	add_proc(plan, host);
 	return 0;

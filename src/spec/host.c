@@ -318,6 +318,8 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	probe_cow(spec, &host);
 	probe_shell(&host);
 	host_probe_system(&host);
+	if (spec->engine == ENGINE_PODMAN)
+		host_probe_podman(environment, &host);
 	r = host_probe_image(spec, environment, &host, err);
 	if (r < 0) {
 		host_release(&host);

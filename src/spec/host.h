@@ -77,6 +77,19 @@ struct tool_facts {
 	char *shell;            /* the user's, or another that exists inside */
 };
 
+/* For the podman engine; looked for only when it is to be used. */
+struct podman_facts {
+	char *program;       /* NULL: it is not installed */
+	unsigned version;    /* 50402: 5.4.2; 0: not known */
+	char *docker;        /* instead of it, or beside it */
+	char *newuidmap;     /* gives podman the user's range of ids */
+	bool subids;         /* there is such a range */
+	bool selinux;        /* SELinux enforces: mounts need its labels */
+	char *krun;          /* the runtime that makes a virtual machine */
+	bool kvm;            /* and what that needs */
+	char *init, *loader; /* our own: PID 1 inside; wrapix-image */
+};
+
 struct host {
 	struct arena arena;
 	char *platform; /* "linux" or "darwin" */
@@ -106,6 +119,7 @@ struct host {
 	struct env_fact *env;       /* the allow-listed and the named variables that are set */
 	size_t n_env;
 	struct tool_facts tools;
+	struct podman_facts podman;
 	struct cgroup_facts cgroup;
 	char *cow_base;   /* where copy-on-write sessions are kept; NULL: nobody asked */
 	bool cow_overlay; /* overlayfs can be mounted with its changes there */
@@ -131,6 +145,10 @@ void host_assume_agent(const struct spec *spec, struct host *host);
 
 /* Takes each path of a file rule that the facts say nothing of for a directory. */
 void host_assume_points(const struct spec *spec, struct host *host);
+
+/* True when the user has a range of ids in this file (/etc/subuid, /etc/subgid). */
+bool host_has_subids(const struct host *host, const char *file);
+void host_probe_podman(char **environment, struct host *host);
 
 const char *host_env(const struct host *host, const char *name);
 /* True for the user's home directory and every directory above it. */

@@ -55,18 +55,18 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 		cache && cache[0] == '/' ? cache : path_join(&host->arena, host->home, ".cache"),
 		"wrapix/images");
 	char *root, *roots = os_realpath(&host->arena, path_join(&host->arena, store, "roots"));
+	const char *name = spec_image(spec);
 	DIR *dir;
 
-	if (!spec->image)
+	if (!name)
 		return 0;
-	root = os_realpath(&host->arena,
-			   arena_printf(&host->arena, "%s/names/%s", store, spec->image));
+	root = os_realpath(&host->arena, arena_printf(&host->arena, "%s/names/%s", store, name));
 	dir = root && roots && path_is_below(root, roots) ? opendir(root) : NULL;
 	if (!dir) {
-		err_set(err, ENOENT, "there is no unpacked image '%s'", spec->image);
+		err_set(err, ENOENT, "there is no unpacked image '%s'", name);
 		return err_hint(
 			err, "'wrapix image build' makes one, 'wrapix image unpack %s' unpacks it",
-			spec->image);
+			name);
 	}
 	host->image_root = root;
 	for (struct dirent *entry; (entry = readdir(dir));)

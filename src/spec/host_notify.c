@@ -6,13 +6,16 @@
 #include "os/fs.h"
 #include "spec/host_priv.h"
 
-static char *find(struct host *host, const char *own, const char *name, const char *in_build)
+char *host_find_own(struct host *host, const char *name, const char *in_build)
 {
 	struct arena *a = &host->arena;
+	char *self = os_realpath(a, "/proc/self/exe");
+	char *own = self ? path_parent(a, self) : arena_strdup(a, "/");
 	char *places[] = {
 		path_join(a, own, name),
 		path_join(a, own, in_build),
 		path_join(a, WRAPIX_BINDIR, name),
+		path_join(a, WRAPIX_LIBEXECDIR, name),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -26,10 +29,8 @@ static char *find(struct host *host, const char *own, const char *name, const ch
 
 void host_probe_notify(struct host *host)
 {
-	char *self = os_realpath(&host->arena, "/proc/self/exe");
-	char *own = self ? path_parent(&host->arena, self) : arena_strdup(&host->arena, "/");
-
-	host->tools.notify = find(host, own, "wrapix-notify", "../notify/wrapix-notify");
-	host->tools.notifyd = find(host, own, "wrapix-notifyd", "../notify/daemon/wrapix-notifyd");
-	host->tools.relay = find(host, own, "wrapix-relay", "../wrapix-relay");
+	host->tools.relay = host_find_own(host, "wrapix-relay", "../wrapix-relay");
+	host->tools.notify = host_find_own(host, "wrapix-notify", "../notify/wrapix-notify");
+	host->tools.notifyd = host_find_own(host, "wrapix-notifyd",
+					    "../notify/daemon/wrapix-notifyd");
 }

@@ -9,6 +9,9 @@
 struct path_fact *host_add_fact(struct host *host, struct path_facts *facts, const char *path,
 				enum path_kind kind, const char *target);
 enum path_kind path_kind_of(const struct stat *st);
+/* A program of wrapix's own: beside this one, in the build's tree (relative to this one), or installed;
+ * NULL when it is nowhere. */
+char *host_find_own(struct host *host, const char *name, const char *in_build);
 /* wrapix's own programs for messages to the user. */
 void host_probe_notify(struct host *host);
 /* The unpacked image that spec->image names. */

@@ -357,3 +357,10 @@ const char *workspace_mode_name(enum workspace_mode mode)
 {
 	return word(workspaces, mode);
 }
+
+const char *spec_image(const struct spec *spec)
+{
+	if (spec->image || spec->engine != ENGINE_PODMAN)
+		return spec->image;
+	return spec->profile ? spec->profile : "base";
+}

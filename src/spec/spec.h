@@ -193,6 +193,10 @@ int spec_set(struct spec *spec, const char *key, const char *value, enum layer l
  * directly counts as a flag's. */
 bool spec_layer(const struct spec *spec, const char *key, enum layer *ret_layer);
 
+/* The image to run from, which the podman engine cannot do without: by default that of the profile.
+ * NULL: none. */
+const char *spec_image(const struct spec *spec);
+
 /* "4G", "512M", "1048576", "1GiB"; powers of 1024. */
 int parse_size(const char *text, uint64_t *ret_bytes, struct err *err);
 

@@ -67,6 +67,8 @@ struct seccomp_program {
 
 extern const struct seccomp_program seccomp_default;
 extern const struct seccomp_program seccomp_nested;
+/* The lists by names alone, for a container runtime (tools/seccomp-json.c). */
+extern const char seccomp_json_default[], seccomp_json_nested[];
 extern const struct seccomp_program seccomp_notify_net;
 extern const struct seccomp_program seccomp_notify_files;
 extern const struct seccomp_program seccomp_notify_reads;

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wrapix-init: PID 1 of a podman sandbox, a static program that an image need not have.
+ *
+ * podman has made the namespaces, the mounts and the coarse filter. This does what podman cannot: the
+ * environment comes from a file that is gone before the command starts, our files get into the private
+ * places, Landlock and the exact filter are laid on; then it reaps, delivers the supervisor's signals and
+ * reports how the command ended. It ends when the supervisor does, and the kernel ends the rest.
+ *
+ *	wrapix-init [--nested] -- COMMAND...
+ *
+ * Everything it reads was written by the supervisor; what stands in a kept home was not, and no name is
+ * followed or replaced there.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/podman/stage.h"
+#include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
+
+#define STAGE "/opt/wrapix/init"
+#define MAX_FILE (16u << 20)
+
+static int to = -1, from = -1;
+
+static void send_message(enum stage_type type, int value, const struct err *err)
+{
+	struct stage_message message = { .type = type, .value = value };
+
+	if (err)
+		message.err = *err;
+	while (write(from, &message, sizeof(message)) < 0 && errno == EINTR)
+		; /* without a reader the other FIFO ends too, and so do we */
+}
+
+_Noreturn static void fail(const struct err *err)
+{
+	send_message(STAGE_FAILED, 0, err);
+	_exit(EXIT_WRAPIX);
+}
+
+/* --- what the supervisor left for us --- */
+
+static int read_staged(const char *name, char **ret, size_t *ret_len, struct err *err)
+{
+	_cleanup_close_ int dir = open(STAGE, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	size_t len = 0;
+	char *data;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > MAX_FILE)
+		return err_errno(err, errno, "reading '" STAGE "/%s'", name);
+	data = calloc(1, (size_t)st.st_size + 1);
+	while (data && len < (size_t)st.st_size) {
+		ssize_t n = read(fd, data + len, (size_t)st.st_size - len);
+
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	if (!data || len != (size_t)st.st_size)
+		return err_set(err, EIO, "reading '" STAGE "/%s': it is cut short", name);
+	*ret = data;
+	*ret_len = len;
+	return 0;
+}
+
+/* The directories where the image has its programs come after ours. */
+static void set_path(const char *ours, const char *images)
+{
+	char *both = NULL;
+
+	if (!images || asprintf(&both, "%s:%s", ours, images) < 0)
+		both = NULL;
+	setenv("PATH", both ? both : ours, 1);
+	free(both);
+}
+
+/* Ours over the image's; what podman adds of its own says nothing true about the session. */
+static int take_environment(struct err *err)
+{
+	char *images = getenv("PATH") ? strdup(getenv("PATH")) : NULL;
+	char *data;
+	size_t len;
+	int r = read_staged("env", &data, &len, err);
+
+	if (r < 0)
+		return r;
+	unsetenv("HOSTNAME");
+	unsetenv("HOME");
+	for (char *p = data; p < data + len; p += strlen(p) + 1) {
+		char *equals = strchr(p, '=');
+
+		if (!equals)
+			continue;
+		*equals = '\0';
+		if (!strcmp(p, "PATH"))
+			set_path(equals + 1, images);
+		else
+			setenv(p, equals + 1, 1);
+		*equals = '=';
+	}
+	explicit_bzero(data, len);
+	free(data);
+	free(images);
+	return 0;
+}
+
+static int copy_file(int dir, const char *name, int dest, mode_t mode)
+{
+	_cleanup_close_ int in = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int out = openat(
+		dest, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	char bytes[16384];
+	ssize_t n;
+
+	if (out < 0)
+		return errno == EEXIST ? 0 : -errno; /* what is there stays */
+	while ((n = read(in, bytes, sizeof(bytes))) > 0)
+		if (write(out, bytes, (size_t)n) != n)
+			return -EIO;
+	return n < 0 ? -errno : 0;
+}
+
+static int copy_link(int dir, const char *name, int dest)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	return symlinkat(target, dest, name) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int copy_tree(int dir, int dest);
+
+static int copy_one(int dir, const char *name, int dest)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int sub = -1, sub_dest = -1;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (S_ISLNK(st.st_mode))
+		return copy_link(dir, name, dest);
+	if (!S_ISDIR(st.st_mode))
+		return copy_file(dir, name, dest, st.st_mode & 0777);
+	if (mkdirat(dest, name, st.st_mode & 01777) < 0 && errno != EEXIST)
+		return -errno;
+	sub = openat(dir, name, flags);
+	sub_dest = openat(dest, name, flags);
+	return sub < 0 || sub_dest < 0 ? -errno : copy_tree(sub, sub_dest);
+}
+
+static int copy_tree(int dir, int dest)
+{
+	DIR *list = fdopendir(dup(dir));
+	int r = list ? 0 : -errno;
+
+	for (struct dirent *entry; r == 0 && (entry = readdir(list));)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			r = copy_one(dir, entry->d_name, dest);
+	if (list)
+		closedir(list);
+	return r;
+}
+
+static int make_tree(struct err *err)
+{
+	_cleanup_close_ int dir = open(STAGE "/tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 || root < 0 ? -errno : copy_tree(dir, root);
+
+	return r < 0 ? err_errno(err, -r, "making the sandbox's own files") : 0;
+}
+
+/* --- the command --- */
+
+static int enter_landlock(struct err *err)
+{
+	struct landlock_rule *rules;
+	size_t len = 0, n = 0;
+	char *data = NULL;
+	int r = read_staged("rules", &data, &len, err);
+
+	rules = calloc(len + 1, sizeof(*rules)); /* each takes more than one byte */
+	if (!rules)
+		return err_errno(err, ENOMEM, "rules for Landlock");
+	for (char *p = data; r == 0 && p < data + len; p += strlen(p) + 1) {
+		const char *class = strchr(STAGE_CLASSES, *p);
+
+		if (!class || !*p)
+			return err_set(err, EINVAL, "the rules for Landlock cannot be read");
+		rules[n++] = (struct landlock_rule){ p + 1,
+						     (enum landlock_class)(class - STAGE_CLASSES) };
+	}
+	return r == 0 ? landlock_restrict(landlock_abi(), rules, n, err) : r;
+}
+
+_Noreturn static void run_command(char **argv, bool nested, int status)
+{
+	struct err err = { 0 };
+	sigset_t none;
+	int r;
+
+	setpgid(0, 0);
+	if (isatty(0))
+		tcsetpgrp(0, getpid()); /* SIGTTOU is blocked */
+	r = enter_landlock(&err);
+	if (r == 0)
+		r = seccomp_load(nested ? SECCOMP_NESTED : 0, NULL, &err);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (r == 0) {
+		execvp(argv[0], argv);
+		err_errno(&err, errno, "executing '%s'", argv[0]);
+		err.exit = err.code == ENOENT || err.code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;
+	}
+	if (write(status, &err, sizeof(err)) < 0)
+		_exit(EXIT_WRAPIX);
+	_exit(err.exit);
+}
+
+/* The pipe closes with the exec, or brings the reason why there was none. */
+static void await_exec(int status)
+{
+	struct err err;
+	ssize_t n;
+
+	do {
+		n = read(status, &err, sizeof(err));
+	} while (n < 0 && errno == EINTR);
+	close(status);
+	if (n == sizeof(err))
+		fail(&err);
+	send_message(STAGE_STARTED, 0, NULL);
+}
+
+static pid_t start_command(char **argv, bool nested)
+{
+	struct err err;
+	int status[2];
+	pid_t pid;
+
+	if (pipe2(status, O_CLOEXEC) < 0)
+		fail((err_errno(&err, errno, "pipe"), &err));
+	pid = fork();
+	if (pid < 0)
+		fail((err_errno(&err, errno, "fork"), &err));
+	if (pid == 0)
+		run_command(argv, nested, status[1]);
+	close(status[1]);
+	await_exec(status[0]);
+	return pid;
+}
+
+/* --- PID 1 --- */
+
+/* Keyboard signals are for the whole foreground group, the others for the command alone. */
+static void deliver(pid_t command, int signal_no)
+{
+	bool group = signal_no == SIGINT || signal_no == SIGQUIT || signal_no == SIGCONT ||
+		     signal_no == SIGSTOP;
+
+	kill(group ? -command : command, signal_no);
+}
+
+static void reap(pid_t command)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != command)
+			continue;
+		if (WIFSTOPPED(status)) {
+			send_message(STAGE_STOPPED, WSTOPSIG(status), NULL);
+			continue;
+		}
+		send_message(STAGE_EXITED, status, NULL);
+		_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	}
+}
+
+/* Waits for a message; without the supervisor there is nothing left to do. */
+static void receive(struct stage_message *ret)
+{
+	struct pollfd fd = { .fd = to, .events = POLLIN };
+
+	for (;;) {
+		ssize_t n = read(to, ret, sizeof(*ret));
+
+		if (n == sizeof(*ret))
+			return;
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			_exit(EXIT_WRAPIX);
+		poll(&fd, 1, -1);
+	}
+}
+
+_Noreturn static void reap_and_forward(pid_t command, int signals)
+{
+	struct pollfd fds[] = {
+		{ .fd = to, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
+	};
+
+	for (;;) {
+		struct signalfd_siginfo info;
+		struct stage_message message;
+
+		poll(fds, ARRAY_LEN(fds), -1);
+		while (read(signals, &info, sizeof(info)) == sizeof(info))
+			; /* children that ended; what else is sent to us from inside is not ours */
+		reap(command);
+		if (!fds[0].revents)
+			continue;
+		receive(&message);
+		if (message.type == STAGE_SIGNAL)
+			deliver(command, message.value);
+	}
+}
+
+static void prepare(void)
+{
+	struct stage_message message;
+	struct err err;
+
+	to = open(STAGE "/to", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	from = open(STAGE "/from", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (to < 0 || from < 0) {
+		fputs("wrapix-init: the supervisor is gone\n", stderr);
+		_exit(EXIT_WRAPIX);
+	}
+	umask(0);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		fail((err_errno(&err, errno, "PR_SET_DUMPABLE"), &err));
+	if (take_environment(&err) < 0 || make_tree(&err) < 0)
+		fail(&err);
+	umask(022);
+	send_message(STAGE_HELLO, 0, NULL);
+	do {
+		receive(&message);
+	} while (message.type != STAGE_GO); /* a signal before the start is for nobody yet */
+}
+
+int main(int argc, char **argv)
+{
+	bool nested = argc > 1 && !strcmp(argv[1], "--nested");
+	struct err err;
+	sigset_t all;
+	pid_t command;
+	int signals;
+
+	argv += MIN(argc, 1 + nested);
+	if (getpid() != 1 || !argv[0] || strcmp(*argv++, "--") || !argv[0]) {
+		fputs("wrapix-init: this is PID 1 of a sandbox; 'wrapix run --engine podman' "
+		      "starts it\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prepare();
+	command = start_command(argv, nested);
+	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0 || seccomp_load(0, NULL, &err) < 0)
+		fail(signals < 0 ? (err_errno(&err, errno, "signalfd"), &err) : &err);
+	close_range(0, 2, 0);
+	reap_and_forward(command, signals);
+}

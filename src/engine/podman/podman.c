@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The podman engine: makes the session's directory, starts 'podman run' as a child in a session of its own,
+ * and stays. podman makes the container through conmon, which outlives the client; PID 1 in it is ours and
+ * ends when we do, however that happens, and conmon then removes the container.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "engine/native/keys.h"
+#include "engine/podman/container.h"
+#include "os/fs.h"
+#include "os/proc.h"
+#include "os/tty.h"
+
+/* The plan without the sources that need not be there and are not: podman knows no such thing. */
+static void leave_out_absent(struct container *c, const struct plan *plan, struct plan *ret)
+{
+	*ret = *plan;
+	ret->ops = NULL;
+	ret->n_ops = 0;
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+		const char *src = op->src;
+		struct op *copy;
+
+		if (op->kind == OP_BIND && (op->flags & OPF_SESSION))
+			src = path_join(&c->arena, src, c->id);
+		if (op->kind == OP_BIND && (op->flags & OPF_OPTIONAL) && access(src, F_OK) < 0)
+			continue;
+		copy = arena_grow(&c->arena, &ret->ops, &ret->n_ops, sizeof(*copy));
+		*copy = *op;
+	}
+}
+
+/* The plan judged this very path; a link that stands there now was not judged. */
+static int check_sources(const struct plan *plan, struct err *err)
+{
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+		_cleanup_close_ int fd = -1;
+
+		if (!(op->flags & OPF_CHECK) || (op->flags & OPF_MAKE))
+			continue;
+		fd = os_openat2(AT_FDCWD, op->src, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+		if (fd < 0)
+			return err_errno(err, -fd, "mounting '%s' on '%s'", op->src, op->dest);
+	}
+	return 0;
+}
+
+/* podman's side of the terminal; ours is the master. */
+static int open_pty(struct container *c, int *ret_slave, struct err *err)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	char name[64];
+
+	*ret_slave = -1;
+	c->sandbox.pty_master = master;
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0 ||
+	    ptsname_r(master, name, sizeof(name)) != 0)
+		return err_errno(err, errno, "making a terminal");
+	*ret_slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (*ret_slave < 0)
+		return err_errno(err, errno, "opening '%s'", name);
+	tty_copy_settings(0, *ret_slave, true);
+	return 0;
+}
+
+/* In a session of its own: what the user's terminal sends is for us, and we pass it on. */
+_Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent || setsid() < 0)
+		_exit(EXIT_WRAPIX);
+	if (slave >= 0 &&
+	    (ioctl(slave, TIOCSCTTY, 0) < 0 || dup2(slave, 0) < 0 || dup2(slave, 1) < 0))
+		_exit(EXIT_WRAPIX);
+	if (slave >= 0 && isatty(2))
+		dup2(slave, 2);
+	os_reset_signals();
+	os_close_all_but(3, NULL, 0);
+	execv(argv[0], argv);
+	_exit(EXIT_WRAPIX);
+}
+
+static int start_client(struct container *c, struct err *err)
+{
+	struct strv argv = { 0 };
+	pid_t parent = getpid();
+	int slave = -1, r = 0;
+
+	podman_argv(&c->arena, c->sandbox.plan, c->stage, c->id, &argv);
+	if (podman_has_tty(c->sandbox.plan))
+		r = open_pty(c, &slave, err);
+	if (r < 0)
+		return r;
+	c->sandbox.pid = fork();
+	if (c->sandbox.pid == 0)
+		client_main(argv.v, slave, parent);
+	if (slave >= 0)
+		close(slave);
+	if (c->sandbox.pid < 0)
+		return err_errno(err, errno, "fork");
+	c->sandbox.pidfd = os_pidfd_open(c->sandbox.pid);
+	return c->sandbox.pidfd < 0 ? err_errno(err, -c->sandbox.pidfd, "pidfd_open") : 0;
+}
+
+static void clean(struct container *c)
+{
+	int fds[] = { c->sandbox.pidfd, c->sandbox.pty_master, c->sandbox.agent };
+
+	if (c->sandbox.pid > 0) {
+		kill(c->sandbox.pid, SIGKILL);
+		while (waitpid(c->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	keyring_release(&c->sandbox.keys);
+	stage_remove(c);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	arena_release(&c->arena);
+}
+
+int podman_run(const struct plan *plan, const struct engine_session *session,
+	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
+{
+	struct container c = {
+		.sandbox = { .hooks = hooks, .pidfd = -1, .pty_master = -1, .agent = -1 },
+		.id = session->id,
+		.lock = -1,
+		.to = -1,
+		.from = -1,
+	};
+	struct plan present;
+	sigset_t signals, old;
+	int r;
+
+	c.stage = path_join(&c.arena, plan->podman.base, session->id);
+	leave_out_absent(&c, plan, &present);
+	c.sandbox.plan = &present;
+	supervised_signals(&signals);
+	stage_sweep(plan);
+	r = check_sources(&present, err);
+	if (r == 0)
+		r = image_load(plan, err);
+	sigprocmask(SIG_BLOCK, &signals, &old);
+	if (r == 0)
+		r = stage_make(&c, err);
+	if (r == 0)
+		r = keys_load(&c.sandbox, err);
+	if (r == 0)
+		r = start_client(&c, err);
+	if (r == 0)
+		r = container_supervise(&c, ret_status, err);
+	clean(&c);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return r;
+}

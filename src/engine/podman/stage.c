@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The session's directory: everything that podman and wrapix-init read. It is the user's alone (0700) and
+ * lies where the runtime directory is, in memory on most systems; it is gone when the session ends, or
+ * when the next one starts.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "engine/podman/container.h"
+#include "os/fs.h"
+#include "os/linux/seccomp.h"
+#include "os/proc.h"
+
+static int write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	int r = fd < 0 ? -errno : os_write_all(fd, data, len);
+
+	if (r == 0 && fchmod(fd, mode) < 0)
+		r = -errno;
+	return r < 0 ? err_errno(err, -r, "writing '%s'", path) : 0;
+}
+
+static int make_dir(const char *path, unsigned mode, struct err *err)
+{
+	if (os_mkdirs(path, 0755, err) < 0)
+		return -err->code;
+	return mode && chmod(path, mode) < 0 ? err_errno(err, errno, "making '%s'", path) : 0;
+}
+
+/* A socket address is short, and the path may be long: the name is bound in its directory. */
+static int make_socket(struct container *c, const char *path, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	_cleanup_close_ int dir = open(path_parent(&c->arena, path),
+				       O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir,
+		 path_name(path));
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, 0600) < 0 || listen(fd, 64) < 0) {
+		if (fd >= 0)
+			close(fd);
+		return err_errno(err, errno, "making the socket '%s'", path);
+	}
+	c->sandbox.agent = fd;
+	return 0;
+}
+
+static int stage_op(struct container *c, const struct op *op, struct err *err)
+{
+	char *path = podman_staged(&c->arena, c->sandbox.plan, op, c->stage);
+
+	if (!path)
+		return 0;
+	if (os_mkdirs(path_parent(&c->arena, path), 0755, err) < 0)
+		return -err->code;
+	switch (op->kind) {
+	case OP_DIR:
+		return make_dir(path, op->mode, err);
+	case OP_LINK:
+		return symlink(op->src, path) < 0 ? err_errno(err, errno, "linking '%s'", path) : 0;
+	case OP_SOCKET:
+		return make_socket(c, path, err);
+	case OP_BIND: /* what podman mounts on */
+		return op->flags & OPF_DIR ? make_dir(path, 0, err)
+					   : write_file(path, "", 0, 0644, err);
+	default:
+		return write_file(path, op->src, strlen(op->src), op->mode, err);
+	}
+}
+
+/* A mount in a tree of the user's needs a place that is there: podman would make one, and leave it. */
+static int check_point(struct container *c, const struct op *op, struct err *err)
+{
+	const struct plan *plan = c->sandbox.plan;
+	const struct op *around = NULL;
+	char *path;
+
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *other = &plan->ops[i];
+
+		if (other != op && (other->kind == OP_BIND || other->kind == OP_SCRATCH) &&
+		    strcmp(op->dest, other->dest) && path_is_below(op->dest, other->dest) &&
+		    (!around || strlen(other->dest) > strlen(around->dest)))
+			around = other;
+	}
+	if (!around || around->kind != OP_BIND || podman_stage(plan, op) == STAGE_DIR)
+		return 0;
+	path = path_join(&c->arena, around->src, path_below(op->dest, around->dest));
+	if (around->flags & OPF_MAKE)
+		return op->flags & OPF_DIR ? os_mkdirs(path, 0755, err) : 0;
+	if (access(path, F_OK) == 0)
+		return 0;
+	err_set(err, ENOENT, "mounting on '%s': there is no '%s'", op->dest, path);
+	return err_hint(err, "make it, or mount somewhere else");
+}
+
+static int stage_ops(struct container *c, struct err *err)
+{
+	const struct plan *plan = c->sandbox.plan;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+
+		if (op->kind == OP_BIND && (op->flags & OPF_MAKE))
+			r = os_mkdirs(op->src, 0700, err);
+		if (r == 0 && op->kind == OP_BIND)
+			r = check_point(c, op, err);
+		if (r == 0)
+			r = stage_op(c, op, err);
+	}
+	return r;
+}
+
+static int write_env(struct container *c, const char *dir, struct err *err)
+{
+	const struct strv *env = &c->sandbox.plan->env;
+	_cleanup_str_ struct str out = { 0 };
+	int r;
+
+	for (size_t i = 0; i < env->len; i++)
+		str_addn(&out, env->v[i], strlen(env->v[i]) + 1);
+	r = write_file(path_join(&c->arena, dir, "env"), out.s ? out.s : "", out.len, 0600, err);
+	if (out.s)
+		explicit_bzero(out.s, out.len);
+	return r;
+}
+
+static int write_rules(struct container *c, const char *dir, struct err *err)
+{
+	const struct plan *plan = c->sandbox.plan;
+	_cleanup_str_ struct str out = { 0 };
+
+	for (size_t i = 0; i < plan->n_rules; i++) {
+		str_addn(&out, &STAGE_CLASSES[plan->rules[i].class], 1);
+		str_addn(&out, plan->rules[i].path, strlen(plan->rules[i].path) + 1);
+	}
+	return write_file(path_join(&c->arena, dir, "rules"), out.s ? out.s : "", out.len, 0644,
+			  err);
+}
+
+/* Ours are open before podman starts: wrapix-init finds both, or knows that we are gone. */
+static int make_fifos(struct container *c, const char *dir, struct err *err)
+{
+	char *to = path_join(&c->arena, dir, "to"), *from = path_join(&c->arena, dir, "from");
+
+	if (mkfifo(to, 0600) < 0 || mkfifo(from, 0600) < 0)
+		return err_errno(err, errno, "making FIFOs in '%s'", dir);
+	c->to = open(to, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	c->from = open(from, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	return c->to < 0 || c->from < 0 ? err_errno(err, errno, "opening FIFOs") : 0;
+}
+
+static int lock_stage(struct container *c, struct err *err)
+{
+	c->lock = open(path_join(&c->arena, c->stage, "lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (c->lock < 0 || flock(c->lock, LOCK_EX | LOCK_NB) < 0)
+		return err_errno(err, errno, "locking '%s'", c->stage);
+	return 0;
+}
+
+int stage_make(struct container *c, struct err *err)
+{
+	const struct plan *plan = c->sandbox.plan;
+	const char *json = plan->nested ? seccomp_json_nested : seccomp_json_default;
+	char *init = path_join(&c->arena, c->stage, "init");
+	int r = os_mkdirs(plan->podman.base, 0700, err);
+
+	if (r == 0 && mkdir(c->stage, 0700) < 0)
+		r = err_errno(err, errno, "making '%s'", c->stage);
+	if (r == 0)
+		r = lock_stage(c, err);
+	if (r == 0)
+		r = os_mkdirs(path_join(&c->arena, init, "tree"), 0755, err);
+	if (r == 0)
+		r = make_fifos(c, init, err);
+	if (r == 0)
+		r = write_env(c, init, err);
+	if (r == 0)
+		r = write_rules(c, init, err);
+	if (r == 0)
+		r = write_file(path_join(&c->arena, c->stage, "seccomp.json"), json, strlen(json),
+			       0600, err);
+	return r == 0 ? stage_ops(c, err) : r;
+}
+
+void stage_close(const struct container *c)
+{
+	static const char *const names[] = { "init/env", "init/to", "init/from" };
+	_cleanup_close_ int dir = open(c->stage, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		unlinkat(dir, names[i], 0); /* one that stays goes with the rest */
+}
+
+void stage_remove(struct container *c)
+{
+	int fds[] = { c->to, c->from, c->lock };
+
+	(void)os_remove_tree(AT_FDCWD, c->stage); /* the next session sweeps */
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* Its supervisor is gone: wrapix-init has ended with it, unless it was stopped. */
+static void sweep_one(const struct plan *plan, int base, const char *id)
+{
+	struct arena arena = { 0 };
+	char *argv[] = { plan->podman.program,
+			 (char *)"rm",
+			 (char *)"--force",
+			 (char *)"--ignore",
+			 (char *)"--time=0",
+			 NULL,
+			 NULL };
+	_cleanup_free_ char *says = NULL;
+	_cleanup_close_ int lock = openat(base, arena_printf(&arena, "%s/lock", id),
+					  O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	argv[5] = arena_printf(&arena, "wrapix-%s", id);
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
+	    os_capture_all(argv, 30, 65536, &says) == 0)
+		(void)os_remove_tree(base, id);
+	arena_release(&arena);
+}
+
+void stage_sweep(const struct plan *plan)
+{
+	DIR *dir = opendir(plan->podman.base);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			sweep_one(plan, dirfd(dir), entry->d_name);
+	if (dir)
+		closedir(dir);
+}

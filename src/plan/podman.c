@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan for podman: the image has the programs, podman makes the namespaces, and the rest is the same
+ * plan. What podman here cannot do, or not as well, is refused or said.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "os/linux/landlock.h"
+#include "plan/plan.h"
+
+#define VERSION(major, minor) ((major)*10000u + (minor)*100u)
+
+static int no_podman(const struct host *host, struct err *err)
+{
+	err_set(err, ENOENT, "podman is not installed%s",
+		host->podman.docker ? ", and docker, which is, has a daemon that is root" : "");
+	return err_hint(err, "install the package 'podman', or leave --engine away");
+}
+
+static int check_podman(const struct host *host, struct err *err)
+{
+	const struct podman_facts *podman = &host->podman;
+
+	if (!podman->program)
+		return no_podman(host, err);
+	if (host->uid == 0) {
+		err_set(err, EPERM, "the podman engine is for podman without root");
+		return err_hint(err, "run wrapix as an ordinary user");
+	}
+	if (podman->version < VERSION(4, 4)) {
+		err_set(err, ENOTSUP, "podman 4.4 or newer is needed, and '%s' %s", podman->program,
+			podman->version ? "is older" : "does not say its version");
+		return err_hint(err, "the native engine needs none: leave --engine away");
+	}
+	if (!podman->subids || !podman->newuidmap) {
+		err_set(err, EPERM, "podman needs %s",
+			podman->subids ? "newuidmap, which is not installed"
+				       : "a range of subordinate ids for you");
+		return podman->subids ? err_hint(err, "install the package 'uidmap'")
+				      : err_hint(err,
+						 "sudo usermod --add-subuids 100000-165535 "
+						 "--add-subgids 100000-165535 %s",
+						 host->user);
+	}
+	if (!podman->init)
+		return err_set(err, ENOENT, "wrapix-init is not installed beside wrapix");
+	return 0;
+}
+
+/* What is done by the native engine's supervisor alone. */
+static int check_wishes(const struct plan *plan, const struct spec *spec, const struct host *host,
+			struct err *err)
+{
+	const struct {
+		bool wanted;
+		const char *what;
+	} wishes[] = {
+		{ spec->workspace == WORKSPACE_COW, "a copy-on-write workspace" },
+		{ plan->net == NET_FILTERED, "a filtered network" },
+		{ spec->publish_auto, "--publish auto" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
+		if (wishes[i].wanted) {
+			err_set(err, ENOTSUP, "the podman engine does not have %s", wishes[i].what);
+			return err_hint(err, "it is the native engine's: leave --engine away");
+		}
+	if (host->inside)
+		return err_set(err, ENOTSUP, "a sandbox of wrapix has no podman inside");
+	return 0;
+}
+
+int plan_podman(struct plan *plan, const struct spec *spec, const struct host *host,
+		struct err *err)
+{
+	struct arena *a = &plan->arena;
+	const char *name = spec_image(spec);
+	int r = check_podman(host, err);
+
+	if (r == 0)
+		r = check_wishes(plan, spec, host, err);
+	if (r == 0 && !host->image_root) {
+		err_set(err, ENOENT, "there is no image '%s'", name);
+		r = err_hint(err, "'wrapix image build %s' makes one", name);
+	}
+	if (r < 0)
+		return r;
+	plan->podman = (struct plan_podman){
+		.program = arena_strdup(a, host->podman.program),
+		.base = arena_printf(a, "%s/wrapix/podman",
+				     host->runtime_dir ? host->runtime_dir : host->state_home),
+		.version = host->podman.version,
+		.name = arena_strdup(a, name),
+		.image = arena_printf(a, "localhost/wrapix-%s:%.12s", name,
+				      path_name(host->image_root)),
+		.loader = arena_strdup(a, host->podman.loader),
+		.user = arena_strdup(a, host->user),
+		.shell = arena_strdup(a, host->tools.shell),
+		.selinux = host->podman.selinux,
+	};
+	plan_places(plan, spec, host);
+	plan_add(plan, OP_BIND, INIT_INSIDE, host->podman.init, OPF_RO);
+	if (plan->nested)
+		strv_add(a, &plan->weaker,
+			 "--allow-nested: file rules stand on the mounts alone, and /proc is not "
+			 "masked");
+	if (plan->podman.selinux)
+		strv_add(a, &plan->weaker,
+			 "SELinux enforces: what is mounted gets the label of containers, and "
+			 "keeps it");
+	if (spec->limits.disk)
+		strv_add(a, &plan->weaker,
+			 "--disk: each private place (home, /tmp, ...) may be as large by itself");
+	return 0;
+}
+
+/* pasta as podman starts it has no port open in either direction and no way to the host's loopback;
+ * since 5.3 podman gives the host's other addresses a name, which is taken back. */
+static void name_network(struct plan *plan)
+{
+	_cleanup_str_ struct str word = { 0 };
+
+	str_add(&word, "pasta");
+	for (size_t i = 0; i < plan->n_ports; i++)
+		if (plan->ports[i].into)
+			str_addf(&word, "%c-T,%u", strchr(word.s, ':') ? ',' : ':',
+				 plan->ports[i].host);
+	if (plan->podman.version >= VERSION(5, 3))
+		str_addf(&word, "%c--map-guest-addr,none", strchr(word.s, ':') ? ',' : ':');
+	plan->podman.network = arena_strdup(&plan->arena, word.s);
+}
+
+int plan_podman_network(struct plan *plan, const struct spec *spec, const struct host *host,
+			struct err *err)
+{
+	int r = plan_ports(plan, spec, err);
+
+	if (r < 0)
+		return r;
+	if (plan->net == NET_NONE && plan->n_ports)
+		return err_usage(err, "with podman, ports need --network open");
+	plan->eager_net = true;
+	if (plan->net == NET_OPEN)
+		name_network(plan);
+	else
+		plan->podman.network = arena_strdup(&plan->arena, net_mode_name(plan->net));
+	return plan->net == NET_HOST ? plan_host_network(plan, host, err) : 0;
+}
+
+/* Rootless podman holds limits where cgroups v2 were delegated to the user. */
+void plan_podman_limits(struct plan *plan)
+{
+	const struct cgroup_facts *cgroup = &plan->cgroup;
+	static const char *const names[] = { "memory", "processes", "processors" };
+
+	if (cgroup->layout == CGROUP_LAYOUT_V2)
+		plan->podman.held = cgroup->systemd | cgroup->v2;
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
+		if ((plan->limits.asked & ~plan->podman.held) & LIMIT_BIT(limit))
+			strv_addf(&plan->arena, &plan->weaker,
+				  "limits: podman cannot limit %s here, where cgroups "
+				  "v2 are not delegated to you",
+				  names[limit]);
+}

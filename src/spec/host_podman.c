@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the podman engine needs here. Asking podman itself costs a tenth of a start, so that its
+ * version is remembered for as long as its file is the same one.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "os/fs.h"
+#include "os/proc.h"
+#include "spec/host_priv.h"
+
+/* "podman version 5.4.2" as 50402; 0: something else */
+static unsigned parse_version(const char *text)
+{
+	unsigned major, minor, patch = 0;
+
+	if (sscanf(text, "podman version %2u.%2u.%2u", &major, &minor, &patch) < 2)
+		return 0;
+	return major * 10000 + minor * 100 + patch;
+}
+
+/* Which file it is, in a line. */
+static char *identify(struct arena *arena, const char *program)
+{
+	struct stat st;
+
+	if (stat(program, &st) < 0)
+		return NULL;
+	return arena_printf(arena, "%s %llu %llu %lld.%09ld", program,
+			    (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+			    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+static unsigned ask_version(struct host *host, const char *cache)
+{
+	struct podman_facts *podman = &host->podman;
+	char *argv[] = { podman->program, (char *)"--version", NULL };
+	char *file = identify(&host->arena, podman->program);
+	_cleanup_free_ char *known = NULL, *says = NULL;
+	_cleanup_close_ int dir = -1;
+	char *path = path_join(&host->arena, cache, "wrapix"), *line;
+	size_t len = file ? strlen(file) : 0;
+	struct err ignored; /* the next start asks again */
+	unsigned version;
+
+	if (os_read_file_at(AT_FDCWD, path_join(&host->arena, path, "podman"), 8192, &known,
+			    NULL) == 0 &&
+	    len && !strncmp(known, file, len) && known[len] == '\n')
+		return parse_version(known + len + 1);
+	if (os_capture(argv, "/", 4096, &says) != 0 || !says)
+		return 0;
+	version = parse_version(says);
+	line = arena_printf(&host->arena, "%s\n%s", file ? file : "", says);
+	if (version && len && os_mkdirs(path, 0700, &ignored) == 0)
+		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0)
+		(void)os_write_file_atomic(dir, "podman", line, strlen(line), 0600, &ignored);
+	return version;
+}
+
+/* "name:first:count" or "uid:first:count" */
+static bool has_range(const char *text, const char *name, unsigned uid)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", uid);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		size_t len;
+
+		line += *line == '\n';
+		len = strcspn(line, ":");
+		if ((len == strlen(name) && !strncmp(line, name, len)) ||
+		    (len == strlen(number) && !strncmp(line, number, len)))
+			return true;
+	}
+	return false;
+}
+
+bool host_has_subids(const struct host *host, const char *file)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return os_read_file_at(AT_FDCWD, file, 1 << 20, &text, NULL) == 0 &&
+	       has_range(text, host->user, host->uid);
+}
+
+/* They may be kept by a directory service instead, which newuidmap then asks. */
+static bool subids_elsewhere(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return os_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", 1 << 16, &text, NULL) == 0 &&
+	       (str_starts(text, "subid:") || strstr(text, "\nsubid:"));
+}
+
+static bool selinux_enforces(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return os_read_file_at(AT_FDCWD, "/sys/fs/selinux/enforce", 16, &text, NULL) == 0 &&
+	       text[0] == '1';
+}
+
+void host_probe_podman(char **environment, struct host *host)
+{
+	struct podman_facts *podman = &host->podman;
+	const char *path = host_raw_env(environment, "PATH");
+	const char *cache = host_raw_env(environment, "XDG_CACHE_HOME");
+	const char *except = host->project.dir;
+	struct arena *a = &host->arena;
+
+	path = path ? path : "/usr/bin:/bin";
+	podman->program = os_find_program(a, "podman", path, except);
+	podman->docker = os_find_program(a, "docker", path, except);
+	podman->newuidmap = os_find_program(a, "newuidmap", path, except);
+	podman->krun = os_find_program(a, "krun", path, except);
+	podman->kvm = access("/dev/kvm", R_OK | W_OK) == 0;
+	podman->subids = (host_has_subids(host, "/etc/subuid") &&
+			  host_has_subids(host, "/etc/subgid")) ||
+			 subids_elsewhere();
+	podman->selinux = selinux_enforces();
+	podman->init = host_find_own(host, "wrapix-init", "../engine/wrapix-init");
+	podman->loader = host_find_own(host, "wrapix-image", "wrapix-image");
+	if (podman->program)
+		podman->version = ask_version(host, cache && cache[0] == '/'
+							    ? cache
+							    : path_join(a, host->home, ".cache"));
+}
