@@ -13,6 +13,7 @@
 #include "api/identity.h"
 #include "api/image.h"
 #include "api/messages.h"
+#include "api/repository.h"
 #include "api/workspace.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -154,6 +155,7 @@ struct observer {
 	struct err no_messages; /* why there are none; code 0: there are */
 	struct workspace workspace;
 	struct credentials credentials;
+	struct repository repository;
 };
 
 static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
@@ -290,6 +292,11 @@ static void on_workspace_full(void *ctx, const char *text)
 	event_log_text(&observer->log, "limit", text);
 }
 
+static void on_repository_failed(void *ctx, const char *text)
+{
+	event_log_text(&((struct observer *)ctx)->log, "warning", text);
+}
+
 static void on_loop(void *ctx, struct loop *loop)
 {
 	struct observer *observer = ctx;
@@ -299,6 +306,7 @@ static void on_loop(void *ctx, struct loop *loop)
 	credentials_watch(&observer->credentials, loop);
 	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
 			observer);
+	repository_watch(&observer->repository, loop, on_repository_failed, observer);
 }
 
 /* A line into the log: while the agent has the screen there is no place for it. */
@@ -386,8 +394,17 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	if (r == 0)
 		r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id,
 				    err);
-	if (r < 0)
+	if (r == 0)
+		r = repository_begin(&observer->repository, &plan->plan, &plan->host, observer->id,
+				     &arena, &says, err);
+	for (size_t i = 0; i < says.len; i++)
+		emit(observer, WRAPIX_NOTE, 0, says.v[i]);
+	says = (struct strv){ 0 };
+	if (r < 0) {
+		workspace_end(&observer->workspace, true, &arena, &says);
+		arena_release(&arena);
 		return r;
+	}
 	session.layers = workspace_layers(&observer->workspace);
 	about = describe(observer, &arena);
 	place = (struct fix_place){
@@ -406,6 +423,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	messages_remove(&observer->messages);
 	event_log_close(&observer->log, r < 0 ? -1 : exit_status(*ret_status));
 	session_remove(&observer->session);
+	repository_end(&observer->repository, &arena, &says);
 	workspace_end(&observer->workspace, r < 0, &arena, &says);
 	for (size_t i = 0; i < says.len; i++)
 		emit(observer, WRAPIX_NOTE, 0, says.v[i]);
@@ -423,6 +441,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.session = SESSION_NONE,
 		.messages = MESSAGES_NONE,
 		.workspace = WORKSPACE_NONE,
+		.repository = REPOSITORY_NONE,
 	};
 	struct engine_hooks hooks = {
 		.on_network = on_network,

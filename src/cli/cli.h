@@ -97,6 +97,7 @@ extern const struct command command_review;
 extern const struct command command_apply;
 extern const struct command command_undo;
 extern const struct command command_discard;
+extern const struct command command_git;
 extern const struct command command_doctor;
 extern const struct command command_profile;
 extern const struct command command_image;

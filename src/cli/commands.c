@@ -44,6 +44,7 @@ const struct command *const commands[] = {
 	&command_apply,
 	&command_undo,
 	&command_discard,
+	&command_git,
 	&command_settings,
 	&command_mode,
 	&command_check,

@@ -17,6 +17,12 @@
 #define LAYER_DIR_PROJECT "project"
 #define LAYER_DIR_GIT "git"
 
+/* Private git directories in the state directory, each by its session's id; and where the one of a
+ * project whose .git is a file, and the host's objects, stand inside. */
+#define GIT_PRIVATE_DIR "wrapix/gitdirs"
+#define GIT_DIR_INSIDE "/run/wrapix-git/dir"
+#define GIT_OBJECTS_INSIDE "/run/wrapix-git/real"
+
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
  * of the user's. */
 enum op_kind {
@@ -161,6 +167,8 @@ struct plan {
 
 	char *project;  /* on the host */
 	char *cow_base; /* where the copy-on-write session is kept; NULL: the project is direct */
+	char *git_real, *git_common; /* the git directory and its repository's, which the session has
+				      * a private one of; NULL: it has none */
 	bool move_dirs; /* in that session the supervisor renames directories */
 	char *resume;   /* the session's id, where it is not a new one */
 	uint64_t cow_limit; /* bytes that its changes may take; 0: as many as there are */

@@ -244,6 +244,8 @@ void plan_print(const struct plan *plan, FILE *file)
 	print_line(&out, "project", plan->project);
 	if (plan->cow_base)
 		print_line(&out, "changes", plan->cow_base);
+	if (plan->git_real)
+		print_line(&out, "git", "private");
 	str_addf(&out, "identity  uid %u, gid %u", plan->uid, plan->gid);
 	if (!plan->files)
 		str_addf(&out, ", home %s, host name %s", HOME_INSIDE, plan->hostname);
@@ -449,6 +451,8 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_pair(&out, "project", plan->project);
 	if (plan->cow_base)
 		json_pair(&out, "changes", plan->cow_base);
+	if (plan->git_real)
+		json_pair(&out, "git", "private");
 	json_key(&out, "identity");
 	str_addf(&out, "{\"uid\": %u, \"gid\": %u", plan->uid, plan->gid);
 	if (!plan->files)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "os/linux/landlock.h"
 #include "plan/plan.h"
 
 /* Where the project itself stands inside. */
@@ -73,7 +74,7 @@ static void add_repository(struct plan *plan, const struct host *host)
 
 	plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->top, OPF_RO | TREE);
 	add_writable(plan, host, plan->cwd, project->dir, LAYER_DIR_PROJECT);
-	if (project->git == GIT_PLAIN)
+	if (project->git == GIT_PLAIN && !plan->git_real)
 		add_writable(plan, host, WORKSPACE_INSIDE "/.git",
 			     path_join(&plan->arena, project->top, ".git"), LAYER_DIR_GIT);
 	/* A view is a file system of its own, at which git would stop looking. */
@@ -117,6 +118,53 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 			  plan->cow_base);
 }
 
+/* A git directory of the session's own, with the host's objects to read. */
+static void add_private_git(struct plan *plan, const struct host *host)
+{
+	const struct project_facts *project = &host->project;
+	char *dirs = path_join(&plan->arena, host->state_home, GIT_PRIVATE_DIR);
+	bool plain = project->git == GIT_PLAIN;
+
+	plan_add(plan, OP_BIND, plain ? WORKSPACE_INSIDE "/.git" : GIT_DIR_INSIDE, dirs,
+		 OPF_DIR | OPF_SESSION);
+	if (!plain)
+		plan_add(plan, OP_COVER, WORKSPACE_INSIDE "/.git", "gitdir: " GIT_DIR_INSIDE "\n",
+			 0)
+			->mode = 0444;
+	plan_add(plan, OP_BIND, GIT_OBJECTS_INSIDE "/objects",
+		 path_join(&plan->arena, plan->git_common, "objects"),
+		 OPF_RO | OPF_DIR | OPF_CHECK);
+	plan_add(plan, OP_BIND, GIT_OBJECTS_INSIDE "/lfs/objects",
+		 path_join(&plan->arena, plan->git_common, "lfs/objects"),
+		 OPF_RO | OPF_DIR | OPF_OPTIONAL);
+}
+
+/* Whether there is one, and for what. */
+static int choose_git(struct plan *plan, const struct spec *spec, const struct host *host,
+		      struct err *err)
+{
+	const struct project_facts *project = &host->project;
+
+	if (spec->git != GIT_MODE_PRIVATE || project->git == GIT_NONE || spec->only)
+		return 0;
+	if (spec->workspace == WORKSPACE_COW) {
+		err_usage(err, "a copy-on-write session has a view of the git directory already");
+		return err_hint(err, "--git private belongs to --workspace direct");
+	}
+	if (!landlock_handles_files(host->landlock_abi)) {
+		err_set(err, ENOSYS,
+			"--git private needs Landlock (Linux 5.19), to check what the "
+			"sandbox wrote");
+		return err_hint(err, "--git direct mounts the repository's own .git");
+	}
+	plan->git_real = project->git == GIT_PLAIN ? path_join(&plan->arena, project->top, ".git")
+						   : arena_strdup(&plan->arena, project->gitdir);
+	plan->git_common = project->git == GIT_PLAIN
+				   ? plan->git_real
+				   : arena_strdup(&plan->arena, project->commondir);
+	return 0;
+}
+
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
 		   struct err *err)
 {
@@ -128,11 +176,16 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	plan->project = arena_strdup(&plan->arena, project->dir);
 	plan->cwd = project_inside(plan, spec, host);
 	add_session(plan, spec, host);
+	r = choose_git(plan, spec, host, err);
+	if (r < 0)
+		return r;
 	if (strcmp(plan->cwd, WORKSPACE_INSIDE))
 		add_repository(plan, host);
 	else
 		add_writable(plan, host, WORKSPACE_INSIDE, project->dir, LAYER_DIR_PROJECT);
-	if (project->git == GIT_LINKED && !spec->only)
+	if (plan->git_real)
+		add_private_git(plan, host);
+	else if (project->git == GIT_LINKED && !spec->only)
 		add_linked_git(plan, host);
 	if (project->note && !spec->only)
 		strv_add(&plan->arena, &plan->says, project->note);

@@ -251,6 +251,7 @@ static const struct key keys[] = {
 	{ "notify", IN_CONFIG, config_read_notify },
 	{ "workspace", IN_CONFIG, config_read_word },
 	{ "image", IN_CONFIG, config_read_word },
+	{ "git", IN_CONFIG, config_read_word },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
 	{ "description", IN_PROFILE, config_read_description },

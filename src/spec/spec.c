@@ -16,6 +16,7 @@ static const char *const key_modes[] = { "agent", "file", NULL };
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const waitings[] = { "auto", "on", "off", NULL };
 static const char *const workspaces[] = { "direct", "cow", NULL };
+static const char *const gits[] = { "direct", "private", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 
 /* A parser says what is wrong without key and value; spec_set() puts them before it. */
@@ -238,6 +239,7 @@ static const struct key keys[] = {
 	{ "network", parse_choice, FIELD(net), networks },
 	{ "home", parse_choice, FIELD(home), homes },
 	{ "workspace", parse_choice, FIELD(workspace), workspaces },
+	{ "git", parse_choice, FIELD(git), gits },
 	{ "resume", parse_name, FIELD(resume) },
 	{ "image", parse_name, FIELD(image) },
 	{ "filter-tier", parse_choice, FIELD(filter_tier), tiers },

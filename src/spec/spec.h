@@ -25,6 +25,8 @@ enum filter_tier { FILTER_UNSET, FILTER_QUEUE, FILTER_STATIC, FILTER_PORTS };
 enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
 /* How a deploy key is used: by asking the supervisor, or as a file inside. */
 enum key_mode { KEY_MODE_UNSET, KEY_MODE_AGENT, KEY_MODE_FILE };
+/* Whose git directory stands inside: the host's own, or one made for the session (git/git.h). */
+enum git_mode { GIT_MODE_UNSET, GIT_MODE_DIRECT, GIT_MODE_PRIVATE };
 enum workspace_mode { WORKSPACE_UNSET, WORKSPACE_DIRECT, WORKSPACE_COW };
 
 struct mount_spec {
@@ -119,6 +121,7 @@ struct spec {
 	enum home_mode home;
 	enum workspace_mode workspace;
 	char *image;  /* the name of an image whose programs are used instead of the host's */
+	enum git_mode git;
 	char *resume; /* the id of a copy-on-write session to go on with */
 	struct mount_spec *mounts;
 	size_t n_mounts;

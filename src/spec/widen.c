@@ -197,6 +197,12 @@ static bool workspace_widens(const struct spec *now, const struct spec *want, bo
 	return users && now->workspace == WORKSPACE_COW && want->workspace != WORKSPACE_COW;
 }
 
+/* The user wants the host's git directory left alone. */
+static bool git_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->git == GIT_MODE_PRIVATE && want->git != GIT_MODE_PRIVATE;
+}
+
 static bool nested_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return want->allow_nested && !(users && now->allow_nested);
@@ -271,6 +277,7 @@ static const struct {
 	{ "workspace", workspace_widens },
 	{ "image", image_widens },
 	{ "agentMemory", memory_widens },
+	{ "git", git_widens },
 	{ "only", only_widens },
 	{ "cpus", limits_widen },
 	{ "memory", limits_widen },

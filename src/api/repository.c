@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The private git directory of a run. */
+#include "api/repository.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "os/proc.h"
+
+/* git, but none that the project brings along. */
+static char *find_git(struct arena *arena, const char *project)
+{
+	const char *path = getenv("PATH");
+
+	return os_find_program(arena, "git", path ? path : "/usr/bin:/bin", project);
+}
+
+static void tell_held(const struct git_store *store, const struct git_report *report,
+		      struct arena *arena, struct strv *ret_says)
+{
+	for (size_t i = 0; i < report->n_held && i < 10; i++) {
+		_cleanup_str_ struct str name = { 0 };
+
+		strv_addf(arena, ret_says, "held back in git: %s %s: %s", report->held[i].kind,
+			  str_quote(&name, report->held[i].name), report->held[i].why);
+	}
+	if (report->n_held)
+		strv_addf(arena, ret_says,
+			  "'wrapix git held %s' lists what was not taken over, 'wrapix git accept' "
+			  "and 'wrapix git drop' decide",
+			  store->id);
+}
+
+/* The sandbox is gone: everything goes to the host, and what has nothing left is removed. */
+static void finish(struct git_store *store, struct arena *arena, struct strv *ret_says)
+{
+	struct git_report report = { 0 };
+	struct err err;
+
+	if (git_publish(store, true, &report, &err) < 0) {
+		strv_addf(
+			arena, ret_says,
+			"what the session did in git could not be taken over: %s; it is kept, and "
+			"the next 'wrapix run' or 'wrapix git status' here tries again",
+			err.msg);
+	} else if (report.n_held) {
+		tell_held(store, &report, arena, ret_says);
+		git_disarm(store);
+		git_set_done(store,
+			     &err); /* else it is published once more, which changes nothing */
+	} else {
+		git_remove(store, &err); /* else the next time */
+	}
+	git_report_release(&report);
+}
+
+void repository_repair(const char *state_home, const char *project, struct arena *arena,
+		       struct strv *ret_says)
+{
+	struct git_info *list = NULL;
+	char *program = find_git(arena, project);
+	struct err err;
+	size_t n = 0;
+
+	if (!program || git_list(arena, state_home, project, &list, &n, &err) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+
+		if (list[i].running || list[i].done ||
+		    git_open(&store, state_home, list[i].id, program, &err) < 0 ||
+		    git_lock(&store, &err) < 0)
+			continue;
+		strv_addf(arena, ret_says,
+			  "the session %s was broken off: its git is taken over now", list[i].id);
+		finish(&store, arena, ret_says);
+	}
+}
+
+int repository_begin(struct repository *repository, const struct plan *plan,
+		     const struct host *host, const char *id, struct arena *arena,
+		     struct strv *ret_says, struct err *err)
+{
+	struct git_about about = {
+		.state_home = host->state_home,
+		.id = id,
+		.project = plan->project,
+		.real = plan->git_real,
+		.common = plan->git_common,
+	};
+	int r;
+
+	*repository = (struct repository)REPOSITORY_NONE;
+	if (plan->project)
+		repository_repair(host->state_home, plan->project, arena, ret_says);
+	if (!plan->git_real)
+		return 0;
+	about.program = find_git(arena, plan->project);
+	if (!about.program) {
+		err_set(err, ENOENT, "--git private needs git on this machine");
+		return err_hint(err, "install it, or use --git direct");
+	}
+	r = git_prepare(&repository->store, &about, err);
+	repository->on = r == 0;
+	return r;
+}
+
+void repository_watch(struct repository *repository, struct loop *loop,
+		      void (*on_failure)(void *ctx, const char *text), void *ctx)
+{
+	struct err err;
+
+	if (!repository->on)
+		return;
+	if (!loop)
+		git_watch_stop(&repository->watch);
+	else if (git_watch_start(&repository->watch, loop, &repository->store, on_failure, ctx,
+				 &err) < 0)
+		on_failure(ctx, err.msg); /* it is published at the end, then */
+}
+
+void repository_end(struct repository *repository, struct arena *arena, struct strv *ret_says)
+{
+	if (!repository->on)
+		return;
+	git_watch_stop(&repository->watch);
+	finish(&repository->store, arena, ret_says);
+	git_close(&repository->store);
+	repository->on = false;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The private git directory of a run: made before it, published while it runs and at its end. */
+#pragma once
+
+#include "git/watch.h"
+#include "plan/plan.h"
+
+struct repository {
+	bool on;
+	struct git_store store;
+	struct git_watch watch;
+};
+#define REPOSITORY_NONE                                           \
+	{                                                         \
+		.store = GIT_STORE_NONE, .watch = GIT_WATCH_NONE, \
+	}
+
+/* Nothing to do where the plan has none, but for what a run that was killed left to publish. */
+int repository_begin(struct repository *repository, const struct plan *plan,
+		     const struct host *host, const char *id, struct arena *arena,
+		     struct strv *ret_says, struct err *err);
+/* Guest of the loop; NULL before it goes. */
+void repository_watch(struct repository *repository, struct loop *loop,
+		      void (*on_failure)(void *ctx, const char *text), void *ctx);
+/* Publishes what is left, and adds what the user should be told. */
+void repository_end(struct repository *repository, struct arena *arena, struct strv *ret_says);
+
+/* Publishes what runs that were killed left of this project, each with a line of what is held. */
+void repository_repair(const char *state_home, const char *project, struct arena *arena,
+		       struct strv *ret_says);

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix git: what sessions with a private git directory did not hand over, and what becomes of it. */
+#include "git/git.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/repository.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+struct git_args {
+	bool json;
+};
+
+struct git_job {
+	struct arena arena;
+	struct git_args args;
+	char *state, *here;
+	struct git_info *list;
+	size_t n;
+	char **words; /* after the action */
+	size_t n_words;
+};
+
+static void print_escaped(const char *text)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_add_escaped(&out, text);
+	fputs(out.s ? out.s : "", stdout);
+}
+
+/* --- which session --- */
+
+/* Those of the project around this directory; what was broken off is published first. */
+static int find_sessions(struct git_job *job, struct err *err)
+{
+	struct git_info *all = NULL;
+	struct strv says = { 0 }, seen = { 0 };
+	size_t n = 0;
+	int r = git_list(&job->arena, job->state, NULL, &all, &n, err);
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (path_is_below(job->here, all[i].project) && !strv_has(&seen, all[i].project)) {
+			strv_add(&job->arena, &seen, all[i].project);
+			repository_repair(job->state, all[i].project, &job->arena, &says);
+			r = git_list(&job->arena, job->state, all[i].project, &job->list, &job->n,
+				     err);
+		}
+	for (size_t i = 0; i < says.len; i++)
+		fprintf(stderr, "wrapix: %s\n", says.v[i]);
+	return r;
+}
+
+/* The session that the first word names; without one, the only one here. */
+static int pick(struct git_job *job, struct git_store *ret, struct err *err)
+{
+	char *project = job->n ? job->list[0].project : NULL;
+	const char *id = job->n_words ? job->words[0] : job->n == 1 ? job->list[0].id : NULL;
+
+	if (!id) {
+		err_usage(err, job->n ? "several sessions here hold something"
+				      : "no session here holds anything");
+		return err_hint(err, "'wrapix git status' lists them");
+	}
+	return git_open(ret, job->state, id,
+			os_find_program(&job->arena, "git", getenv("PATH"), project), err);
+}
+
+/* --- actions --- */
+
+static int git_status(struct git_job *job, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	(void)err;
+	str_add(&out, "[");
+	for (size_t i = 0; i < job->n; i++) {
+		const struct git_info *info = &job->list[i];
+
+		str_addf(&out, "%s\n  {\"id\": \"%s\", \"project\": ", i ? "," : "", info->id);
+		json_add_string(&out, info->project);
+		str_addf(&out, ", \"running\": %s, \"held\": %zu}",
+			 info->running ? "true" : "false", info->held);
+		if (job->args.json)
+			continue;
+		printf("%-10s %-8s %zu held  ", info->id, info->running ? "running" : "ended",
+		       info->held);
+		print_escaped(info->project);
+		putchar('\n');
+	}
+	str_add(&out, job->n ? "\n]\n" : "]\n");
+	if (job->args.json)
+		fputs(out.s, stdout);
+	else if (!job->n)
+		printf("No session of this project holds anything back.\n");
+	return 0;
+}
+
+static void add_held(struct str *out, const struct git_held *held, bool first)
+{
+	str_addf(out, "%s\n  {\"kind\": ", first ? "" : ",");
+	json_add_string(out, held->kind);
+	str_add(out, ", \"name\": ");
+	json_add_string(out, held->name);
+	str_add(out, ", \"why\": ");
+	json_add_string(out, held->why);
+	str_add(out, "}");
+}
+
+static int git_held(struct git_job *job, struct err *err)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	_cleanup_str_ struct str out = { 0 };
+	struct git_held *held;
+	size_t n;
+	int r;
+
+	if (!job->n && !job->n_words) {
+		printf("%s", job->args.json ? "[]\n" : "Nothing is held back here.\n");
+		return 0;
+	}
+	r = pick(job, &store, err);
+	if (r == 0)
+		r = git_held_read(&store, &job->arena, &held, &n, err);
+	if (r < 0)
+		return r;
+	str_add(&out, "[");
+	for (size_t i = 0; i < n; i++) {
+		add_held(&out, &held[i], i == 0);
+		if (job->args.json)
+			continue;
+		printf("%s:", held[i].kind);
+		print_escaped(held[i].name);
+		printf("  %s\n", held[i].why);
+	}
+	str_add(&out, n ? "\n]\n" : "]\n");
+	if (job->args.json)
+		fputs(out.s, stdout);
+	return 0;
+}
+
+/* What is left of a session that ended and holds nothing any more. */
+static int tidy(struct git_job *job, struct git_store *store, struct err *err)
+{
+	struct git_held *held;
+	struct err ignored;
+	size_t n;
+	int r = git_held_read(store, &job->arena, &held, &n, err);
+
+	if (r < 0 || n || git_lock(store, &ignored) < 0)
+		return r;
+	return git_remove(store, err);
+}
+
+/* Each word behind the session is KIND:NAME. */
+static int decide(struct git_job *job, struct git_store *store,
+		  int (*act)(struct git_store *, const char *, const char *, struct err *),
+		  const char *did, struct err *err)
+{
+	for (size_t i = 1; i < job->n_words; i++) {
+		char *colon = strchr(job->words[i], ':');
+		int r = 0;
+
+		if (!colon) {
+			err_usage(err, "'%s' is not KIND:NAME, as 'wrapix git held' prints it",
+				  job->words[i]);
+			return -EINVAL;
+		}
+		r = act(store,
+			arena_strndup(&job->arena, job->words[i], (size_t)(colon - job->words[i])),
+			colon + 1, err);
+		if (r < 0)
+			return r;
+		printf("%s ", did);
+		print_escaped(job->words[i]);
+		putchar('\n');
+	}
+	return tidy(job, store, err);
+}
+
+static int git_do_accept(struct git_job *job, struct err *err)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	int r;
+
+	if (job->n_words < 2)
+		return err_usage(err, "'git accept' takes a session, and what to accept of it");
+	r = pick(job, &store, err);
+	if (r == 0 && !store.program)
+		r = err_set(err, ENOENT, "git is not installed");
+	return r < 0 ? r : decide(job, &store, git_accept, "accepted", err);
+}
+
+static int git_do_drop(struct git_job *job, struct err *err)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	int r;
+
+	if (job->n_words < 1)
+		return err_usage(err, "'git drop' takes a session");
+	r = pick(job, &store, err);
+	if (r < 0 || job->n_words > 1)
+		return r < 0 ? r : decide(job, &store, git_drop, "dropped", err);
+	r = git_lock(&store, err);
+	if (r == 0)
+		r = git_remove(&store, err);
+	if (r == 0)
+		printf("dropped all that the session %s held\n", job->words[0]);
+	return r;
+}
+
+/* --- dispatching --- */
+
+static const struct {
+	const char *name;
+	int (*run)(struct git_job *job, struct err *err);
+} actions[] = {
+	{ "status", git_status },
+	{ "held", git_held },
+	{ "accept", git_do_accept },
+	{ "drop", git_do_drop },
+};
+
+static const char *const *action_words(_unused_ const char *name)
+{
+	static const char *words[ARRAY_LEN(actions) + 1];
+
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		words[i] = actions[i].name;
+	return words;
+}
+
+static int run_action(struct git_job *job, const char *word, struct err *err)
+{
+	const char *near;
+
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+		int r;
+
+		if (strcmp(actions[i].name, word))
+			continue;
+		job->state = cli_state_home(&job->arena);
+		job->here = os_realpath(&job->arena, ".");
+		if (!job->here)
+			return err_errno(err, errno, "finding out where this is");
+		r = find_sessions(job, err);
+		return r < 0 ? r : actions[i].run(job, err);
+	}
+	near = str_nearest(word, action_words(NULL), ARRAY_LEN(actions));
+	err_usage(err, "unknown action '%s'", word);
+	return near ? err_hint(err, "did you mean 'wrapix git %s'?", near)
+		    : err_hint(err, "'wrapix help git' lists the actions");
+}
+
+static int cmd_git(int argc, char **argv)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct git_job job = { .state = NULL };
+	struct err err;
+	int r, status = cli_parse(argc, argv, &job.args, &rest);
+
+	if (status != CLI_GO_ON)
+		return status;
+	if (rest.n_operands) {
+		job.words = rest.operands + 1;
+		job.n_words = rest.n_operands - 1;
+	}
+	r = run_action(&job, rest.n_operands ? rest.operands[0] : "status", &err);
+	arena_release(&job.arena);
+	return r < 0 ? cli_fail(&err) : 0;
+}
+
+static const struct opt opts[] = {
+	{ 0, "json", FLAG(git_args, json), .help = "status, held: print as JSON" },
+	HELP,
+	{ .kind = OPT_END },
+};
+
+const struct command command_git = {
+	.name = "git",
+	.section = SECTION_SESSIONS,
+	.usage = "git [status|held|accept|drop] [SESSION] [KIND:NAME...] [options]",
+	.summary = "look at what a private git directory did not hand over",
+	.description =
+		"Of a session with --git private the repository takes over commits, branches, "
+		"tags, "
+		"the index, the stash and harmless configuration. All else is held.\n"
+		"status lists the sessions of this project that hold something, and takes over "
+		"what one that was killed left; held lists what; accept does it to the repository "
+		"by your word; drop forgets it, or the whole session.",
+	.examples = EXAMPLES("wrapix git held", "what the last session here tried",
+			     "wrapix git accept k3x9 hook:pre-commit", "take over a hook it made"),
+	.syntax = { opts, .max = -1U, .operand = "ACTION", .complete = COMPLETE_WORDS,
+		    .words = action_words },
+	.run = cmd_git,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* By the user's word: what was held is done to the host, or forgotten. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "cow/copy.h"
+#include "git/priv.h"
+#include "os/fs.h"
+#include "spec/gitkeys.h"
+
+static int accept_config(struct git_store *store, const char *name, struct err *err)
+{
+	_cleanup_close_ int dir = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	struct git_items values = { 0 };
+	struct gitkeys keys;
+	size_t len;
+
+	if (dir < 0 || os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
+	    gitkeys_parse(&store->arena, text, len, &keys) < 0)
+		return err_set(err, EINVAL, "the session's configuration cannot be read");
+	for (size_t i = 0; i < keys.n; i++)
+		if (!strcmp(keys.keys[i].name, name))
+			git_add_item(&store->arena, &values, name, keys.keys[i].value);
+	return git_config_set(store, name, &values, err);
+}
+
+static int accept_hook(struct git_store *store, const char *name, struct err *err)
+{
+	struct arena *a = &store->arena;
+	_cleanup_close_ int from = open(path_join(a, store->private, "hooks"),
+					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int to = -1, in = -1;
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	size_t len;
+	int r = os_mkdirs(path_join(a, store->common, "hooks"), 0755, err);
+
+	if (r < 0)
+		return r;
+	to = open(path_join(a, store->common, "hooks"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (strchr(name, '/') || to < 0 || in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ENOENT, "the session has no hook '%s' that is a file", name);
+	r = os_read_fd(in, (size_t)1 << 20, &text, &len);
+	if (r < 0)
+		return err_errno(err, -r, "reading the hook '%s'", name);
+	return os_write_file_atomic(to, name, text, len, 0755, err);
+}
+
+/* The host's value stays in reach under refs/wrapix. */
+static int accept_ref(struct git_store *store, const char *name, struct err *err)
+{
+	struct arena *a = &store->arena;
+	char *other, *was;
+	struct git_state host;
+	struct git_run keep, set;
+	const char *now, *new;
+	int r = git_ref_ok(name) ? git_read_host(store, a, &host, err)
+				 : err_set(err, EINVAL, "the host takes no such name");
+
+	if (r < 0)
+		return r;
+	other = arena_printf(a, "refs/wrapix/%s/diverged/%s", store->id, name + 5);
+	was = arena_printf(a, "refs/wrapix/%s/was/%s", store->id, name + 5);
+	now = git_find(&host.refs, name);
+	new = git_find(&host.refs, other);
+	if (!now && !new)
+		return err_set(err, ENOENT, "there is nothing left to do");
+	if (now) {
+		keep = git_on_host(store, GIT_ARGS("update-ref", was, now));
+		r = git_do(&keep, NULL, err);
+	}
+	if (r == 0 && new)
+		set = git_on_host(store, GIT_ARGS("update-ref", "-m",
+						  git_message(a, store, "accept"), name, new));
+	else
+		set = git_on_host(store, GIT_ARGS("update-ref", "-d", name, now));
+	return r < 0 ? r : git_do(&set, NULL, err);
+}
+
+static const struct {
+	const char *kind;
+	int (*accept)(struct git_store *store, const char *name, struct err *err);
+} kinds[] = {
+	{ "config", accept_config },
+	{ "hook", accept_hook },
+	{ "branch", accept_ref },
+	{ "tag", accept_ref },
+};
+
+static int find(struct git_store *store, const char *kind, const char *name, struct git_held **list,
+		size_t *n, size_t *at, struct err *err)
+{
+	int r = git_held_read(store, &store->arena, list, n, err);
+
+	if (r < 0)
+		return r;
+	for (*at = 0; *at < *n; ++*at)
+		if (!strcmp((*list)[*at].kind, kind) && !strcmp((*list)[*at].name, name))
+			return 0;
+	err_set(err, ENOENT, "the session '%s' holds no %s '%s'", store->id, kind, name);
+	return err_hint(err, "'wrapix git held %s' lists what it holds", store->id);
+}
+
+int git_accept(struct git_store *store, const char *kind, const char *name, struct err *err)
+{
+	struct git_held *list;
+	size_t n, at;
+	int r = find(store, kind, name, &list, &n, &at, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!strcmp(kinds[i].kind, kind)) {
+			r = kinds[i].accept(store, name, err);
+			return r < 0 ? r : git_drop(store, kind, name, err);
+		}
+	return err_set(err, ENOTSUP, "%s '%s' cannot be carried over: %s", kind, name,
+		       list[at].why);
+}
+
+int git_drop(struct git_store *store, const char *kind, const char *name, struct err *err)
+{
+	struct git_held *list;
+	size_t n, at;
+	int r = find(store, kind, name, &list, &n, &at, err);
+
+	return r < 0 ? r : git_held_forget(store, list, n, at, err);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration: keys of the list in spec/gitkeys_allow.c go to the host, by its own git; all others are held. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "git/priv.h"
+#include "spec/gitkeys_allow.h"
+
+static void values_of(struct arena *arena, const struct gitkeys *keys, const char *name,
+		      struct git_items *ret)
+{
+	*ret = (struct git_items){ 0 };
+	for (size_t i = 0; i < keys->n; i++)
+		if (!strcmp(keys->keys[i].name, name))
+			git_add_item(arena, ret, name, keys->keys[i].value);
+}
+
+static bool same_values(const struct git_items *a, const struct git_items *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i].value, b->v[i].value) != 0)
+			return false;
+	return true;
+}
+
+int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
+		   struct err *err)
+{
+	char *file = path_join(&store->arena, store->common, "config");
+	struct git_run unset = git_on_host(store,
+					   GIT_ARGS("config", "--file", file, "--unset-all", name));
+	int r = git_run(&unset, NULL);
+
+	if (r < 0 || (r != 0 && r != 5)) /* 5: it was not there */
+		return err_set(err, EIO, "git did not change '%s' in '%s'", name, file);
+	for (size_t i = 0; i < values->n; i++) {
+		struct git_run add = git_on_host(store, GIT_ARGS("config", "--file", file, "--add",
+								 name, values->v[i].value));
+
+		r = git_do(&add, NULL, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+struct config_round {
+	struct git_round *round;
+	struct gitkeys base, session, host;
+};
+
+static bool may_change(struct config_round *c, const char *name, const struct git_items *session,
+		       const struct git_items *host)
+{
+	struct arena *a = &c->round->arena;
+
+	/* The layout of the repository and where it fetches from are the host's own business. */
+	if (str_starts(name, "core.") || str_starts(name, "extensions.") ||
+	    str_starts(name, "remote.") || str_starts(name, "submodule."))
+		return false;
+	if (!session->n)
+		return gitkeys_may_remove(name);
+	for (size_t i = 0; i < session->n; i++)
+		if (!gitkeys_may_set(a, &c->session, name, session->v[i].value, host->n > 0, NULL))
+			return false;
+	return true;
+}
+
+static int change(struct config_round *c, const char *name, struct err *err)
+{
+	struct arena *a = &c->round->arena;
+	struct git_items base, session, host;
+
+	values_of(a, &c->base, name, &base);
+	values_of(a, &c->session, name, &session);
+	values_of(a, &c->host, name, &host);
+	if (same_values(&session, &base) || same_values(&session, &host))
+		return 0;
+	if (!may_change(c, name, &session, &host)) {
+		c->round->config_held = true;
+		git_hold(c->round->report, "config", name,
+			 "it is none of the keys that the host takes");
+		return 0;
+	}
+	c->round->report->published++;
+	c->round->changed = true;
+	return git_config_set(c->round->store, name, &session, err);
+}
+
+static bool is_first(const struct gitkeys *keys, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (!strcmp(keys->keys[i].name, keys->keys[at].name))
+			return false;
+	return true;
+}
+
+static int change_all(struct config_round *c, const struct gitkeys *keys, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < keys->n; i++)
+		if (is_first(keys, i))
+			r = change(c, keys->keys[i].name, err);
+	return r;
+}
+
+int git_apply_config(struct git_round *round, struct err *err)
+{
+	const struct git_state *base = &round->base, *session = &round->session,
+			       *host = &round->host;
+	struct config_round c = { .round = round };
+	struct arena *a = &round->arena;
+	int r;
+
+	if (session->config_len == base->config_len &&
+	    !memcmp(session->config, base->config, base->config_len))
+		return 0;
+	if (gitkeys_parse(a, session->config, session->config_len, &c.session) < 0 ||
+	    gitkeys_parse(a, base->config, base->config_len, &c.base) < 0 ||
+	    gitkeys_parse(a, host->config, host->config_len, &c.host) < 0) {
+		round->config_held = true;
+		git_hold(round->report, "config", "(all)", "it is not a plain git configuration");
+		return 0;
+	}
+	r = change_all(&c, &c.session, err);
+	/* Removed ones stand in the base alone. */
+	for (size_t i = 0; r == 0 && i < c.base.n; i++) {
+		struct git_items values;
+
+		values_of(a, &c.session, c.base.keys[i].name, &values);
+		if (!values.n && is_first(&c.base, i))
+			r = change(&c, c.base.keys[i].name, err);
+	}
+	return r;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Safe git: a sandbox gets a git directory of its own, and the host takes in only data from it.
+ *
+ *	STATE/wrapix/gitdirs/ID    the private git directory that stands inside as .git; everything
+ *	                           in it may be hostile. Its objects are the host's, read-only, as an
+ *	                           alternate, and those made inside.
+ *	STATE/wrapix/git/ID/meta   whose it is (JSON)
+ *	                    lock   flock: held while a sandbox runs with it
+ *	                    turn   flock: held by the one who publishes
+ *	                    base   what both sides last agreed on (state.h)
+ *	                    held   what was not published (JSON)
+ *	                    incoming/  where new objects are checked
+ *
+ * Publishing compares three states, the session's, the host's and the base, and carries over what
+ * only one side changed. It keeps no journal: killed anywhere, it is simply done again.
+ *
+ * Who trusts whom: no git of the host's ever runs in the private directory but confined (run.h), and
+ * what it prints there is checked like anything hostile. Objects come in by way of a confined
+ * 'git index-pack --strict'; references are named by hand; of the index only modes, names and object
+ * names travel; of the configuration the keys of spec/gitkeys.h.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct git_store {
+	struct arena arena;
+	char *state; /* STATE/wrapix */
+	char *id;
+	char *project; /* canonical */
+	char *real;    /* the host's git directory (a linked worktree's own) */
+	char *common;  /* the repository's */
+	char *private; /* the git directory for inside */
+	char *program; /* git */
+	int dir, lock;
+};
+#define GIT_STORE_NONE                 \
+	{                              \
+		.dir = -1, .lock = -1, \
+	}
+
+/* What a new one is made of. */
+struct git_about {
+	const char *state_home, *id, *project, *real, *common, *program;
+};
+
+/* Makes the private git directory from the host's, and takes the lock. */
+int git_prepare(struct git_store *store, const struct git_about *about, struct err *err);
+/* Opens one that is there, without its lock. program: NULL where nothing will be published. */
+int git_open(struct git_store *store, const char *state_home, const char *id, const char *program,
+	     struct err *err);
+/* -EBUSY while a sandbox runs with it. */
+int git_lock(struct git_store *store, struct err *err);
+int git_remove(struct git_store *store, struct err *err);
+void git_close(struct git_store *store);
+#define _cleanup_git_ _cleanup_(git_close)
+
+/* Nothing of the sandbox is left to publish. */
+int git_set_done(const struct git_store *store, struct err *err);
+
+struct git_info {
+	char *id, *project;
+	bool running;
+	bool done; /* ended well: what is held is all that is left */
+	size_t held;
+};
+/* Those of a project (NULL: of all), appended to the list. */
+int git_list(struct arena *arena, const char *state_home, const char *project,
+	     struct git_info **list, size_t *len, struct err *err);
+
+/* Why something stays in the session. */
+struct git_held {
+	const char *kind; /* "branch", "tag", "config", "hook", "state", "head", "stash" */
+	const char *name;
+	const char *why;
+};
+struct git_report {
+	struct arena arena;
+	struct git_held *held;
+	size_t n_held;
+	size_t published; /* references, paths of the index and keys that the host took over */
+};
+void git_report_release(struct git_report *report);
+
+/* Both sides take over what only the other changed. 'last': the sandbox is gone. -EAGAIN when the host's
+ * git is busy: nothing is lost, try again. */
+int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err);
+/* A private directory that is kept must not be one that a git would work in. */
+void git_disarm(const struct git_store *store);
+/* What the last one held. */
+int git_held_read(const struct git_store *store, struct arena *arena, struct git_held **ret,
+		  size_t *ret_n, struct err *err);
+/* Does to the host what was held ("config:core.editor"), by the user's word. The next git_publish() no
+ * longer finds it. */
+int git_accept(struct git_store *store, const char *kind, const char *name, struct err *err);
+/* It is not to be offered again. */
+int git_drop(struct git_store *store, const char *kind, const char *name, struct err *err);

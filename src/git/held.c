@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* What stays in the session until the user says so. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "cow/copy.h"
+#include "git/priv.h"
+#include "os/fs.h"
+#include "spec/gitkeys.h"
+
+enum { HELD_MAX = 1000, HOOKS_MAX = 256, HOOK_SIZE = 1 << 20, FILE_MAX = 4 << 20 };
+
+void git_hold(struct git_report *report, const char *kind, const char *name, const char *why)
+{
+	struct git_held *held;
+
+	for (size_t i = 0; i < report->n_held; i++)
+		if (!strcmp(report->held[i].kind, kind) && !strcmp(report->held[i].name, name))
+			return;
+	if (report->n_held >= HELD_MAX)
+		return;
+	held = arena_grow(&report->arena, &report->held, &report->n_held, sizeof(*held));
+	held->kind = kind;
+	held->name = arena_strdup(&report->arena, name);
+	held->why = why;
+}
+
+static void add_held(struct str *out, const struct git_held *held, bool first)
+{
+	str_addf(out, "%s\n  {\"kind\": ", first ? "" : ",");
+	json_add_string(out, held->kind);
+	str_add(out, ", \"name\": ");
+	json_add_string(out, held->name);
+	str_add(out, ", \"why\": ");
+	json_add_string(out, held->why);
+	str_add(out, "}");
+}
+
+static int write_list(const struct git_store *store, const char *file, const struct git_held *held,
+		      size_t n, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_add(&out, "[");
+	for (size_t i = 0; i < n; i++)
+		add_held(&out, &held[i], i == 0);
+	str_add(&out, "\n]\n");
+	return os_write_file_atomic(store->dir, file, out.s, out.len, 0600, err);
+}
+
+static const char *get(struct arena *arena, struct json_object *item, const char *key)
+{
+	const char *s = json_object_get_string(json_object_object_get(item, key));
+
+	return arena_strdup(arena, s ? s : "");
+}
+
+static int read_list(const struct git_store *store, const char *file, struct arena *arena,
+		     struct git_held **ret, size_t *ret_n, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_json_ struct json_object *list = NULL;
+	size_t len;
+	int r = os_read_file_at(store->dir, file, FILE_MAX, &text, &len);
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_errno(err, -r, "reading what is held of '%s'", store->id);
+	r = json_parse(text, len, file, &list, err);
+	if (r < 0)
+		return r;
+	if (!json_object_is_type(list, json_type_array))
+		return err_set(err, EINVAL, "what is held of '%s' is damaged", store->id);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+		struct git_held *held = arena_grow(arena, ret, ret_n, sizeof(*held));
+
+		*held = (struct git_held){ get(arena, item, "kind"), get(arena, item, "name"),
+					   get(arena, item, "why") };
+	}
+	return 0;
+}
+
+int git_held_read(const struct git_store *store, struct arena *arena, struct git_held **ret,
+		  size_t *ret_n, struct err *err)
+{
+	return read_list(store, "held", arena, ret, ret_n, err);
+}
+
+static bool has(const struct git_held *list, size_t n, const char *kind, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i].kind, kind) && !strcmp(list[i].name, name))
+			return true;
+	return false;
+}
+
+int git_held_write(const struct git_store *store, struct git_report *report, struct err *err)
+{
+	struct git_held *dropped;
+	size_t n, kept = 0;
+	int r = read_list(store, "dropped", &report->arena, &dropped, &n, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < report->n_held; i++)
+		if (!has(dropped, n, report->held[i].kind, report->held[i].name))
+			report->held[kept++] = report->held[i];
+	report->n_held = kept;
+	return write_list(store, "held", report->held, report->n_held, err);
+}
+
+int git_held_forget(struct git_store *store, struct git_held *list, size_t n, size_t at,
+		    struct err *err)
+{
+	struct git_held *dropped, *more;
+	size_t n_dropped;
+	int r = read_list(store, "dropped", &store->arena, &dropped, &n_dropped, err);
+
+	if (r < 0)
+		return r;
+	more = arena_grow(&store->arena, &dropped, &n_dropped, sizeof(*more));
+	*more = list[at];
+	r = write_list(store, "dropped", dropped, n_dropped, err);
+	memmove(&list[at], &list[at + 1], (n - at - 1) * sizeof(*list));
+	return r < 0 ? r : write_list(store, "held", list, n - 1, err);
+}
+
+/* --- hooks and unfinished operations --- */
+
+int git_hooks_remember(const struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int from = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (from < 0 || faccessat(from, "hooks", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	return copy_tree(from, "hooks", store->dir, "hooks", err);
+}
+
+static int read_hook(int dir, const char *name, char **ret, size_t *len)
+{
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? os_read_fd(fd, HOOK_SIZE, ret, len) : -EINVAL;
+}
+
+static bool hook_is_new(int old, int new, const char *name)
+{
+	_cleanup_free_ char *a = NULL, *b = NULL;
+	size_t a_len = 0, b_len = 0;
+
+	if (read_hook(new, name, &b, &b_len) < 0)
+		return true;
+	return read_hook(old, name, &a, &a_len) < 0 || a_len != b_len || memcmp(a, b, a_len) != 0;
+}
+
+void git_hold_hooks(struct git_round *round)
+{
+	struct git_store *store = round->store;
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int old = openat(store->dir, "hooks", flags);
+	_cleanup_close_ int new = open(path_join(&round->arena, store->private, "hooks"), flags);
+	DIR *dir = new < 0 ? NULL : fdopendir(dup(new));
+	struct dirent *entry;
+
+	for (int n = 0; dir && n < HOOKS_MAX && (entry = readdir(dir)) != NULL; n++)
+		if (entry->d_name[0] != '.' && hook_is_new(old, new, entry->d_name))
+			git_hold(round->report, "hook", entry->d_name,
+				 "a program that git would run on the host");
+	if (dir)
+		closedir(dir);
+}
+
+void git_hold_operations(struct git_round *round)
+{
+	static const struct {
+		const char *file, *what;
+	} signs[] = {
+		{ "rebase-merge", "rebase" },          { "rebase-apply", "rebase" },
+		{ "sequencer", "sequence" },           { "MERGE_HEAD", "merge" },
+		{ "CHERRY_PICK_HEAD", "cherry-pick" }, { "REVERT_HEAD", "revert" },
+		{ "BISECT_LOG", "bisection" },
+	};
+	struct arena *a = &round->arena;
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+		struct stat st;
+
+		if (lstat(path_join(a, round->store->private, signs[i].file), &st) == 0 &&
+		    lstat(path_join(a, round->store->real, signs[i].file), &st) < 0)
+			git_hold(round->report, "state", signs[i].what,
+				 "it was left unfinished in the session, and is not carried over");
+	}
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The private git directory, made from the host's, which is trusted: what goes in is limited by what
+ * is nobody's business inside (passwords in addresses), not by what could be done with it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "cow/copy.h"
+#include "git/priv.h"
+#include "os/fs.h"
+#include "spec/gitconfig.h"
+
+/* Patterns of keys that stay outside. */
+static const char *const secret_keys[] = {
+	"include.*",        "includeif.*",   "credential.*",   "http.*extraheader",
+	"http.*cookiefile", "http.*proxy",   "core.fsmonitor", "core.sshcommand",
+	"core.askpass",     "core.worktree", "core.bare",      "extensions.worktreeconfig",
+	"commit.gpgsign",   "tag.gpgsign",   "gc.*",           "maintenance.*",
+};
+
+static bool is_secret(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(secret_keys); i++)
+		if (!fnmatch(secret_keys[i], key, FNM_NOESCAPE))
+			return true;
+	return false;
+}
+
+/* An address without the password in it; over http without the user, too. */
+static const char *without_password(struct arena *a, const char *value)
+{
+	const char *host = strstr(value, "://"), *at, *colon;
+	size_t len;
+
+	if (!host)
+		return value;
+	host += 3;
+	len = strcspn(host, "/");
+	at = memrchr(host, '@', len);
+	if (!at)
+		return value;
+	colon = memchr(host, ':', (size_t)(at - host));
+	if (str_starts(value, "http"))
+		return arena_printf(a, "%.*s%s", (int)(host - value), value, at + 1);
+	return colon ? arena_printf(a, "%.*s%s", (int)(colon - value), value, at) : value;
+}
+
+/* "branch.main.merge" as a section of its own. */
+static void add_key(struct arena *a, struct str *out, const char *key, const char *value)
+{
+	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
+
+	if (!first)
+		return;
+	str_addf(out, "[%.*s", (int)(first - key), key);
+	if (last > first)
+		str_addf(out, " \"%s\"",
+			 gitconfig_quote(a,
+					 arena_strndup(a, first + 1, (size_t)(last - first - 1))));
+	if (value)
+		str_addf(out, "]\n\t%s = \"%s\"\n", last + 1,
+			 gitconfig_quote(a, without_password(a, value)));
+	else
+		str_addf(out, "]\n\t%s\n", last + 1);
+}
+
+/* Gives the text, and the directory of an absolute core.hooksPath. */
+static int make_config(struct git_store *store, struct str *out, const char **ret_hooks,
+		       struct err *err)
+{
+	struct git_run run = git_on_host(
+		store, GIT_ARGS("config", "--show-scope", "--includes", "-l", "-z"));
+	_cleanup_str_ struct str list = { 0 };
+	struct arena *a = &store->arena;
+	int r = git_do(&run, &list, err);
+
+	if (r < 0)
+		return r;
+	for (const char *p = list.s, *end = p + list.len; p && p < end;) {
+		const char *scope = p, *pair = scope + strlen(scope) + 1, *newline, *value;
+		char *key;
+
+		if (pair >= end)
+			break;
+		p = pair + strlen(pair) + 1;
+		newline = strchr(pair, '\n');
+		value = newline ? newline + 1 : NULL;
+		key = newline ? arena_strndup(a, pair, (size_t)(newline - pair))
+			      : arena_strdup(a, pair);
+		if ((strcmp(scope, "local") != 0 && strcmp(scope, "worktree") != 0) ||
+		    is_secret(key))
+			continue;
+		if (!strcmp(key, "core.hookspath") && value && value[0] == '/')
+			*ret_hooks = arena_strdup(a, value);
+		else
+			add_key(a, out, key, value);
+	}
+	str_add(out,
+		"[core]\n\tbare = false\n[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n"
+		"[worktree]\n\tuseRelativePaths = true\n");
+	return 0;
+}
+
+/* What a git directory holds beside references, objects and configuration. */
+static const char *const own_names[] = {
+	"index",
+	"ORIG_HEAD",
+	"FETCH_HEAD",
+	"MERGE_HEAD",
+	"MERGE_MSG",
+	"MERGE_MODE",
+	"MERGE_RR",
+	"SQUASH_MSG",
+	"AUTO_MERGE",
+	"CHERRY_PICK_HEAD",
+	"REVERT_HEAD",
+	"REBASE_HEAD",
+	"COMMIT_EDITMSG",
+	"BISECT_LOG",
+	"BISECT_START",
+	"BISECT_TERMS",
+	"BISECT_NAMES",
+	"BISECT_EXPECTED_REV",
+	"BISECT_ANCESTORS_OK",
+	"rebase-merge",
+	"rebase-apply",
+	"sequencer",
+};
+static const char *const common_names[] = { "shallow", "info", "logs", "description", "rr-cache" };
+
+static int copy_one(const char *from, const char *name, int to, struct err *err)
+{
+	struct arena a = { 0 };
+	char *path = path_join(&a, from, name);
+	int r = access(path, F_OK) < 0 ? 0 : copy_tree(AT_FDCWD, path, to, name, err);
+
+	arena_release(&a);
+	return r;
+}
+
+static int copy_shared_index(const struct git_store *store, int to, struct err *err)
+{
+	DIR *dir = opendir(store->real);
+	struct dirent *entry;
+	int r = 0;
+
+	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
+		if (str_starts(entry->d_name, "sharedindex."))
+			r = copy_one(store->real, entry->d_name, to, err);
+	if (dir)
+		closedir(dir);
+	return r;
+}
+
+static int copy_names(const struct git_store *store, int to, const char *hooks, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(own_names); i++)
+		r = copy_one(store->real, own_names[i], to, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(common_names); i++)
+		r = copy_one(store->common, common_names[i], to, err);
+	if (r == 0)
+		r = copy_shared_index(store, to, err);
+	/* The reflog of a linked worktree's HEAD is its own. */
+	if (r == 0 && strcmp(store->real, store->common) != 0) {
+		unlinkat(to, "logs/HEAD", 0);
+		if (mkdirat(to, "logs", 0777) == 0 || errno == EEXIST)
+			r = copy_one(store->real, "logs/HEAD", to, err);
+	}
+	if (r == 0 && !hooks)
+		return copy_one(store->common, "hooks", to, err);
+	if (r == 0 && access(hooks, F_OK) == 0)
+		return copy_tree(AT_FDCWD, hooks, to, "hooks", err);
+	return r;
+}
+
+static int write_new(int to, const char *name, const char *text, size_t len, struct err *err)
+{
+	_cleanup_close_ int fd = openat(to, name,
+					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int r = fd < 0 ? -errno : os_write_all(fd, text, len);
+
+	return r < 0 ? err_errno(err, -r, "writing '%s' of the private git directory", name) : 0;
+}
+
+static int write_refs(const struct git_state *host, int to, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+	char head[512];
+	int r;
+
+	str_add(&out, "# pack-refs with: sorted\n");
+	for (size_t i = 0; i < host->refs.n; i++)
+		if (!str_starts(host->refs.v[i].name, "refs/wrapix/"))
+			str_addf(&out, "%s %s\n", host->refs.v[i].value, host->refs.v[i].name);
+	r = write_new(to, "packed-refs", out.s, out.len, err);
+	if (r < 0)
+		return r;
+	snprintf(head, sizeof(head), "%s\n", host->head);
+	return write_new(to, "HEAD", head, strlen(head), err);
+}
+
+static int make_dirs(int to, struct err *err)
+{
+	static const char *const dirs[] = { "objects", "objects/info", "objects/pack",
+					    "refs",    "refs/heads",   "refs/tags" };
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (mkdirat(to, dirs[i], 0755) < 0)
+			return err_errno(err, errno, "making the private git directory");
+	return write_new(to, "objects/info/alternates", GIT_OBJECTS_INSIDE "/objects\n",
+			 strlen(GIT_OBJECTS_INSIDE "/objects\n"), err);
+}
+
+/* Submodules have git directories of their own, which are not made private yet: better refused. */
+static int refuse_modules(const struct git_store *store, struct err *err)
+{
+	struct arena a = { 0 };
+	char *path = path_join(&a, store->real, "modules");
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool any = false;
+
+	arena_release(&a);
+	while (dir && (entry = readdir(dir)) != NULL)
+		any |= entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	if (!any)
+		return 0;
+	err_set(err, ENOTSUP, "the repository has submodules, which --git private cannot do yet");
+	return err_hint(err, "--git direct mounts the repository's own .git");
+}
+
+static int fill(struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int to = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_str_ struct str config = { 0 };
+	struct git_state host;
+	const char *hooks = NULL;
+	int r;
+
+	if (to < 0)
+		return err_errno(err, errno, "opening '%s'", store->private);
+	r = refuse_modules(store, err);
+	if (r == 0)
+		r = git_read_host(store, &store->arena, &host, err);
+	if (r == 0 && !host.head)
+		r = err_set(err, ENOTSUP, "HEAD of '%s' is none that wrapix knows", store->real);
+	if (r == 0)
+		r = make_config(store, &config, &hooks, err);
+	if (r == 0)
+		r = make_dirs(to, err);
+	if (r == 0)
+		r = write_refs(&host, to, err);
+	if (r == 0)
+		r = copy_names(store, to, hooks, err);
+	if (r == 0)
+		r = write_new(to, "config", config.s, config.len, err);
+	if (r == 0)
+		r = git_hooks_remember(store, err);
+	host.config = config.s;
+	host.config_len = config.len;
+	return r < 0 ? r : git_base_save(store, "base", &host, err);
+}
+
+int git_prepare(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	struct arena *a = &store->arena;
+	int r;
+
+	*store = (struct git_store)GIT_STORE_NONE;
+	r = git_store_name(store, about->state_home, about->id, err);
+	if (r < 0)
+		return r;
+	store->project = arena_strdup(a, about->project);
+	store->real = arena_strdup(a, about->real);
+	store->common = arena_strdup(a, about->common);
+	store->program = arena_strdup(a, about->program);
+	r = git_store_make(store, err);
+	if (r == 0)
+		r = git_lock(store, err);
+	if (r == 0)
+		r = fill(store, err);
+	/* From here on it is one that counts. */
+	if (r == 0)
+		r = git_store_write_meta(store, err);
+	if (r < 0) {
+		struct err ignored;
+
+		git_remove(store, &ignored);
+		git_close(store);
+		return err_wrap(err, "making a private git directory");
+	}
+	return 0;
+}

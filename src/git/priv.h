@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this room share. */
+#pragma once
+
+#include "git/git.h"
+#include "git/run.h"
+#include "git/state.h"
+#include "plan/plan.h"
+
+/* store.c */
+int git_store_name(struct git_store *store, const char *state_home, const char *id,
+		   struct err *err);
+int git_store_make(struct git_store *store, struct err *err);
+int git_store_write_meta(const struct git_store *store, struct err *err);
+
+/* held.c */
+void git_hold(struct git_report *report, const char *kind, const char *name, const char *why);
+int git_held_write(const struct git_store *store, struct git_report *report, struct err *err);
+
+/* The one at 'at' is not offered again. */
+int git_held_forget(struct git_store *store, struct git_held *list, size_t n, size_t at,
+		    struct err *err);
+
+/* One round of publishing: the three states, and what is to be done on either side. */
+struct git_round {
+	struct git_store *store;
+	struct arena arena;
+	struct git_state base, session, host;
+	struct git_report *report;
+	bool last;    /* the sandbox is gone */
+	bool careful; /* not the first attempt: one reference at a time */
+	/* Lines for 'update-ref --stdin', to the host and to the session; a name in 'rewrites' has its
+	 * old and new object in the next two. */
+	struct strv refs_out, refs_in, rewrites;
+	/* For 'update-index -z --index-info'. */
+	struct str index_out, index_in;
+	struct strv wants;     /* objects that the host must have before */
+	struct strv elsewhere; /* branches checked out in other worktrees of the host's */
+	struct strv created;   /* references that the host gets new */
+	size_t n_new;
+	bool config_held;
+	bool changed; /* something was done, so that the states must be read again */
+};
+
+/* refs.c, index.c, stash.c, config.c, import.c, hooks.c: each a part of the round. */
+int git_hooks_remember(const struct git_store *store, struct err *err);
+int git_plan_refs(struct git_round *round, struct err *err);
+int git_plan_index(struct git_round *round, struct err *err);
+int git_import(struct git_round *round, struct err *err);
+int git_apply_refs(struct git_round *round, struct err *err);
+int git_apply_head(struct git_round *round, struct err *err);
+int git_apply_index(struct git_round *round, struct err *err);
+int git_apply_stash(struct git_round *round, struct err *err);
+int git_apply_config(struct git_round *round, struct err *err);
+int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
+		   struct err *err);
+/* Adds to the objects that the host must have. */
+void git_want(struct git_round *round, const char *oid);
+void git_hold_hooks(struct git_round *round);
+void git_hold_operations(struct git_round *round);
+
+/* True while the host's repository is in the middle of something, such as a rebase. */
+bool git_host_is_busy(const struct git_store *store);
+/* A reflog's message of ours. */
+char *git_message(struct arena *arena, const struct git_store *store, const char *what);

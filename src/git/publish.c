@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* A round of publishing: read, compare, check, write, and note what both sides now agree on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "base/path.h"
+#include "git/priv.h"
+#include "os/fs.h"
+
+enum { ATTEMPTS = 4 };
+
+bool git_host_is_busy(const struct git_store *store)
+{
+	static const char *const signs[] = { "rebase-merge", "rebase-apply", "sequencer",
+					     "BISECT_LOG",   "MERGE_HEAD",   "HEAD.lock" };
+	struct arena a = { 0 };
+	bool busy = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		busy |= access(path_join(&a, store->real, signs[i]), F_OK) == 0;
+	arena_release(&a);
+	return busy;
+}
+
+char *git_message(struct arena *arena, const struct git_store *store, const char *what)
+{
+	return arena_printf(arena, "wrapix %s: %s", store->id, what);
+}
+
+void git_report_release(struct git_report *report)
+{
+	arena_release(&report->arena);
+	*report = (struct git_report){ 0 };
+}
+
+static int read_states(struct git_round *round, struct err *err)
+{
+	int r = git_read_private(round->store, &round->arena, &round->session, err);
+
+	return r < 0 ? r : git_read_host(round->store, &round->arena, &round->host, err);
+}
+
+/*
+ * --- the new base ---
+ *
+ * Both sides go on while we work: what the host has now may be what the session had when the round
+ * began. Wherever one side now has what the other had or has, they agreed on that.
+ */
+
+struct merge {
+	struct git_round *round;
+	struct git_items into;
+};
+
+static int merge_one(void *ctx, const char *name, const char *base, const char *session,
+		     const char *host, struct err *err)
+{
+	struct merge *merge = ctx;
+	const char *value = git_same(session, host) ? session : base;
+
+	(void)err;
+	if (str_starts(name, "refs/") && !str_starts(name, "refs/heads/") &&
+	    !str_starts(name, "refs/tags/"))
+		return 0;
+	if (value)
+		git_add_item(&merge->round->arena, &merge->into, name, value);
+	return 0;
+}
+
+static void merge_items(struct git_round *round, struct git_items *base,
+			const struct git_items *session, const struct git_items *host)
+{
+	struct merge merge = { .round = round };
+	struct err ignored;
+
+	git_each(base, session, host, merge_one, &merge, &ignored);
+	*base = merge.into;
+}
+
+/* The base becomes, wherever the two agree, what they agree on. */
+static void agree(struct git_round *round, const struct git_state *session,
+		  const struct git_state *host)
+{
+	struct git_state *base = &round->base;
+
+	merge_items(round, &base->refs, &session->refs, &host->refs);
+	merge_items(round, &base->index, &session->index, &host->index);
+	if (git_same(session->head, host->head))
+		base->head = host->head;
+}
+
+static void add_common(struct git_round *round, struct git_items *into, const struct git_items *a,
+		       const struct git_items *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (git_find(b, a->v[i].name) && !git_find(into, a->v[i].name))
+			git_add_item(&round->arena, into, a->v[i].name, a->v[i].value);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct git_item *)a)->name, ((const struct git_item *)b)->name);
+}
+
+static struct git_items merged_made(struct git_round *round, const struct git_items *refs)
+{
+	struct git_items into = { 0 };
+
+	for (size_t i = 0; i < round->base.made.n; i++)
+		if (git_find(refs, round->base.made.v[i].name))
+			git_add_item(&round->arena, &into, round->base.made.v[i].name,
+				     round->base.made.v[i].value);
+	for (size_t i = 0; i < round->created.len; i++) {
+		const char *oid = git_find(refs, round->created.v[i]);
+
+		if (oid && !git_find(&into, round->created.v[i]))
+			git_add_item(&round->arena, &into, round->created.v[i], oid);
+	}
+	if (into.n > 1)
+		qsort(into.v, into.n, sizeof(*into.v), by_name);
+	return into;
+}
+
+static int note_base(struct git_round *round, const struct git_state *session,
+		     const struct git_state *host, struct err *err)
+{
+	struct git_items stash = { 0 };
+
+	agree(round, session, host);
+	agree(round, &round->session, host);
+	agree(round, session, &round->host);
+	agree(round, &round->session, &round->host);
+	add_common(round, &stash, &round->host.stash, &round->session.stash);
+	add_common(round, &stash, &round->host.stash, &session->stash);
+	add_common(round, &stash, &host->stash, &round->session.stash);
+	round->base.stash = stash;
+	round->base.made = merged_made(round, &round->base.refs);
+	if (!round->config_held) {
+		round->base.config = session->config;
+		round->base.config_len = session->config_len;
+	}
+	return git_base_save(round->store, "base", &round->base, err);
+}
+
+/* A round that was broken off may have written to the host what the session had then. */
+static int load_base(struct git_round *round, struct err *err)
+{
+	struct git_state pending;
+	int r = git_base_load(round->store, "base", &round->arena, &round->base, err);
+
+	if (r == 0 && git_base_load(round->store, "pending", &round->arena, &pending, err) == 0)
+		agree(round, &pending, &round->host);
+	return r;
+}
+
+/* --- the round --- */
+
+static void want_stash(struct git_round *round)
+{
+	const struct git_items *session = &round->session.stash;
+
+	for (size_t i = 0; i < session->n; i++)
+		if (!git_find(&round->base.stash, session->v[i].name))
+			git_want(round, session->v[i].name);
+}
+
+static int apply(struct git_round *round, struct err *err)
+{
+	int r = git_apply_refs(round, err);
+
+	if (r == 0)
+		r = git_apply_head(round, err);
+	if (r == 0)
+		r = git_apply_index(round, err);
+	if (r == 0)
+		r = git_apply_stash(round, err);
+	return r < 0 ? r : git_apply_config(round, err);
+}
+
+static bool has_work(const struct git_round *round)
+{
+	return round->refs_out.len || round->refs_in.len || round->index_out.len ||
+	       round->index_in.len || !git_same(round->session.head, round->host.head);
+}
+
+static int go(struct git_round *round, struct err *err)
+{
+	struct git_state session, host;
+	int r = read_states(round, err);
+
+	if (r == 0)
+		r = load_base(round, err);
+	if (r == 0)
+		r = git_plan_refs(round, err);
+	if (r == 0)
+		r = git_plan_index(round, err);
+	if (r < 0)
+		return r;
+	want_stash(round);
+	session = round->session;
+	host = round->host;
+	r = git_import(round, err);
+	if (r == 0 && has_work(round))
+		r = git_base_save(round->store, "pending", &session, err);
+	if (r == 0)
+		r = apply(round, err);
+	if (r < 0)
+		return r;
+	git_hold_hooks(round);
+	git_hold_operations(round);
+	if (round->changed)
+		r = read_states(round, err);
+	if (r == 0)
+		r = note_base(round, &session, &host, err);
+	return r < 0 ? r : git_held_write(round->store, round->report, err);
+}
+
+static int one_round(struct git_store *store, bool last, bool careful, struct git_report *ret,
+		     struct err *err)
+{
+	struct git_round round = {
+		.store = store,
+		.report = ret,
+		.last = last,
+		.careful = careful,
+	};
+	int r;
+
+	git_report_release(ret);
+	r = go(&round, err);
+	str_release(&round.index_out);
+	str_release(&round.index_in);
+	arena_release(&round.arena);
+	return r;
+}
+
+/* A private directory at rest is none that a git would work in: see git_disarm(). */
+static void arm(const struct git_store *store)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(from, sizeof(from), "%s/HEAD.held", store->private);
+	snprintf(to, sizeof(to), "%s/HEAD", store->private);
+	if (access(to, F_OK) < 0)
+		rename(from, to);
+}
+
+void git_disarm(const struct git_store *store)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(from, sizeof(from), "%s/HEAD", store->private);
+	snprintf(to, sizeof(to), "%s/HEAD.held", store->private);
+	rename(from, to);
+}
+
+int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err)
+{
+	_cleanup_close_ int turn = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = -EAGAIN;
+
+	*ret = (struct git_report){ 0 };
+	if (turn < 0 || flock(turn, LOCK_EX) < 0)
+		return err_errno(err, errno, "locking '%s'", store->common);
+	arm(store);
+	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++)
+		r = one_round(store, last, attempt > 0, ret, err);
+	return r;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Branches and tags, and HEAD. Each is written by comparing and swapping, so that what the user does
+ * at the same moment is never lost; the session's side of a divergence gets a reference of its own.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "git/priv.h"
+
+static const char *zeros(const char *like)
+{
+	static const char all[] =
+		"0000000000000000000000000000000000000000000000000000000000000000";
+
+	return all + (64 - strlen(like));
+}
+
+static void move(struct git_round *round, struct strv *list, const char *name, const char *new,
+		 const char *old)
+{
+	if (new)
+		strv_addf(&round->arena, list, "update %s %s %s", name, new,
+			  old ? old : zeros(new));
+	else
+		strv_addf(&round->arena, list, "delete %s %s", name, old);
+}
+
+/* A reference of our own, whatever is there. */
+static void keep(struct git_round *round, const char *below, const char *name, const char *oid)
+{
+	char *ref = arena_printf(&round->arena, "refs/wrapix/%s/%s/%s", round->store->id, below,
+				 name + strlen("refs/"));
+
+	if (!git_same(git_find(&round->host.refs, ref), oid))
+		strv_addf(&round->arena, &round->refs_out, "update %s %s", ref, oid);
+}
+
+void git_want(struct git_round *round, const char *oid)
+{
+	strv_add(&round->arena, &round->wants, oid);
+}
+
+static void diverge(struct git_round *round, const char *name, const char *session,
+		    const char *host, const char *why)
+{
+	git_want(round, session);
+	keep(round, "diverged", name, session);
+	git_hold(round->report, str_starts(name, "refs/tags/") ? "tag" : "branch", name, why);
+	if (host && str_starts(name, "refs/heads/")) {
+		char *seen = arena_printf(&round->arena, "refs/remotes/host/%s", name + 11);
+		const char *old = git_find(&round->session.refs, seen);
+
+		if (!git_same(old, host))
+			move(round, &round->refs_in, seen, host, old);
+	}
+}
+
+/* The session no longer has it. */
+static void deleted(struct git_round *round, const char *name, const char *base, const char *host)
+{
+	if (!host)
+		return;
+	if (git_same(base, host) && git_find(&round->base.made, name))
+		move(round, &round->refs_out, name, NULL, host);
+	else
+		git_hold(round->report, str_starts(name, "refs/tags/") ? "tag" : "branch", name,
+			 "it was deleted in the session");
+}
+
+static void outwards(struct git_round *round, const char *name, const char *base,
+		     const char *session, const char *host)
+{
+	bool tag = str_starts(name, "refs/tags/");
+
+	if (!git_ref_ok(name)) {
+		git_hold(round->report, tag ? "tag" : "branch", name,
+			 "the host takes no such name");
+	} else if (tag && base) {
+		diverge(round, name, session, host, "a tag that is there was moved");
+	} else if (strv_has(&round->elsewhere, name)) {
+		diverge(round, name, session, host,
+			"it is checked out in another worktree of the host's");
+	} else if (!git_same(host, base)) {
+		diverge(round, name, session, host,
+			"both sides changed it: the session's is kept under refs/wrapix");
+	} else if (!base && ++round->n_new > GIT_NEW_REFS_MAX) {
+		git_hold(round->report, tag ? "tag" : "branch", name, "too many at once");
+	} else {
+		git_want(round, session);
+		move(round, &round->refs_out, name, session, base);
+		if (!base)
+			strv_add(&round->arena, &round->created, name);
+		if (base) {
+			strv_add(&round->arena, &round->rewrites, name);
+			strv_add(&round->arena, &round->rewrites, base);
+			strv_add(&round->arena, &round->rewrites, session);
+		}
+	}
+}
+
+static int plan_ref(void *ctx, const char *name, const char *base, const char *session,
+		    const char *host, struct err *err)
+{
+	struct git_round *round = ctx;
+	const char *head = round->session.head;
+	bool stands_on = head && str_starts(head, "ref: ") && !strcmp(head + 5, name);
+
+	(void)err;
+	if (!str_starts(name, "refs/heads/") && !str_starts(name, "refs/tags/"))
+		return 0;
+	if (git_same(session, host))
+		return 0;
+	if (!git_same(session, base)) {
+		if (session)
+			outwards(round, name, base, session, host);
+		else
+			deleted(round, name, base, host);
+	} else if (git_ref_ok(name) && (host || !stands_on)) {
+		move(round, &round->refs_in, name, host, base);
+	}
+	return 0;
+}
+
+/* Branches that belong to somebody who works in another worktree. */
+static int find_elsewhere(struct git_round *round, struct err *err)
+{
+	struct git_run run = git_on_host(round->store, GIT_ARGS("worktree", "list", "--porcelain"));
+	_cleanup_str_ struct str out = { 0 };
+	const char *head = round->host.head;
+	int r;
+
+	if (access(path_join(&round->arena, round->store->common, "worktrees"), F_OK) < 0)
+		return 0;
+	r = git_do(&run, &out, err);
+	for (char *line = out.s, *end; r == 0 && line && *line; line = end + 1) {
+		end = strchrnul(line, '\n');
+		if (str_starts(line, "branch ")) {
+			char *name = arena_strndup(&round->arena, line + 7,
+						   (size_t)(end - line - 7));
+
+			if (!head || !str_starts(head, "ref: ") || strcmp(head + 5, name) != 0)
+				strv_add(&round->arena, &round->elsewhere, name);
+		}
+		if (!*end)
+			break;
+	}
+	return r;
+}
+
+int git_plan_refs(struct git_round *round, struct err *err)
+{
+	int r = find_elsewhere(round, err);
+
+	if (r == 0)
+		r = git_each(&round->base.refs, &round->session.refs, &round->host.refs, plan_ref,
+			     round, err);
+	if (round->session.head && git_oid_ok(round->session.head, strlen(round->session.head)))
+		git_want(round, round->session.head);
+	return r;
+}
+
+/* Where a branch does not go forward the old end stays in reach. */
+static void keep_rewritten(struct git_round *round)
+{
+	for (size_t i = 0; i + 2 < round->rewrites.len; i += 3) {
+		char **v = &round->rewrites.v[i];
+		struct git_run run = git_on_host(
+			round->store, GIT_ARGS("merge-base", "--is-ancestor", v[1], v[2]));
+
+		if (git_run(&run, NULL) != 0)
+			keep(round, "was", v[0], v[1]);
+	}
+}
+
+static int write_lines(struct git_round *round, bool inwards, char *const *lines, size_t n)
+{
+	const char *const args[] = { "update-ref", "--stdin", "-m",
+				     git_message(&round->arena, round->store, "publish"), NULL };
+	struct git_run run = inwards ? git_in_private(round->store, args, true)
+				     : git_on_host(round->store, args);
+	_cleanup_str_ struct str input = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		str_addf(&input, "start\n%s\ncommit\n", lines[i]);
+	run.input = input.s;
+	run.input_len = input.len;
+	return git_run(&run, NULL);
+}
+
+/* A line that cannot be carried out at once: the name stands in the way of another, say. */
+static void hold_line(struct git_round *round, const char *line)
+{
+	const char *name = strchr(line, ' ') + 1;
+
+	git_hold(round->report, "branch", arena_strndup(&round->arena, name, strcspn(name, " ")),
+		 "the host's git did not take it");
+}
+
+int git_apply_refs(struct git_round *round, struct err *err)
+{
+	int status = 0;
+
+	keep_rewritten(round);
+	if (round->refs_out.len && !round->careful)
+		status = write_lines(round, false, round->refs_out.v, round->refs_out.len);
+	for (size_t i = 0; round->careful && i < round->refs_out.len; i++)
+		if (write_lines(round, false, &round->refs_out.v[i], 1) != 0)
+			hold_line(round, round->refs_out.v[i]);
+	if (status != 0)
+		return err_set(err, EAGAIN, "a reference of the host's changed meanwhile");
+	/* The session may have moved on: then the next round sees it. */
+	for (size_t i = 0; i < round->refs_in.len; i++)
+		write_lines(round, true, &round->refs_in.v[i], 1);
+	round->report->published += round->refs_out.len;
+	round->changed |= round->refs_out.len || round->refs_in.len;
+	return 0;
+}
+
+static int set_head(struct git_round *round, bool inwards, const char *head, struct err *err)
+{
+	char *message = git_message(&round->arena, round->store, "checkout");
+	const char *const branch[] = { "symbolic-ref", "-m", message, "HEAD", head + 5, NULL };
+	const char *const detached[] = { "update-ref", "--no-deref", "-m", message,
+					 "HEAD",       head,         NULL };
+	const char *const *args = str_starts(head, "ref: ") ? branch : detached;
+	struct git_run run = inwards ? git_in_private(round->store, args, true)
+				     : git_on_host(round->store, args);
+
+	round->changed = true;
+	return git_do(&run, NULL, err);
+}
+
+int git_apply_head(struct git_round *round, struct err *err)
+{
+	const char *base = round->base.head, *session = round->session.head;
+	const char *host = round->host.head;
+	struct err ignored;
+
+	if (!session)
+		git_hold(round->report, "head", "HEAD", "the host takes no such HEAD");
+	if (!session || !host || git_same(session, host))
+		return 0;
+	if (git_same(session, base)) {
+		set_head(round, true, host, &ignored); /* or the next time */
+		return 0;
+	}
+	if (!git_same(host, base)) {
+		git_hold(round->report, "head", "HEAD", "both sides checked something else out");
+		return 0;
+	}
+	if (git_host_is_busy(round->store)) {
+		git_hold(round->report, "head", "HEAD",
+			 "the host is in the middle of a rebase, merge or bisection");
+		return 0;
+	}
+	round->report->published++;
+	return set_head(round, false, session, err);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Running git, on the host's repository or confined. */
+#include "git/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "os/fs.h"
+#include "os/linux/landlock.h"
+#include "os/linux/seccomp.h"
+#include "os/linux/userns.h"
+#include "os/proc.h"
+
+enum { DEFAULT_SECONDS = 10, MAX_ENV = 40 };
+#define CONFINED_MEMORY ((rlim_t)8 << 30)
+
+/* What would make git start a program, or do more than it was asked. */
+static const char *const settings[][2] = {
+	{ "core.hooksPath", "/dev/null" },
+	{ "core.fsmonitor", "false" },
+	{ "core.untrackedCache", "false" },
+	{ "core.alternateRefsCommand", "true" },
+	{ "core.pager", "cat" },
+	{ "gc.auto", "0" },
+	{ "maintenance.auto", "false" },
+	{ "submodule.recurse", "false" },
+	{ "pack.threads", "1" },
+	{ "protocol.allow", "never" },
+	{ "log.showSignature", "false" },
+};
+
+static const char *const fixed_env[] = {
+	"PATH=/usr/bin:/bin",
+	"HOME=/",
+	"LC_ALL=C",
+	"GIT_CONFIG_NOSYSTEM=1",
+	"GIT_CONFIG_GLOBAL=/dev/null",
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_NO_REPLACE_OBJECTS=1",
+	"GIT_TERMINAL_PROMPT=0",
+	"GIT_ASKPASS=/bin/false",
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_ATTR_NOSYSTEM=1",
+	"GIT_COMMITTER_NAME=wrapix", /* in reflogs */
+	"GIT_COMMITTER_EMAIL=wrapix@localhost",
+};
+
+static char **make_env(struct arena *a, const struct git_run *run)
+{
+	struct strv env = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
+		strv_add(a, &env, fixed_env[i]);
+	strv_addf(a, &env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings));
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=%s", i, settings[i][0]);
+		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
+	}
+	strv_addf(a, &env, "GIT_DIR=%s", run->gitdir);
+	if (run->objects)
+		strv_addf(a, &env, "GIT_OBJECT_DIRECTORY=%s", run->objects);
+	if (run->alternates)
+		strv_addf(a, &env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", run->alternates);
+	return env.v;
+}
+
+static char **make_argv(struct arena *a, const struct git_run *run)
+{
+	struct strv argv = { 0 };
+
+	strv_add(a, &argv, run->program);
+	for (size_t i = 0; run->args[i]; i++)
+		strv_add(a, &argv, run->args[i]);
+	return argv.v;
+}
+
+/* The places that a program of the system's needs; those that are not here are passed over. */
+static const char *const system_places[] = {
+	"/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/nix/store", "/gnu/store"
+};
+
+static int restrict_files(struct arena *a, const struct git_run *run, struct err *err)
+{
+	struct landlock_rule rules[ARRAY_LEN(system_places) + GIT_READS_MAX + 4];
+	const char *program = path_parent(a, run->program);
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(system_places); i++)
+		if (access(system_places[i], F_OK) == 0)
+			rules[n++] = (struct landlock_rule){ system_places[i], LANDLOCK_READ };
+	rules[n++] = (struct landlock_rule){ program, LANDLOCK_READ };
+	for (size_t i = 0; i < GIT_READS_MAX && run->reads[i]; i++)
+		rules[n++] = (struct landlock_rule){ run->reads[i], LANDLOCK_READ };
+	rules[n++] = (struct landlock_rule){ "/dev/null", LANDLOCK_DEV };
+	rules[n++] = (struct landlock_rule){ "/dev/urandom", LANDLOCK_READ };
+	if (run->writes)
+		rules[n++] = (struct landlock_rule){ run->writes, LANDLOCK_WRITE };
+	return landlock_restrict(landlock_abi(), rules, n, err);
+}
+
+static int confine(struct arena *a, const struct git_run *run, uid_t uid, gid_t gid)
+{
+	const struct rlimit none = { 0, 0 }, memory = { CONFINED_MEMORY, CONFINED_MEMORY };
+	struct err err;
+
+	if (!landlock_handles_files(landlock_abi()))
+		return -ENOSYS;
+	/* A supervisor is not dumpable, and then even its own maps are not its to write. */
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 || userns_map_self(uid, gid, &err) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0 ||
+	    setrlimit(RLIMIT_AS, &memory) < 0 || restrict_files(a, run, &err) < 0 ||
+	    seccomp_load(0, NULL, &err) < 0)
+		return -EPERM;
+	return 0;
+}
+
+/* 0 stands for none given; the standard descriptors are never handed on. */
+_Noreturn static void child(const struct git_run *run, int in, int out, uid_t uid, gid_t gid)
+{
+	const rlim_t most = run->out > 0 || run->writes ? GIT_PACK_MAX : GIT_OUTPUT_MAX;
+	const struct rlimit output = { most, most };
+	struct arena a = { 0 };
+	char **argv = make_argv(&a, run), **env = make_env(&a, run);
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_reset_signals();
+	if (null < 0 || chdir("/") < 0)
+		_exit(125);
+	dup2(in > 0 ? in : null, STDIN_FILENO);
+	dup2(out > 0 ? out : null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	os_close_all_but(3, NULL, 0);
+	umask(022);
+	if (run->confined &&
+	    (setrlimit(RLIMIT_FSIZE, &output) < 0 || confine(&a, run, uid, gid) < 0))
+		_exit(125);
+	execve(argv[0], argv, env);
+	_exit(127);
+}
+
+static int await(pid_t pid, int pidfd, unsigned seconds)
+{
+	struct pollfd poll_fd = { .fd = pidfd, .events = POLLIN };
+	int status, ready;
+
+	do
+		ready = poll(&poll_fd, 1, (int)seconds * 1000);
+	while (ready < 0 && errno == EINTR);
+	if (ready <= 0)
+		os_pidfd_kill(pidfd, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (ready <= 0)
+		return -ETIMEDOUT;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EPIPE;
+}
+
+static int memory_file(const char *data, size_t len)
+{
+	int fd = memfd_create("git", MFD_CLOEXEC);
+
+	if (fd >= 0 && len && (os_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int collect(int fd, struct str *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : os_read_fd(fd, GIT_OUTPUT_MAX, &text, &len);
+
+	if (r == 0)
+		str_addn(ret, text, len);
+	return r;
+}
+
+int git_run(const struct git_run *run, struct str *ret)
+{
+	const uint64_t spaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+	_cleanup_close_ int in = run->input ? memory_file(run->input, run->input_len) : -1;
+	_cleanup_close_ int out = memory_file(NULL, 0), pidfd = -1;
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	pid_t pid;
+	int r;
+
+	if (out < 0 || (run->input && in < 0))
+		return -errno;
+	pid = userns_clone(run->confined ? spaces : 0, -1, &pidfd);
+	if (pid < 0)
+		return pid;
+	if (pid == 0)
+		child(run, run->input ? in : run->in, run->out > 0 ? run->out : out, uid, gid);
+	r = await(pid, pidfd, run->seconds ? run->seconds : DEFAULT_SECONDS);
+	if (r >= 0 && ret && run->out <= 0) {
+		int failed = collect(out, ret);
+
+		r = failed < 0 ? failed : r;
+	}
+	return r;
+}
+
+int git_do(const struct git_run *run, struct str *ret, struct err *err)
+{
+	int r = git_run(run, ret);
+
+	if (r < 0)
+		return err_errno(err, -r, "running 'git %s'", run->args[0]);
+	if (r == 125 && run->confined)
+		return err_set(err, EPERM, "git could not be confined (Landlock is needed)");
+	return r ? err_set(err, EIO, "'git %s' failed in '%s'", run->args[0], run->gitdir) : 0;
+}
+
+char *git_objects(struct git_store *store)
+{
+	return path_join(&store->arena, store->common, "objects");
+}
+
+/* A list by colons, so one that holds such is quoted. */
+char *git_alternate(struct git_store *store)
+{
+	_cleanup_str_ struct str out = { 0 };
+	const char *path = git_objects(store);
+
+	if (!strpbrk(path, ":\"\\"))
+		return arena_strdup(&store->arena, path);
+	str_add(&out, "\"");
+	for (const char *p = path; *p; p++)
+		str_addf(&out, "%s%c", strchr("\"\\", *p) ? "\\" : "", *p);
+	str_add(&out, "\"");
+	return arena_strdup(&store->arena, out.s);
+}
+
+struct git_run git_on_host(struct git_store *store, const char *const *args)
+{
+	return (struct git_run){ .program = store->program, .args = args, .gitdir = store->real };
+}
+
+struct git_run git_in_private(struct git_store *store, const char *const *args, bool write)
+{
+	return (struct git_run){
+		.program = store->program,
+		.args = args,
+		.gitdir = store->private,
+		.alternates = git_alternate(store),
+		.confined = true,
+		.reads = { store->private, git_objects(store) },
+		.writes = write ? store->private : NULL,
+	};
+}

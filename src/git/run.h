@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running git: on the host's repository with nothing in it that starts another program, or confined
+ * where what it reads is hostile.
+ *
+ * Confined means: namespaces of its own for users, processes, the network and System V objects; the
+ * seccomp filter of every sandbox; Landlock, by which it reads the system's programs and the named
+ * directories and writes to one; limits on time, memory and output. It is a second wall: what it
+ * prints is believed no more for it.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "git/git.h"
+
+#define GIT_OUTPUT_MAX ((size_t)64 << 20)
+#define GIT_PACK_MAX ((size_t)4 << 30)
+#define GIT_ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+enum { GIT_READS_MAX = 16 };
+
+struct git_run {
+	const char *program; /* absolute */
+	const char *const *args;
+	const char *gitdir;
+	const char *objects;    /* where new objects go; NULL: the git directory's */
+	const char *alternates; /* further objects, or NULL */
+	bool confined;
+	const char *reads[GIT_READS_MAX]; /* NULL-terminated */
+	const char *writes;               /* or NULL */
+	const char *input;                /* NULL: as 'in' says */
+	size_t input_len;
+	int in, out;      /* 0: /dev/null, and into memory */
+	unsigned seconds; /* 0: ten */
+};
+
+/* Returns the exit status, or -errno; -ETIMEDOUT when it took too long. What it printed is appended
+ * to 'ret', unless that is NULL or it went to 'out'. */
+int git_run(const struct git_run *run, struct str *ret);
+
+/* The same, where anything but success is an error with words. */
+int git_do(const struct git_run *run, struct str *ret, struct err *err);
+
+/* On the host's repository; in the private directory, read-only or to write. */
+struct git_run git_on_host(struct git_store *store, const char *const *args);
+struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);
+
+/* The host's objects, and the same as a list of alternates. */
+char *git_objects(struct git_store *store);
+char *git_alternate(struct git_store *store);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The stash as a set of commits: what one side added the other gets, what the session dropped goes. */
+#include <string.h>
+
+#include "git/priv.h"
+
+static int store_one(struct git_round *round, bool inwards, const struct git_item *item,
+		     struct err *err)
+{
+	_cleanup_str_ struct str message = { 0 };
+	struct git_run run;
+
+	str_add_escaped(&message, item->value);
+	{
+		const char *const args[] = {
+			"update-ref", "--create-reflog",
+			"-m",         message.s && *message.s ? message.s : "stash",
+			"refs/stash", item->name,
+			NULL
+		};
+
+		run = inwards ? git_in_private(round->store, args, true)
+			      : git_on_host(round->store, args);
+		round->changed = true;
+		return git_do(&run, NULL, err);
+	}
+}
+
+/* It stays in reach under a name of ours. */
+static int drop_one(struct git_round *round, size_t at, const char *oid, struct err *err)
+{
+	char *name = arena_printf(&round->arena, "refs/stash@{%zu}", at);
+	char *backup = arena_printf(&round->arena, "refs/wrapix/%s/stash/%s", round->store->id,
+				    oid);
+	struct git_run keep = git_on_host(round->store, GIT_ARGS("update-ref", backup, oid));
+	struct git_run drop = git_on_host(
+		round->store, GIT_ARGS("reflog", "delete", "--updateref", "--rewrite", name));
+	int r = git_do(&keep, NULL, err);
+
+	round->changed = true;
+	if (r == 0)
+		r = git_do(&drop, NULL, err);
+	/* The reference outlives its last entry. */
+	if (r == 0 && round->host.stash.n == 1) {
+		struct git_run last = git_on_host(round->store,
+						  GIT_ARGS("update-ref", "-d", "refs/stash", oid));
+
+		git_run(&last, NULL);
+	}
+	return r;
+}
+
+int git_apply_stash(struct git_round *round, struct err *err)
+{
+	const struct git_items *base = &round->base.stash, *session = &round->session.stash;
+	struct git_items *host = &round->host.stash;
+	struct err ignored;
+	int r = 0;
+
+	/* From the end, so that the numbers before it stay true. */
+	for (size_t i = host->n; r == 0 && i-- > 0;)
+		if (git_find(base, host->v[i].name) && !git_find(session, host->v[i].name)) {
+			r = drop_one(round, i, host->v[i].name, err);
+			memmove(&host->v[i], &host->v[i + 1], (host->n - i - 1) * sizeof(*host->v));
+			host->n--;
+		}
+	for (size_t i = session->n; r == 0 && i-- > 0;)
+		if (!git_find(base, session->v[i].name) && !git_find(host, session->v[i].name))
+			r = store_one(round, false, &session->v[i], err);
+	for (size_t i = host->n; r == 0 && i-- > 0;)
+		if (!git_find(base, host->v[i].name) && !git_find(session, host->v[i].name))
+			store_one(round, true, &host->v[i], &ignored); /* or the next time */
+	return r;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Publishing while the sandbox runs. */
+#include "git/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <dirent.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "git/priv.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+enum { DEBOUNCE_MS = 60, MAX_WATCHES = 512, MAX_DEPTH = 6 };
+
+/* Names are made and renamed, never written in place. A link is not followed. */
+#define EVENTS                                                                               \
+	(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ONLYDIR | \
+	 IN_DONT_FOLLOW)
+
+/* The directory and those below it: branches may have slashes in their names. */
+static void watch_tree(int fd, int at, const char *path, int depth, int *left)
+{
+	_cleanup_close_ int dir = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char name[64];
+	struct dirent *entry;
+	DIR *list;
+
+	if (dir < 0 || (*left)-- <= 0)
+		return;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", dir);
+	inotify_add_watch(fd, name, EVENTS & ~(uint32_t)IN_DONT_FOLLOW);
+	list = depth ? fdopendir(dup(dir)) : NULL;
+	while (list && (entry = readdir(list)) != NULL)
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			watch_tree(fd, dir, entry->d_name, depth - 1, left);
+	if (list)
+		closedir(list);
+}
+
+static void watch_all(struct git_watch *watch)
+{
+	const struct git_store *store = watch->store;
+	const char *const tops[] = { store->private, store->real, store->common };
+	int left = MAX_WATCHES;
+
+	for (size_t i = 0; i < ARRAY_LEN(tops); i++) {
+		_cleanup_close_ int top = open(tops[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		watch_tree(watch->notes.fd, top, ".", 0, &left);
+		watch_tree(watch->notes.fd, top, "refs", MAX_DEPTH, &left);
+	}
+}
+
+static void set_timer(struct git_watch *watch, long ms)
+{
+	struct itimerspec at = { .it_value = { .tv_nsec = ms * 1000000 } };
+
+	timerfd_settime(watch->timer.fd, 0, &at, NULL);
+}
+
+static int on_note(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct git_watch *watch = container_of(source, struct git_watch, notes);
+	char buf[16384];
+
+	(void)events;
+	(void)err;
+	while (read(source->fd, buf, sizeof(buf)) > 0)
+		;
+	if (!watch->dirty && !watch->pid)
+		set_timer(watch, DEBOUNCE_MS);
+	watch->dirty = true;
+	return 0;
+}
+
+/* A copy of the supervisor that must hold nothing of it. Says what failed by its pipe. */
+_Noreturn static void publish(struct git_watch *watch, int out, pid_t parent)
+{
+	int keep[2] = { MIN(watch->store->dir, out), MAX(watch->store->dir, out) };
+	struct git_report report = { 0 };
+	int null = open("/dev/null", O_RDWR);
+	struct err err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(1);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	os_close_all_but(3, keep, 2);
+	setsid();
+	os_reset_signals();
+	if (git_publish(watch->store, false, &report, &err) < 0)
+		(void)!write(out, err.msg, strlen(err.msg));
+	_exit(0);
+}
+
+static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct git_watch *watch = container_of(source, struct git_watch, timer);
+	pid_t parent = getpid();
+	uint64_t times;
+	int fds[2];
+
+	(void)events;
+	(void)!read(source->fd, &times, sizeof(times));
+	if (watch->pid)
+		return 0;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return 0; /* the next change tries again */
+	watch->dirty = false;
+	watch->pid = fork();
+	if (watch->pid == 0)
+		publish(watch, fds[1], parent);
+	close(fds[1]);
+	if (watch->pid < 0) {
+		watch->pid = 0;
+		close(fds[0]);
+		return 0;
+	}
+	watch->child.fd = fds[0];
+	return loop_add(watch->loop, &watch->child, EPOLLIN, err);
+}
+
+static void reap(struct git_watch *watch)
+{
+	char text[768];
+	ssize_t n = read(watch->child.fd, text, sizeof(text) - 1);
+
+	if (n > 0) {
+		text[n] = '\0';
+		watch->on_failure(watch->ctx, text);
+	}
+	while (waitpid(watch->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	watch->pid = 0;
+	close(watch->child.fd);
+	watch->child.fd = -1;
+}
+
+/* The pipe is closed when the child ends, or has said why it failed. */
+static int on_child(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct git_watch *watch = container_of(source, struct git_watch, child);
+
+	(void)events;
+	(void)err;
+	loop_remove(watch->loop, source);
+	reap(watch);
+	watch_all(watch); /* new directories of references */
+	if (watch->dirty)
+		set_timer(watch, DEBOUNCE_MS);
+	return 0;
+}
+
+int git_watch_start(struct git_watch *watch, struct loop *loop, struct git_store *store,
+		    void (*on_failure)(void *ctx, const char *text), void *ctx, struct err *err)
+{
+	int r;
+
+	*watch = (struct git_watch)GIT_WATCH_NONE;
+	watch->store = store;
+	watch->loop = loop;
+	watch->on_failure = on_failure;
+	watch->ctx = ctx;
+	watch->notes = (struct loop_source){ inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_note };
+	watch->timer = (struct loop_source){
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), on_timer
+	};
+	watch->child = (struct loop_source){ -1, on_child };
+	if (watch->notes.fd < 0 || watch->timer.fd < 0)
+		r = err_errno(err, errno, "watching the git directory");
+	else
+		r = loop_add(loop, &watch->notes, EPOLLIN, err);
+	if (r == 0)
+		r = loop_add(loop, &watch->timer, EPOLLIN, err);
+	if (r < 0) {
+		git_watch_stop(watch);
+		return r;
+	}
+	watch_all(watch);
+	return 0;
+}
+
+void git_watch_stop(struct git_watch *watch)
+{
+	struct loop_source *sources[] = { &watch->notes, &watch->timer, &watch->child };
+
+	if (!watch->loop)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (sources[i]->fd >= 0)
+			loop_remove(watch->loop, sources[i]);
+	if (watch->pid)
+		reap(watch);
+	for (size_t i = 0; i < 2; i++)
+		if (sources[i]->fd >= 0)
+			close(sources[i]->fd);
+	*watch = (struct git_watch)GIT_WATCH_NONE;
+}

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --git private: every git command works inside, the repository takes over data, and nothing that the sandbox wrote
+# into its .git does anything on the host. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+set_up
+
+cat >"$home/.gitconfig" <<'END'
+[user]
+	name = Somebody
+	email = somebody@example.org
+[init]
+	defaultBranch = main
+[protocol "file"]
+	allow = always
+END
+
+private() { inside "$@" --git private; }
+new_repo() { # new_repo DIR: with one commit
+	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
+}
+stores() { find "$state/git" "$state/gitdirs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+first_id() { for id in "$state/git"/*; do basename "$id"; done | tail -n 1; }
+
+# --- what works inside shows outside ---
+everything='set -e
+	echo x >>file; git add file; git commit -q -m inside
+	git checkout -q -b topic; echo t >topic; git add topic; git commit -q -m topic
+	git checkout -q -; echo m >other; git add other; git commit -q -m other
+	git merge -q --no-edit topic; git cherry-pick --allow-empty HEAD^ >/dev/null 2>&1 || git cherry-pick --abort || true
+	git revert --no-edit HEAD^ >/dev/null 2>&1 || git revert --abort || true
+	git checkout -q -b re HEAD^; echo r >re; git add re; git commit -q -m re; git rebase -q topic; git checkout -q -
+	git tag light; git tag -a -m note heavy; git branch -m topic subject
+	echo s >>file; git stash -q; git stash pop -q; git stash -q; git stash apply -q; git reset -q --hard
+	git bisect start HEAD HEAD~2 >/dev/null 2>&1; git bisect reset >/dev/null 2>&1
+	git gc -q --prune=now; git fsck >/dev/null 2>&1
+	git config user.name Inside; git config branch.main.description "the main line"
+	echo staged >staged; git add staged; echo untracked >untracked'
+state_of() { (cd "${1:-.}" && git rev-parse HEAD; git symbolic-ref -q HEAD; git for-each-ref refs/heads refs/tags; git status --porcelain; git stash list --format=%H; git ls-files -s); }
+layout() { # layout NAME DIR
+	cd "$2" || exit 1
+	private "$everything"'; git rev-parse HEAD; git symbolic-ref -q HEAD; git for-each-ref refs/heads refs/tags; git status --porcelain; git stash list --format=%H; git ls-files -s'
+	check "$1: everything works inside" is "$rc $(cat "$err")" "0 "
+	state_of >"$tmp/outside"
+	check "... and HEAD, branches, tags, status, stash and index are the same outside" diff "$out" "$tmp/outside"
+	check "... fsck outside" git fsck --strict
+	check "... allowed configuration" is "$(git config user.name), $(git config branch.main.description)" "Inside, the main line"
+	check "... nothing is left behind" is "$(stores)" 0
+	check "... nor a file of another's" is "$(find . ! -uid "$(id -u)")" ""
+}
+new_repo "$tmp/plain" && layout "plain repository" "$tmp/plain"
+new_repo "$tmp/repo" && git -C "$tmp/repo" worktree add -q -b side "$tmp/worktree"
+layout "linked worktree" "$tmp/worktree"
+git init -q --separate-git-dir "$tmp/apart.git" "$tmp/apart" && (cd "$tmp/apart" && git config core.worktree "$tmp/apart" && echo start >file && git add . && git commit -q -m start)
+layout "separate git directory" "$tmp/apart"
+new_repo "$tmp/library" && new_repo "$tmp/super" && (cd "$tmp/super" && git submodule --quiet add "$tmp/library" sub 2>/dev/null && git commit -q -m sub)
+(cd "$tmp/super/sub" && git checkout -q main && git config user.email s@example.org && git config user.name S)
+layout "checkout of a submodule" "$tmp/super/sub"
+git init -q --object-format=sha256 "$tmp/sha256" && (cd "$tmp/sha256" && echo start >file && git add . && git commit -q -m start)
+layout "sha256" "$tmp/sha256"
+new_repo "$tmp/below" && mkdir "$tmp/below/dir" && cd "$tmp/below/dir" || exit 1
+private 'echo x >f && git add f && git commit -q -m below && git status --porcelain'
+check "below the top of a repository" is "$rc $(git -C "$tmp/below" log -1 --format=%s) $(git -C "$tmp/below" status --porcelain)" "0 below "
+(cd "$tmp/plain" && for i in 1 2 3; do git commit -q --allow-empty -m "$i"; done) && git clone -q --depth 1 "file://$tmp/plain" "$tmp/shallow" && cd "$tmp/shallow" || exit 1
+private 'echo x >f && git add f && git commit -q -m shallow'
+check "a shallow clone" is "$(git log -1 --format=%s) $(git fsck 2>&1)" "shallow "
+
+cd "$tmp/super" || exit 1
+private true
+check "a repository with submodules is refused, not half done" refused 125 submodules
+
+# --- both sides at once ---
+new_repo "$tmp/both" && cd "$tmp/both" && mkfifo go tell || exit 1
+printf '/go\n/tell\n' >.git/info/exclude
+"$wrapix" run --git private --network none -- sh -c 'echo in >in; git add in; git commit -q -m in; echo 1 >tell
+	read -r x <go; echo more >more; git add more; git commit -q -m more; git log --format=%s | xargs >tell
+	read -r x <go; git commit -q --allow-empty -m ours; echo 3 >tell; read -r x <go' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+pid=$!
+started=$pid
+hear tell
+commits() { [ "$(git log -1 --format=%s)" = "$1" ]; }
+clean() { [ -z "$(git status --porcelain)" ]; }
+check "a commit is seen outside while the session runs" await commits in
+check "... and nothing is modified" await clean
+echo h >host && git add host && git commit -q -m host
+private_head() { git --git-dir "$state/gitdirs/$(first_id)" rev-parse refs/heads/main 2>/dev/null; }
+seen_inside() { [ "$(private_head)" = "$(git rev-parse main)" ]; }
+check "the user's commit comes inside" await seen_inside
+echo >go
+check "... where the next one follows it" is "$(timeout 20 head -n 1 tell)" "more host in start"
+check "... and comes outside" await commits more
+check "... with an index that is the same" await clean
+kill -STOP "$pid"
+git commit -q --allow-empty -m theirs
+echo >go
+timeout 20 head -n 1 tell >/dev/null
+kill -CONT "$pid"
+diverged() { git rev-parse -q --verify "refs/wrapix/$(first_id)/diverged/heads/main" >/dev/null; }
+check "both commit on one branch: the session's is kept beside" await diverged
+check "... the user's stays" commits theirs
+check "... nothing is lost" is "$(git log --format=%s "refs/wrapix/$(first_id)/diverged/heads/main" -1)" ours
+echo >go
+wait "$pid"
+check "... and it is said" has "$tmp/log/err" "both sides changed it"
+wx git drop "$(first_id)"
+check "... and can be forgotten" is "$rc $(stores)" "0 0"
+
+# --- what is held ---
+new_repo "$tmp/held" && cd "$tmp/held" && git branch keep && git tag v1 || exit 1
+private 'git branch -D -q keep; git branch temporary; git tag -f v1 HEAD >/dev/null; git commit -q --allow-empty -m x; git tag -f v1 >/dev/null
+	git config core.editor evil; printf "#!/bin/sh\ntouch $HOME/ran\n" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
+	git remote add new https://example.org/x; git config alias.x "!evil"'
+id=$(first_id)
+wx git held
+check "held: hook, keys, deleted branch, moved tag" is "$(cut -d' ' -f1 "$out" | sort | xargs)" "branch:refs/heads/keep config:alias.x config:core.editor config:remote.new.fetch config:remote.new.url hook:pre-commit tag:refs/tags/v1"
+check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/null && git rev-parse v1^0) $(git config --local --get-regexp 'alias|editor|remote')$(ls .git/hooks | grep -v sample)" "$(git rev-parse HEAD^) "
+check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id" rev-parse HEAD
+wx git held --json
+check "... as JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))) == 7' "$out"
+wx git accept "$id" hook:pre-commit config:core.editor branch:refs/heads/keep tag:refs/tags/v1
+check "accept does it" is "$rc $(git config core.editor) $(git rev-parse -q --verify keep) $(git rev-parse v1^0) $(test -x .git/hooks/pre-commit && echo hook)" "0 evil  $(git rev-parse HEAD) hook"
+check "... and keeps what was" git rev-parse -q --verify "refs/wrapix/$id/was/heads/keep"
+wx git drop "$id" config:alias.x config:remote.new.url config:remote.new.fetch
+check "drop forgets, and then nothing is left" is "$rc $(stores)" "0 0"
+wx git status --json
+check "status of nothing" printed "[]"
+wx git accept none hook:x
+check "a session that is not there" refused 125 "none"
+rm .git/hooks/pre-commit
+git config --unset core.editor
+
+# --- broken off ---
+private 'echo k >k; git add k; git commit -q -m killed; git branch survivor; kill -9 -1' 2>/dev/null
+"$wrapix" run --git private --network none -- sh -c 'mkfifo /tmp/f; echo l >l; git add l; git commit -q -m late; echo >ready; read -r x </tmp/f' >/dev/null 2>&1 </dev/null &
+pid=$!
+await test -e ready
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+rm ready
+wx git status
+check "after kill -9 of the supervisor the next command takes over what it did" is "$rc $(git log -1 --format=%s) $(git status --porcelain)" "0 late "
+check "... and nothing is left" is "$(stores)" 0
+
+wx run --git private --workspace cow -- true
+check "not with a copy-on-write session" refused 2 "copy-on-write"
+cd "$project" || exit 1
+says "without a repository it does nothing" ok 'echo ok' --git private
+finish
