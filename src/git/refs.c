@@ -165,12 +165,13 @@ int git_plan_refs(struct git_round *round, struct err *err)
 static void keep_rewritten(struct git_round *round)
 {
 	for (size_t i = 0; i + 2 < round->rewrites.len; i += 3) {
-		char **v = &round->rewrites.v[i];
-		struct git_run run = git_on_host(
-			round->store, GIT_ARGS("merge-base", "--is-ancestor", v[1], v[2]));
+		const char *name = round->rewrites.v[i], *old = round->rewrites.v[i + 1],
+			   *new = round->rewrites.v[i + 2];
+		struct git_run run = git_on_host(round->store,
+						 GIT_ARGS("merge-base", "--is-ancestor", old, new));
 
 		if (git_run(&run, NULL) != 0)
-			keep(round, "was", v[0], v[1]);
+			keep(round, "was", name, old);
 	}
 }
 

@@ -167,13 +167,14 @@ struct plan {
 
 	char *project;  /* on the host */
 	char *cow_base; /* where the copy-on-write session is kept; NULL: the project is direct */
-	char *git_real, *git_common; /* the git directory and its repository's, which the session has
+	char *git_real,
+		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
-	bool move_dirs; /* in that session the supervisor renames directories */
-	char *resume;   /* the session's id, where it is not a new one */
-	uint64_t cow_limit; /* bytes that its changes may take; 0: as many as there are */
-	struct strv says;   /* lines the user is told at the start */
-	struct strv weaker; /* what holds less here than it could, one line each */
+	bool move_dirs;      /* in that session the supervisor renames directories */
+	char *resume;        /* the session's id, where it is not a new one */
+	uint64_t cow_limit;  /* bytes that its changes may take; 0: as many as there are */
+	struct strv says;    /* lines the user is told at the start */
+	struct strv weaker;  /* what holds less here than it could, one line each */
 };
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);

@@ -40,7 +40,7 @@ everything='set -e
 	git gc -q --prune=now; git fsck >/dev/null 2>&1
 	git config user.name Inside; git config branch.main.description "the main line"
 	echo staged >staged; git add staged; echo untracked >untracked'
-state_of() { (cd "${1:-.}" && git rev-parse HEAD; git symbolic-ref -q HEAD; git for-each-ref refs/heads refs/tags; git status --porcelain; git stash list --format=%H; git ls-files -s); }
+state_of() { (git rev-parse HEAD; git symbolic-ref -q HEAD; git for-each-ref refs/heads refs/tags; git status --porcelain; git stash list --format=%H; git ls-files -s); }
 layout() { # layout NAME DIR
 	cd "$2" || exit 1
 	private "$everything"'; git rev-parse HEAD; git symbolic-ref -q HEAD; git for-each-ref refs/heads refs/tags; git status --porcelain; git stash list --format=%H; git ls-files -s'
@@ -80,6 +80,7 @@ printf '/go\n/tell\n' >.git/info/exclude
 	read -r x <go; echo more >more; git add more; git commit -q -m more; git log --format=%s | xargs >tell
 	read -r x <go; git commit -q --allow-empty -m ours; echo 3 >tell; read -r x <go' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 pid=$!
+# shellcheck disable=SC2034 # the library ends it
 started=$pid
 hear tell
 commits() { [ "$(git log -1 --format=%s)" = "$1" ]; }
@@ -117,7 +118,7 @@ private 'git branch -D -q keep; git branch temporary; git tag -f v1 HEAD >/dev/n
 id=$(first_id)
 wx git held
 check "held: hook, keys, deleted branch, moved tag" is "$(cut -d' ' -f1 "$out" | sort | xargs)" "branch:refs/heads/keep config:alias.x config:core.editor config:remote.new.fetch config:remote.new.url hook:pre-commit tag:refs/tags/v1"
-check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/null && git rev-parse v1^0) $(git config --local --get-regexp 'alias|editor|remote')$(ls .git/hooks | grep -v sample)" "$(git rev-parse HEAD^) "
+check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/null && git rev-parse v1^0) $(git config --local --get-regexp 'alias|editor|remote')$(find .git/hooks -type f ! -name "*.sample")" "$(git rev-parse HEAD^) "
 check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id" rev-parse HEAD
 wx git held --json
 check "... as JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))) == 7' "$out"
