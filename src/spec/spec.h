@@ -120,7 +120,7 @@ struct spec {
 	enum net_mode net;
 	enum home_mode home;
 	enum workspace_mode workspace;
-	char *image;  /* the name of an image whose programs are used instead of the host's */
+	char *image; /* the name of an image whose programs are used instead of the host's */
 	enum git_mode git;
 	char *resume; /* the id of a copy-on-write session to go on with */
 	struct mount_spec *mounts;
