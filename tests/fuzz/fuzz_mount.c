@@ -91,7 +91,7 @@ static void try_scalars(const char *text)
 		if (r < 0)
 			check_refusal(r, &err);
 	}
-	check(!spec.profile || !strchr(spec.profile, '/'));
+	check(!spec.profile || spec.profile[0] == '/' || !strchr(spec.profile, '/'));
 	check(!spec.limits.memory || spec.limits.memory >= 1 << 20);
 	check(spec.limits.pids <= 1 << 22);
 	check(!(spec.limits.cpus < 0) && spec.limits.cpus < 100000);

@@ -58,7 +58,7 @@ call=$(jq -nc --arg c "$line" '{command: $c, description: "try"}')
 turn "$call" "{$auto}"
 check "auto-allow: a command runs unasked, in the sandbox" sandboxed
 check "auto-allow: to its end, substitutions and all" has "$tmp/result" end
-check "auto-allow: what was refused is told" has "$tmp/result" "refused writing"
+check "auto-allow: what was refused is told" has "$tmp/result" "deny file-write $tmp/outside/x"
 
 turn "$call" '{"sandbox": {"enabled": true}}'
 check "regular: a command that no rule allows is asked for" nothing_ran
