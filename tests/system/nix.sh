@@ -40,10 +40,10 @@ rec {
 	w = import $top/nix { inherit pkgs; wrapix = pkgs.wrapixUnderTest; };
 	module = import $here/nix/modules.nix { inherit pkgs; };
 	schema = json (builtins.readFile $top/data/schema/wrapix.schema.json);
-	# Every option, with a value that is no default.
+	# Every option, with a value that is no default (but git: a private one and a copy-on-write workspace exclude each other).
 	all = {
 		name = "everything"; wrapix = pkgs.wrapixUnderTest; profile = w.profiles.python; packages = [ pkgs.library ];
-		agent = "shell"; allowNested = true; deployKey = { name = "site"; mode = "agent"; confirm = true; };
+		agent = "shell"; agentMemory = true; credentials = { TOKEN = "on"; }; git = "direct"; allowNested = true; deployKey = { name = "site"; mode = "agent"; confirm = true; };
 		deployKeyMode = "agent"; deployKeyConfirm = false; engine = "native"; env = { A = "b"; TERM = null; };
 		home = "keep"; hostPorts = [ 5432 "5433" ]; image = "none"; limits = { cpus = 1.5; memory = "1G"; pids = 99; disk = 1073741824; };
 		mounts = [ "~/a:/a:ro,optional" { source = "~/b"; dest = "/b"; mode = "ro"; optional = true; } ];
@@ -129,7 +129,7 @@ check "... with status 0" is "$rc" 0
 while IFS='|' read -r expression message; do
 	[ -z "$expression" ] || check "refused: $expression" refuses "(w.mkSandbox $expression).drvPath" "$message"
 done <<'END'
-{ netwrok = "none"; }|mkSandbox: netwrok: unknown option; there are agent, allowNested,
+{ netwrok = "none"; }|mkSandbox: netwrok: unknown option; there are agent, agentMemory, allowNested,
 { memoryMb = 4096; }|mkSandbox: memoryMb: unknown option; it is limits.memory
 { env.A = 7; }|mkSandbox: env.A: must be a string or null, not 7
 { env = [ ]; }|mkSandbox: env: must be a set, not a list
