@@ -15,6 +15,7 @@
 #define FOCUS_MS 500  /* a compositor that takes longer has not answered */
 #define BUS_SECONDS 2 /* a connection that takes longer is none */
 #define STUCK_SECONDS 5
+#define GIVE_UP_SECONDS 60 /* after that nobody waits for what an ended session said */
 
 static void try_ways(struct sender *s);
 static void begin(struct sender *s, const struct parcel *parcel);
@@ -194,6 +195,8 @@ static void try_ways(struct sender *s)
 		return;
 	}
 	s->stage = STAGE_STUCK;
+	if (!s->stuck)
+		s->stuck = os_seconds();
 	note(s, "no way to show it now; kept");
 }
 
@@ -270,6 +273,7 @@ static void begin(struct sender *s, const struct parcel *parcel)
 	s->now = *parcel;
 	s->tokens--;
 	s->why[0] = '\0';
+	s->stuck = 0;
 	s->stage = STAGE_ASKING;
 	/* A question must be seen to be answered. */
 	if (s->host || s->hub->always || s->place.always || m->wait || m->n_actions ||
@@ -331,6 +335,21 @@ void deliver(struct sender *s, const struct message *message, struct conn *conn)
 	sum_up(s, &parcel);
 }
 
+/* On a machine without a desktop a message of a session that has ended would be tried for ever, and the
+ * daemon would never end. */
+static bool give_up(struct sender *s, int64_t now)
+{
+	if (!s->gone || s->stage != STAGE_STUCK || now - s->stuck < GIVE_UP_SECONDS)
+		return false;
+	note(s, "given up: its session has ended, and there was no way to show it");
+	answer(&s->now.waits, "");
+	if (s->has_next)
+		answer(&s->next_one.waits, "");
+	s->has_next = false;
+	s->stage = STAGE_IDLE;
+	return true;
+}
+
 void deliver_tick(struct hub *hub)
 {
 	int64_t now = os_seconds();
@@ -339,6 +358,8 @@ void deliver_tick(struct hub *hub)
 		if (s->stage == STAGE_IDLE) {
 			if (s->has_next)
 				go_on(s);
+		} else if (give_up(s, now)) {
+			continue;
 		} else if (s->stage == STAGE_STUCK && now - s->since >= STUCK_SECONDS) {
 			s->way = WAY_BUS;
 			try_ways(s);

@@ -63,6 +63,7 @@ struct sender {
 	bool has_next;
 	unsigned tokens;
 	int64_t since, refilled; /* in this stage; of the last token: seconds */
+	int64_t stuck;           /* since when no way has taken the message; 0: it is not so */
 	struct job job;          /* asks about the focus, or shows by a program */
 	bool bus_wait;           /* SHOWING: until the bus is there */
 	char why[160];           /* what the ways before this one said */
