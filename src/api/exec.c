@@ -174,6 +174,8 @@ static void on_event(void *ctx, enum engine_event event, int value)
 	struct exec *x = ctx;
 	char text[64];
 
+	if (event == EVENT_QUIET)
+		return;
 	if (event == EVENT_LIMIT)
 		exec_on_limit(x, (unsigned)value);
 	if (event == EVENT_STOPPED && x->hooks.on_stopped)

@@ -9,7 +9,14 @@ struct net_event;
 struct key_event;
 struct denial;
 
-enum engine_event { EVENT_STARTED, EVENT_STOPPED, EVENT_CONTINUED, EVENT_LIMIT, EVENT_EXITED };
+enum engine_event {
+	EVENT_STARTED,
+	EVENT_QUIET, /* nothing happened for a while, for the first time */
+	EVENT_STOPPED,
+	EVENT_CONTINUED,
+	EVENT_LIMIT,
+	EVENT_EXITED
+};
 
 /* A running sandbox, for changing its rules. */
 struct engine_live;

@@ -18,6 +18,8 @@
 #include "os/loop.h"
 #include "os/proc.h"
 
+#define PAUSE_MS 300
+
 struct supervisor {
 	struct loop loop;
 	struct sandbox *sandbox;
@@ -249,6 +251,17 @@ static int reap_init(struct supervisor *s, struct err *err)
 	return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
 }
 
+/* The first pause says that the start is over for good. */
+static int run_loop(struct supervisor *s, struct err *err)
+{
+	int r = loop_run(&s->loop, PAUSE_MS, err);
+
+	if (r <= 0)
+		return r;
+	tell(s, EVENT_QUIET, 0);
+	return loop_run(&s->loop, -1, err);
+}
+
 int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 {
 	struct supervisor s = {
@@ -269,7 +282,7 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		tell_live(&s, &live);
 		tell(&s, EVENT_STARTED, (int)sandbox->pid);
 		network_open_door(&s.network);
-		r = loop_run(&s.loop, -1, err);
+		r = run_loop(&s, err);
 	}
 	if (r < 0)
 		os_pidfd_kill(sandbox->pidfd, SIGKILL);
