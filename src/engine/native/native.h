@@ -16,14 +16,8 @@
  */
 #pragma once
 
-#include <signal.h>
-
-#include "engine/engine.h"
 #include "engine/native/control.h"
-#include "keys/protocol.h"
-#include "net/uplink.h"
-#include "net/ports.h"
-#include "plan/plan.h"
+#include "engine/sandbox.h"
 
 /* What a source was when the supervisor looked, so that the child can tell that it is the same. */
 struct source_id {
@@ -60,33 +54,5 @@ void child_close_others(const struct child *child);
 /* The process that becomes the command; never returns. */
 _Noreturn void target_main(struct child *child);
 
-struct broker;
-
-/* The running sandbox as the supervisor sees it. */
-struct sandbox {
-	const struct plan *plan;
-	const struct engine_hooks *hooks;
-	pid_t pid; /* of PID 1, on the host */
-	int pidfd;
-	int control;
-	int pty_master; /* -1: none */
-	int netns;      /* for the lazy network and ports; -1: none */
-	int listener;   /* of the guards; -1: none */
-	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
-	int agent;      /* the listening socket of the ssh-agent; -1: none */
-	struct keyring keys;
-	struct broker *broker; /* NULL: none */
-	struct ports ports;
-	struct cgroup cgroup;
-	enum cgroup_kind limits_by;
-	struct uplink uplink; /* attached before the start */
-};
-
-/* Tells whoever listens that a comfort was lost. */
-void sandbox_warn(const struct sandbox *sandbox, const struct err *err);
-
-/* The signals that supervise() takes; blocked from before the start, so that none is lost. */
-void supervised_signals(sigset_t *ret);
-
-/* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */
-int supervise(struct sandbox *sandbox, int *ret_status, struct err *err);
+/* How the supervisor and PID 1 speak. */
+extern const struct sandbox_link native_link;

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "engine/native/keys.h"
-#include "engine/native/guards.h"
+#include "engine/keys.h"
+#include "engine/guards.h"
 #include "engine/native/native.h"
-#include "engine/native/relays.h"
+#include "engine/relays.h"
 #include "net/uplink.h"
 #include "os/fs.h"
 #include "os/linux/userns.h"
@@ -96,12 +96,6 @@ static void warn_of_files(const struct sandbox *sandbox)
 			fd);
 		sandbox_warn(sandbox, &err);
 	}
-}
-
-void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
-{
-	if (sandbox->hooks && sandbox->hooks->on_failure)
-		sandbox->hooks->on_failure(sandbox->hooks->ctx, err);
 }
 
 static bool needs_go(const struct plan *plan)
@@ -274,25 +268,17 @@ static int await_exec(struct sandbox *sandbox, const struct child *child, struct
 
 static void clean(struct sandbox *sandbox, int status_pipe)
 {
-	broker_free(sandbox->broker);
 	if (sandbox->pid > 0) {
 		os_pidfd_kill(sandbox->pidfd, SIGKILL);
 		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	keyring_release(&sandbox->keys);
 	uplink_stop(&sandbox->uplink);
-	ports_stop(&sandbox->ports);
+	sandbox_release(sandbox);
 	cgroup_remove(&sandbox->cgroup);
 	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
-	for (size_t i = 0; i < 8; i++) {
-		int fd = (int[]){ sandbox->pidfd, sandbox->control,  sandbox->pty_master,
-				  sandbox->netns, sandbox->listener, sandbox->agent,
-				  sandbox->view,  status_pipe }[i];
-
-		if (fd >= 0)
-			close(fd);
-	}
+	if (status_pipe >= 0)
+		close(status_pipe);
 }
 
 /* A limit that the user named must hold. The defaults are a comfort: when their group cannot be
@@ -338,14 +324,8 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 	struct sandbox sandbox = {
 		.plan = plan,
 		.hooks = hooks,
-		.pidfd = -1,
-		.control = -1,
-		.pty_master = -1,
-		.netns = -1,
-		.listener = -1,
-		.agent = -1,
-		.view = -1,
-		.ports = PORTS_NONE,
+		.link = &native_link,
+		SANDBOX_NONE,
 	};
 	struct child child = {
 		.plan = plan,
