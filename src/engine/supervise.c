@@ -240,7 +240,7 @@ static int run_loop(struct supervisor *s, struct err *err)
 
 	if (r <= 0)
 		return r;
-	tell(s, EVENT_QUIET, 0);
+	sandbox_tell(s->sandbox, EVENT_QUIET, 0);
 	return loop_run(&s->loop, -1, err);
 }
 
