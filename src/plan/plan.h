@@ -170,6 +170,7 @@ struct plan {
 	char *git_real,
 		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
+	bool tell_calls;     /* the supervisor refuses system calls in the filter's place */
 	bool move_dirs;      /* in that session the supervisor renames directories */
 	char *resume;        /* the session's id, where it is not a new one */
 	uint64_t cow_limit;  /* bytes that its changes may take; 0: as many as there are */
