@@ -111,7 +111,7 @@ static void add_text(struct str *out, const struct seccomp_notif *call, uint64_t
 		return;
 	}
 	if (n > TEXT_MAX)
-		strcpy(text + TEXT_MAX, "...");
+		memcpy(text + TEXT_MAX, "...", 4);
 	str_add(out, "\"");
 	str_add_escaped(out, text);
 	str_add(out, "\"");
