@@ -145,15 +145,31 @@ static int note_base(struct git_round *round, const struct git_state *session,
 	return git_base_save(round->store, "base", &round->base, err);
 }
 
-/* A round that was broken off may have written to the host what the session had then. */
+/* A round that was broken off may have written to the host what the session had then; what it made
+ * there is still the session's. */
 static int load_base(struct git_round *round, struct err *err)
 {
 	struct git_state pending;
 	int r = git_base_load(round->store, "base", &round->arena, &round->base, err);
 
-	if (r == 0 && git_base_load(round->store, "pending", &round->arena, &pending, err) == 0)
-		agree(round, &pending, &round->host);
-	return r;
+	if (r < 0 || git_base_load(round->store, "pending", &round->arena, &pending, err) < 0)
+		return r;
+	agree(round, &pending, &round->host);
+	for (size_t i = 0; i < pending.made.n; i++)
+		if (git_same(git_find(&round->host.refs, pending.made.v[i].name),
+			     pending.made.v[i].value))
+			strv_add(&round->arena, &round->created, pending.made.v[i].name);
+	round->base.made = merged_made(round, &round->base.refs);
+	return 0;
+}
+
+/* What is about to be written to the host. */
+static int note_pending(struct git_round *round, const struct git_state *session, struct err *err)
+{
+	struct git_state pending = *session;
+
+	pending.made = merged_made(round, &session->refs);
+	return git_base_save(round->store, "pending", &pending, err);
 }
 
 /* --- the round --- */
@@ -204,7 +220,7 @@ static int go(struct git_round *round, struct err *err)
 	host = round->host;
 	r = git_import(round, err);
 	if (r == 0 && has_work(round))
-		r = git_base_save(round->store, "pending", &session, err);
+		r = note_pending(round, &session, err);
 	if (r == 0)
 		r = apply(round, err);
 	if (r < 0)
