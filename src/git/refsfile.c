@@ -93,7 +93,7 @@ static int walk_entry(struct walk *w, int dir, const char *name, int depth)
 		return -EINVAL;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	sprintf(w->path + len, "/%s", name);
+	snprintf(w->path + len, sizeof(w->path) - len, "/%s", name);
 	if (S_ISDIR(st.st_mode))
 		r = walk(w, dir, name, depth + 1);
 	else
