@@ -290,6 +290,8 @@ char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
+/* Where the programs inside find the relay of a brokered credential. */
+char *plan_relay_url(struct plan *plan, const struct plan_credential *c);
 int plan_credentials(struct plan *plan, const struct spec *spec, const struct host *host,
 		     const struct agent *agent, struct err *err);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
