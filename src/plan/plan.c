@@ -11,8 +11,6 @@
 #include "os/linux/seccomp.h"
 #include "spec/file_rules.h"
 
-#define MIB (1024 * 1024ULL)
-
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
 		    unsigned flags)
 {
@@ -61,8 +59,8 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 	/* A single command has the limits that it is given. */
 	if (!spec->exec)
 		cgroup_limits_default(&plan->limits, &host->cgroup);
-	plan->root_size = 16 * MIB;
-	plan->scratch_size = spec->limits.disk ? spec->limits.disk : 4096 * MIB;
+	plan->root_size = ROOT_SIZE;
+	plan->scratch_size = spec->limits.disk ? spec->limits.disk : SCRATCH_SIZE;
 	if (plan->engine == ENGINE_PODMAN) {
 		plan_podman_limits(plan);
 		return;
@@ -175,7 +173,6 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 
 	init(&plan, spec, host);
 	r = choose_engine(&plan, spec, host, err);
-	plan.tell_calls = host->seccomp_notify && plan.engine != ENGINE_PODMAN;
 	if (r == 0)
 		r = spec->exec ? plan_exec(&plan, spec, host, err)
 			       : plan_run(&plan, spec, host, err);
@@ -190,26 +187,15 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	return 0;
 }
 
-/* A sandbox inside may want a listener of its own, of which there can be one: none for this alone. */
-static unsigned refused_flag(const struct plan *plan, unsigned flags)
-{
-	return plan->tell_calls && (!plan->nested || (flags & SECCOMP_NOTIFY))
-		       ? SECCOMP_NOTIFY_REFUSED
-		       : 0;
-}
-
 unsigned plan_seccomp(const struct plan *plan)
 {
-	unsigned flags = (plan->nested ? SECCOMP_NESTED : 0) |
-			 (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
-			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
-			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
-			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
-			 (plan_is_brokered(plan) && file_rules_reads_need_broker(plan->files)
-				  ? SECCOMP_NOTIFY_READS
-				  : 0);
-
-	return flags | refused_flag(plan, flags);
+	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
+	       (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
+	       (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
+	       (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
+	       (plan_is_brokered(plan) && file_rules_reads_need_broker(plan->files)
+			? SECCOMP_NOTIFY_READS
+			: 0);
 }
 
 bool plan_is_brokered(const struct plan *plan)

@@ -43,6 +43,10 @@ enum op_kind {
 	OP_COW,      /* a view of the host's src: changes go to a layer of the session's */
 };
 
+/* Bytes, where the user names no size. */
+#define ROOT_SIZE (16ULL << 20)
+#define SCRATCH_SIZE (4096ULL << 20)
+
 enum op_flags {
 	OPF_RO = 1 << 0, /* OP_SCRATCH: once everything stands in it */
 	OPF_DEV = 1 << 1,
@@ -170,7 +174,6 @@ struct plan {
 	char *git_real,
 		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
-	bool tell_calls;     /* the supervisor refuses system calls in the filter's place */
 	bool move_dirs;      /* in that session the supervisor renames directories */
 	char *resume;        /* the session's id, where it is not a new one */
 	uint64_t cow_limit;  /* bytes that its changes may take; 0: as many as there are */
@@ -180,6 +183,13 @@ struct plan {
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);
 void plan_release(struct plan *plan);
+
+/* How the plan of an ordinary user's command begins, whatever the command and the settings are: it can
+ * be built before they are known. */
+void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid);
+/* All that is missing when 'begun' was carried out are the operations after its last, and what a
+ * command has besides a root. */
+bool plan_continues(const struct plan *plan, const struct plan *begun);
 void plan_print(const struct plan *plan, FILE *out);
 void plan_print_json(const struct plan *plan, FILE *out);
 
@@ -288,10 +298,10 @@ int plan_reach(struct plan *plan, const struct spec *spec, const struct host *ho
 	       struct err *err);
 char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
+struct exec_spec;
+void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
-/* Where the programs inside find the relay of a brokered credential. */
-char *plan_relay_url(struct plan *plan, const struct plan_credential *c);
 int plan_credentials(struct plan *plan, const struct spec *spec, const struct host *host,
 		     const struct agent *agent, struct err *err);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,

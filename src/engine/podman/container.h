@@ -2,16 +2,18 @@
 /* For the files of the podman engine. */
 #pragma once
 
+#include "engine/engine.h"
+#include "engine/native/native.h"
 #include "engine/podman/stage.h"
-#include "engine/sandbox.h"
 
 struct container {
 	struct arena arena;
-	struct sandbox sandbox; /* 'pid' is podman's, 'control' the FIFO from wrapix-init */
+	struct sandbox sandbox; /* what the deploy keys' agent needs of one, and the client's pid */
 	const char *id;
 	char *stage; /* the session's directory */
 	int lock;    /* held while we live: stage_sweep() leaves it alone */
-	int to;      /* the FIFO to wrapix-init */
+	int to, from;
+	bool started;
 };
 
 /* Makes STAGE. What is there of it is removed by stage_remove() in any case. */
@@ -22,15 +24,10 @@ void stage_remove(struct container *c);
 /* Removes what killed supervisors left, containers included. */
 void stage_sweep(const struct plan *plan);
 
-/* The session's container, if there is one left. */
-int stage_remove_container(const struct plan *plan, const char *id);
-
 /* Gives the image to podman unless it has it. */
 int image_load(const struct plan *plan, struct err *err);
 /* podman failed: whether it has the image is asked again next time. */
 void image_doubt(const struct plan *plan);
 
-/* How the supervisor and wrapix-init speak. */
-extern const struct sandbox_link podman_link;
-/* Until the command runs: 1. 0: a signal came first, and *ret_status says which. */
-int container_await(struct container *c, int *ret_status, struct err *err);
+/* Runs the loop until podman ended. */
+int container_supervise(struct container *c, int *ret_status, struct err *err);

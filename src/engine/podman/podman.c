@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "base/path.h"
-#include "engine/keys.h"
+#include "engine/native/keys.h"
 #include "engine/podman/container.h"
 #include "os/fs.h"
 #include "os/proc.h"
@@ -75,8 +75,7 @@ static int open_pty(struct container *c, int *ret_slave, struct err *err)
 	return 0;
 }
 
-/* In a session of its own: what the user's terminal sends is for us, and we pass it on. With a terminal,
- * what the command writes comes by it, and to standard error goes what podman itself has to say. */
+/* In a session of its own: what the user's terminal sends is for us, and we pass it on. */
 _Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -85,6 +84,8 @@ _Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
 	if (slave >= 0 &&
 	    (ioctl(slave, TIOCSCTTY, 0) < 0 || dup2(slave, 0) < 0 || dup2(slave, 1) < 0))
 		_exit(EXIT_WRAPIX);
+	if (slave >= 0 && isatty(2))
+		dup2(slave, 2);
 	os_reset_signals();
 	os_close_all_but(3, NULL, 0);
 	execv(argv[0], argv);
@@ -115,13 +116,18 @@ static int start_client(struct container *c, struct err *err)
 
 static void clean(struct container *c)
 {
+	int fds[] = { c->sandbox.pidfd, c->sandbox.pty_master, c->sandbox.agent };
+
 	if (c->sandbox.pid > 0) {
 		kill(c->sandbox.pid, SIGKILL);
 		while (waitpid(c->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	keyring_release(&c->sandbox.keys);
 	stage_remove(c);
-	sandbox_release(&c->sandbox);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	arena_release(&c->arena);
 }
 
@@ -129,12 +135,12 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
 {
 	struct container c = {
-		.sandbox = { .hooks = hooks, .link = &podman_link, SANDBOX_NONE },
+		.sandbox = { .hooks = hooks, .pidfd = -1, .pty_master = -1, .agent = -1 },
 		.id = session->id,
 		.lock = -1,
 		.to = -1,
+		.from = -1,
 	};
-	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	struct plan present;
 	sigset_t signals, old;
 	int r;
@@ -151,17 +157,12 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	if (r == 0)
 		r = stage_make(&c, err);
 	if (r == 0)
-		r = start_client(&c, err);
-	if (r == 0)
 		r = keys_load(&c.sandbox, err);
 	if (r == 0)
-		r = container_await(&c, ret_status, err);
-	if (r > 0) {
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-		r = supervise(&c.sandbox, ret_status, err);
-	}
+		r = start_client(&c, err);
+	if (r == 0)
+		r = container_supervise(&c, ret_status, err);
 	clean(&c);
-	prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
 }

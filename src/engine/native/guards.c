@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor's guests that answer system calls. */
-#include "engine/guards.h"
+#include "engine/native/guards.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,18 +47,6 @@ static void on_file_denied(void *ctx, const struct broker_denial *refused)
 	};
 
 	tell_denied(ctx, &denial, refused->pid);
-}
-
-static void on_call_refused(void *ctx, const struct refused_call *call)
-{
-	const struct denial denial = {
-		.what = "call",
-		.call = call->name,
-		.args = call->args,
-		.reason = call->nested ? "namespaces" : "system-call",
-	};
-
-	tell_denied(ctx, &denial, call->pid);
 }
 
 static bool was_bound(void *ctx, const struct stat *st)
@@ -109,19 +97,6 @@ static int start_connect(struct guards *g, struct loop *loop, struct err *err)
 		dispatch_add(&g->dispatch, &seccomp_notify_connect, connect_guard_call,
 			     &g->connect);
 	return r;
-}
-
-void guards_begin(struct guards *g, struct sandbox *sandbox)
-{
-	unsigned flags = plan_seccomp(sandbox->plan);
-
-	if (!(flags & SECCOMP_NOTIFY_REFUSED))
-		return;
-	g->refused = (struct refused){ .notify = &g->dispatch.notify,
-				       .nested = sandbox->plan->nested,
-				       .fn = on_call_refused,
-				       .ctx = sandbox };
-	dispatch_add(&g->dispatch, seccomp_refused(flags), refused_call, &g->refused);
 }
 
 int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, struct err *err)

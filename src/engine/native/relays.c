@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Listening inside for the relays of brokered credentials. */
-#include "engine/relays.h"
+#include "engine/native/relays.h"
 
 #include <errno.h>
 #include <netinet/in.h>
