@@ -13,6 +13,7 @@
   openssl,
   systemd,
   zlib,
+  zstd,
   git,
   openssh,
   passt,
@@ -36,7 +37,7 @@ stdenv.mkDerivation {
 
   strictDeps = true;
   nativeBuildInputs = [ meson ninja pkg-config makeWrapper libseccomp ];
-  buildInputs = [ json-c libarchive libseccomp openssl systemd zlib ];
+  buildInputs = [ json-c libarchive libseccomp openssl systemd zlib zstd ];
 
   # They start sandboxes, which a Nix build is none too happy with.
   doCheck = false;

@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapix image build: from a profile's packages, a root directory or an archive to an image. */
+/* wrapix image build: from a profile's packages, or something that is there, to an image. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
+#include <time.h>
 
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/image.h"
-#include "image/build.h"
+#include "image/base.h"
+#include "image/contents.h"
 #include "image/debian.h"
 #include "image/export.h"
+#include "image/nix.h"
+#include "image/platform.h"
 #include "image/unpack.h"
 #include "os/fs.h"
 #include "spec/config.h"
 
+enum { BAR = 30 };
+
 struct build_args {
 	struct arena arena;
 	struct strv packages;
-	const char *from, *output, *name, *platform;
+	const char *from, *output, *name, *platform, *compression, *agent;
 };
 
-struct progress {
-	int shown; /* percent; -1: nobody looks */
+/* One build. */
+struct making {
+	struct build_args *args;
+	struct spec *spec; /* the profile */
+	struct store *store;
+	struct oci_image *image;
+	struct build_how how;
+	struct contents contents;
+	char platform[64];
+	const char *arch, *variant;
+	char *scratch; /* a name in the store that is ours until we end */
+	int log;       /* what other programs say */
+	int shown;     /* percent; -1: nobody looks */
 };
 
 static int add_package(void *ctx, _unused_ const struct opt *opt, const char *value,
@@ -32,7 +47,7 @@ static int add_package(void *ctx, _unused_ const struct opt *opt, const char *va
 {
 	struct build_args *args = ctx;
 
-	if (!*value || *value == '-')
+	if (!config_is_package(value))
 		return err_usage(err, "--package: '%s' is no package's name", value);
 	strv_add(&args->arena, &args->packages, value);
 	return 0;
@@ -40,147 +55,180 @@ static int add_package(void *ctx, _unused_ const struct opt *opt, const char *va
 
 static void on_progress(void *ctx, uint64_t done, uint64_t total)
 {
-	struct progress *progress = ctx;
+	struct making *making = ctx;
 	int percent = total ? (int)(done * 100 / total) : 100;
+	char bar[BAR + 1];
 
-	if (progress->shown < 0 || percent == progress->shown)
+	if (making->shown < 0 || percent == making->shown || percent > 100)
 		return;
-	progress->shown = percent;
-	fprintf(stderr, "\rlayers: %3d%%%s", percent, percent == 100 ? "\n" : "");
+	making->shown = percent;
+	for (int i = 0; i < BAR; i++)
+		bar[i] = i < percent * BAR / 100 ? '#' : '-';
+	bar[BAR] = '\0';
+	fprintf(stderr, "\rlayers [%s] %3d%%%s", bar, percent, percent == 100 ? "\n" : "");
 }
 
-/* The platform as OCI spells it, and as Debian does: they agree where both exist. */
-static const char *platform_of(const struct build_args *args)
+/* The profile's packages of that source, and those that were asked for. */
+static void packages_of(struct making *making, const char *source, struct strv *ret)
 {
-	static const struct {
-		const char *machine, *name;
-	} names[] = { { "x86_64", "amd64" }, { "aarch64", "arm64" } };
-	struct utsname uts;
+	const struct profile_spec *profile = &making->spec->from_profile;
+	struct arena *a = &making->args->arena;
 
-	if (args->platform)
-		return !strncmp(args->platform, "linux/", 6) ? args->platform + 6 : args->platform;
-	uname(&uts);
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(names[i].machine, uts.machine))
-			return names[i].name;
-	return "unknown";
+	for (size_t i = 0; i < profile->n_packages; i++)
+		if (!strcmp(profile->packages[i].source, source))
+			strv_add(a, ret, profile->packages[i].name);
+	for (size_t i = 0; i < making->args->packages.len; i++)
+		strv_add(a, ret, making->args->packages.v[i]);
 }
 
-/* What every image has, whatever it is made from. */
-static int add_own_files(struct store *store, struct oci_image *image, struct err *err)
+static int from_source(struct making *making, const struct source *source, struct err *err)
 {
-	static const char passwd[] = "root:x:0:0:root:/root:/bin/sh\n"
-				     "wrapix:x:1000:1000::/home/wrapix:/bin/sh\n"
-				     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
-	static const char group[] = "root:x:0:\nwrapix:x:1000:\nnogroup:x:65534:\n";
-	static const char hosts[] = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n";
-	const struct build_file files[] = {
-		{ "etc/group", S_IFREG | 0644, group, strlen(group) },
-		{ "etc/hosts", S_IFREG | 0644, hosts, strlen(hosts) },
-		{ "etc/passwd", S_IFREG | 0644, passwd, strlen(passwd) },
-		/* Whoever the engine maps to this: his own home. */
-		{ "home/wrapix", S_IFDIR | 0777, NULL, 0, 1000, 1000 },
-		{ "tmp", S_IFDIR | 01777 },
-		{ "var/cache", S_IFDIR | 01777 },
-		{ "var/tmp", S_IFDIR | 01777 },
-		{ "workspace", S_IFDIR | 0755, NULL, 0, 1000, 1000 },
-	};
-
-	return build_from_files(store, files, ARRAY_LEN(files), image, err);
+	return build_from_source(making->store, source, &making->how, making->image,
+				 &making->contents.found, err);
 }
 
-static void add_environment(struct oci_image *image, const struct spec *spec)
+static int from_debian(struct making *making, _unused_ const char *what, struct err *err)
 {
-	static const char *const common[] = {
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"HOME=/home/wrapix",
-		"LANG=C.UTF-8",
-		"SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt",
-	};
-	struct arena *a = &image->arena;
-
-	for (size_t i = 0; i < ARRAY_LEN(common); i++)
-		strv_add(a, &image->env, common[i]);
-	for (size_t i = 0; i < spec->n_env; i++)
-		if (spec->env[i].value && strcmp(spec->env[i].name, "PATH"))
-			strv_addf(a, &image->env, "%s=%s", spec->env[i].name, spec->env[i].value);
-}
-
-/* Says what mmdebstrap said when it failed. */
-static int make_debian(const struct build_args *args, struct spec *spec, const char *tar,
-		       struct err *err)
-{
-	_cleanup_free_ char *said = NULL;
+	const struct source source = { .path = making->scratch };
 	struct strv packages = { 0 };
-	int log = memfd_create("mmdebstrap", MFD_CLOEXEC), r;
-	size_t len, from = 0;
+	int r;
 
-	for (size_t i = 0; i < spec->from_profile.n_packages; i++)
-		if (!strcmp(spec->from_profile.packages[i].source, "debian"))
-			strv_add(&spec->arena, &packages, spec->from_profile.packages[i].name);
-	for (size_t i = 0; i < args->packages.len; i++)
-		strv_add(&spec->arena, &packages, args->packages.v[i]);
+	packages_of(making, "debian", &packages);
+	if (making->contents.interpreter && !strcmp(making->contents.interpreter, "node"))
+		strv_add(&making->args->arena, &packages, "nodejs");
 	fprintf(stderr, "wrapix: getting %zu packages and what they need\n", packages.len);
-	r = log < 0 ? err_errno(err, errno, "memfd_create")
-		    : debian_make_tar(tar, &packages, args->platform ? platform_of(args) : NULL,
-				      log, err);
-	if (r < 0 && log >= 0 && lseek(log, 0, SEEK_SET) == 0 &&
-	    os_read_fd(log, 16 * 1024 * 1024, &said, &len) == 0) {
-		_cleanup_str_ struct str shown = { 0 };
+	r = debian_make_tar(making->scratch, &packages,
+			    making->args->platform ? making->arch : NULL, making->log, err);
+	return r < 0 ? r : from_source(making, &source, err);
+}
 
-		from = len > 1500 ? len - 1500 : 0;
-		str_add_escaped(&shown, said + from);
-		fprintf(stderr, "%s\n", shown.s ? shown.s : "");
-	}
-	if (log >= 0)
-		close(log);
+static int from_nix(struct making *making, const char *what, struct err *err)
+{
+	struct nix_closure closure;
+	struct source source = { .kind = SOURCE_STORE };
+	struct strv packages = { 0 };
+	struct build_file *links;
+	size_t n;
+	int r;
+
+	if (*what)
+		strv_add(&making->args->arena, &packages, what);
+	for (size_t i = 0; *what && i < making->args->packages.len; i++)
+		strv_add(&making->args->arena, &packages, making->args->packages.v[i]);
+	if (!*what)
+		packages_of(making, "nix", &packages);
+	r = nix_closure_find(&making->args->arena, &packages, making->log, &closure, err);
+	if (r < 0)
+		return r;
+	source.path = closure.store;
+	source.prefix = closure.store + 1;
+	source.names = &closure.names;
+	making->how.ranked = &closure.popular;
+	r = from_source(making, &source, err);
+	making->how.ranked = NULL;
+	nix_links(&making->args->arena, &closure, &links, &n);
+	return r < 0 ? r
+		     : build_from_files(making->store, links, n, &making->how, making->image, err);
+}
+
+/* What is there has its packages already. */
+static int no_packages(const struct making *making, struct err *err)
+{
+	if (!making->args->packages.len)
+		return 0;
+	err_usage(err, "--package: nothing can be installed into '%s'", making->args->from);
+	return err_hint(err, "packages are for --from debian and --from nix");
+}
+
+static int from_oci(struct making *making, const char *what, struct err *err)
+{
+	int r = no_packages(making, err);
+
+	if (r == 0)
+		r = base_fetch(making->store, what, making->arch, making->scratch, making->log,
+			       making->image, &making->contents.found, err);
 	return r;
 }
 
-/* "debian", "rootfs:DIR", "tar:FILE": makes the source; *ret_tar is a file to remove afterwards. */
-static int find_source(struct build_args *args, struct spec *spec, struct source *ret,
-		       char **ret_tar, struct err *err)
+static int from_rootfs(struct making *making, const char *what, struct err *err)
 {
-	const char *from = args->from ?: "debian";
+	int r = no_packages(making, err);
 
-	*ret_tar = NULL;
-	if (!strncmp(from, "rootfs:", 7)) {
-		*ret = (struct source){ .path = from + 7, .is_dir = true };
-		return 0;
-	}
-	if (!strncmp(from, "tar:", 4)) {
-		*ret = (struct source){ .path = from + 4 };
-		return 0;
-	}
-	if (strcmp(from, "debian"))
-		return err_usage(err, "--from: '%s' is none of debian, rootfs:DIR, tar:FILE", from);
-	*ret_tar = arena_printf(&args->arena, "%s/.tar-%d", image_store_path(&args->arena),
-				getpid());
-	*ret = (struct source){ .path = *ret_tar };
-	return make_debian(args, spec, *ret_tar, err);
+	return r < 0 ? r : from_source(making, &(struct source){ SOURCE_DIR, what }, err);
 }
 
-static int build(struct build_args *args, struct spec *spec, struct store *store,
-		 struct oci_image *image, struct err *err)
+static int from_tar(struct making *making, const char *what, struct err *err)
 {
-	struct progress progress = { .shown = isatty(STDERR_FILENO) ? 0 : -1 };
-	struct build_hooks hooks = { on_progress, &progress };
-	struct source source;
-	char *tar;
-	int r = find_source(args, spec, &source, &tar, err);
+	int r = no_packages(making, err);
 
-	image->os = arena_strdup(&image->arena, "linux");
-	image->architecture = arena_strdup(&image->arena, platform_of(args));
-	image->workdir = arena_strdup(&image->arena, WORKSPACE_INSIDE);
-	strv_add(&image->arena, &image->cmd, "/bin/sh");
-	add_environment(image, spec);
+	return r < 0 ? r : from_source(making, &(struct source){ SOURCE_TAR, what }, err);
+}
+
+/* The word before a colon; what is behind it is given on. */
+static const struct {
+	const char *name;
+	bool needs, takes; /* something behind the colon */
+	int (*make)(struct making *making, const char *what, struct err *err);
+} sources[] = {
+	{ "debian", false, false, from_debian }, { "nix", false, true, from_nix },
+	{ "oci", true, true, from_oci },         { "rootfs", true, true, from_rootfs },
+	{ "tar", true, true, from_tar },
+};
+
+static int make_layers(struct making *making, struct err *err)
+{
+	const char *from = making->args->from ?: "debian";
+	size_t len = strcspn(from, ":");
+	const char *what = from[len] ? from + len + 1 : "";
+
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (!strncmp(sources[i].name, from, len) && !sources[i].name[len] &&
+		    (*what ? sources[i].takes : !sources[i].needs))
+			return sources[i].make(making, what, err);
+	return err_usage(err,
+			 "--from: '%s' is none of debian, nix, nix:PATH, oci:REF, rootfs:DIR, "
+			 "tar:FILE",
+			 from);
+}
+
+/* What the other program said, when it failed. */
+static void show_log(int log)
+{
+	_cleanup_free_ char *said = NULL;
+	_cleanup_str_ struct str shown = { 0 };
+	size_t len, from;
+
+	if (lseek(log, 0, SEEK_SET) < 0 || os_read_fd(log, 16 << 20, &said, &len) < 0)
+		return;
+	from = len > 1500 ? len - 1500 : 0;
+	str_add_visible(&shown, said + from, len - from);
+	if (shown.len)
+		fprintf(stderr, "%s\n", shown.s);
+}
+
+static int make_image(struct making *making, struct err *err)
+{
+	struct oci_image *image = making->image;
+	char *said = NULL;
+	int r = making->log < 0 ? err_errno(err, errno, "memfd_create") : 0;
+
 	if (r == 0)
-		r = build_from_source(store, &source, image, &hooks, err);
-	if (tar)
-		unlink(tar);
+		r = contents_find_agent(&making->contents, &making->args->arena, err);
 	if (r == 0)
-		r = add_own_files(store, image, err);
-	return r == 0 ? oci_write_image(store->blobs, image, err) : r;
+		r = make_layers(making, err);
+	os_remove_tree(AT_FDCWD, making->scratch);
+	if (r < 0 && making->log >= 0)
+		show_log(making->log);
+	if (!image->os) {
+		image->os = arena_strdup(&image->arena, "linux");
+		image->architecture = arena_strdup(&image->arena, making->arch);
+		image->variant = arena_strdup(&image->arena, making->variant);
+	}
+	if (r == 0)
+		r = contents_add(&making->contents, making->store, &making->how, image, &said, err);
+	if (r == 0 && said)
+		cli_warn("%s", said);
+	return r < 0 ? r : oci_write_image(making->store->blobs, image, err);
 }
 
 static int deliver(const struct build_args *args, struct store *store, const char *name,
@@ -194,7 +242,6 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 	if (r == 0)
 		r = unpack_named(store, image, name, &arena, &unpacked, err);
 	arena_release(&arena);
-
 	if (r == 0 && args->output)
 		r = image_export(store, image, name, args->output, err);
 	if (r == 0)
@@ -210,6 +257,30 @@ static char *config_home(struct arena *arena)
 				    : path_join(arena, home ?: "/", ".config");
 }
 
+static int set_up(struct making *making, const char *profile, struct err *err)
+{
+	struct build_args *args = making->args;
+	const char *wish = args->compression ?: compression_names[COMPRESS_GZIP];
+	int r = config_load_profile(making->spec, profile, config_home(&making->spec->arena), err);
+
+	making->how = (struct build_how){ .on_progress = on_progress, .ctx = making };
+	for (size_t i = 0; i < COMPRESS_COUNT; i++)
+		if (!strcmp(compression_names[i], wish))
+			making->how.compression = (enum compression)i;
+	making->arch = platform_here();
+	making->shown = isatty(STDERR_FILENO) ? 0 : -1;
+	making->scratch = arena_printf(&args->arena, "%s/.make-%d", image_store_path(&args->arena),
+				       getpid());
+	making->log = memfd_create("log", MFD_CLOEXEC);
+	if (r == 0 && args->platform)
+		r = platform_parse(args->platform, making->platform, &making->arch,
+				   &making->variant, err);
+	making->contents = (struct contents){ .architecture = making->arch,
+					      .agent = args->agent,
+					      .spec = making->spec };
+	return r;
+}
+
 static int cmd_build(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -217,6 +288,7 @@ static int cmd_build(int argc, char **argv)
 	struct oci_image image = { 0 };
 	struct store store = STORE_NONE;
 	struct spec spec;
+	struct making making = { .args = &args, .spec = &spec, .store = &store, .image = &image };
 	struct err err = { 0 };
 	int r, status = cli_parse(argc, argv, &args, &rest);
 	const char *profile;
@@ -225,13 +297,15 @@ static int cmd_build(int argc, char **argv)
 		return status;
 	profile = rest.n_operands ? rest.operands[0] : "base";
 	spec_init(&spec);
-	r = config_load_profile(&spec, profile, config_home(&spec.arena), &err);
+	r = set_up(&making, profile, &err);
 	if (r == 0)
 		r = image_open_store(&store, &err);
 	if (r == 0)
-		r = build(&args, &spec, &store, &image, &err);
+		r = make_image(&making, &err);
 	if (r == 0)
 		r = deliver(&args, &store, args.name ?: profile, &image, &err);
+	if (making.log >= 0)
+		close(making.log);
 	store_close(&store);
 	oci_image_release(&image);
 	spec_release(&spec);
@@ -239,20 +313,30 @@ static int cmd_build(int argc, char **argv)
 	return r < 0 ? cli_fail(&err) : 0;
 }
 
+static const char *const *compression_words(_unused_ const char *name)
+{
+	return compression_names;
+}
+
 #define TEXT(field) .kind = OPT_STRING, .offset = offsetof(struct build_args, field)
 
 static const struct opt opts[] = {
 	{ 0, "package", "NAME", .kind = OPT_CALL, .call = add_package, .repeat = true,
-	  .help = "add this package to the profile's" },
+	  .help = "add this package to the profile's; repeatable" },
 	{ 0, "from", "SOURCE", TEXT(from),
-	  .help = "debian (default): the profile's packages; rootfs:DIR; tar:FILE" },
+	  .help = "debian (default) or nix: the profile's packages; nix:PATH, oci:REF, rootfs:DIR, "
+		  "tar:FILE: what is there" },
 	{ 'o', "output", "PLACE", TEXT(output), .complete = COMPLETE_FILE,
-	  .help = "also write it there: a directory gets an OCI layout, FILE.tar a "
-		  "docker-archive" },
+	  .help = "also write it there: a directory gets an OCI layout, FILE.oci.tar is an archive "
+		  "of one, FILE.tar one of docker's" },
 	{ 0, "name", "NAME", TEXT(name),
 	  .help = "what the image is called (default: the profile)" },
+	{ 0, "agent", "NAME", TEXT(agent),
+	  .help = "put this agent in, as it is installed here, and start it by default" },
 	{ 0, "platform", "linux/ARCH", TEXT(platform),
 	  .help = "for another machine than this one" },
+	{ 0, "compression", "gzip|zstd|none", TEXT(compression), .words = compression_words,
+	  .complete = COMPLETE_WORDS, .help = "of the layers (default: gzip)" },
 	HELP,
 	{ .kind = OPT_END },
 };
@@ -262,11 +346,11 @@ const struct command command_image_build = {
 	.usage = "build [PROFILE] [options]",
 	.summary = "make an image of a profile",
 	.description = "Makes an OCI image of PROFILE (default: base). The same packages give the "
-		       "same digest, "
-		       "whoever builds it and when. Its layers are cut so that a changed package "
-		       "changes one "
-		       "small layer.",
+		       "same digest, whoever builds it and when. Its layers are cut so that a "
+		       "changed package changes one small layer.",
 	.examples = EXAMPLES("wrapix image build python --package ripgrep", "and one more package",
+			     "wrapix image build --from nix --agent claude",
+			     "the profile's packages by nix, and Claude Code",
 			     "wrapix image build --from rootfs:./root --name mine -o mine.tar",
 			     "a directory of yours as an image, and as a file for docker"),
 	.syntax = { opts, .max = 1, .operand = "PROFILE" },

@@ -129,6 +129,31 @@ int blob_open(int dir, const struct blob_ref *ref, struct err *err)
 		       (unsigned long long)ref->size);
 }
 
+int blob_copy(int from, int to, const struct blob_ref *ref, struct err *err)
+{
+	_cleanup_close_ int fd = blob_open(from, ref, err);
+	struct blob_writer writer;
+	struct blob_ref written;
+	char buffer[65536];
+	ssize_t n = 0;
+	int r = fd < 0 ? fd : blob_begin(&writer, to, err);
+
+	if (r < 0)
+		return r;
+	while (r == 0 && (n = read(fd, buffer, sizeof(buffer))) > 0)
+		r = blob_write(&writer, buffer, (size_t)n, err);
+	if (r == 0 && n < 0)
+		r = err_errno(err, errno, "reading the blob %s", ref->digest);
+	if (r < 0) {
+		blob_abort(&writer);
+		return r;
+	}
+	r = blob_end(&writer, &written, err);
+	if (r == 0 && strcmp(written.digest, ref->digest))
+		r = err_set(err, EBADMSG, "the blob %s has been changed", ref->digest);
+	return r;
+}
+
 int blob_verify(int dir, const struct blob_ref *ref, struct err *err)
 {
 	_cleanup_close_ int fd = blob_open(dir, ref, err);

@@ -40,6 +40,8 @@ int blob_put(int dir, const void *data, size_t len, struct blob_ref *ret, struct
 int blob_get(int dir, const struct blob_ref *ref, size_t max, char **ret, struct err *err);
 /* Opens one for reading; its size is checked, its digest is not. */
 int blob_open(int dir, const struct blob_ref *ref, struct err *err);
+/* From one layout to another; what comes out must be what its name says. */
+int blob_copy(int from, int to, const struct blob_ref *ref, struct err *err);
 /* Reads all of it and compares. */
 int blob_verify(int dir, const struct blob_ref *ref, struct err *err);
 

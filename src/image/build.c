@@ -8,38 +8,42 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "image/split.h"
+#include "image/build_priv.h"
 
 #define LISTS "var/lib/dpkg/info/"
 
-enum { LIST_MAX = 16 * 1024 * 1024, CHUNK = 65536 };
+enum { FILE_MAX = 16 * 1024 * 1024, CHUNK = 65536 };
 
-struct build {
-	struct store *store;
-	struct split *split;
-	struct layer_writer *layers;
-	bool *begun;
-	size_t n;
-	uint64_t done, total;
-	const struct build_hooks *hooks;
+/* What the first looks at a source bring. */
+struct learn {
+	struct build *build;
+	struct oci_image *image;
+	struct build_found *found;
 };
 
-/* --- first pass: who owns what --- */
+static int read_all(source_read_fn *read, void *from, struct str *ret, struct err *err)
+{
+	char buffer[CHUNK];
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0 && ret->len < FILE_MAX)
+		str_addn(ret, buffer, (size_t)n);
+	return n < 0 ? err_errno(err, (int)-n, "reading a file") : 0;
+}
 
 /* "PACKAGE.list" or "PACKAGE:ARCH.list", a path a line. */
 static int read_list(struct build *build, const char *name, source_read_fn *read, void *from,
 		     struct err *err)
 {
 	_cleanup_str_ struct str text = { 0 };
-	char package[256], buffer[CHUNK];
-	ssize_t n;
+	char package[256];
+	int r;
 
 	snprintf(package, sizeof(package), "%.*s", (int)strcspn(name, ":"), name);
 	package[MIN(strlen(package), strlen(name) - strlen(".list"))] = '\0';
-	while ((n = read(from, buffer, sizeof(buffer))) > 0 && text.len < LIST_MAX)
-		str_addn(&text, buffer, (size_t)n);
-	if (n < 0)
-		return err_errno(err, (int)-n, "reading the list of '%s'", package);
+	r = read_all(read, from, &text, err);
+	if (r < 0)
+		return err_wrap(err, "the list of '%s'", package);
 	for (char *line = text.s, *next; line && *line; line = next) {
 		size_t len = strcspn(line, "\n");
 
@@ -51,21 +55,32 @@ static int read_list(struct build *build, const char *name, source_read_fn *read
 	return 0;
 }
 
+/* Who owns what, and what ours are merged with. */
 static int learn_owner(void *ctx, struct archive_entry *entry, source_read_fn *read, void *from,
 		       struct err *err)
 {
+	struct learn *learn = ctx;
 	const char *path = archive_entry_pathname(entry);
+	char **file = !strcmp(path, "etc/passwd")  ? &learn->found->passwd
+		      : !strcmp(path, "etc/group") ? &learn->found->group
+						   : NULL;
+	_cleanup_str_ struct str text = { 0 };
 	size_t len = strlen(path);
+	int r = 0;
 
-	if (strncmp(path, LISTS, strlen(LISTS)) || len < 6 || strcmp(path + len - 5, ".list"))
-		return 0;
-	return read_list(ctx, path + strlen(LISTS), read, from, err);
+	if (file && archive_entry_filetype(entry) == AE_IFREG) {
+		r = read_all(read, from, &text, err);
+		*file = arena_strdup(&learn->image->arena, text.s ? text.s : "");
+	}
+	if (!strncmp(path, LISTS, strlen(LISTS)) && len > 5 && !strcmp(path + len - 5, ".list"))
+		r = read_list(learn->build, path + strlen(LISTS), read, from, err);
+	return r;
 }
 
 static int learn_size(void *ctx, struct archive_entry *entry, _unused_ source_read_fn *read,
 		      _unused_ void *from, _unused_ struct err *err)
 {
-	struct build *build = ctx;
+	struct build *build = ((struct learn *)ctx)->build;
 	char path[4098];
 
 	snprintf(path, sizeof(path), "/%s", archive_entry_pathname(entry));
@@ -74,95 +89,64 @@ static int learn_size(void *ctx, struct archive_entry *entry, _unused_ source_re
 	return 0;
 }
 
-/* --- last pass: writing --- */
-
-static int copy_data(struct build *build, struct layer_writer *layer, source_read_fn *read,
-		     void *from, struct err *err)
+size_t build_layer_of(const struct build *build, struct archive_entry *entry)
 {
-	char buffer[CHUNK];
-	ssize_t n;
-	int r = 0;
-
-	while (r == 0 && (n = read(from, buffer, sizeof(buffer))) > 0) {
-		r = layer_data(layer, buffer, (size_t)n, err);
-		build->done += (uint64_t)n;
-		if (build->hooks && build->hooks->on_progress)
-			build->hooks->on_progress(build->hooks->ctx, build->done, build->total);
-	}
-	return r == 0 && n < 0 ? err_errno(err, (int)-n, "reading a file") : r;
-}
-
-static int write_entry(void *ctx, struct archive_entry *entry, source_read_fn *read, void *from,
-		       struct err *err)
-{
-	struct build *build = ctx;
 	const char *link = archive_entry_hardlink(entry);
 	char path[4098];
-	size_t i;
-	int r = 0;
 
+	if (!build->split)
+		return 0;
 	/* A second name of a file stands beside the first. */
 	snprintf(path, sizeof(path), "/%s", link ?: archive_entry_pathname(entry));
-	i = split_layer(build->split, path, archive_entry_filetype(entry) == AE_IFDIR);
-	if (!build->begun[i]) {
-		r = layer_begin(&build->layers[i], build->store->blobs, err);
-		build->begun[i] = r == 0;
-	}
-	if (r == 0)
-		r = layer_add(&build->layers[i], entry, err);
-	if (r == 0 && !link && archive_entry_filetype(entry) == AE_IFREG)
-		r = copy_data(build, &build->layers[i], read, from, err);
-	return r < 0 ? err_wrap(err, "'%s'", path) : 0;
+	return split_layer(build->split, path, archive_entry_filetype(entry) == AE_IFDIR);
 }
 
-static int end_layers(struct build *build, struct oci_image *image, struct err *err)
+static int write_layers(struct build *build, struct oci_image *image, struct err *err)
 {
-	int r = 0;
+	struct layer_ref *refs = calloc(build->n, sizeof(*refs));
+	int r;
 
-	for (size_t i = 0; i < build->n; i++) {
-		struct layer_ref ref;
-
-		if (!build->begun[i])
-			continue;
-		if (r < 0) {
-			layer_abort(&build->layers[i]);
-			continue;
-		}
-		r = layer_end(&build->layers[i], &ref, err);
-		if (r == 0)
-			oci_add_layer(image, &ref);
-	}
+	build->sizes = calloc(build->n, sizeof(*build->sizes));
+	if (build->split && build->sizes)
+		split_sizes(build->split, build->total, build->sizes);
+	r = refs && build->sizes ? workers_write(build, refs, err)
+				 : err_errno(err, ENOMEM, "building an image");
+	for (size_t i = 0; r == 0 && i < build->n; i++)
+		if (refs[i].entries)
+			oci_add_layer(image, &refs[i]);
+	free(build->sizes);
+	free(refs);
 	return r;
 }
 
-int build_from_source(struct store *store, const struct source *source, struct oci_image *image,
-		      const struct build_hooks *hooks, struct err *err)
+int build_from_source(struct store *store, const struct source *source, const struct build_how *how,
+		      struct oci_image *image, struct build_found *ret_found, struct err *err)
 {
-	struct build build = { .store = store, .split = split_new(), .hooks = hooks };
-	int r, ended;
+	struct build build = { store, source, how, .split = split_new() };
+	struct learn learn = { &build, image, ret_found };
+	int r;
 
 	if (!build.split)
 		return err_errno(err, ENOMEM, "building an image");
-	r = source_visit(source, learn_owner, &build, err);
+	for (size_t i = 0; how->ranked && i < how->ranked->len; i++)
+		split_rank(build.split, how->ranked->v[i]);
+	r = source_visit(source, learn_owner, &learn, err);
 	if (r == 0)
-		r = source_visit(source, learn_size, &build, err);
+		r = source_visit(source, learn_size, &learn, err);
 	build.n = split_layout(build.split);
-	build.layers = calloc(build.n, sizeof(*build.layers));
-	build.begun = calloc(build.n, sizeof(*build.begun));
-	if (r == 0 && (!build.layers || !build.begun))
-		r = err_errno(err, ENOMEM, "building an image");
 	if (r == 0)
-		r = source_visit(source, write_entry, &build, err);
-	if (build.layers && build.begun) {
-		struct err second;
-
-		ended = end_layers(&build, image, r < 0 ? &second : err);
-		r = r < 0 ? r : ended;
-	}
-	free(build.layers);
-	free(build.begun);
+		r = write_layers(&build, image, err);
 	split_free(build.split);
 	return r;
+}
+
+int build_from_tree(struct store *store, const struct source *source, const struct build_how *how,
+		    struct oci_image *image, struct err *err)
+{
+	const struct build_how silent = { .compression = how->compression };
+	struct build build = { store, source, &silent, .n = 1 };
+
+	return write_layers(&build, image, err);
 }
 
 /* --- files of ours --- */
@@ -189,11 +173,11 @@ static int add_file(struct layer_writer *layer, const struct build_file *file, s
 }
 
 int build_from_files(struct store *store, const struct build_file *files, size_t n,
-		     struct oci_image *image, struct err *err)
+		     const struct build_how *how, struct oci_image *image, struct err *err)
 {
 	struct layer_writer layer;
 	struct layer_ref ref;
-	int r = layer_begin(&layer, store->blobs, err);
+	int r = layer_begin(&layer, store->blobs, how->compression, err);
 
 	if (r < 0)
 		return r;

@@ -9,11 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/str.h"
+#include "image/run.h"
 #include "os/fs.h"
-#include "os/proc.h"
 
 /* "VERSION_CODENAME=bookworm" of os-release. */
 static char *find_suite(struct arena *arena)
@@ -44,32 +43,6 @@ static void add_sources(struct arena *arena, struct strv *argv)
 			strv_add(arena, argv, places[i]);
 }
 
-static int run(char *const argv[], int log, struct err *err)
-{
-	pid_t pid = fork();
-	int status, null;
-
-	if (pid < 0)
-		return err_errno(err, errno, "fork");
-	if (pid == 0) {
-		os_reset_signals();
-		setenv("SOURCE_DATE_EPOCH", "1", 1);
-		null = open("/dev/null", O_RDONLY);
-		dup2(null, STDIN_FILENO);
-		dup2(log, STDOUT_FILENO);
-		dup2(log, STDERR_FILENO);
-		os_close_all_but(3, NULL, 0);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status == 0)
-		return 0;
-	return err_set(err, EIO, "mmdebstrap failed (status %d)",
-		       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-}
-
 static char *join(struct arena *arena, const struct strv *list)
 {
 	_cleanup_str_ struct str out = { 0 };
@@ -84,14 +57,15 @@ int debian_make_tar(const char *tar, const struct strv *packages, const char *ar
 {
 	struct arena arena = { 0 };
 	struct strv argv = { 0 };
-	char *program = os_find_program(&arena, "mmdebstrap", getenv("PATH") ?: "/usr/bin", NULL);
+	char *program = run_find(&arena, "mmdebstrap",
+				 "apt-get install mmdebstrap uidmap; or build from something else "
+				 "with --from",
+				 err);
 	char *suite = find_suite(&arena);
-	int r;
+	int r = 0;
 
 	if (!program) {
-		err_set(err, ENOENT, "there is no 'mmdebstrap' on this machine");
-		r = err_hint(err, "apt-get install mmdebstrap uidmap; or build from something else "
-				  "with --from");
+		r = -err->code;
 	} else if (!suite) {
 		r = err_set(err, ENOTSUP, "this machine's os-release names no Debian suite");
 	} else {
@@ -113,7 +87,7 @@ int debian_make_tar(const char *tar, const struct strv *packages, const char *ar
 		strv_add(&arena, &argv, suite);
 		strv_add(&arena, &argv, tar);
 		add_sources(&arena, &argv);
-		r = run(argv.v, log, err);
+		r = run_program(&arena, &argv, log, NULL, err);
 	}
 	arena_release(&arena);
 	return r;

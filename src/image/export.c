@@ -14,71 +14,43 @@
 #include "image/layer.h"
 #include "os/fs.h"
 
-typedef int blob_fn(void *ctx, const struct blob_ref *blob, struct err *err);
-
-static int each_blob(const struct oci_image *image, blob_fn *fn, void *ctx, struct err *err)
-{
-	int r = fn(ctx, &image->config, err);
-
-	for (size_t i = 0; r == 0 && i < image->n_layers; i++)
-		r = fn(ctx, &image->layers[i].blob, err);
-	return r;
-}
-
 /* --- a layout --- */
-
-struct copy {
-	struct store *from, to;
-};
-
-static int copy_blob(void *ctx, const struct blob_ref *blob, struct err *err)
-{
-	struct copy *copy = ctx;
-	_cleanup_close_ int fd = blob_open(copy->from->blobs, blob, err);
-	struct blob_writer writer;
-	struct blob_ref written;
-	char buffer[65536];
-	ssize_t n = 0;
-	int r = fd < 0 ? fd : blob_begin(&writer, copy->to.blobs, err);
-
-	if (r < 0)
-		return r;
-	while (r == 0 && (n = read(fd, buffer, sizeof(buffer))) > 0)
-		r = blob_write(&writer, buffer, (size_t)n, err);
-	if (r == 0 && n < 0)
-		r = err_errno(err, errno, "reading the blob %s", blob->digest);
-	if (r < 0) {
-		blob_abort(&writer);
-		return r;
-	}
-	r = blob_end(&writer, &written, err);
-	if (r == 0 && strcmp(written.digest, blob->digest))
-		r = err_set(err, EBADMSG, "the blob %s has been changed", blob->digest);
-	return r;
-}
 
 static int export_layout(struct store *store, struct oci_image *image, const char *name,
 			 const char *path, struct err *err)
 {
-	struct copy copy = { store, STORE_NONE };
-	int r = store_open(&copy.to, path, err);
+	struct store to;
+	int r = store_open(&to, path, err);
 
 	if (r == 0)
-		r = each_blob(image, copy_blob, &copy, err);
+		r = blob_copy(store->blobs, to.blobs, &image->config, err);
+	for (size_t i = 0; r == 0 && i < image->n_layers; i++)
+		r = blob_copy(store->blobs, to.blobs, &image->layers[i].blob, err);
 	if (r == 0)
-		r = copy_blob(&copy, &image->manifest, err);
+		r = blob_copy(store->blobs, to.blobs, &image->manifest, err);
 	if (r == 0)
-		r = store_name(&copy.to, name, &image->manifest, err);
-	store_close(&copy.to);
+		r = store_name(&to, name, &image->manifest, err);
+	/* Ours alone: a layout has no such files. */
+	if (r == 0) {
+		unlinkat(to.dir, "lock", 0);
+		unlinkat(to.dir, "use", 0);
+	}
+	store_close(&to);
 	return r;
 }
 
-/* --- docker's archive --- */
+/* --- archives --- */
 
 struct pack {
 	struct store *from;
 	struct archive *tar;
+	const char *prefix; /* of blobs' names */
 };
+
+static int pack_failed(struct archive *tar, struct err *err)
+{
+	return err_set(err, EIO, "writing an archive: %s", archive_error_string(tar) ?: "");
+}
 
 static int begin_entry(struct archive *tar, const char *name, uint64_t size, struct err *err)
 {
@@ -92,31 +64,56 @@ static int begin_entry(struct archive *tar, const char *name, uint64_t size, str
 	archive_entry_set_size(entry, (la_int64_t)size);
 	archive_entry_set_mtime(entry, LAYER_TIME, 0);
 	if (archive_write_header(tar, entry) != ARCHIVE_OK)
-		r = err_set(err, EIO, "writing an archive: %s", archive_error_string(tar));
+		r = pack_failed(tar, err);
 	archive_entry_free(entry);
 	return r;
 }
 
-static int pack_blob(void *ctx, const struct blob_ref *blob, struct err *err)
+static int pack_text(struct archive *tar, const char *name, const char *text, struct err *err)
 {
-	struct pack *pack = ctx;
-	_cleanup_close_ int fd = blob_open(pack->from->blobs, blob, err);
-	char buffer[65536];
-	ssize_t n = 0;
-	int r = fd < 0 ? fd : begin_entry(pack->tar, blob->digest, blob->size, err);
+	int r = begin_entry(tar, name, strlen(text), err);
 
+	if (r == 0 && archive_write_data(tar, text, strlen(text)) != (la_ssize_t)strlen(text))
+		r = pack_failed(tar, err);
+	return r;
+}
+
+static int pack_blob(struct pack *pack, const struct blob_ref *blob, struct err *err)
+{
+	_cleanup_close_ int fd = blob_open(pack->from->blobs, blob, err);
+	char buffer[65536], name[DIGEST_HEX + 32];
+	ssize_t n = 0;
+	int r;
+
+	snprintf(name, sizeof(name), "%s%s", pack->prefix, blob->digest);
+	r = fd < 0 ? fd : begin_entry(pack->tar, name, blob->size, err);
 	while (r == 0 && (n = read(fd, buffer, sizeof(buffer))) > 0)
 		if (archive_write_data(pack->tar, buffer, (size_t)n) != n)
-			r = err_set(err, EIO, "writing an archive: %s",
-				    archive_error_string(pack->tar));
+			r = pack_failed(pack->tar, err);
 	return r == 0 && n < 0 ? err_errno(err, errno, "reading a blob") : r;
 }
 
-static int pack_manifest(struct archive *tar, const struct oci_image *image, const char *name,
-			 struct err *err)
+/* Layers that several places of the image have are in the archive once. */
+static int pack_layers(struct pack *pack, const struct oci_image *image, struct err *err)
+{
+	int r = pack_blob(pack, &image->config, err);
+
+	for (size_t i = 0; r == 0 && i < image->n_layers; i++) {
+		size_t first = 0;
+
+		while (strcmp(image->layers[first].blob.digest, image->layers[i].blob.digest))
+			first++;
+		if (first == i)
+			r = pack_blob(pack, &image->layers[i].blob, err);
+	}
+	return r;
+}
+
+static int pack_docker(struct pack *pack, const struct oci_image *image, const char *name,
+		       struct err *err)
 {
 	_cleanup_str_ struct str text = { 0 }, tag = { 0 };
-	int r;
+	int r = pack_layers(pack, image, err);
 
 	str_addf(&tag, "localhost/wrapix-%s:%.12s", name, image->manifest.digest);
 	str_addf(&text, "[{\"Config\":\"%s\",\"RepoTags\":[", image->config.digest);
@@ -125,38 +122,69 @@ static int pack_manifest(struct archive *tar, const struct oci_image *image, con
 	for (size_t i = 0; i < image->n_layers; i++)
 		str_addf(&text, "%s\"%s\"", i ? "," : "", image->layers[i].blob.digest);
 	str_add(&text, "]}]\n");
-	r = begin_entry(tar, "manifest.json", text.len, err);
-	if (r == 0 && archive_write_data(tar, text.s, text.len) != (la_ssize_t)text.len)
-		r = err_set(err, EIO, "writing an archive: %s", archive_error_string(tar));
-	return r;
+	return r < 0 ? r : pack_text(pack->tar, "manifest.json", text.s, err);
 }
 
-static int export_archive(struct store *store, struct oci_image *image, const char *name,
-			  const char *path, struct err *err)
+static int pack_oci(struct pack *pack, const struct oci_image *image, const char *name,
+		    struct err *err)
 {
-	struct pack pack = { store, archive_write_new() };
+	_cleanup_str_ struct str text = { 0 };
+	struct oci_index index = { 0 };
+	int r;
+
+	pack->prefix = "blobs/sha256/";
+	oci_index_put(&index, name, &image->manifest);
+	oci_format_index(&index, &text);
+	oci_index_release(&index);
+	r = pack_text(pack->tar, "oci-layout", oci_layout_text, err);
+	if (r == 0)
+		r = pack_text(pack->tar, "index.json", text.s, err);
+	if (r == 0)
+		r = pack_blob(pack, &image->manifest, err);
+	return r < 0 ? r : pack_layers(pack, image, err);
+}
+
+typedef int pack_fn(struct pack *pack, const struct oci_image *image, const char *name,
+		    struct err *err);
+
+static int export_archive(struct store *store, struct oci_image *image, const char *name,
+			  const char *path, pack_fn *fill, struct err *err)
+{
+	struct pack pack = { store, archive_write_new(), "" };
+	_cleanup_str_ struct str part = { 0 };
 	int r = 0;
 
+	str_addf(&part, "%s.part", path);
 	if (!pack.tar)
 		return err_errno(err, ENOMEM, "writing '%s'", path);
 	if (archive_write_set_format_ustar(pack.tar) != ARCHIVE_OK ||
-	    archive_write_open_filename(pack.tar, path) != ARCHIVE_OK)
-		r = err_set(err, EIO, "writing '%s': %s", path, archive_error_string(pack.tar));
+	    archive_write_open_filename(pack.tar, part.s) != ARCHIVE_OK)
+		r = pack_failed(pack.tar, err);
 	if (r == 0)
-		r = each_blob(image, pack_blob, &pack, err);
-	if (r == 0)
-		r = pack_manifest(pack.tar, image, name, err);
+		r = fill(&pack, image, name, err);
 	if (archive_write_close(pack.tar) != ARCHIVE_OK && r == 0)
-		r = err_set(err, EIO, "writing '%s': %s", path, archive_error_string(pack.tar));
+		r = pack_failed(pack.tar, err);
 	archive_write_free(pack.tar);
-	return r;
+	if (r == 0 && rename(part.s, path) < 0)
+		r = err_errno(err, errno, "renaming");
+	if (r < 0)
+		unlink(part.s);
+	return r < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text);
+
+	return len > strlen(end) && !strcmp(text + len - strlen(end), end);
 }
 
 int image_export(struct store *store, struct oci_image *image, const char *name, const char *path,
 		 struct err *err)
 {
-	size_t len = strlen(path);
-
-	return (len > 4 && !strcmp(path + len - 4, ".tar") ? export_archive : export_layout)(
-		store, image, name, path, err);
+	if (ends_with(path, ".oci.tar"))
+		return export_archive(store, image, name, path, pack_oci, err);
+	if (ends_with(path, ".tar"))
+		return export_archive(store, image, name, path, pack_docker, err);
+	return export_layout(store, image, name, path, err);
 }

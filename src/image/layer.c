@@ -7,27 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-	GZIP_LEVEL = 6,
-	GZIP_HEADER = 16
-}; /* deflate's window bits plus this: gzip, without a time */
+#include "image/pack.h"
 
-static int pump(struct layer_writer *layer, const void *data, size_t len, int flush)
+static int on_packed(void *ctx, const void *data, size_t len)
 {
-	unsigned char out[65536];
+	struct layer_writer *layer = ctx;
 
-	layer->gzip.next_in = (unsigned char *)data;
-	layer->gzip.avail_in = (unsigned)len;
-	do {
-		layer->gzip.next_out = out;
-		layer->gzip.avail_out = sizeof(out);
-		if (deflate(&layer->gzip, flush) == Z_STREAM_ERROR)
-			return err_set(&layer->failure, EIO, "compressing");
-		if (blob_write(&layer->blob, out, sizeof(out) - layer->gzip.avail_out,
-			       &layer->failure) < 0)
-			return -layer->failure.code;
-	} while (layer->gzip.avail_out == 0);
-	return 0;
+	return blob_write(&layer->blob, data, len, &layer->failure);
 }
 
 static la_ssize_t on_tar(_unused_ struct archive *tar, void *ctx, const void *data, size_t len)
@@ -35,7 +21,7 @@ static la_ssize_t on_tar(_unused_ struct archive *tar, void *ctx, const void *da
 	struct layer_writer *layer = ctx;
 
 	EVP_DigestUpdate(layer->plain, data, len);
-	return pump(layer, data, len, Z_NO_FLUSH) < 0 ? -1 : (la_ssize_t)len;
+	return packer_add(layer->packer, data, len) < 0 ? -1 : (la_ssize_t)len;
 }
 
 static int tar_failed(struct layer_writer *layer, const char *what, struct err *err)
@@ -47,7 +33,7 @@ static int tar_failed(struct layer_writer *layer, const char *what, struct err *
 	return err_set(err, EIO, "%s: %s", what, archive_error_string(layer->tar) ?: "no reason");
 }
 
-int layer_begin(struct layer_writer *layer, int blobs, struct err *err)
+int layer_begin(struct layer_writer *layer, int blobs, enum compression how, struct err *err)
 {
 	int r;
 
@@ -57,9 +43,8 @@ int layer_begin(struct layer_writer *layer, int blobs, struct err *err)
 		return r;
 	layer->plain = digest_begin();
 	layer->tar = archive_write_new();
-	if (!layer->plain || !layer->tar ||
-	    deflateInit2(&layer->gzip, GZIP_LEVEL, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, 8,
-			 Z_DEFAULT_STRATEGY) != Z_OK) {
+	layer->packer = packer_new(how, on_packed, layer);
+	if (!layer->plain || !layer->tar || !layer->packer) {
 		layer_abort(layer);
 		return err_errno(err, ENOMEM, "making a layer");
 	}
@@ -101,10 +86,11 @@ int layer_end(struct layer_writer *layer, struct layer_ref *ret, struct err *err
 
 	if (archive_write_close(layer->tar) != ARCHIVE_OK)
 		r = tar_failed(layer, "ending a layer", err);
-	if (r == 0 && pump(layer, NULL, 0, Z_FINISH) < 0)
+	if (r == 0 && packer_end(layer->packer) < 0)
 		r = tar_failed(layer, "ending a layer", err);
 	if (r == 0) {
 		ret->entries = layer->entries;
+		ret->compression = packer_how(layer->packer);
 		digest_finish(layer->plain, ret->diff_id);
 		r = blob_end(&layer->blob, &ret->blob, err);
 	}
@@ -117,8 +103,8 @@ void layer_abort(struct layer_writer *layer)
 	if (layer->tar)
 		archive_write_free(layer->tar);
 	layer->tar = NULL;
-	deflateEnd(&layer->gzip);
-	memset(&layer->gzip, 0, sizeof(layer->gzip));
+	packer_free(layer->packer);
+	layer->packer = NULL;
 	EVP_MD_CTX_free(layer->plain);
 	layer->plain = NULL;
 	blob_abort(&layer->blob);

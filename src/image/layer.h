@@ -6,18 +6,22 @@
  */
 #pragma once
 
-#include <zlib.h>
-
 #include "image/blob.h"
 
 struct archive;
 struct archive_entry;
 
+/* Each compression as the media type has it; in the order of preference for who must choose. */
+enum compression { COMPRESS_GZIP, COMPRESS_ZSTD, COMPRESS_NONE, COMPRESS_COUNT };
+extern const char *const compression_names[COMPRESS_COUNT + 1]; /* NULL-terminated */
+
+struct packer; /* pack.h */
+
 struct layer_writer {
 	struct blob_writer blob;
 	EVP_MD_CTX *plain; /* of the uncompressed archive: what the image's configuration names */
 	struct archive *tar;
-	z_stream gzip;
+	struct packer *packer;
 	struct err failure; /* in a callback, which has no other way to tell */
 	uint64_t entries;
 };
@@ -25,10 +29,11 @@ struct layer_writer {
 struct layer_ref {
 	struct blob_ref blob;
 	char diff_id[DIGEST_HEX];
+	enum compression compression;
 	uint64_t entries;
 };
 
-int layer_begin(struct layer_writer *layer, int blobs, struct err *err);
+int layer_begin(struct layer_writer *layer, int blobs, enum compression how, struct err *err);
 /* The entry's path has no leading '/'. Its times, and its owners' names, are replaced. */
 int layer_add(struct layer_writer *layer, struct archive_entry *entry, struct err *err);
 /* The content of the entry added last. */

@@ -23,8 +23,35 @@ void oci_add_layer(struct oci_image *image, const struct layer_ref *layer)
 	struct oci_layer *added = arena_grow(&image->arena, &image->layers, &image->n_layers,
 					     sizeof(*added));
 
-	*added = (struct oci_layer){ .blob = layer->blob };
+	*added = (struct oci_layer){ .blob = layer->blob, .compression = layer->compression };
 	memcpy(added->diff_id, layer->diff_id, DIGEST_HEX);
+}
+
+static size_t env_index(const struct oci_image *image, const char *name)
+{
+	size_t len = strlen(name), i = 0;
+
+	while (i < image->env.len &&
+	       (strncmp(image->env.v[i], name, len) || image->env.v[i][len] != '='))
+		i++;
+	return i;
+}
+
+const char *oci_env(const struct oci_image *image, const char *name)
+{
+	size_t i = env_index(image, name);
+
+	return i < image->env.len ? image->env.v[i] + strlen(name) + 1 : NULL;
+}
+
+void oci_set_env(struct oci_image *image, const char *name, const char *value)
+{
+	size_t i = env_index(image, name);
+
+	if (i == image->env.len)
+		strv_addf(&image->arena, &image->env, "%s=%s", name, value);
+	else
+		image->env.v[i] = arena_printf(&image->arena, "%s=%s", name, value);
 }
 
 /* --- writing --- */
@@ -80,10 +107,11 @@ static void add_descriptor(struct str *out, const char *type, const struct blob_
 		 type, blob->digest, (unsigned long long)blob->size);
 }
 
-static const char *layer_type(const struct oci_layer *layer)
-{
-	return layer->plain ? TYPE_LAYER : layer->zstd ? TYPE_LAYER "+zstd" : TYPE_LAYER "+gzip";
-}
+static const char *const layer_types[] = {
+	[COMPRESS_GZIP] = TYPE_LAYER "+gzip",
+	[COMPRESS_ZSTD] = TYPE_LAYER "+zstd",
+	[COMPRESS_NONE] = TYPE_LAYER,
+};
 
 int oci_write_image(int blobs, struct oci_image *image, struct err *err)
 {
@@ -99,7 +127,8 @@ int oci_write_image(int blobs, struct oci_image *image, struct err *err)
 	str_add(&manifest, ",\"layers\":[");
 	for (size_t i = 0; i < image->n_layers; i++) {
 		str_add(&manifest, i ? "," : "");
-		add_descriptor(&manifest, layer_type(&image->layers[i]), &image->layers[i].blob);
+		add_descriptor(&manifest, layer_types[image->layers[i].compression],
+			       &image->layers[i].blob);
 	}
 	str_add(&manifest, "]}");
 	return blob_put(blobs, manifest.s, manifest.len, &image->manifest, err);
@@ -160,6 +189,30 @@ static char *read_string(struct arena *arena, struct json_object *from, const ch
 		       : NULL;
 }
 
+static int compare_pairs(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void read_labels(struct oci_image *image, struct json_object *run)
+{
+	struct json_object *map;
+
+	if (!json_object_object_get_ex(run, "Labels", &map) ||
+	    !json_object_is_type(map, json_type_object))
+		return;
+	json_object_object_foreach(map, key, value)
+	{
+		if (image->labels.len >= 2 * OCI_MAX_LABELS)
+			break;
+		strv_add(&image->arena, &image->labels, key);
+		strv_add(&image->arena, &image->labels, json_object_get_string(value) ?: "");
+	}
+	if (image->labels.len)
+		qsort(image->labels.v, image->labels.len / 2, 2 * sizeof(*image->labels.v),
+		      compare_pairs);
+}
+
 static int read_diff_ids(struct oci_image *image, struct json_object *config, struct err *err)
 {
 	struct json_object *rootfs, *list;
@@ -199,6 +252,7 @@ static int read_config(int blobs, struct oci_image *image, struct err *err)
 		read_strings(a, run, "Env", &image->env);
 		read_strings(a, run, "Entrypoint", &image->entrypoint);
 		read_strings(a, run, "Cmd", &image->cmd);
+		read_labels(image, run);
 	}
 	return read_diff_ids(image, root, err);
 }
@@ -206,16 +260,24 @@ static int read_config(int blobs, struct oci_image *image, struct err *err)
 /* Docker's own media types end the same way. */
 static int read_layer(struct oci_image *image, struct json_object *value, struct err *err)
 {
+	static const char *const ends[] = {
+		[COMPRESS_GZIP] = "gzip",
+		[COMPRESS_ZSTD] = "zstd",
+		[COMPRESS_NONE] = "tar",
+	};
 	struct oci_layer *layer = arena_grow(&image->arena, &image->layers, &image->n_layers,
 					     sizeof(*layer));
-	char *type = read_string(&image->arena, value, "mediaType");
-	size_t len = type ? strlen(type) : 0;
+	const char *type = read_string(&image->arena, value, "mediaType") ?: "";
+	_cleanup_str_ struct str shown = { 0 };
 
-	*layer = (struct oci_layer){ 0 };
-	layer->zstd = len > 4 && !strcmp(type + len - 4, "zstd");
-	layer->plain = len > 3 && !strcmp(type + len - 3, "tar");
-	if (!layer->zstd && !layer->plain && !(len > 4 && !strcmp(type + len - 4, "gzip")))
-		return err_set(err, ENOTSUP, "the image has a layer of type '%s'", type ?: "");
+	*layer = (struct oci_layer){ .compression = COMPRESS_COUNT };
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (strlen(type) > strlen(ends[i]) &&
+		    !strcmp(type + strlen(type) - strlen(ends[i]), ends[i]))
+			layer->compression = (enum compression)i;
+	if (layer->compression == COMPRESS_COUNT)
+		return err_set(err, ENOTSUP, "the image has a layer of type %s",
+			       str_quote(&shown, type));
 	return read_descriptor(value, &layer->blob, err);
 }
 

@@ -8,13 +8,17 @@
 #include "base/arena.h"
 #include "image/layer.h"
 
-enum { OCI_MAX_LAYERS = 512, OCI_MAX_DOCUMENT = 4 * 1024 * 1024, OCI_MAX_IMAGES = 4096 };
+enum {
+	OCI_MAX_LAYERS = 512,
+	OCI_MAX_DOCUMENT = 4 * 1024 * 1024,
+	OCI_MAX_IMAGES = 4096,
+	OCI_MAX_LABELS = 1024
+};
 
 struct oci_layer {
 	struct blob_ref blob;
 	char diff_id[DIGEST_HEX];
-	bool zstd; /* else gzip, or plain where 'plain' is set */
-	bool plain;
+	enum compression compression;
 };
 
 struct oci_image {
@@ -30,6 +34,10 @@ struct oci_image {
 
 void oci_image_release(struct oci_image *image);
 void oci_add_layer(struct oci_image *image, const struct layer_ref *layer);
+
+/* Sets a variable, over an earlier value; reads one, NULL when it is not set. */
+void oci_set_env(struct oci_image *image, const char *name, const char *value);
+const char *oci_env(const struct oci_image *image, const char *name);
 
 int oci_write_image(int blobs, struct oci_image *image, struct err *err);
 /* 'image->manifest' says which; everything else is filled. */
@@ -49,7 +57,11 @@ struct oci_index {
 void oci_index_release(struct oci_index *index);
 /* 'dir' is the layout's. One without an index is empty. */
 int oci_read_index(int dir, struct oci_index *ret, struct err *err);
-/* Writes oci-layout and index.json, each atomically. */
+/* The text of index.json, and that of oci-layout. */
+struct str;
+void oci_format_index(const struct oci_index *index, struct str *out);
+extern const char oci_layout_text[];
+/* Writes both, each atomically. */
 int oci_write_index(int dir, const struct oci_index *index, struct err *err);
 /* Puts name at this image, instead of whatever had it. */
 void oci_index_put(struct oci_index *index, const char *name, const struct blob_ref *manifest);

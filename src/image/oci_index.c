@@ -73,32 +73,39 @@ int oci_read_index(int dir, struct oci_index *ret, struct err *err)
 	return r;
 }
 
-int oci_write_index(int dir, const struct oci_index *index, struct err *err)
-{
-	static const char layout[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
-	_cleanup_str_ struct str out = { 0 };
-	int r;
+const char oci_layout_text[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
 
-	str_add(&out,
+void oci_format_index(const struct oci_index *index, struct str *out)
+{
+	str_add(out,
 		"{\"schemaVersion\":2,\"mediaType\":\"application/vnd.oci.image.index.v1+json\","
 		"\"manifests\":[");
 	for (size_t i = 0; i < index->n; i++) {
 		const struct oci_name *name = &index->names[i];
 
-		str_addf(&out,
+		str_addf(out,
 			 "%s{\"mediaType\":\"application/vnd.oci.image.manifest.v1+json\","
 			 "\"digest\":\"" DIGEST_PREFIX "%s\",\"size\":%llu",
 			 i ? "," : "", name->manifest.digest,
 			 (unsigned long long)name->manifest.size);
 		if (*name->name) {
-			str_add(&out, ",\"annotations\":{\"" NAME_KEY "\":");
-			json_add_string(&out, name->name);
-			str_add(&out, "}");
+			str_add(out, ",\"annotations\":{\"" NAME_KEY "\":");
+			json_add_string(out, name->name);
+			str_add(out, "}");
 		}
-		str_add(&out, "}");
+		str_add(out, "}");
 	}
-	str_add(&out, "]}\n");
-	r = os_write_file_atomic(dir, "oci-layout", layout, strlen(layout), 0644, err);
+	str_add(out, "]}\n");
+}
+
+int oci_write_index(int dir, const struct oci_index *index, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+	int r;
+
+	oci_format_index(index, &out);
+	r = os_write_file_atomic(dir, "oci-layout", oci_layout_text, strlen(oci_layout_text), 0644,
+				 err);
 	return r < 0 ? r : os_write_file_atomic(dir, "index.json", out.s, out.len, 0644, err);
 }
 

@@ -136,23 +136,77 @@ static int walk_dir(struct walk *walk, int fd, const char *path, struct err *err
 	return r;
 }
 
-int source_visit_dir(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+/* What stands above a prefix: "opt", "opt/wrapix". */
+static int emit_above(struct walk *walk, const char *prefix, struct err *err)
+{
+	const struct stat st = { .st_mode = S_IFDIR | 0755 };
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (const char *end = prefix; r == 0 && *end;) {
+		end += strcspn(end, "/");
+		snprintf(path, sizeof(path), "%.*s", (int)(end - prefix), prefix);
+		r = emit(walk, -1, "", path, &st, err);
+		end += *end == '/';
+	}
+	return r;
+}
+
+typedef int walk_fn(struct walk *walk, int fd, const struct source *source, struct err *err);
+
+static int visit(const struct source *source, source_fn *fn, void *ctx, walk_fn *start,
+		 struct err *err)
 {
 	struct walk walk = { .fn = fn, .ctx = ctx, .entry = archive_entry_new() };
-	int fd = open(source->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+	int fd = open(source->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 
 	if (!walk.entry)
 		r = err_errno(err, ENOMEM, "reading '%s'", source->path);
 	else if (fd < 0)
 		r = err_errno(err, errno, "opening '%s'", source->path);
-	else
-		r = walk_dir(&walk, fd, "", err);
+	if (r == 0 && source->prefix)
+		r = emit_above(&walk, source->prefix, err);
+	if (r == 0)
+		r = start(&walk, fd, source, err);
+	else if (fd >= 0)
+		close(fd);
 	archive_entry_free(walk.entry);
 	arena_release(&walk.arena);
 	return r;
 }
 
+static int walk_all(struct walk *walk, int fd, const struct source *source, struct err *err)
+{
+	return walk_dir(walk, fd, source->prefix ? source->prefix : "", err);
+}
+
+static int walk_names(struct walk *walk, int fd, const struct source *source, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < source->names->len; i++)
+		r = walk_one(walk, fd, source->prefix, source->names->v[i], err);
+	close(fd);
+	return r;
+}
+
+int source_visit_dir(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+{
+	return visit(source, fn, ctx, walk_all, err);
+}
+
+int source_visit_store(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+{
+	return visit(source, fn, ctx, walk_names, err);
+}
+
 int source_visit(const struct source *source, source_fn *fn, void *ctx, struct err *err)
 {
-	return (source->is_dir ? source_visit_dir : source_visit_tar)(source, fn, ctx, err);
+	static int (*const visits[])(const struct source *, source_fn *, void *, struct err *) = {
+		[SOURCE_TAR] = source_visit_tar,
+		[SOURCE_DIR] = source_visit_dir,
+		[SOURCE_STORE] = source_visit_store,
+	};
+
+	return visits[source->kind](source, fn, ctx, err);
 }

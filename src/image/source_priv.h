@@ -6,3 +6,4 @@
 
 int source_visit_tar(const struct source *source, source_fn *fn, void *ctx, struct err *err);
 int source_visit_dir(const struct source *source, source_fn *fn, void *ctx, struct err *err);
+int source_visit_store(const struct source *source, source_fn *fn, void *ctx, struct err *err);

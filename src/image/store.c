@@ -59,6 +59,20 @@ int store_open(struct store *store, const char *path, struct err *err)
 	return err_wrap(err, "the images in '%s'", path);
 }
 
+int store_open_layout(struct store *store, const char *path, struct err *err)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+	*store = (struct store)STORE_NONE;
+	store->dir = open(path, flags);
+	store->blobs = store->dir < 0 ? -1 : openat(store->dir, "blobs/sha256", flags);
+	if (store->blobs >= 0)
+		return 0;
+	err_errno(err, errno, "opening the OCI layout '%s'", path);
+	store_close(store);
+	return -err->code;
+}
+
 void store_close(struct store *store)
 {
 	for (size_t i = 0; i < 3; i++) {

@@ -19,6 +19,8 @@ struct store {
 
 /* Opens a layout, making what is missing; 'path' is the store or any layout of the user's. */
 int store_open(struct store *store, const char *path, struct err *err);
+/* Somebody else's layout, to read: nothing is made or locked there. */
+int store_open_layout(struct store *store, const char *path, struct err *err);
 void store_close(struct store *store);
 #define STORE_NONE                                \
 	{                                         \

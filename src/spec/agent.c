@@ -143,12 +143,9 @@ static bool visible_inside(const char *path)
 	       path_is_below(path, "/bin");
 }
 
-/* The directory of the npm package that path lies in, or path itself: an installed program of one
- * file. wrapix's own prefix holds agents and what they need, side by side: all of it goes in. */
-static char *package_root(struct host *host, const char *path)
+char *agent_package_root(struct arena *a, const char *data_home, const char *path)
 {
-	struct arena *a = &host->arena;
-	char *own = arena_printf(a, "%s/wrapix/agents/node_modules", host->data_home);
+	char *own = arena_printf(a, "%s/wrapix/agents/node_modules", data_home);
 	char *dir = path_parent(a, path);
 
 	if (path_is_below(path, own))
@@ -188,13 +185,21 @@ static void probe_interpreter(struct host *host, const char *program, const char
 		host->agent.interpreter = found;
 }
 
-static char *find_program(struct host *host, const char *program, const char *path_list)
+static char *find_program(struct arena *a, const char *program, const char *path_list,
+			  const char *data_home, const char *except)
 {
-	struct arena *a = &host->arena;
-	char *own = arena_printf(a, "%s/wrapix/agents/node_modules/.bin", host->data_home);
-	char *found = os_find_program(a, program, path_list, host->project.top);
+	char *own = arena_printf(a, "%s/wrapix/agents/node_modules/.bin", data_home);
+	char *found = os_find_program(a, program, path_list, except);
 
 	return found ? found : os_find_program(a, program, own, NULL);
+}
+
+char *agent_find_installed(struct arena *arena, const char *program, const char *path_list,
+			   const char *data_home, const char *except)
+{
+	char *found = find_program(arena, program, path_list, data_home, except);
+
+	return found ? os_realpath(arena, found) : NULL;
 }
 
 void agent_probe(const struct spec *spec, const char *path_list, struct host *host)
@@ -214,7 +219,7 @@ void agent_probe(const struct spec *spec, const char *path_list, struct host *ho
 		facts->program = host->tools.shell;
 		return;
 	}
-	found = find_program(host, agent.program, path_list);
+	found = find_program(a, agent.program, path_list, host->data_home, host->project.top);
 	real = found ? os_realpath(a, found) : NULL;
 	if (!real)
 		return;
@@ -223,7 +228,7 @@ void agent_probe(const struct spec *spec, const char *path_list, struct host *ho
 		facts->program = visible_inside(found) ? found : real;
 		return;
 	}
-	facts->root = package_root(host, real);
+	facts->root = agent_package_root(a, host->data_home, real);
 	/* Packages find each other in a directory of this name. */
 	if (!strcmp(path_name(facts->root), "node_modules"))
 		facts->inner = arena_strdup(a, AGENT_HOME "/agent/node_modules");

@@ -42,3 +42,11 @@ void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *r
 /* With agentMemory, the mounts for what the wanted agent reads of the user's own: CLAUDE.md, skills. */
 int agent_add_memory(struct spec *spec, struct err *err);
 void agent_probe(const struct spec *spec, const char *path_list, struct host *host);
+
+/* The program's own file, canonical: on path_list, or in wrapix's own prefix below data_home; what lies
+ * at or below 'except' is passed over. NULL when it is nowhere. */
+char *agent_find_installed(struct arena *arena, const char *program, const char *path_list,
+			   const char *data_home, const char *except);
+/* The directory of the npm package that path lies in, or path itself: an installed program of one
+ * file. wrapix's own prefix holds agents and what they need, side by side: all of it goes in. */
+char *agent_package_root(struct arena *arena, const char *data_home, const char *path);

@@ -55,6 +55,8 @@ int config_load_file(struct spec *spec, const char *path, struct err *err);
  * that file. It may be laid last: every other layer is stronger. */
 int config_load_profile(struct spec *spec, const char *name, const char *config_home,
 			struct err *err);
+/* A package's name, for a package manager's command line? */
+bool config_is_package(const char *name);
 /* The i-th built-in profile, NULL after the last. */
 const char *config_profile(size_t i);
 /* True when the built-in profile exists and mounts nothing of the host's. */

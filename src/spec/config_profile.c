@@ -110,7 +110,7 @@ static bool has_package(const struct profile_spec *profile, const char *source, 
 }
 
 /* They become words of a package manager's command line. */
-static bool is_package(const char *name)
+bool config_is_package(const char *name)
 {
 	return *name && *name != '-' && strlen(name) < 256 &&
 	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -130,7 +130,7 @@ static int read_packages_of(const struct reader *reader, const struct json_at *a
 		const char *name;
 
 		r = json_get_string(JSON_INDEX(at, i), value, &name, err);
-		if (r == 0 && !is_package(name))
+		if (r == 0 && !config_is_package(name))
 			return json_err_type(JSON_INDEX(at, i), value, "a package's name", err);
 		if (r < 0 || has_package(profile, source, name))
 			continue;

@@ -75,9 +75,9 @@ was=$(sha256sum <"$victim")
 printf x | dd of="$victim" bs=1 seek=500 conv=notrunc 2>/dev/null
 check "(control) a blob was changed" isnt "$(sha256sum <"$victim")" "$was"
 bad=0
-for name in one two root.tar; do "$wrapix" image verify "$name" >"$tmp/log/out" 2>&1 || bad=$((bad + 1)); done
+for name in one two root.tar; do "$wrapix" image verify "$name" >>"$tmp/verified" 2>&1 || bad=$((bad + 1)); done
 check "a changed blob is found" isnt "$bad" 0
-check "... and named" has "$tmp/log/out" "has been changed"
+check "... and named" has "$tmp/verified" "has been changed"
 rm "$victim"
 wx image build --from "rootfs:$PWD/root" --name two
 wx image build --from "rootfs:$PWD/elsewhere/other" --name one

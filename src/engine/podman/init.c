@@ -12,10 +12,8 @@
  * Everything it reads was written by the supervisor; what stands in a kept home was not, and no name is
  * followed or replaced there.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +27,7 @@
 
 #include "base/util.h"
 #include "engine/podman/stage.h"
+#include "entry/tree.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 
@@ -121,74 +120,11 @@ static int take_environment(struct err *err)
 	return 0;
 }
 
-static int copy_file(int dir, const char *name, int dest, mode_t mode)
-{
-	_cleanup_close_ int in = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_close_ int out = openat(
-		dest, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	char bytes[16384];
-	ssize_t n;
-
-	if (out < 0)
-		return errno == EEXIST ? 0 : -errno; /* what is there stays */
-	while ((n = read(in, bytes, sizeof(bytes))) > 0)
-		if (write(out, bytes, (size_t)n) != n)
-			return -EIO;
-	return n < 0 ? -errno : 0;
-}
-
-static int copy_link(int dir, const char *name, int dest)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
-
-	if (n < 0)
-		return -errno;
-	target[n] = '\0';
-	return symlinkat(target, dest, name) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-static int copy_tree(int dir, int dest);
-
-static int copy_one(int dir, const char *name, int dest)
-{
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	_cleanup_close_ int sub = -1, sub_dest = -1;
-	struct stat st;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (S_ISLNK(st.st_mode))
-		return copy_link(dir, name, dest);
-	if (!S_ISDIR(st.st_mode))
-		return copy_file(dir, name, dest, st.st_mode & 0777);
-	if (mkdirat(dest, name, st.st_mode & 01777) < 0 && errno != EEXIST)
-		return -errno;
-	sub = openat(dir, name, flags);
-	sub_dest = openat(dest, name, flags);
-	return sub < 0 || sub_dest < 0 ? -errno : copy_tree(sub, sub_dest);
-}
-
-static int copy_tree(int dir, int dest)
-{
-	DIR *list = fdopendir(dup(dir));
-	int r = list ? 0 : -errno;
-
-	for (struct dirent *entry; r == 0 && (entry = readdir(list));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			r = copy_one(dir, entry->d_name, dest);
-	if (list)
-		closedir(list);
-	return r;
-}
-
 static int make_tree(struct err *err)
 {
-	_cleanup_close_ int dir = open(STAGE "/tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = dir < 0 || root < 0 ? -errno : copy_tree(dir, root);
+	const struct tree as_is = TREE_AS_IS;
 
-	return r < 0 ? err_errno(err, -r, "making the sandbox's own files") : 0;
+	return tree_copy_to(&as_is, STAGE "/tree", "/", err);
 }
 
 /* --- the command --- */

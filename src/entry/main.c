@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapix-entry [COMMAND...]: the order of work. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "entry/entry.h"
+#include "entry/tree.h"
+#include "os/fs.h"
+
+#define WORKSPACE "/workspace"
+
+enum { KEY_END_LEN = 20, ENV_MAX = 16 << 20 };
+
+void entry_say(const char *level, const struct err *err)
+{
+	fprintf(stderr, "wrapix-entry: %s%s\n", level, err->msg);
+	if (err->hint[0])
+		fprintf(stderr, "hint: %s\n", err->hint);
+}
+
+void entry_warn(const struct err *err)
+{
+	entry_say("warning: ", err);
+}
+
+/* --- what the engine left for us --- */
+
+static int take_environment(const char *stage, struct err *err)
+{
+	_cleanup_close_ int dir = open(stage, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *data = NULL;
+	size_t len = 0;
+	int r = dir < 0 ? -errno : os_read_file_at(dir, "env", ENV_MAX, &data, &len);
+
+	if (r < 0 && !(r == -ENOENT && dir >= 0))
+		return err_errno(err, -r, "reading '%s/env'", stage);
+	for (char *p = data; p && p < data + len; p += strlen(p) + 1) {
+		char *equals = strchr(p, '=');
+
+		if (!equals)
+			continue;
+		*equals = '\0';
+		setenv(p, equals + 1, 1);
+		*equals = '=';
+	}
+	if (data)
+		explicit_bzero(data, len);
+	free(data);
+	return 0;
+}
+
+/* As whoever we are at the start, who alone may write everywhere. */
+static int take_stage(const struct entry *entry, struct err *err)
+{
+	const char *stage = getenv("WRAPIX_STAGE");
+	struct tree tree = TREE_AS_IS;
+	char path[4096];
+
+	if (!stage)
+		return 0;
+	if (stage[0] != '/' || snprintf(path, sizeof(path), "%s/tree", stage) >= (int)sizeof(path))
+		return err_usage(err, "WRAPIX_STAGE must be an absolute path");
+	if (geteuid() == 0 && !entry->maps)
+		tree = (struct tree){ entry->uid, entry->gid, NULL, NULL };
+	return tree_copy_to(&tree, path, "/", err);
+}
+
+/* --- the user's files --- */
+
+/* What stands between quotes of JSON; a key of other characters is none that we know. */
+static const char *key_end(char buffer[KEY_END_LEN + 1])
+{
+	_cleanup_free_ char *name = NULL;
+	const char *value = NULL;
+	size_t len;
+
+	buffer[0] = '\0';
+	if (os_read_file_at(AT_FDCWD, "/" ENTRY_KEY, 256, &name, &len) == 0) {
+		name[strcspn(name, "\n")] = '\0';
+		value = getenv(name);
+	}
+	if (!value || value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					  "0123456789-_.+=~")])
+		return buffer;
+	len = strlen(value);
+	snprintf(buffer, KEY_END_LEN + 1, "%s",
+		 len > KEY_END_LEN ? value + len - KEY_END_LEN : value);
+	return buffer;
+}
+
+static void make_home(const struct entry *entry)
+{
+	char end[KEY_END_LEN + 1];
+	struct tree tree = { -1U, -1U, ENTRY_HOLE, key_end(end) };
+	struct err err;
+
+	/* An agent without its settings asks questions; one that does not start answers none. */
+	if (tree_copy_to(&tree, "/" ENTRY_HOME, entry->home, &err) < 0)
+		entry_warn(&err);
+	if (entry_keys(entry, &err) < 0)
+		entry_warn(&err);
+}
+
+/* --- who --- */
+
+static bool read_id(const char *name, unsigned *ret)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long id;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	id = strtoul(text, &end, 10);
+	if (errno || *end || id >= -1U)
+		return false;
+	*ret = (unsigned)id;
+	return true;
+}
+
+/* The one who is asked for; else, for root, whose the project is; else we are him already. */
+static int find_user(struct entry *entry, struct err *err)
+{
+	const char *home = getenv("HOME"), *user = getenv("WRAPIX_USER");
+	struct stat st;
+
+	*entry = (struct entry){ .uid = geteuid(), .gid = getegid() };
+	if (getenv("WRAPIX_UID")) {
+		if (!read_id("WRAPIX_UID", &entry->uid))
+			return err_usage(err, "WRAPIX_UID is not a number of a user");
+		entry->gid = entry->uid;
+		if (getenv("WRAPIX_GID") && !read_id("WRAPIX_GID", &entry->gid))
+			return err_usage(err, "WRAPIX_GID is not a number of a group");
+	} else if (entry->uid == 0 && stat(WORKSPACE, &st) == 0 && st.st_uid) {
+		entry->uid = st.st_uid;
+		entry->gid = st.st_gid;
+	}
+	entry->maps = entry_maps(entry);
+	if (user && (!*user || *user == '-' || user[strcspn(user, ":/\n")]))
+		return err_usage(err, "WRAPIX_USER is no user's name");
+	entry->user = user ? user : "wrapix";
+	entry->home = home && home[0] == '/' && home[1] ? home : "/home/wrapix";
+	setenv("HOME", entry->home, 1);
+	setenv("USER", entry->user, 1);
+	setenv("LOGNAME", entry->user, 1);
+	return 0;
+}
+
+static int prepare(struct err *err)
+{
+	static const char *const ours[] = { "WRAPIX_UID", "WRAPIX_GID", "WRAPIX_USER",
+					    "WRAPIX_STAGE" };
+	const char *stage = getenv("WRAPIX_STAGE");
+	struct entry entry;
+	char here[4] = "";
+	int r = stage ? take_environment(stage, err) : 0;
+
+	if (r == 0)
+		r = find_user(&entry, err);
+	if (r == 0)
+		r = take_stage(&entry, err);
+	if (r == 0)
+		r = entry_become(&entry, err);
+	if (r < 0)
+		return r;
+	make_home(&entry);
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		unsetenv(ours[i]);
+	/* An engine that starts in '/' has not been told where the project is. */
+	if (getcwd(here, sizeof(here)) && !strcmp(here, "/") && chdir(WORKSPACE) < 0)
+		return errno == ENOENT ? 0 : err_errno(err, errno, "entering '" WORKSPACE "'");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static char *const shell[] = { (char *)"/bin/sh", NULL };
+	struct err err = { 0 };
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	umask(022);
+	if (prepare(&err) < 0) {
+		entry_say("", &err);
+		return EXIT_WRAPIX;
+	}
+	return entry_run(argc > 1 ? argv + 1 : (char **)shell);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking an image from elsewhere: hostile input, as every document is. */
+#include "image/base.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "image/names.h"
+#include "image/run.h"
+#include "os/fs.h"
+
+enum { INDEX_DEPTH = 3, TABLE_MAX = 1 << 20 };
+
+/* --- which manifest --- */
+
+static bool is_for(struct json_object *entry, const char *architecture)
+{
+	struct json_object *platform, *arch, *os;
+
+	return json_object_object_get_ex(entry, "platform", &platform) &&
+	       json_object_object_get_ex(platform, "architecture", &arch) &&
+	       json_object_object_get_ex(platform, "os", &os) &&
+	       !strcmp(json_object_get_string(os) ?: "", "linux") &&
+	       !strcmp(json_object_get_string(arch) ?: "", architecture);
+}
+
+/* An index names a manifest for each platform; it may name indexes, too. */
+static int pick(int blobs, const char *architecture, struct blob_ref *ref, unsigned depth,
+		struct err *err)
+{
+	_cleanup_json_ struct json_object *root = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct json_object *list, *digest, *size;
+	int r = blob_get(blobs, ref, OCI_MAX_DOCUMENT, &text, err);
+
+	if (r == 0)
+		r = json_parse(text, ref->size, "manifest", &root, err);
+	if (r < 0 || !json_object_object_get_ex(root, "manifests", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return r;
+	for (size_t i = 0; depth && i < json_object_array_length(list); i++) {
+		struct json_object *entry = json_object_array_get_idx(list, i);
+
+		if (!is_for(entry, architecture) ||
+		    !json_object_object_get_ex(entry, "digest", &digest) ||
+		    !json_object_object_get_ex(entry, "size", &size) ||
+		    !digest_parse(json_object_get_string(digest) ?: "", ref->digest))
+			continue;
+		ref->size = (uint64_t)json_object_get_int64(size);
+		return pick(blobs, architecture, ref, depth - 1, err);
+	}
+	return err_set(err, ENOENT, "the image has nothing for linux/%s", architecture);
+}
+
+static int find_manifest(const struct store *from, const char *name, struct blob_ref *ret,
+			 struct err *err)
+{
+	const struct oci_name *found = NULL;
+	struct oci_index index;
+	int r = oci_read_index(from->dir, &index, err);
+
+	if (r < 0)
+		return r;
+	if (name)
+		found = oci_index_find(&index, name);
+	else if (index.n == 1)
+		found = &index.names[0];
+	if (found)
+		*ret = found->manifest;
+	else if (name)
+		r = err_usage(err, "the layout has no image '%s'", name);
+	else
+		r = err_usage(err, "the layout has %zu images: say which, as DIR:NAME", index.n);
+	oci_index_release(&index);
+	return r;
+}
+
+/* --- into the store --- */
+
+static int import(struct store *store, const char *path, const char *name, const char *architecture,
+		  struct oci_image *image, struct err *err)
+{
+	struct store from = STORE_NONE;
+	struct oci_image seen = { 0 };
+	int r = store_open_layout(&from, path, err);
+
+	if (r == 0)
+		r = find_manifest(&from, name, &seen.manifest, err);
+	if (r == 0)
+		r = pick(from.blobs, architecture, &seen.manifest, INDEX_DEPTH, err);
+	if (r == 0)
+		r = oci_read_image(from.blobs, &seen, err);
+	for (size_t i = 0; r == 0 && i < seen.n_layers; i++)
+		r = blob_copy(from.blobs, store->blobs, &seen.layers[i].blob, err);
+	if (r == 0)
+		r = blob_copy(from.blobs, store->blobs, &seen.config, err);
+	if (r == 0)
+		r = blob_copy(from.blobs, store->blobs, &seen.manifest, err);
+	if (r == 0) {
+		image->manifest = seen.manifest;
+		r = oci_read_image(store->blobs, image, err);
+	}
+	oci_image_release(&seen);
+	store_close(&from);
+	return r < 0 ? err_wrap(err, "the image in '%s'", path) : 0;
+}
+
+/* --- through skopeo --- */
+
+/* A machine without a policy for signatures has nobody who wants one kept. */
+static bool has_policy(struct arena *arena)
+{
+	const char *home = getenv("HOME");
+
+	return access("/etc/containers/policy.json", R_OK) == 0 ||
+	       (home &&
+		access(path_join(arena, home, ".config/containers/policy.json"), R_OK) == 0);
+}
+
+static int copy_by_skopeo(struct arena *arena, const char *from, const char *architecture,
+			  const char *scratch, int log, struct err *err)
+{
+	char *program = run_find(arena, "skopeo",
+				 "install skopeo; or save the image as an OCI layout and name its "
+				 "directory",
+				 err);
+	struct strv argv = { 0 };
+
+	if (!program)
+		return -err->code;
+	strv_add(arena, &argv, program);
+	if (!has_policy(arena))
+		strv_add(arena, &argv, "--insecure-policy");
+	strv_add(arena, &argv, "--override-os=linux");
+	strv_addf(arena, &argv, "--override-arch=%s", architecture);
+	strv_add(arena, &argv, "copy");
+	strv_add(arena, &argv, "--quiet");
+	strv_add(arena, &argv, from);
+	strv_addf(arena, &argv, "oci:%s:base", scratch);
+	return run_program(arena, &argv, log, NULL, err);
+}
+
+/* The two kinds of archive are told apart by what they hold. */
+static const char *archive_kind(const char *path)
+{
+	struct archive *tar = archive_read_new();
+	struct archive_entry *entry;
+	const char *kind = "docker-archive";
+
+	archive_read_support_filter_all(tar);
+	archive_read_support_format_tar(tar);
+	if (archive_read_open_filename(tar, path, 65536) == ARCHIVE_OK)
+		while (archive_read_next_header(tar, &entry) == ARCHIVE_OK)
+			if (!strcmp(archive_entry_pathname(entry) ?: "", "oci-layout"))
+				kind = "oci-archive";
+	archive_read_free(tar);
+	return kind;
+}
+
+/* As skopeo spells it; a bare name is podman's, if it has one, or a registry's. */
+static int fetch(struct arena *arena, const char *ref, const char *architecture,
+		 const char *scratch, int log, struct err *err)
+{
+	static const char *const transports[] = {
+		"docker:",         "containers-storage:", "dir:",          "oci:",
+		"docker-archive:", "oci-archive:",        "docker-daemon:"
+	};
+	struct err first;
+
+	for (size_t i = 0; i < ARRAY_LEN(transports); i++)
+		if (!strncmp(ref, transports[i], strlen(transports[i])))
+			return copy_by_skopeo(arena, ref, architecture, scratch, log, err);
+	if (copy_by_skopeo(arena, arena_printf(arena, "containers-storage:%s", ref), architecture,
+			   scratch, log, &first) == 0)
+		return 0;
+	os_remove_tree(AT_FDCWD, scratch);
+	return copy_by_skopeo(arena, arena_printf(arena, "docker://%s", ref), architecture, scratch,
+			      log, err);
+}
+
+/* --- its tables of users --- */
+
+static char **table_of(struct build_found *found, const char *path)
+{
+	return !strcmp(path, "etc/passwd")  ? &found->passwd
+	       : !strcmp(path, "etc/group") ? &found->group
+					    : NULL;
+}
+
+/* What a layer has of them; one that a later layer had stays. */
+static int look_into(int fd, struct arena *arena, struct build_found *found, struct err *err)
+{
+	struct archive *tar = archive_read_new();
+	struct archive_entry *entry;
+	char name[NAME_SIZE];
+	int status = ARCHIVE_FATAL;
+
+	archive_read_support_filter_gzip(tar);
+	archive_read_support_filter_zstd(tar);
+	archive_read_support_format_tar(tar);
+	archive_read_support_format_empty(tar);
+	if (archive_read_open_fd(tar, fd, 65536) == ARCHIVE_OK)
+		while ((status = archive_read_next_header(tar, &entry)) >= ARCHIVE_WARN &&
+		       status != ARCHIVE_EOF) {
+			const char *path = name_clean(archive_entry_pathname(entry), name);
+			char **table = path ? table_of(found, path) : NULL;
+			la_int64_t size = archive_entry_size(entry);
+
+			if (!table || *table || archive_entry_filetype(entry) != AE_IFREG ||
+			    size > TABLE_MAX)
+				continue;
+			*table = arena_alloc(arena, (size_t)size + 1);
+			if (archive_read_data(tar, *table, (size_t)size) != size)
+				break;
+		}
+	if (status != ARCHIVE_EOF)
+		err_set(err, EBADMSG, "reading a layer: %s",
+			archive_error_string(tar) ?: "it is cut short");
+	archive_read_free(tar);
+	return status == ARCHIVE_EOF ? 0 : -EBADMSG;
+}
+
+static int find_tables(struct store *store, struct oci_image *image, struct build_found *ret,
+		       struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = image->n_layers; r == 0 && i-- > 0 && !(ret->passwd && ret->group);) {
+		_cleanup_close_ int fd = blob_open(store->blobs, &image->layers[i].blob, err);
+
+		r = fd < 0 ? fd : look_into(fd, &image->arena, ret, err);
+	}
+	return r;
+}
+
+int base_fetch(struct store *store, const char *ref, const char *architecture, const char *scratch,
+	       int log, struct oci_image *image, struct build_found *ret_found, struct err *err)
+{
+	struct arena arena = { 0 };
+	const char *colon = strrchr(ref, ':');
+	char *dir = arena_strndup(&arena, ref, colon ? (size_t)(colon - ref) : strlen(ref));
+	struct stat st;
+	int r;
+
+	if (stat(ref, &st) == 0 && S_ISDIR(st.st_mode)) {
+		r = import(store, ref, NULL, architecture, image, err);
+	} else if (colon && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
+		r = import(store, dir, colon + 1, architecture, image, err);
+	} else {
+		if (stat(ref, &st) == 0)
+			ref = arena_printf(&arena, "%s:%s", archive_kind(ref), ref);
+		r = fetch(&arena, ref, architecture, scratch, log, err);
+		if (r == 0)
+			r = import(store, scratch, "base", architecture, image, err);
+		os_remove_tree(AT_FDCWD, scratch);
+	}
+	if (r == 0)
+		r = find_tables(store, image, ret_found, err);
+	arena_release(&arena);
+	return r;
+}
