@@ -167,11 +167,12 @@ void split_size(struct split *split, const char *path, uint64_t size)
 	size_t len;
 	const char *name = in_store(path, &len);
 	const struct owned *slot = name ? NULL : owner(split, path);
+	size_t i;
 
-	if (name)
-		split->packages[package_index(split, name, len)].size += size;
-	else if (slot)
-		split->packages[slot->package].size += size;
+	if (!name && !slot)
+		return;
+	i = name ? package_index(split, name, len) : slot->package;
+	split->packages[i].size += size;
 }
 
 static int by_size(const void *a, const void *b)

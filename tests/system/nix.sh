@@ -214,6 +214,34 @@ check "... with the profile's variables" sh -c "skopeo inspect --config oci:$ima
 rootfs=$(build '(w.mkSandbox { profile = { packages = [ pkgs.busybox ]; }; packages = [ pkgs.library ]; }).rootfs')
 launch "$wrapix" image build --from "rootfs:$rootfs" --name nixed
 check "wrapix takes the root directory for an image" is "$rc" 0
+cat >"$tmp/nixpkgs.nix" <<END
+let pkgs = (import $tmp/world.nix).pkgs; in {
+	inherit (pkgs) busybox library;
+	needed = pkgs.runCommand "needed" { } ''mkdir -p "\$out/bin" "\$out/etc/ssl/certs"; echo bundle >"\$out/etc/ssl/certs/ca-bundle.crt"; printf needed >"\$out/bin/needed"'';
+	needy = pkgs.runCommand "needy" { } ''mkdir -p "\$out/bin"; echo \${(import $tmp/nixpkgs.nix).needed} \${pkgs.busybox} >"\$out/bin/needy"'';
+}
+END
+cat >"$tmp/small.json" <<'END'
+{ "packages": { "nix": ["needy", "needed", "busybox"], "debian": ["nosuch-package"] }, "env": { "SMALL": "yes" } }
+END
+# As the user whose store this is.
+closure() { NIX_PATH=nixpkgs=$tmp/nixpkgs.nix wx image build "$@"; }
+closure "$tmp/small.json" --from nix --name closed -o "$tmp/closed"
+check "an image of a profile's packages by nix" is "$rc" 0
+wx image show closed
+check "... has a layer for each store path, one for the directories above, one of links and ours" is "$(grep -c ^layer "$out")" 6
+umoci unpack --rootless --image "$tmp/closed:closed" "$tmp/bundle" >"$tmp/log/why" 2>&1
+check "... with the store as it is" sh -c 'cd "$1" && for path in nix/store/*; do diff -r "$path" "/$path" || exit 1; done && [ "$(ls nix/store | wc -l)" = 3 ]' sh "$tmp/bundle/rootfs"
+check "... programs on PATH, a shell, and certificates" sh -c 'cd "$1" && [ "$(readlink bin)" = usr/bin ] && readlink usr/bin/sh usr/bin/needy etc/ssl/certs/ca-certificates.crt | grep -c ^/nix/store/ | grep -qx 3' sh "$tmp/bundle/rootfs"
+wx image show closed --json
+first=$(jq -r .digest "$out")
+closure base --from "nix:$(nix-build "$tmp/nixpkgs.nix" -A needy --no-out-link 2>/dev/null)" --name one
+check "an image of a store path and what it needs" is "$rc" 0
+closure "$tmp/small.json" --from nix --name again
+wx image show again --json
+check "the same closure is the same image" is "$(jq -r .digest "$out")" "$first"
+closure "$tmp/small.json" --from nix --package nosuch --name wrong
+check "a package that nixpkgs has not is an error, with nix's own words" sh -c '[ "$1" = 125 ] && grep -q nosuch "$2"' sh "$rc" "$err"
 sandbox=$(build 'w.mkSandbox { image = "nixed"; network = "none"; profile = { packages = [ pkgs.busybox ]; }; packages = [ pkgs.library ]; }')
 launch "$sandbox/bin/wrapix" -- sh -c 'library; [ -e /usr/bin/python3 ] || echo alone'
 check "... and runs in it" is "$(cat "$out")" "library of Nix
@@ -234,7 +262,7 @@ check "... names a wrong setting" refuses "(module $top/nix/home-manager.nix { e
 
 package="(pkgs.callPackage $top/nix/package.nix { }).arguments"
 check "the package's version is the program's" gives "$package.version" "\"$("$wrapix" --version | sed -n '1s/^wrapix //p')\""
-awk '$1 == "build" && $2 ~ /^pkg:/ { print substr($2, 5) }' "$top/scripts/packages" | sed 's/^libcrypto$/openssl/; s/^libsystemd$/systemd/' | sort | sed 's/.*/"&"/' | paste -sd, | sed 's/.*/[&]/' >"$tmp/libraries"
+awk '$1 == "build" && $2 ~ /^pkg:/ { print substr($2, 5) }' "$top/scripts/packages" | sed 's/^libcrypto$/openssl/; s/^libsystemd$/systemd/; s/^libzstd$/zstd/' | sort | sed 's/.*/"&"/' | paste -sd, | sed 's/.*/[&]/' >"$tmp/libraries"
 check "... it has every library that scripts/packages has" gives "builtins.sort builtins.lessThan (map (p: p.pname or p) $package.buildInputs)" "$(cat "$tmp/libraries")"
 source=$(nix-instantiate --eval --read-write-mode -E "with import $tmp/world.nix; $package.src" | tr -d '"')
 check "... and the sources" exists "$source/src/cli/main.c"
