@@ -108,6 +108,7 @@ enum wrapix_event_type {
 	WRAPIX_RULE = 9,   /* text: a rule that was added while it runs; number: 1 when it denies */
 	WRAPIX_LOGGED = 10,    /* text: the session's id; 'wrapix log' has something to show */
 	WRAPIX_VIOLATION = 11, /* text: what a command's settings refused, as one JSON object */
+	WRAPIX_QUIET = 12,     /* nothing happened for a moment, for the first time */
 };
 
 struct wrapix_event {

@@ -109,16 +109,6 @@ static int parse_text(struct exec *x, struct str *ret_why)
 	return r;
 }
 
-struct engine_spare *exec_begin(int floor)
-{
-	struct plan begun;
-
-	if (geteuid() == 0)
-		return NULL; /* root's plan depends on what stands in /proc */
-	plan_exec_begin(&begun, geteuid(), getegid());
-	return native_spare(&begun, floor);
-}
-
 int exec_prepare(struct exec *x, const struct exec_request *request, const struct exec_hooks *hooks,
 		 struct str *ret_why, struct err *err)
 {
@@ -127,7 +117,6 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	*x = (struct exec){
 		.request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE, .patience.fd = -1
 	};
-	x->spare = TAKE_PTR(x->request.spare);
 	spec_init(&x->spec);
 	r = find_place(x, err);
 	if (r == 0 && x->request.text)
@@ -185,6 +174,8 @@ static void on_event(void *ctx, enum engine_event event, int value)
 	struct exec *x = ctx;
 	char text[64];
 
+	if (event == EVENT_QUIET)
+		return;
 	if (event == EVENT_LIMIT)
 		exec_on_limit(x, (unsigned)value);
 	if (event == EVENT_STOPPED && x->hooks.on_stopped)
@@ -244,15 +235,12 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.stays = x->hooks.on_stopped != NULL,
 		.ctx = x,
 	};
-	struct engine_session session = { 0 };
 	int r, status = 0;
 
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
 	open_log(x);
-	session.id = x->id;
-	session.spare = TAKE_PTR(x->spare);
-	r = native_run(&x->plan, &session, &hooks, &status, err);
+	r = native_run(&x->plan, &(struct engine_session){ .id = x->id }, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	if (r == 0)
 		*ret_status = x->lost_control ? 1 : exit_status(status);
@@ -262,7 +250,6 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 void exec_release(struct exec *x)
 {
 	exec_release_update(x);
-	native_spare_free(x->spare);
 	owners_release(&x->owners);
 	plan_release(&x->plan);
 	host_release(&x->host);

@@ -124,44 +124,9 @@ static int move_up(int *fd, struct err *err)
 	return 0;
 }
 
-/* Waits for a client, and keeps what was begun for it as long as it is of use. Returns its connection,
- * or -errno. */
-static int wait_for_client(int listener, struct engine_spare **spare)
-{
-	for (;;) {
-		struct pollfd fds[] = {
-			{ .fd = listener, .events = POLLIN },
-			{ .fd = *spare ? native_spare_fd(*spare) : -1, .events = POLLPRI },
-		};
-		int fd, n = poll(fds, ARRAY_LEN(fds), *spare ? SERVE_IDLE_SECONDS * 1000 : -1);
-
-		if (n == 0 || (n > 0 && fds[1].revents)) {
-			native_spare_free(*spare);
-			*spare = NULL;
-		}
-		if (n <= 0 || !fds[0].revents)
-			continue;
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd >= 0)
-			return fd;
-		if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED)
-			return -errno;
-	}
-}
-
-/* One who waits already is not to wait longer. */
-static struct engine_spare *begin(int listener)
-{
-	struct pollfd client = { .fd = listener, .events = POLLIN };
-
-	return poll(&client, 1, 0) ? NULL : exec_begin(SERVE_FD_TOP);
-}
-
-_Noreturn static void work(const struct server *s)
+_Noreturn static void wait_for_client(const struct server *s)
 {
 	pid_t self = getpid();
-	struct engine_spare *spare;
-	struct err err;
 	int fd;
 
 	os_reset_signals();
@@ -173,15 +138,15 @@ _Noreturn static void work(const struct server *s)
 	close(s->taken[0]);
 	if (s->options->owner >= 0)
 		close(s->options->owner);
-	if (serve_close_own(&err) < 0)
-		_exit(1);
-	spare = begin(s->options->listener);
-	fd = wait_for_client(s->options->listener, &spare);
+	do {
+		poll(&(struct pollfd){ .fd = s->options->listener, .events = POLLIN }, 1, -1);
+		fd = accept4(s->options->listener, NULL, NULL, SOCK_CLOEXEC);
+	} while (fd < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED));
 	if (fd < 0 || write(s->taken[1], &self, sizeof(self)) < 0)
 		_exit(1);
 	close(s->taken[1]);
 	close(s->options->listener);
-	serve_command(s->options, fd, spare);
+	serve_command(s->options, fd);
 }
 
 static struct worker *find(struct server *s, pid_t pid)
@@ -209,7 +174,7 @@ static void add_spare(struct server *s)
 		pid_t pid = worker ? fork() : -1;
 
 		if (pid == 0)
-			work(s);
+			wait_for_client(s);
 		if (pid < 0)
 			return;
 		*worker = (struct worker){ .pid = pid };
@@ -254,9 +219,10 @@ static void end_all(struct server *s)
 	for (size_t i = 0; i < SERVE_WORKERS; i++)
 		if (s->workers[i].pid)
 			kill(s->workers[i].pid, SIGKILL);
-	/* Theirs die with them, and are ours then. */
-	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-		;
+	for (size_t i = 0; i < SERVE_WORKERS; i++)
+		while (s->workers[i].pid && waitpid(s->workers[i].pid, NULL, 0) < 0 &&
+		       errno == EINTR)
+			;
 }
 
 static int watch(struct server *s, struct err *err)
@@ -268,8 +234,6 @@ static int watch(struct server *s, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* Who dies with a worker is reaped here, also where the system's own init reaps nobody. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0 || pipe2(s->taken, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_errno(err, errno, "starting the server");

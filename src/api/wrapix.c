@@ -354,7 +354,7 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	static const enum wrapix_event_type types[] = {
 		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
 		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
-		[EVENT_EXITED] = WRAPIX_EXITED,
+		[EVENT_EXITED] = WRAPIX_EXITED,       [EVENT_QUIET] = WRAPIX_QUIET,
 	};
 	struct observer *observer = ctx;
 

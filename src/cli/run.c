@@ -9,6 +9,7 @@
 #include "cli/cow.h"
 #include "cli/exec.h"
 #include "os/fs.h"
+#include "os/proc.h"
 
 int cli_fail_public(const struct wrapix_error *error)
 {
@@ -107,6 +108,9 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		args->running = true;
 		if (args->verbose)
 			fprintf(stderr, "wrapix: started, pid %d%s", event->number, eol);
+		break;
+	case WRAPIX_QUIET:
+		os_drop_code();
 		break;
 	case WRAPIX_EXITED:
 		if (args->verbose)

@@ -39,3 +39,9 @@ struct os_command {
 };
 /* Runs a program to its end, which comes with ours; returns the wait status, or -errno. */
 int os_run(const struct os_command *command);
+
+/*
+ * Unmaps the pages of the program and of its libraries that were touched so far: the start needs most
+ * of them, waiting few. Those few come back from the page cache when they are used again.
+ */
+void os_drop_code(void);

@@ -22,8 +22,6 @@ static int broker(struct plan *plan, const struct host *host, struct plan_creden
 		return r;
 	if (!host->tools.relay)
 		return err_set(err, ENOENT, "the program wrapix-relay is not installed");
-	if (plan->engine == ENGINE_PODMAN)
-		return err_set(err, ENOTSUP, "the podman engine brokers no credentials");
 	if (plan->net == NET_HOST) {
 		err_usage(err, "a brokered credential needs a network of the sandbox's own");
 		return err_hint(err, "choose another network than 'host'");

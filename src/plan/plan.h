@@ -43,10 +43,6 @@ enum op_kind {
 	OP_COW,      /* a view of the host's src: changes go to a layer of the session's */
 };
 
-/* Bytes, where the user names no size. */
-#define ROOT_SIZE (16ULL << 20)
-#define SCRATCH_SIZE (4096ULL << 20)
-
 enum op_flags {
 	OPF_RO = 1 << 0, /* OP_SCRATCH: once everything stands in it */
 	OPF_DEV = 1 << 1,
@@ -183,13 +179,6 @@ struct plan {
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);
 void plan_release(struct plan *plan);
-
-/* How the plan of an ordinary user's command begins, whatever the command and the settings are: it can
- * be built before they are known. */
-void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid);
-/* All that is missing when 'begun' was carried out are the operations after its last, and what a
- * command has besides a root. */
-bool plan_continues(const struct plan *plan, const struct plan *begun);
 void plan_print(const struct plan *plan, FILE *out);
 void plan_print_json(const struct plan *plan, FILE *out);
 
@@ -283,6 +272,8 @@ int plan_network(struct plan *plan, const struct spec *spec, const struct host *
 		 struct err *err);
 int plan_ports(struct plan *plan, const struct spec *spec, struct err *err);
 int plan_host_network(struct plan *plan, const struct host *host, struct err *err);
+/* /etc/hosts, with this machine's names where a port of it is inside. */
+void plan_hosts(struct plan *plan, const struct spec *spec);
 /* The private places and the home. */
 void plan_places(struct plan *plan, const struct spec *spec, const struct host *host);
 /* Instead of plan_root() and plan_network(), for ENGINE_PODMAN. */
@@ -298,8 +289,6 @@ int plan_reach(struct plan *plan, const struct spec *spec, const struct host *ho
 	       struct err *err);
 char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
-struct exec_spec;
-void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
 int plan_credentials(struct plan *plan, const struct spec *spec, const struct host *host,

@@ -51,16 +51,13 @@ static int check_podman(const struct host *host, struct err *err)
 }
 
 /* What is done by the native engine's supervisor alone. */
-static int check_wishes(const struct plan *plan, const struct spec *spec, const struct host *host,
-			struct err *err)
+static int check_wishes(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const struct {
 		bool wanted;
 		const char *what;
 	} wishes[] = {
 		{ spec->workspace == WORKSPACE_COW, "a copy-on-write workspace" },
-		{ plan->net == NET_FILTERED, "a filtered network" },
-		{ spec->publish_auto, "--publish auto" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
@@ -81,7 +78,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 	int r = check_podman(host, err);
 
 	if (r == 0)
-		r = check_wishes(plan, spec, host, err);
+		r = check_wishes(spec, host, err);
 	if (r == 0 && !host->image_root) {
 		err_set(err, ENOENT, "there is no image '%s'", name);
 		r = err_hint(err, "'wrapix image build %s' makes one", name);
@@ -101,6 +98,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		.shell = arena_strdup(a, host->tools.shell),
 		.selinux = host->podman.selinux,
 	};
+	plan_hosts(plan, spec);
 	plan_places(plan, spec, host);
 	plan_add(plan, OP_BIND, INIT_INSIDE, host->podman.init, OPF_RO);
 	if (plan->nested)
@@ -119,35 +117,27 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 
 /* pasta as podman starts it has no port open in either direction and no way to the host's loopback;
  * since 5.3 podman gives the host's other addresses a name, which is taken back. */
-static void name_network(struct plan *plan)
+static const char *name_network(const struct plan *plan)
 {
-	_cleanup_str_ struct str word = { 0 };
-
-	str_add(&word, "pasta");
-	for (size_t i = 0; i < plan->n_ports; i++)
-		if (plan->ports[i].into)
-			str_addf(&word, "%c-T,%u", strchr(word.s, ':') ? ',' : ':',
-				 plan->ports[i].host);
-	if (plan->podman.version >= VERSION(5, 3))
-		str_addf(&word, "%c--map-guest-addr,none", strchr(word.s, ':') ? ',' : ':');
-	plan->podman.network = arena_strdup(&plan->arena, word.s);
+	switch (plan->net) {
+	case NET_OPEN:
+		return plan->podman.version >= VERSION(5, 3) ? "pasta:--map-guest-addr,none"
+							     : "pasta";
+	case NET_FILTERED: /* what there is in it is the supervisor's */
+		return "none";
+	default:
+		return net_mode_name(plan->net);
+	}
 }
 
 int plan_podman_network(struct plan *plan, const struct spec *spec, const struct host *host,
 			struct err *err)
 {
-	int r = plan_ports(plan, spec, err);
-
-	if (r < 0)
-		return r;
-	if (plan->net == NET_NONE && plan->n_ports)
-		return err_usage(err, "with podman, ports need --network open");
-	plan->eager_net = true;
-	if (plan->net == NET_OPEN)
-		name_network(plan);
-	else
-		plan->podman.network = arena_strdup(&plan->arena, net_mode_name(plan->net));
-	return plan->net == NET_HOST ? plan_host_network(plan, host, err) : 0;
+	plan->podman.network = arena_strdup(&plan->arena, name_network(plan));
+	if (plan->net != NET_OPEN)
+		return plan_network(plan, spec, host, err);
+	plan->eager_net = true; /* podman attaches it, and writes the resolver's file */
+	return plan_ports(plan, spec, err);
 }
 
 /* Rootless podman holds limits where cgroups v2 were delegated to the user. */

@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "os/linux/seccomp.h"
 #include "plan/plan.h"
 
 /* Directories of ours: podman would make what is missing of them as root, one file at a time. */
@@ -228,23 +229,6 @@ static void add_mounts(struct arena *arena, const struct plan *plan, struct strv
 			add_op(arena, plan, words, &plan->ops[i], stage, session);
 }
 
-static void add_ports(struct arena *arena, const struct plan *plan, struct strv *words)
-{
-	bool named = false;
-
-	for (size_t i = 0; i < plan->n_ports; i++) {
-		const struct port_spec *port = &plan->ports[i];
-		bool v6 = strchr(port->address, ':') != NULL;
-
-		named |= port->into;
-		if (!port->into)
-			strv_addf(arena, words, "--publish=%s%s%s:%u:%u", v6 ? "[" : "",
-				  port->address, v6 ? "]" : "", port->host, port->inside);
-	}
-	if (named)
-		strv_add(arena, words, "--add-host=host.wrapix.internal:127.0.0.1");
-}
-
 static void add_limits(struct arena *arena, const struct plan *plan, struct strv *words)
 {
 	const struct cgroup_limits *limits = &plan->limits;
@@ -303,6 +287,7 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 	if (podman_has_tty(plan))
 		strv_add(arena, ret, "--tty");
 	strv_addf(arena, ret, "--name=wrapix-%s", session);
+	strv_addf(arena, ret, "--pidfile=%s/pid", stage);
 	strv_addf(arena, ret, "--label=wrapix.session=%s", session);
 	strv_addf(arena, ret, "--label=wrapix.name=%s", plan->name);
 	add_identity(arena, plan, ret);
@@ -310,14 +295,13 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 	if (plan->nested)
 		strv_add(arena, ret, "--security-opt=unmask=ALL");
 	strv_addf(arena, ret, "--network=%s", plan->podman.network);
-	add_ports(arena, plan, ret);
+	strv_add(arena, ret, "--no-hosts");
 	add_limits(arena, plan, ret);
 	add_mounts(arena, plan, ret, stage, session);
 	strv_addf(arena, ret, "--workdir=%s", plan->cwd);
 	strv_add(arena, ret, "--entrypoint=[\"" INIT_INSIDE "\"]");
 	strv_add(arena, ret, plan->podman.image);
-	if (plan->nested)
-		strv_add(arena, ret, "--nested");
+	strv_addf(arena, ret, "--filter=%s", seccomp_describe(plan_seccomp(plan)));
 	strv_add(arena, ret, "--");
 	for (size_t i = 0; i < plan->argv.len; i++)
 		strv_add(arena, ret, plan->argv.v[i]);

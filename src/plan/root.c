@@ -101,6 +101,14 @@ static const char *host_names(const struct spec *spec)
 	return "";
 }
 
+void plan_hosts(struct plan *plan, const struct spec *spec)
+{
+	add_file(plan, "/etc/hosts", 0644,
+		 arena_printf(&plan->arena,
+			      "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n%s",
+			      plan->hostname, host_names(spec)));
+}
+
 static void add_identity(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	struct arena *a = &plan->arena;
@@ -116,9 +124,7 @@ static void add_identity(struct plan *plan, const struct spec *spec, const struc
 		 arena_printf(a, "%s%s:x:%u:\nnogroup:x:65534:\n", gid ? "root:x:0:\n" : "",
 			      host->user, gid));
 	add_file(plan, "/etc/hostname", 0644, arena_printf(a, "%s\n", plan->hostname));
-	add_file(plan, "/etc/hosts", 0644,
-		 arena_printf(a, "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n%s",
-			      plan->hostname, host_names(spec)));
+	plan_hosts(plan, spec);
 	add_file(plan, "/etc/nsswitch.conf", 0644, nsswitch);
 }
 

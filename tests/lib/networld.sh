@@ -148,8 +148,12 @@ world_servers() {
 
 world_enter() { # COMMAND...; as PID 1 of the new namespaces
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	mount --make-rshared / # as a machine has it, and podman wants it
 	mount -t tmpfs -o mode=755 world $world
 	mount -t tmpfs -o mode=755 run /run
+	mkdir -p $world/tree/inner # a directory with a mount in it
+	mount -t tmpfs -o mode=755 inner $world/tree/inner
+	touch $world/tree/inner/in
 	mkdir -p /run/nscd /run/dbus /run/systemd/resolve
 	chown "$test_user:" /run/nscd /run/dbus /run/systemd/resolve
 	(set -e; world_links; world_routes; world_files; echo $outside >$world/outside) || exit 1

@@ -11,22 +11,13 @@
  *	wait for the status pipe      <------------ target: pty, limits, Landlock, seccomp, exec
  *	loop: signals, terminal, end  <-- exit ----
  *
- * The first half, up to the root, needs nothing of the command: a spare (spare.c) has it behind itself
- * and waits for an order (order.c).
- *
  * A failure anywhere comes back through the status pipe as one struct err. When the supervisor
  * dies, however it dies, the kernel kills PID 1 (PDEATHSIG) and with it the whole pid namespace.
  */
 #pragma once
 
-#include <signal.h>
-
-#include "engine/engine.h"
-#include "engine/native/control.h"
-#include "keys/protocol.h"
-#include "net/uplink.h"
-#include "net/ports.h"
-#include "plan/plan.h"
+#include "engine/control.h"
+#include "engine/sandbox.h"
 
 /* What a source was when the supervisor looked, so that the child can tell that it is the same. */
 struct source_id {
@@ -35,15 +26,8 @@ struct source_id {
 };
 
 /* What the child inherits from the supervisor. */
-struct order;
-
 struct child {
 	const struct plan *plan;
-	unsigned seccomp; /* plan_seccomp() */
-	uint64_t namespaces;
-	bool ahead;                      /* it builds its root, and waits for an order */
-	struct order *order;             /* that came; NULL: none */
-	mode_t mask;                     /* of the command */
 	const char *id;                  /* the session's */
 	const struct source_id *sources; /* one for each operation of the plan */
 	int control;                     /* to the supervisor */
@@ -54,6 +38,9 @@ struct child {
 	int pty_slave;      /* -1: none */
 	const char *layers; /* the directory of the copy-on-write layers, or NULL */
 };
+
+/* In the new namespaces, with all capabilities over them: builds the root and enters it. */
+int root_build(const struct child *child, struct err *err);
 
 /* PID 1 of the sandbox; never returns. */
 _Noreturn void init_main(struct child *child);
@@ -67,47 +54,5 @@ void child_close_others(const struct child *child);
 /* The process that becomes the command; never returns. */
 _Noreturn void target_main(struct child *child);
 
-struct broker;
-
-/* The running sandbox as the supervisor sees it. */
-struct sandbox {
-	const struct plan *plan;
-	const struct engine_hooks *hooks;
-	pid_t pid; /* of PID 1, on the host */
-	int pidfd;
-	int control;
-	int status;     /* the pipe that a struct err comes from */
-	int pty_master; /* -1: none */
-	int netns;      /* for the lazy network and ports; -1: none */
-	int listener;   /* of the guards; -1: none */
-	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
-	int agent;      /* the listening socket of the ssh-agent; -1: none */
-	struct keyring keys;
-	struct broker *broker; /* NULL: none */
-	struct ports ports;
-	struct cgroup cgroup;
-	enum cgroup_kind limits_by;
-	struct uplink uplink; /* attached before the start */
-};
-
-#define SANDBOX_NONE                                                                     \
-	{                                                                                \
-		.pidfd = -1, .control = -1, .status = -1, .pty_master = -1, .netns = -1, \
-		.listener = -1, .agent = -1, .view = -1, .ports = PORTS_NONE,            \
-	}
-
-/* Makes the child that carries child->plan out; the sandbox has its ends. */
-int sandbox_clone(struct sandbox *sandbox, struct child *child, struct err *err);
-
-/* Where the spare is as good as a new child for this plan, the sandbox takes it over and gives it the
- * order; false: it does not, and must start its own. */
-bool spare_use(struct engine_spare *spare, struct sandbox *sandbox);
-
-/* Tells whoever listens that a comfort was lost. */
-void sandbox_warn(const struct sandbox *sandbox, const struct err *err);
-
-/* The signals that supervise() takes; blocked from before the start, so that none is lost. */
-void supervised_signals(sigset_t *ret);
-
-/* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */
-int supervise(struct sandbox *sandbox, int *ret_status, struct err *err);
+/* How the supervisor and PID 1 speak. */
+extern const struct sandbox_link native_link;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "engine/command.h"
 #include "engine/native/native.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
@@ -62,9 +63,9 @@ static int load_filter(const struct child *child, struct err *err)
 	_cleanup_close_ int listener = -1;
 	int r;
 
-	if (!(child->seccomp & SECCOMP_NOTIFY))
+	if (!plan_has_listener(child->plan))
 		return 0;
-	r = seccomp_load_notify(child->seccomp, &listener, err);
+	r = seccomp_load_notify(plan_seccomp(child->plan), &listener, err);
 	if (r == 0 && control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return r;
@@ -80,65 +81,11 @@ static int confine(const struct child *child, struct err *err)
 	return r == 0 ? load_filter(child, err) : r;
 }
 
-/* Executes one file; a script without a first line goes to the shell, as users expect, but a binary
- * for another machine does not. Returns the errno. */
-static int try_exec(const char *file, const struct plan *plan)
-{
-	_cleanup_free_ char **words = NULL;
-	char magic[4] = "";
-	int fd, code;
-
-	execve(file, plan->argv.v, plan->env.v);
-	code = errno;
-	fd = code == ENOEXEC ? open(file, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0)
-		return code;
-	if (read(fd, magic, sizeof(magic)) < 2 || !memcmp(magic, "\177ELF", 4) || !magic[0])
-		return code;
-	words = calloc(plan->argv.len + 2, sizeof(*words));
-	if (!words)
-		return ENOMEM;
-	words[0] = (char *)"sh";
-	words[1] = (char *)file;
-	memcpy(words + 2, plan->argv.v + 1, (plan->argv.len - 1) * sizeof(*words));
-	execve("/bin/sh", words, plan->env.v);
-	return errno;
-}
-
-/* Looks the command up as a shell would: a file that may not be executed counts less than one that
- * is not there only when nothing else is found. */
-static int search_path(const char *name, const struct plan *plan)
-{
-	const char *p = "";
-	int code = ENOENT;
-
-	for (size_t i = 0; i < plan->env.len; i++)
-		if (!strncmp(plan->env.v[i], "PATH=", 5))
-			p = plan->env.v[i] + 5;
-	while (*p) {
-		size_t len = strcspn(p, ":");
-		char file[PATH_MAX];
-		int r;
-
-		if (snprintf(file, sizeof(file), "%.*s/%s", (int)len, len ? p : ".", name) <
-		    (int)sizeof(file)) {
-			r = try_exec(file, plan);
-			if (r != ENOENT && r != ENOTDIR && r != EACCES)
-				return r;
-			/* Not where a directory of PATH is somebody else's. */
-			if (r == EACCES && !access(file, F_OK))
-				code = EACCES;
-		}
-		p += len + (p[len] == ':');
-	}
-	return code;
-}
-
 static int start_command(const struct child *child, struct err *err)
 {
 	const struct plan *plan = child->plan;
 	const char *name = plan->argv.v[0];
-	int code = strchr(name, '/') ? try_exec(name, plan) : search_path(name, plan);
+	int code = exec_command(plan->argv.v, plan->env.v);
 
 	err_errno(err, code, "executing '%s'", name);
 	err->exit = code == ENOENT || code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;

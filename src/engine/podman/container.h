@@ -2,19 +2,21 @@
 /* For the files of the podman engine. */
 #pragma once
 
-#include "engine/engine.h"
-#include "engine/native/native.h"
 #include "engine/podman/stage.h"
+#include "engine/sandbox.h"
 
 struct container {
 	struct arena arena;
-	struct sandbox sandbox; /* what the deploy keys' agent needs of one, and the client's pid */
+	struct sandbox sandbox; /* 'pid' is podman's, 'control' the FIFO from wrapix-init */
 	const char *id;
 	char *stage; /* the session's directory */
 	int lock;    /* held while we live: stage_sweep() leaves it alone */
-	int to, from;
-	bool started;
+	int to;      /* the FIFO to wrapix-init */
+	int init;    /* a pidfd of wrapix-init; -1: not known yet */
 };
+
+/* The plan as this machine is now; its operations live in c's arena. */
+void plan_present(struct container *c, const struct plan *plan, struct plan *ret);
 
 /* Makes STAGE. What is there of it is removed by stage_remove() in any case. */
 int stage_make(struct container *c, struct err *err);
@@ -24,10 +26,20 @@ void stage_remove(struct container *c);
 /* Removes what killed supervisors left, containers included. */
 void stage_sweep(const struct plan *plan);
 
+/* The session's container, if there is one left. */
+int stage_remove_container(const struct plan *plan, const char *id);
+
 /* Gives the image to podman unless it has it. */
 int image_load(const struct plan *plan, struct err *err);
 /* podman failed: whether it has the image is asked again next time. */
 void image_doubt(const struct plan *plan);
 
-/* Runs the loop until podman ended. */
-int container_supervise(struct container *c, int *ret_status, struct err *err);
+/* wrapix-init waits: what the plan needs of its namespaces, and the ports inside. */
+int container_enter(struct container *c, struct err *err);
+/* Descriptor number of wrapix-init becomes the sandbox's listener. */
+int container_take_listener(struct container *c, int number, struct err *err);
+
+/* How the supervisor and wrapix-init speak. */
+extern const struct sandbox_link podman_link;
+/* Until the command runs: 1. 0: a signal came first, and *ret_status says which. */
+int container_await(struct container *c, int *ret_status, struct err *err);

@@ -7,7 +7,7 @@
  * places, Landlock and the exact filter are laid on; then it reaps, delivers the supervisor's signals and
  * reports how the command ended. It ends when the supervisor does, and the kernel ends the rest.
  *
- *	wrapix-init [--nested] -- COMMAND...
+ *	wrapix-init --filter=NAME -- COMMAND...
  *
  * Everything it reads was written by the supervisor; what stands in a kept home was not, and no name is
  * followed or replaced there.
@@ -21,11 +21,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "engine/command.h"
+#include "engine/control.h"
 #include "engine/podman/stage.h"
 #include "entry/tree.h"
 #include "os/linux/landlock.h"
@@ -101,6 +104,7 @@ static int take_environment(struct err *err)
 	if (r < 0)
 		return r;
 	unsetenv("HOSTNAME");
+	unsetenv("container");
 	unsetenv("HOME");
 	for (char *p = data; p < data + len; p += strlen(p) + 1) {
 		char *equals = strchr(p, '=');
@@ -150,7 +154,22 @@ static int enter_landlock(struct err *err)
 	return r == 0 ? landlock_restrict(landlock_abi(), rules, n, err) : r;
 }
 
-_Noreturn static void run_command(char **argv, bool nested, int status)
+/* Where some calls are questions to the supervisor it has the listener before the command runs. */
+static int load_filter(unsigned filter, int parent, struct err *err)
+{
+	_cleanup_close_ int listener = -1;
+	struct control message;
+	int r = seccomp_load(filter, &listener, err);
+
+	if (r < 0 || !(filter & SECCOMP_NOTIFY))
+		return r;
+	if (control_send(parent, CONTROL_LISTENER, 0, listener) < 0 ||
+	    control_receive(parent, &message, NULL) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
+_Noreturn static void run_command(char **argv, unsigned filter, int status, int parent)
 {
 	struct err err = { 0 };
 	sigset_t none;
@@ -161,13 +180,12 @@ _Noreturn static void run_command(char **argv, bool nested, int status)
 		tcsetpgrp(0, getpid()); /* SIGTTOU is blocked */
 	r = enter_landlock(&err);
 	if (r == 0)
-		r = seccomp_load(nested ? SECCOMP_NESTED : 0, NULL, &err);
+		r = load_filter(filter, parent, &err);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (r == 0) {
-		execvp(argv[0], argv);
-		err_errno(&err, errno, "executing '%s'", argv[0]);
+		err_errno(&err, exec_command(argv, environ), "executing '%s'", argv[0]);
 		err.exit = err.code == ENOENT || err.code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;
 	}
 	if (write(status, &err, sizeof(err)) < 0)
@@ -190,20 +208,58 @@ static void await_exec(int status)
 	send_message(STAGE_STARTED, 0, NULL);
 }
 
-static pid_t start_command(char **argv, bool nested)
+/* Waits for a message; without the supervisor there is nothing left to do. */
+static void receive(struct stage_message *ret)
+{
+	struct pollfd fd = { .fd = to, .events = POLLIN };
+
+	for (;;) {
+		ssize_t n = read(to, ret, sizeof(*ret));
+
+		if (n == sizeof(*ret))
+			return;
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			_exit(EXIT_WRAPIX);
+		poll(&fd, 1, -1);
+	}
+}
+
+/* The supervisor takes it out of this process by its number. */
+static void lend_listener(int child)
+{
+	struct stage_message answer;
+	struct control message;
+	int listener = -1;
+
+	if (control_receive(child, &message, &listener) < 0 || listener < 0)
+		return; /* it failed; the status pipe says how */
+	send_message(STAGE_LISTENER, listener, NULL);
+	do {
+		receive(&answer);
+	} while (answer.type != STAGE_GO);
+	close(listener);
+	control_send(child, CONTROL_GO, 0, -1);
+}
+
+static pid_t start_command(char **argv, unsigned filter)
 {
 	struct err err;
-	int status[2];
+	int status[2], pair[2];
 	pid_t pid;
 
-	if (pipe2(status, O_CLOEXEC) < 0)
+	if (pipe2(status, O_CLOEXEC) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		fail((err_errno(&err, errno, "pipe"), &err));
 	pid = fork();
 	if (pid < 0)
 		fail((err_errno(&err, errno, "fork"), &err));
 	if (pid == 0)
-		run_command(argv, nested, status[1]);
+		run_command(argv, filter, status[1], pair[1]);
 	close(status[1]);
+	close(pair[1]);
+	if (filter & SECCOMP_NOTIFY)
+		lend_listener(pair[0]);
+	close(pair[0]);
 	await_exec(status[0]);
 	return pid;
 }
@@ -233,22 +289,6 @@ static void reap(pid_t command)
 		}
 		send_message(STAGE_EXITED, status, NULL);
 		_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-	}
-}
-
-/* Waits for a message; without the supervisor there is nothing left to do. */
-static void receive(struct stage_message *ret)
-{
-	struct pollfd fd = { .fd = to, .events = POLLIN };
-
-	for (;;) {
-		ssize_t n = read(to, ret, sizeof(*ret));
-
-		if (n == sizeof(*ret))
-			return;
-		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
-			_exit(EXIT_WRAPIX);
-		poll(&fd, 1, -1);
 	}
 }
 
@@ -298,16 +338,30 @@ static void prepare(void)
 	} while (message.type != STAGE_GO); /* a signal before the start is for nobody yet */
 }
 
+/* --filter=NAME, as seccomp_describe() names it. */
+static bool find_filter(const char *word, unsigned *ret)
+{
+	static const char option[] = "--filter=";
+
+	if (!word || strncmp(word, option, strlen(option)))
+		return false;
+	for (unsigned flags = 0; flags <= (SECCOMP_NESTED | SECCOMP_NOTIFY); flags++)
+		if (!strcmp(word + strlen(option), seccomp_describe(flags))) {
+			*ret = flags;
+			return true;
+		}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
-	bool nested = argc > 1 && !strcmp(argv[1], "--nested");
+	unsigned filter;
 	struct err err;
 	sigset_t all;
 	pid_t command;
 	int signals;
 
-	argv += MIN(argc, 1 + nested);
-	if (getpid() != 1 || !argv[0] || strcmp(*argv++, "--") || !argv[0]) {
+	if (getpid() != 1 || argc < 4 || !find_filter(argv[1], &filter) || strcmp(argv[2], "--")) {
 		fputs("wrapix-init: this is PID 1 of a sandbox; 'wrapix run --engine podman' "
 		      "starts it\n",
 		      stderr);
@@ -316,9 +370,9 @@ int main(int argc, char **argv)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prepare();
-	command = start_command(argv, nested);
+	command = start_command(argv + 3, filter);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0 || seccomp_load(0, NULL, &err) < 0)
+	if (signals < 0 || seccomp_load_base(0, &err) < 0)
 		fail(signals < 0 ? (err_errno(&err, errno, "signalfd"), &err) : &err);
 	close_range(0, 2, 0);
 	reap_and_forward(command, signals);

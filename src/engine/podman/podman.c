@@ -15,31 +15,11 @@
 #include <sys/wait.h>
 
 #include "base/path.h"
-#include "engine/native/keys.h"
+#include "engine/keys.h"
 #include "engine/podman/container.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "os/tty.h"
-
-/* The plan without the sources that need not be there and are not: podman knows no such thing. */
-static void leave_out_absent(struct container *c, const struct plan *plan, struct plan *ret)
-{
-	*ret = *plan;
-	ret->ops = NULL;
-	ret->n_ops = 0;
-	for (size_t i = 0; i < plan->n_ops; i++) {
-		const struct op *op = &plan->ops[i];
-		const char *src = op->src;
-		struct op *copy;
-
-		if (op->kind == OP_BIND && (op->flags & OPF_SESSION))
-			src = path_join(&c->arena, src, c->id);
-		if (op->kind == OP_BIND && (op->flags & OPF_OPTIONAL) && access(src, F_OK) < 0)
-			continue;
-		copy = arena_grow(&c->arena, &ret->ops, &ret->n_ops, sizeof(*copy));
-		*copy = *op;
-	}
-}
 
 /* The plan judged this very path; a link that stands there now was not judged. */
 static int check_sources(const struct plan *plan, struct err *err)
@@ -75,7 +55,8 @@ static int open_pty(struct container *c, int *ret_slave, struct err *err)
 	return 0;
 }
 
-/* In a session of its own: what the user's terminal sends is for us, and we pass it on. */
+/* In a session of its own: what the user's terminal sends is for us, and we pass it on. With a terminal,
+ * what the command writes comes by it, and to standard error goes what podman itself has to say. */
 _Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -84,8 +65,6 @@ _Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
 	if (slave >= 0 &&
 	    (ioctl(slave, TIOCSCTTY, 0) < 0 || dup2(slave, 0) < 0 || dup2(slave, 1) < 0))
 		_exit(EXIT_WRAPIX);
-	if (slave >= 0 && isatty(2))
-		dup2(slave, 2);
 	os_reset_signals();
 	os_close_all_but(3, NULL, 0);
 	execv(argv[0], argv);
@@ -116,18 +95,15 @@ static int start_client(struct container *c, struct err *err)
 
 static void clean(struct container *c)
 {
-	int fds[] = { c->sandbox.pidfd, c->sandbox.pty_master, c->sandbox.agent };
-
 	if (c->sandbox.pid > 0) {
 		kill(c->sandbox.pid, SIGKILL);
 		while (waitpid(c->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	keyring_release(&c->sandbox.keys);
 	stage_remove(c);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	if (c->init >= 0)
+		close(c->init);
+	sandbox_release(&c->sandbox);
 	arena_release(&c->arena);
 }
 
@@ -135,18 +111,19 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
 {
 	struct container c = {
-		.sandbox = { .hooks = hooks, .pidfd = -1, .pty_master = -1, .agent = -1 },
+		.sandbox = { .hooks = hooks, .link = &podman_link, SANDBOX_NONE },
 		.id = session->id,
 		.lock = -1,
 		.to = -1,
-		.from = -1,
+		.init = -1,
 	};
+	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	struct plan present;
 	sigset_t signals, old;
 	int r;
 
 	c.stage = path_join(&c.arena, plan->podman.base, session->id);
-	leave_out_absent(&c, plan, &present);
+	plan_present(&c, plan, &present);
 	c.sandbox.plan = &present;
 	supervised_signals(&signals);
 	stage_sweep(plan);
@@ -154,15 +131,23 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	if (r == 0)
 		r = image_load(plan, err);
 	sigprocmask(SIG_BLOCK, &signals, &old);
+	c.sandbox.ports.automatic = plan->publish_auto;
+	if (r == 0)
+		r = ports_bind(&c.sandbox.ports, plan->ports, plan->n_ports, err);
 	if (r == 0)
 		r = stage_make(&c, err);
 	if (r == 0)
-		r = keys_load(&c.sandbox, err);
-	if (r == 0)
 		r = start_client(&c, err);
 	if (r == 0)
-		r = container_supervise(&c, ret_status, err);
+		r = keys_load(&c.sandbox, err);
+	if (r == 0)
+		r = container_await(&c, ret_status, err);
+	if (r > 0) {
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		r = supervise(&c.sandbox, ret_status, err);
+	}
 	clean(&c);
+	prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
 }

@@ -159,8 +159,8 @@ static int make_fifos(struct container *c, const char *dir, struct err *err)
 	if (mkfifo(to, 0600) < 0 || mkfifo(from, 0600) < 0)
 		return err_errno(err, errno, "making FIFOs in '%s'", dir);
 	c->to = open(to, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	c->from = open(from, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	return c->to < 0 || c->from < 0 ? err_errno(err, errno, "opening FIFOs") : 0;
+	c->sandbox.control = open(from, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	return c->to < 0 || c->sandbox.control < 0 ? err_errno(err, errno, "opening FIFOs") : 0;
 }
 
 static int lock_stage(struct container *c, struct err *err)
@@ -207,7 +207,7 @@ void stage_close(const struct container *c)
 
 void stage_remove(struct container *c)
 {
-	int fds[] = { c->to, c->from, c->lock };
+	int fds[] = { c->to, c->lock };
 
 	(void)os_remove_tree(AT_FDCWD, c->stage); /* the next session sweeps */
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
@@ -215,8 +215,7 @@ void stage_remove(struct container *c)
 			close(fds[i]);
 }
 
-/* Its supervisor is gone: wrapix-init has ended with it, unless it was stopped. */
-static void sweep_one(const struct plan *plan, int base, const char *id)
+int stage_remove_container(const struct plan *plan, const char *id)
 {
 	struct arena arena = { 0 };
 	char *argv[] = { plan->podman.program,
@@ -224,15 +223,24 @@ static void sweep_one(const struct plan *plan, int base, const char *id)
 			 (char *)"--force",
 			 (char *)"--ignore",
 			 (char *)"--time=0",
-			 NULL,
+			 arena_printf(&arena, "wrapix-%s", id),
 			 NULL };
 	_cleanup_free_ char *says = NULL;
+	int r = os_capture_all(argv, 30, 65536, &says);
+
+	arena_release(&arena);
+	return r;
+}
+
+/* Its supervisor is gone: wrapix-init has ended with it, unless it was stopped. */
+static void sweep_one(const struct plan *plan, int base, const char *id)
+{
+	struct arena arena = { 0 };
 	_cleanup_close_ int lock = openat(base, arena_printf(&arena, "%s/lock", id),
 					  O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
-	argv[5] = arena_printf(&arena, "wrapix-%s", id);
 	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
-	    os_capture_all(argv, 30, 65536, &says) == 0)
+	    stage_remove_container(plan, id) == 0)
 		(void)os_remove_tree(base, id);
 	arena_release(&arena);
 }

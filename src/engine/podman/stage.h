@@ -12,21 +12,23 @@
  *	from	a FIFO to the supervisor: messages
  *
  * wrapix-init says HELLO when it has read all of it. The supervisor then takes the names of the FIFOs
- * and of the environment away, so that nothing else inside can open them, and says GO. FIFOs, not
- * sockets: they keep their label under SELinux.
+ * and of the environment away, so that nothing else inside can open them, enters the container's
+ * network, and says GO. FIFOs, not sockets: they keep their label under SELinux; a descriptor is taken
+ * out of wrapix-init with pidfd_getfd().
  */
 #pragma once
 
 #include "base/err.h"
 
 enum stage_type {
-	STAGE_HELLO,   /* init: all of it is read, the FIFOs are open */
-	STAGE_GO,      /* supervisor */
-	STAGE_STARTED, /* init: the command runs */
-	STAGE_FAILED,  /* init: it does not, and why */
-	STAGE_SIGNAL,  /* supervisor: deliver value */
-	STAGE_STOPPED, /* init: the command was stopped by value */
-	STAGE_EXITED,  /* init: the command ended with wait status value */
+	STAGE_HELLO,    /* init: all of it is read, the FIFOs are open */
+	STAGE_GO,       /* supervisor */
+	STAGE_LISTENER, /* init: the supervisor may take descriptor value, then GO again */
+	STAGE_STARTED,  /* init: the command runs */
+	STAGE_FAILED,   /* init: it does not, and why */
+	STAGE_SIGNAL,   /* supervisor: deliver value */
+	STAGE_STOPPED,  /* init: the command was stopped by value */
+	STAGE_EXITED,   /* init: the command ended with wait status value */
 };
 
 /* Written and read whole: it is smaller than what a pipe takes at once. */

@@ -3,7 +3,7 @@
  * the plan says so, with ports in both directions, and rules that the user may change. */
 #pragma once
 
-#include "engine/native/native.h"
+#include "engine/sandbox.h"
 #include "guard/dispatch.h"
 #include "net/filter.h"
 #include "net/lazy.h"

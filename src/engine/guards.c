@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor's guests that answer system calls. */
-#include "engine/native/guards.h"
+#include "engine/guards.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * it. Each guest fails closed: without it the kernel, or ENOSYS, refuses what it would have done. */
 #pragma once
 
-#include "engine/native/native.h"
+#include "engine/sandbox.h"
 #include "guard/broker.h"
 #include "guard/connect.h"
 #include "guard/dispatch.h"

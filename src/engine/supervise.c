@@ -6,17 +6,17 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 
-#include "engine/native/guards.h"
-#include "engine/native/keys.h"
-#include "engine/native/native.h"
-#include "engine/native/network.h"
-#include "engine/native/terminal.h"
+#include "engine/guards.h"
+#include "engine/keys.h"
+#include "engine/network.h"
+#include "engine/sandbox.h"
+#include "engine/terminal.h"
 #include "os/loop.h"
 #include "os/proc.h"
+
+#define PAUSE_MS 300
 
 struct supervisor {
 	struct loop loop;
@@ -36,14 +36,6 @@ struct engine_live {
 };
 
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
-
-static void tell(struct supervisor *s, enum engine_event event, int value)
-{
-	const struct engine_hooks *hooks = s->sandbox->hooks;
-
-	if (hooks && hooks->on_event)
-		hooks->on_event(hooks->ctx, event, value);
-}
 
 /* The listener's own guests come and go with the loop. */
 static void tell_loop(struct supervisor *s, struct loop *loop)
@@ -86,10 +78,15 @@ void engine_kill(struct engine_live *live)
 	os_pidfd_kill(live->supervisor->sandbox->pidfd, SIGKILL);
 }
 
+static void deliver(struct supervisor *s, int signal_no)
+{
+	s->sandbox->link->deliver(s->sandbox, signal_no);
+}
+
 static void command_ended(struct supervisor *s, int status)
 {
 	s->status = status;
-	tell(s, EVENT_EXITED, status);
+	sandbox_tell(s->sandbox, EVENT_EXITED, status);
 }
 
 static bool stays(const struct supervisor *s)
@@ -100,7 +97,7 @@ static bool stays(const struct supervisor *s)
 /* Stops with the command, so that the user's shell sees a stopped job, and goes on with it. */
 static void suspend(struct supervisor *s, int signal_no)
 {
-	tell(s, EVENT_STOPPED, signal_no);
+	sandbox_tell(s->sandbox, EVENT_STOPPED, signal_no);
 	if (stays(s))
 		return;
 	if (s->has_terminal)
@@ -108,8 +105,8 @@ static void suspend(struct supervisor *s, int signal_no)
 	raise(SIGSTOP);
 	if (s->has_terminal)
 		terminal_resume(&s->terminal);
-	control_send(s->sandbox->control, CONTROL_SIGNAL, SIGCONT, -1);
-	tell(s, EVENT_CONTINUED, 0);
+	deliver(s, SIGCONT);
+	sandbox_tell(s->sandbox, EVENT_CONTINUED, 0);
 }
 
 static int on_signal(struct loop_source *source, uint32_t events, struct err *err)
@@ -124,30 +121,30 @@ static int on_signal(struct loop_source *source, uint32_t events, struct err *er
 	if (info.ssi_signo == SIGWINCH && s->has_terminal)
 		terminal_resize(&s->terminal);
 	else if (info.ssi_signo == SIGCONT && stays(s))
-		control_send(s->sandbox->control, CONTROL_SIGNAL, SIGCONT, -1);
+		deliver(s, SIGCONT);
 	else if (info.ssi_signo == SIGCONT && s->has_terminal)
 		terminal_resume(&s->terminal);
 	else if (info.ssi_signo == SIGTSTP)
-		control_send(s->sandbox->control, CONTROL_SIGNAL, SIGSTOP, -1);
+		deliver(s, SIGSTOP);
 	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
 		if ((int)info.ssi_signo == forwarded[i])
-			control_send(s->sandbox->control, CONTROL_SIGNAL, forwarded[i], -1);
+			deliver(s, forwarded[i]);
 	return 0;
 }
 
 static int on_control(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct supervisor *s = container_of(source, struct supervisor, control);
-	struct control message;
+	struct said said;
 
 	(void)events;
 	(void)err;
-	if (control_receive(source->fd, &message, NULL) < 0)
+	if (s->sandbox->link->hear(s->sandbox, &said) < 0)
 		loop_remove(&s->loop, source); /* its death is reported by the pidfd */
-	else if (message.type == CONTROL_STOPPED)
-		suspend(s, message.value);
-	else if (message.type == CONTROL_EXITED)
-		command_ended(s, message.value);
+	else if (said.type == SAID_STOPPED)
+		suspend(s, said.value);
+	else if (said.type == SAID_EXITED)
+		command_ended(s, said.value);
 	return 0;
 }
 
@@ -220,33 +217,31 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 }
 
 /* PID 1 says how the command ended just before its own end; both may be there in one round. */
-static void read_last_words(struct supervisor *s)
+static int end(struct supervisor *s, struct err *err)
 {
-	struct control message;
+	struct sandbox *sandbox = s->sandbox;
+	struct said said;
+	int status, r = sandbox->link->reap(sandbox, &status, err);
 
-	while (s->status < 0 && control_receive(s->sandbox->control, &message, NULL) == 0)
-		if (message.type == CONTROL_EXITED)
-			command_ended(s, message.value);
-}
-
-static int reap_init(struct supervisor *s, struct err *err)
-{
-	unsigned hits = cgroup_hits(&s->sandbox->cgroup);
-	int status = 0;
-
-	while (waitpid(s->sandbox->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	s->sandbox->pid = 0;
-	if (hits)
-		tell(s, EVENT_LIMIT, (int)hits);
-	read_last_words(s);
+	while (s->status < 0 && sandbox->link->hear(sandbox, &said) == 0)
+		if (said.type == SAID_EXITED)
+			command_ended(s, said.value);
 	if (s->status >= 0)
 		return 0;
-	if (WIFSIGNALED(status)) {
-		command_ended(s, status); /* all was killed: the user's doing, or memory's */
-		return 0;
-	}
-	return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
+	if (r == 0)
+		command_ended(s, status);
+	return r;
+}
+
+/* The first pause says that the start is over for good. */
+static int run_loop(struct supervisor *s, struct err *err)
+{
+	int r = loop_run(&s->loop, PAUSE_MS, err);
+
+	if (r <= 0)
+		return r;
+	sandbox_tell(s->sandbox, EVENT_QUIET, 0);
+	return loop_run(&s->loop, -1, err);
 }
 
 int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
@@ -267,16 +262,16 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 	if (r == 0) {
 		tell_loop(&s, &s.loop);
 		tell_live(&s, &live);
-		tell(&s, EVENT_STARTED, (int)sandbox->pid);
+		sandbox_tell(sandbox, EVENT_STARTED, (int)sandbox->pid);
 		network_open_door(&s.network);
-		r = loop_run(&s.loop, -1, err);
+		r = run_loop(&s, err);
 	}
 	if (r < 0)
 		os_pidfd_kill(sandbox->pidfd, SIGKILL);
 	if (s.has_terminal)
 		terminal_stop(&s.terminal);
 	if (r == 0)
-		r = reap_init(&s, err);
+		r = end(&s, err);
 	guards_stop(&s.guards);
 	key_agent_stop(&s.keys);
 	network_stop(&s.network);

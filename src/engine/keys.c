@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the plan, the sandbox and the ssh-agent. */
-#include "engine/native/keys.h"
+#include "engine/keys.h"
 
 #include <errno.h>
 #include <sys/prctl.h>

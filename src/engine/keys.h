@@ -2,7 +2,7 @@
 /* The supervisor's ssh-agent, where the plan has one. */
 #pragma once
 
-#include "engine/native/native.h"
+#include "engine/sandbox.h"
 #include "keys/agent.h"
 
 /* After the child was made, which is a copy of us, and before there is a command. From here on nobody

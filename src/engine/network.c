@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor's network: which guests of the loop a plan needs, and what passes between them. */
-#include "engine/native/network.h"
+#include "engine/network.h"
 
 #include <errno.h>
 #include <sys/socket.h>

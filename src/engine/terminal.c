@@ -4,7 +4,7 @@
  * Ctrl-Z are bytes here and become signals in the line discipline inside, for the process group
  * that is in the foreground there. A direction stops reading while its bytes wait to be written.
  */
-#include "engine/native/terminal.h"
+#include "engine/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

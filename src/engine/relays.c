@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Listening inside for the relays of brokered credentials. */
-#include "engine/native/relays.h"
+#include "engine/relays.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor's side of the socket to PID 1. */
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "engine/native/native.h"
+
+static int hear(struct sandbox *sandbox, struct said *ret)
+{
+	struct control message;
+	int r = control_receive(sandbox->control, &message, NULL);
+
+	if (r == 0)
+		*ret = (struct said){
+			.type = message.type == CONTROL_STOPPED  ? SAID_STOPPED
+				: message.type == CONTROL_EXITED ? SAID_EXITED
+								 : SAID_NOTHING,
+			.value = message.value,
+		};
+	return r;
+}
+
+static void deliver(struct sandbox *sandbox, int signal_no)
+{
+	control_send(sandbox->control, CONTROL_SIGNAL, signal_no, -1);
+}
+
+static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
+{
+	unsigned hits = cgroup_hits(&sandbox->cgroup);
+	int status = 0;
+
+	while (waitpid(sandbox->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	sandbox->pid = 0;
+	if (hits)
+		sandbox_tell(sandbox, EVENT_LIMIT, (int)hits);
+	if (!WIFSIGNALED(status))
+		return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
+	*ret_status = status; /* all was killed: the user's doing, or memory's */
+	return 0;
+}
+
+const struct sandbox_link native_link = { hear, deliver, reap };

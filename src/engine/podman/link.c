@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The conversation with wrapix-init, through the two FIFOs: first until the command runs, then for as
+ * long as it does. What comes from a FIFO was written inside: it says how the command ended and nothing
+ * that we act on otherwise.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include "engine/podman/container.h"
+#include "os/proc.h"
+
+static struct container *container(struct sandbox *sandbox)
+{
+	return container_of(sandbox, struct container, sandbox);
+}
+
+static void send_message(struct container *c, enum stage_type type, int value)
+{
+	struct stage_message message = { .type = type, .value = value };
+
+	/* A full FIFO has signals enough in it. */
+	if (write(c->to, &message, sizeof(message)) < 0)
+		return;
+}
+
+/* 1, 0 when there is none now, -EPIPE when there will be none. */
+static int receive(struct container *c, struct stage_message *ret)
+{
+	ssize_t n = read(c->sandbox.control, ret, sizeof(*ret));
+
+	if (n == sizeof(*ret))
+		return 1;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
+}
+
+/* --- until the command runs --- */
+
+static int fail(const struct stage_message *message, struct err *err)
+{
+	*err = message->err;
+	err->msg[sizeof(err->msg) - 1] = '\0';
+	err->hint[sizeof(err->hint) - 1] = '\0';
+	return err->code > 0 ? -err->code : err_set(err, EIO, "wrapix-init failed");
+}
+
+/* Negative: it failed. 1: the command runs. */
+static int on_start_message(struct container *c, const struct stage_message *message,
+			    struct err *err)
+{
+	int r;
+
+	switch (message->type) {
+	case STAGE_HELLO:
+		stage_close(c);
+		r = container_enter(c, err);
+		break;
+	case STAGE_LISTENER:
+		r = container_take_listener(c, message->value, err);
+		break;
+	case STAGE_STARTED:
+		return 1;
+	case STAGE_FAILED:
+		return fail(message, err);
+	default:
+		return 0;
+	}
+	if (r == 0)
+		send_message(c, STAGE_GO, 0);
+	return r;
+}
+
+/* What is there; podman may have ended since it was written. */
+static int read_start_messages(struct container *c, struct err *err)
+{
+	struct stage_message message;
+	int r = 0;
+
+	while (r == 0 && receive(c, &message) > 0)
+		r = on_start_message(c, &message, err);
+	return r;
+}
+
+/* Without the FIFO wrapix-init ends, and podman then removes the container and ends. */
+static int await_client(struct container *c)
+{
+	int status = 0;
+
+	close(take_fd(&c->to));
+	while (waitpid(c->sandbox.pid, &status, 0) < 0 && errno == EINTR)
+		;
+	c->sandbox.pid = 0;
+	return status;
+}
+
+static int no_container(struct container *c, struct err *err)
+{
+	int status = await_client(c);
+
+	image_doubt(c->sandbox.plan);
+	err_set(err, EIO, "podman did not start the container (status %d)",
+		WIFEXITED(status) ? WEXITSTATUS(status) : status);
+	return err_hint(err, "what podman said is above; 'wrapix doctor' looks for reasons");
+}
+
+/* There is nobody yet to pass a signal on to: one that ends programs ends the start. */
+static int take_signal(int fd)
+{
+	struct signalfd_siginfo info;
+	int n;
+
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	n = (int)info.ssi_signo;
+	return n == SIGTERM || n == SIGINT || n == SIGHUP || n == SIGQUIT ? n : 0;
+}
+
+static int await(struct container *c, int signals, int *ret_status, struct err *err)
+{
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = c->sandbox.control, .events = POLLIN },
+		{ .fd = c->sandbox.pidfd, .events = POLLIN },
+	};
+
+	for (;;) {
+		int r;
+
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+			return err_errno(err, errno, "poll");
+		r = read_start_messages(c, err);
+		if (r != 0)
+			return r;
+		if (fds[2].revents)
+			return no_container(c, err);
+		*ret_status = fds[0].revents ? take_signal(signals) : 0;
+		if (*ret_status)
+			return 0;
+	}
+}
+
+int container_await(struct container *c, int *ret_status, struct err *err)
+{
+	_cleanup_close_ int signals = -1;
+	sigset_t set;
+	int r;
+
+	supervised_signals(&set);
+	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0)
+		return err_errno(err, errno, "signalfd");
+	r = await(c, signals, ret_status, err);
+	if (r == 0) /* podman ends what it is about, which may be a large image's first use */
+		os_pidfd_kill(c->sandbox.pidfd, SIGTERM);
+	if (r <= 0 && c->sandbox.pid)
+		await_client(c);
+	if (r == 0)
+		stage_remove_container(c->sandbox.plan, c->id);
+	return r;
+}
+
+/* --- while it runs --- */
+
+static int hear(struct sandbox *sandbox, struct said *ret)
+{
+	struct stage_message message;
+	int r = receive(container(sandbox), &message);
+
+	if (r <= 0)
+		return r < 0 ? r : -EAGAIN;
+	*ret = (struct said){
+		.type = message.type == STAGE_STOPPED  ? SAID_STOPPED
+			: message.type == STAGE_EXITED ? SAID_EXITED
+						       : SAID_NOTHING,
+		.value = message.value & 0xffff,
+	};
+	return 0;
+}
+
+/* A command of ours would have inherited what we ignore (nohup); one of podman's does not. */
+static bool is_ignored(int signal_no)
+{
+	struct sigaction action;
+
+	return sigaction(signal_no, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static void deliver(struct sandbox *sandbox, int signal_no)
+{
+	if (!is_ignored(signal_no))
+		send_message(container(sandbox), STAGE_SIGNAL, signal_no);
+}
+
+static int reap(struct sandbox *sandbox, int *ret_status, _unused_ struct err *err)
+{
+	await_client(container(sandbox));
+	*ret_status = SIGKILL; /* all was killed: the user's doing, or memory's */
+	return 0;
+}
+
+const struct sandbox_link podman_link = { hear, deliver, reap };

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plan as this machine is at the moment of the start, in what podman cannot find out by itself: sources
+ * that need not be there and are not, and mounts below a read-only one, which podman brings along
+ * writable. Each of them becomes a read-only mount of its own.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "engine/podman/container.h"
+#include "os/fs.h"
+
+/* Undoes \040 and the like, in place. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	while (*s) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+			*to++ = (char)((s[1] & 7) * 64 + (s[2] & 7) * 8 + (s[3] & 7));
+			s += 4;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = '\0';
+}
+
+/* The places where something is mounted, a NUL after each; mountinfo's fifth field. */
+static char *mount_points(void)
+{
+	char *text = NULL, *save = NULL, *to;
+
+	if (os_read_file_at(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &text, NULL) < 0)
+		return NULL;
+	to = text;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *field = line, *end;
+
+		for (int i = 0; field && i < 4; i++)
+			field = strchr(field, ' ') ? strchr(field, ' ') + 1 : NULL;
+		end = field ? strchr(field, ' ') : NULL;
+		if (!end)
+			continue;
+		*end = '\0';
+		unescape(field);
+		memmove(to, field, strlen(field) + 1);
+		to += strlen(to) + 1;
+	}
+	*to = '\0';
+	return text;
+}
+
+static void add_below(struct container *c, struct plan *plan, const struct op *op,
+		      const char *points)
+{
+	for (const char *p = points; p && *p; p += strlen(p) + 1) {
+		struct op *copy;
+
+		/* What the user cannot get at, the sandbox cannot either. */
+		if (!strcmp(p, op->src) || !path_is_below(p, op->src) || access(p, F_OK) < 0)
+			continue;
+		copy = arena_grow(&c->arena, &plan->ops, &plan->n_ops, sizeof(*copy));
+		*copy = *op;
+		copy->src = arena_strdup(&c->arena, p);
+		copy->dest = path_join(&c->arena, op->dest, path_below(p, op->src));
+	}
+}
+
+void plan_present(struct container *c, const struct plan *plan, struct plan *ret)
+{
+	_cleanup_free_ char *points = mount_points();
+
+	*ret = *plan;
+	ret->ops = NULL;
+	ret->n_ops = 0;
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+		const char *src = op->src;
+		struct op *copy;
+
+		if (op->kind == OP_BIND && (op->flags & OPF_SESSION))
+			src = path_join(&c->arena, src, c->id);
+		if (op->kind == OP_BIND && (op->flags & OPF_OPTIONAL) && access(src, F_OK) < 0)
+			continue;
+		copy = arena_grow(&c->arena, &ret->ops, &ret->n_ops, sizeof(*copy));
+		*copy = *op;
+		if (op->kind == OP_BIND && (op->flags & OPF_RO))
+			add_below(c, ret, op, points);
+	}
+}

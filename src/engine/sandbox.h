@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A running sandbox as its supervisor sees it, whichever engine made it. An engine starts the command
+ * and fills this in; supervise() keeps it until the end:
+ *
+ *	supervise.c	the loop: signals go in, stops and the end come out
+ *	terminal.c	the bytes of the terminal
+ *	network.c	the network, its ports and rules
+ *	guards.c	system calls that the supervisor answers
+ *	keys.c		the ssh-agent of a deploy key
+ *	relays.c	ports of brokered credentials
+ */
+#pragma once
+
+#include <signal.h>
+
+#include "engine/engine.h"
+#include "keys/protocol.h"
+#include "net/ports.h"
+#include "net/uplink.h"
+#include "plan/plan.h"
+
+struct broker;
+struct sandbox;
+
+/* What PID 1 of a sandbox tells its supervisor. */
+enum said_type { SAID_NOTHING, SAID_STOPPED, SAID_EXITED };
+
+struct said {
+	enum said_type type;
+	int value; /* the stop signal, the command's wait status */
+};
+
+/* How the engine speaks with PID 1. */
+struct sandbox_link {
+	/* The next thing that it said: 0, or negative when there is none. */
+	int (*hear)(struct sandbox *sandbox, struct said *ret);
+	/* A signal for the command. */
+	void (*deliver)(struct sandbox *sandbox, int signal_no);
+	/* The process behind 'pidfd' is dead, or is to die: waits for it. ret_status: what the command's
+	 * status is when PID 1 said none. */
+	int (*reap)(struct sandbox *sandbox, int *ret_status, struct err *err);
+};
+
+struct sandbox {
+	const struct plan *plan;
+	const struct engine_hooks *hooks;
+	const struct sandbox_link *link;
+	pid_t pid; /* of what lives as long as the sandbox does, on the host */
+	int pidfd;
+	int control;    /* readable when PID 1 has said something */
+	int pty_master; /* -1: none */
+	int netns;      /* for the lazy network and ports; -1: none */
+	int listener;   /* of the guards; -1: none */
+	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
+	int agent;      /* the listening socket of the ssh-agent; -1: none */
+	struct keyring keys;
+	struct broker *broker; /* NULL: none */
+	struct ports ports;
+	struct cgroup cgroup; /* this and the next two: the native engine's */
+	enum cgroup_kind limits_by;
+	struct uplink uplink; /* attached before the start */
+};
+
+/* For fields that are descriptors: none of them is there. */
+#define SANDBOX_NONE                                                                            \
+	.pidfd = -1, .control = -1, .pty_master = -1, .netns = -1, .listener = -1, .agent = -1, \
+	.view = -1, .ports = PORTS_NONE
+
+/* Tells whoever listens that a comfort was lost, or what happened. */
+void sandbox_warn(const struct sandbox *sandbox, const struct err *err);
+void sandbox_tell(const struct sandbox *sandbox, enum engine_event event, int value);
+
+/* Closes the descriptors, and ends the keys and ports; the process is the engine's to end first. */
+void sandbox_release(struct sandbox *sandbox);
+
+/* The signals that supervise() takes; blocked from before the start, so that none is lost. */
+void supervised_signals(sigset_t *ret);
+
+/* Runs the loop until the sandbox is dead; ret_status is the command's wait status. */
+int supervise(struct sandbox *sandbox, int *ret_status, struct err *err);

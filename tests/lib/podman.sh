@@ -1,0 +1,77 @@
+# shellcheck shell=sh disable=SC2016,SC2154 # scripts for other shells; variables of system.sh
+# SPDX-License-Identifier: MIT
+# A real podman for the tests, and images of the machine's own programs.
+#
+#	. "$(dirname -- "$0")/../lib/system.sh"
+#	. "$top/tests/lib/podman.sh"
+#	need_podman "$@"	# as root: gets one, and starts again where it can run
+#	be_user "$@"		# or in_world "$@", which keeps what need_podman made
+#	set_up
+#	podman_up
+
+podman_prefix=$top/build/podman5
+
+# As root: a podman of the tests' own (tests/lib/podman5, kept in the build's directory) and, where the machine mounts
+# cgroups in the old way, which crun refuses, a mount namespace with the new way.
+need_podman() {
+	[ "$(id -u)" = 0 ] && [ -z "${WRAPIX_PODMAN_READY-}" ] || return 0
+	need_user
+	WRAPIX_PODMAN_READY=1
+	export WRAPIX_PODMAN_READY
+	"$top/tests/lib/podman5" "$podman_prefix" >&2 || {
+		skip "the podman engine" "podman 5 could not be had from the mirror"
+		finish
+	}
+	[ "$(stat -fc %T /sys/fs/cgroup)" = cgroup2fs ] || exec unshare -m --propagation private sh -c \
+		'umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && mount --make-rshared / && exec "$@"' \
+		sh "$here/${0##*/}" "$@"
+}
+
+# As the ordinary user, after set_up. podman keeps a process of its own for each runtime directory, and files of other
+# ids.
+podman_up() {
+	if [ -e "$podman_prefix/whole" ]; then
+		CONTAINERS_CONF=$podman_prefix/containers.conf PATH=$podman_prefix/bin:$PATH
+		export CONTAINERS_CONF PATH
+		mkdir -p "$HOME/.config/containers"
+		cp "$podman_prefix/policy.json" "$HOME/.config/containers/"
+	elif ! podman --version >/dev/null 2>&1; then
+		skip "the podman engine" "there is no podman"
+		finish
+	fi
+	XDG_RUNTIME_DIR=$tmp/run
+	export XDG_RUNTIME_DIR
+	mkdir -m 700 "$XDG_RUNTIME_DIR"
+	trap podman_down EXIT
+}
+podman_down() {
+	podman unshare rm -rf "$HOME/.local/share/containers" >/dev/null 2>&1
+	kill "$(cat "$XDG_RUNTIME_DIR/libpod/tmp/pause.pid" 2>/dev/null)" 2>/dev/null
+	tear_down
+}
+no_containers() { is "$(podman ps -aq)" ""; }
+
+# rootfs DIR PROGRAM...: a root of busybox and these programs of the machine's, with the libraries that they need.
+rootfs() {
+	rootfs=$1
+	shift
+	mkdir -p "$rootfs/usr/bin" "$rootfs/etc"
+	for dir in bin sbin lib lib64; do
+		mkdir -p "$rootfs/usr/$dir"
+		ln -sfn "usr/$dir" "$rootfs/$dir"
+	done
+	cp /bin/busybox "$rootfs/usr/bin/"
+	for name in $(/bin/busybox --list | grep -vx busybox); do
+		ln -sf busybox "$rootfs/usr/bin/$name"
+	done
+	for name; do
+		file=$(readlink -f "$(command -v "$name")")
+		rm -f "$rootfs/usr/bin/$name"
+		cp "$file" "$rootfs/usr/bin/$name"
+		ldd "$file" | grep -o '/[^ ]*' | while read -r lib; do
+			case $lib in /usr/*) ;; *) lib=/usr$lib ;; esac
+			mkdir -p "$rootfs${lib%/*}"
+			cp -n "$(readlink -f "$lib")" "$rootfs$lib"
+		done
+	done
+}
