@@ -8,6 +8,7 @@
   pkg-config,
   makeWrapper,
   json-c,
+  sqlite,
   libarchive,
   libseccomp,
   openssl,
@@ -37,7 +38,7 @@ stdenv.mkDerivation {
 
   strictDeps = true;
   nativeBuildInputs = [ meson ninja pkg-config makeWrapper libseccomp ];
-  buildInputs = [ json-c libarchive libseccomp openssl systemd zlib zstd ];
+  buildInputs = [ json-c libarchive libseccomp openssl sqlite systemd zlib zstd ];
 
   # They start sandboxes, which a Nix build is none too happy with.
   doCheck = false;

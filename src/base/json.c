@@ -177,14 +177,14 @@ static int read_value(struct json_lex *r, struct json_object **ret)
 	return k;
 }
 
-int json_parse(const char *text, size_t len, const char *origin, struct json_object **ret,
-	       struct err *err)
+int json_parse_max(const char *text, size_t len, size_t max, const char *origin,
+		   struct json_object **ret, struct err *err)
 {
 	_cleanup_json_ struct json_object *value = NULL;
 	struct json_lex r = {
 		.text = text, .p = text, .end = text + len, .origin = origin, .err = err
 	};
-	int k = json_lex_begin(&r, JSON_MAX_SIZE);
+	int k = json_lex_begin(&r, max);
 
 	if (k == 0)
 		k = read_value(&r, &value);
@@ -193,4 +193,10 @@ int json_parse(const char *text, size_t len, const char *origin, struct json_obj
 	if (k == 0)
 		*ret = TAKE_PTR(value);
 	return k;
+}
+
+int json_parse(const char *text, size_t len, const char *origin, struct json_object **ret,
+	       struct err *err)
+{
+	return json_parse_max(text, len, JSON_MAX_SIZE, origin, ret, err);
 }

@@ -30,6 +30,10 @@
 int json_parse(const char *text, size_t len, const char *origin, struct json_object **ret,
 	       struct err *err);
 
+/* The same with another limit to the size. */
+int json_parse_max(const char *text, size_t len, size_t max, const char *origin,
+		   struct json_object **ret, struct err *err);
+
 static inline void json_put_ptr(struct json_object **obj)
 {
 	json_object_put(*obj);

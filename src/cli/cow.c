@@ -12,27 +12,7 @@
 
 int cli_cow_list(struct arena *arena, struct cow_info **ret, size_t *ret_len, struct err *err)
 {
-	char *state = path_join(arena, cli_state_home(arena), "wrapix/cow");
-	char *other = arena_printf(arena, "/var/tmp/wrapix-%u/cow", geteuid());
-	int r;
-
-	*ret = NULL;
-	*ret_len = 0;
-	r = cow_list(arena, state, ret, ret_len, err);
-	return r < 0 ? r : cow_list(arena, other, ret, ret_len, err);
-}
-
-const struct cow_info *cli_cow_find(const struct cow_info *list, size_t n, const char *word)
-{
-	const struct cow_info *found = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!strcmp(list[i].id, word))
-			return &list[i];
-		if (!strcmp(list[i].name, word) && (!found || list[i].started >= found->started))
-			found = &list[i];
-	}
-	return found;
+	return cow_list_all(arena, cli_state_home(arena), ret, ret_len, err);
 }
 
 /* The latest one of the project around this directory. */
@@ -99,7 +79,7 @@ int cli_cow_open(struct cow_target *target, char *const *words, size_t n, struct
 	if (r < 0)
 		return r;
 	if (n)
-		info = cli_cow_find(list, len, words[0]);
+		info = cow_find(list, len, words[0]);
 	if (info) {
 		words++;
 		n--;

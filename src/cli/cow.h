@@ -27,8 +27,6 @@ void cli_cow_close(struct cow_target *target);
 
 /* All of this user's, oldest first. */
 int cli_cow_list(struct arena *arena, struct cow_info **ret, size_t *ret_len, struct err *err);
-/* The one of that id, or the latest of that name; NULL. */
-const struct cow_info *cli_cow_find(const struct cow_info *list, size_t n, const char *word);
 
 /* "y" on a terminal; false without one. */
 bool cli_ask(const char *question);

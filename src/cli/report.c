@@ -226,7 +226,7 @@ static void add_changes(struct report *r, const char *id)
 	struct err err;
 
 	if (id && cli_cow_list(&arena, &list, &n, &err) == 0)
-		info = cli_cow_find(list, n, id);
+		info = cow_find(list, n, id);
 	if (info && !strcmp(info->id, id) && cow_open(&cow, info->base, info->id, &err) == 0 &&
 	    cow_open_project(&cow, &err) == 0 && changes_find(&changes, &cow, &err) == 0) {
 		r->is_cow = true;

@@ -31,7 +31,7 @@ static int set_resumed(const struct run_args *args, bool has_dir)
 	size_t n;
 	int r = cli_cow_list(&arena, &list, &n, &err);
 
-	info = r < 0 ? NULL : cli_cow_find(list, n, args->resume);
+	info = r < 0 ? NULL : cow_find(list, n, args->resume);
 	if (r == 0 && !info) {
 		r = err_usage(&err, "there is no copy-on-write session '%s'", args->resume);
 		err_hint(&err, "'wrapix ps' lists those that are kept");

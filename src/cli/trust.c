@@ -25,6 +25,9 @@ static void show(const struct project_config *project)
 	printf("%s asks for:\n", project->path);
 	for (size_t i = 0; i < project->n_widenings; i++)
 		printf("  %s: %s\n", project->widenings[i].key, project->widenings[i].shown);
+	if (project->has_ralph)
+		printf("  ralph: with --host, its gate, hooks and [verify] programs run outside "
+		       "of any sandbox\n");
 }
 
 static int trust(const struct project_config *project, const char *dir, const char *state,
@@ -34,7 +37,7 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		printf("'%s' has no wrapix.json; there is nothing to trust.\n", dir);
 		return 0;
 	}
-	if (!project->n_widenings) {
+	if (!project->n_widenings && !project->has_ralph) {
 		printf("%s asks for nothing beyond the defaults; it needs no trust.\n",
 		       project->path);
 		return 0;

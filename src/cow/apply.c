@@ -330,6 +330,14 @@ static void drop(struct work *w)
 	os_remove_tree(w->cow->dir, name);
 }
 
+static bool is_partial(const struct apply_report *report)
+{
+	const size_t *count = report->count;
+
+	return count[OUTCOME_CONFLICT] || count[OUTCOME_HELD] || count[OUTCOME_REFUSED] ||
+	       count[OUTCOME_FAILED];
+}
+
 int apply_changes(struct cow *cow, const struct changes *changes,
 		  const struct apply_options *options, struct apply_report *report, struct err *err)
 {
@@ -341,6 +349,8 @@ int apply_changes(struct cow *cow, const struct changes *changes,
 		return r;
 	slots_init(&w.slots, cow, -1);
 	r = prepare(&w, changes, err);
+	if (r == 0 && options->whole && is_partial(report))
+		r = err_set(err, ECANCELED, "not all of the session's changes fit the project");
 	if (r == 0 && w.journal.n_steps) {
 		r = commit(&w, err);
 		committed = r == 0;

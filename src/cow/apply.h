@@ -33,6 +33,7 @@ struct apply_options {
 	char *const *paths;
 	size_t n_paths;
 	bool sensitive; /* take over what somebody would execute, too */
+	bool whole;     /* all of it or nothing: -ECANCELED when one of them cannot be taken over */
 	/* Called before each thing that is done, for who shows progress. */
 	void (*on_step)(void *ctx, const char *what, size_t i, size_t n);
 	void *ctx;

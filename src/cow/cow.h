@@ -76,6 +76,12 @@ struct cow_info {
 int cow_list(struct arena *arena, const char *base, struct cow_info **list, size_t *len,
 	     struct err *err);
 
+/* All of this user's, wherever they had to be put; oldest first in each place. */
+int cow_list_all(struct arena *arena, const char *state_home, struct cow_info **ret,
+		 size_t *ret_len, struct err *err);
+/* The one of that id, or the latest of that name; NULL. */
+const struct cow_info *cow_find(const struct cow_info *list, size_t n, const char *word);
+
 /* Nobody runs it, and it was started more than 14 days ago. */
 bool cow_is_old(const struct cow_info *info);
 

@@ -407,3 +407,28 @@ uint64_t cow_usage(const char *base, const char *id)
 
 	return dir < 0 ? 0 : tree_usage(dir);
 }
+
+int cow_list_all(struct arena *arena, const char *state_home, struct cow_info **ret,
+		 size_t *ret_len, struct err *err)
+{
+	char *other = arena_printf(arena, "/var/tmp/wrapix-%u/cow", geteuid());
+	int r;
+
+	*ret = NULL;
+	*ret_len = 0;
+	r = cow_list(arena, path_join(arena, state_home, "wrapix/cow"), ret, ret_len, err);
+	return r < 0 ? r : cow_list(arena, other, ret, ret_len, err);
+}
+
+const struct cow_info *cow_find(const struct cow_info *list, size_t n, const char *word)
+{
+	const struct cow_info *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(list[i].id, word))
+			return &list[i];
+		if (!strcmp(list[i].name, word) && (!found || list[i].started >= found->started))
+			found = &list[i];
+	}
+	return found;
+}

@@ -216,7 +216,8 @@ int plan_agent(struct plan *plan, const struct spec *spec, const struct host *ho
 	if (spec->cmd)
 		return 0;
 	strv_add(&plan->arena, &plan->argv, facts->program);
-	for (size_t i = 0; i < agent.args.len; i++)
-		strv_add(&plan->arena, &plan->argv, agent.args.v[i]);
+	for (char **word = spec->agent_args ? spec->agent_args : agent.args.v; word && *word;
+	     word++)
+		strv_add(&plan->arena, &plan->argv, *word);
 	return 0;
 }

@@ -194,7 +194,7 @@ int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct hos
 	struct arena *a = &plan->arena;
 	int r;
 
-	if (!spec->deploy_key)
+	if (!spec->deploy_key || spec->keyless)
 		return 0;
 	r = check(spec, host, err);
 	if (r < 0)

@@ -196,6 +196,13 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	if (project->has_wrapix_dir)
 		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, ".wrapix"), NULL,
 			 OPF_DIR);
+	for (size_t i = 0; i < spec->read_only.len; i++) {
+		const char *path = spec->read_only.v[i];
+		size_t len = strlen(path);
+
+		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, path), NULL,
+			 len && path[len - 1] == '/' ? OPF_DIR : 0);
+	}
 	return 0;
 }
 

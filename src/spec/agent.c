@@ -93,6 +93,12 @@ int agent_load(struct arena *arena, const char *name, struct agent *ret)
 		agent.notifies = json_object_get_boolean(GET("notifies"));
 		load_list(arena, GET("args"), &agent.args);
 		load_list(arena, GET("sessions"), &agent.sessions);
+		load_list(arena, GET("headless"), &agent.headless);
+		agent.dialect = arena_strdup(arena, json_object_get_string(GET("dialect")));
+		agent.ask = arena_strdup(arena, json_object_get_string(GET("ask")));
+		agent.model = arena_strdup(arena, json_object_get_string(GET("model")));
+		agent.budget = arena_strdup(arena, json_object_get_string(GET("budget")));
+		agent.settings = arena_strdup(arena, json_object_get_string(GET("settings")));
 		load_list(arena, GET("memory"), &agent.memory);
 		agent.prompt = arena_strdup(arena, json_object_get_string(GET("prompt")));
 		load_credentials(arena, GET("credentials"), &agent);

@@ -41,6 +41,15 @@ static int read_later(_unused_ const struct reader *reader, const struct json_at
 	return err_usage(err, "%s: not available yet in this version of wrapix", at->key);
 }
 
+/* What is in it is for ralph, which reads it itself; it widens no sandbox. */
+static int read_ralph(const struct reader *reader, const struct json_at *at,
+		      struct json_object *value, struct err *err)
+{
+	if (reader->project)
+		reader->project->has_ralph = true;
+	return json_check_type(at, value, json_type_object, err);
+}
+
 int config_set(const struct reader *reader, const struct json_at *at, const char *text,
 	       struct err *err)
 {
@@ -254,6 +263,7 @@ static const struct key keys[] = {
 	{ "git", IN_CONFIG, config_read_word },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
+	{ "ralph", IN_CONFIG, read_ralph },
 	{ "description", IN_PROFILE, config_read_description },
 	{ "extends", IN_PROFILE, read_text }, /* profile.c has followed it */
 	{ "packages", IN_PROFILE, config_read_packages },

@@ -25,6 +25,7 @@ struct project_config {
 	size_t len;
 	struct widening *widenings;
 	size_t n_widenings;
+	bool has_ralph; /* commands that ralph runs, on the host when the user says --host */
 };
 
 /* Lays a configuration text over spec. origin is used in messages. With LAYER_PROJECT, what widens
@@ -69,6 +70,9 @@ void project_config_release(struct project_config *project);
  * dir is canonical in all three. */
 int trust_check(const struct project_config *project, const char *dir, const char *state_home,
 		struct err *err);
+/* The same when nothing widens either: for what is to run on the host. */
+int trust_check_host(const struct project_config *project, const char *dir, const char *state_home,
+		     struct err *err);
 /* Records the content's hash; trust_revoke() forgets the directory. */
 int trust_record(const struct project_config *project, const char *dir, const char *state_home,
 		 struct err *err);

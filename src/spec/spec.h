@@ -145,6 +145,11 @@ struct spec {
 
 	struct profile_spec from_profile;
 
+	char **agent_args; /* instead of the agent's own; NULL: those */
+	struct strv
+		read_only; /* paths of the project that stand read-only; a directory ends in '/' */
+	bool keyless;      /* no deploy key, whatever is configured */
+
 	bool only;         /* mount DIR alone, without its repository */
 	bool force;        /* accept '/' and the home directory as DIR */
 	bool allow_nested; /* user namespaces inside */

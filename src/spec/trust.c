@@ -72,6 +72,12 @@ static int refuse(const struct project_config *project, bool changed, struct err
 {
 	_cleanup_str_ struct str list = { 0 }, path = { 0 };
 
+	if (!project->n_widenings) {
+		err_set(err, EPERM, "%s %s, so nothing that it names runs on the host",
+			str_quote(&path, project->path),
+			changed ? "has changed since it was trusted" : "is not trusted");
+		return err_hint(err, "read it; 'wrapix trust' accepts this content");
+	}
 	for (size_t i = 0; i < project->n_widenings && i < WIDENINGS_SHOWN; i++)
 		str_addf(&list, "%s%s: %s", i ? "; " : "", project->widenings[i].key,
 			 project->widenings[i].shown);
@@ -85,21 +91,38 @@ static int refuse(const struct project_config *project, bool changed, struct err
 			     "accepts this content");
 }
 
-int trust_check(const struct project_config *project, const char *dir, const char *state_home,
-		struct err *err)
+static int check_record(const struct project_config *project, const char *dir,
+			const char *state_home, struct err *err)
 {
 	_cleanup_json_ struct json_object *record = NULL;
 	char sum[SHA256_HEX];
-	int r = check_dir(dir, err);
 
-	if (r < 0)
-		return r;
-	if (!project->path || !project->n_widenings)
-		return 0;
 	if (read_record(dir, state_home, &record) < 0 || !record_says(record, "dir", dir))
 		return refuse(project, false, err);
 	sha256_hex(project->bytes, project->len, sum);
 	return record_says(record, "sha256", sum) ? 0 : refuse(project, true, err);
+}
+
+int trust_check(const struct project_config *project, const char *dir, const char *state_home,
+		struct err *err)
+{
+	int r = check_dir(dir, err);
+
+	return r < 0 || !project->path || !project->n_widenings
+		       ? r
+		       : check_record(project, dir, state_home, err);
+}
+
+int trust_check_host(const struct project_config *project, const char *dir, const char *state_home,
+		     struct err *err)
+{
+	int r = check_dir(dir, err);
+
+	if (r == 0 && !project->path) {
+		err_usage(err, "without a wrapix.json that you trust nothing runs on the host");
+		return err_hint(err, "make one with the key \"ralph\", then 'wrapix trust'");
+	}
+	return r < 0 ? r : check_record(project, dir, state_home, err);
 }
 
 static void format_record(const struct project_config *project, const char *dir, struct str *out)
