@@ -24,25 +24,6 @@
 #include "cow/slots.h"
 #include "os/fs.h"
 
-void apply_report_add(struct apply_report *report, enum outcome outcome, const char *path,
-		      const char *text)
-{
-	struct result *result = arena_grow(&report->arena, &report->v, &report->n, sizeof(*result));
-
-	*result = (struct result){
-		.outcome = outcome,
-		.path = arena_strdup(&report->arena, path),
-		.text = arena_strdup(&report->arena, text),
-	};
-	report->count[outcome]++;
-}
-
-void apply_report_release(struct apply_report *report)
-{
-	arena_release(&report->arena);
-	*report = (struct apply_report){ 0 };
-}
-
 /* One apply at work. */
 struct work {
 	struct cow *cow;
@@ -330,14 +311,6 @@ static void drop(struct work *w)
 	os_remove_tree(w->cow->dir, name);
 }
 
-static bool is_partial(const struct apply_report *report)
-{
-	const size_t *count = report->count;
-
-	return count[OUTCOME_CONFLICT] || count[OUTCOME_HELD] || count[OUTCOME_REFUSED] ||
-	       count[OUTCOME_FAILED];
-}
-
 int apply_changes(struct cow *cow, const struct changes *changes,
 		  const struct apply_options *options, struct apply_report *report, struct err *err)
 {
@@ -349,7 +322,7 @@ int apply_changes(struct cow *cow, const struct changes *changes,
 		return r;
 	slots_init(&w.slots, cow, -1);
 	r = prepare(&w, changes, err);
-	if (r == 0 && options->whole && is_partial(report))
+	if (r == 0 && options->whole && apply_report_is_partial(report))
 		r = err_set(err, ECANCELED, "not all of the session's changes fit the project");
 	if (r == 0 && w.journal.n_steps) {
 		r = commit(&w, err);

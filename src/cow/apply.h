@@ -46,6 +46,8 @@ struct apply_report {
 	size_t count[OUTCOME_REMARK + 1];
 };
 void apply_report_release(struct apply_report *report);
+/* Something was not taken over. */
+bool apply_report_is_partial(const struct apply_report *report);
 void apply_report_add(struct apply_report *report, enum outcome outcome, const char *path,
 		      const char *text);
 

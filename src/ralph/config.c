@@ -111,7 +111,7 @@ static int read_money(struct ralph_config *config, const struct key *key, const 
 
 	if (!(n > 0 && n < 1e6))
 		return json_err_type(at, value, "a sum in dollars", err);
-	*(double *)((char *)config + key->offset) = n;
+	memcpy((char *)config + key->offset, &n, sizeof(n));
 	return 0;
 }
 

@@ -147,7 +147,7 @@ static int with_declared(struct str *out, const struct template_source *source, 
 
 	if (!info || !info->vars)
 		return err_usage(err, "there is no template '%s'", name);
-	for (; info->vars[n] && n < ARRAY_LEN(vars); n++) {
+	for (; n < ARRAY_LEN(vars) && info->vars[n]; n++) {
 		vars[n] = (struct template_var){ info->vars[n], dummy };
 		for (size_t i = 0; i < n_given; i++)
 			if (!strcmp(given[i].name, vars[n].name))
