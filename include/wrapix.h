@@ -104,8 +104,10 @@ enum wrapix_event_type {
 	WRAPIX_CONTINUED = 5,
 	WRAPIX_LIMIT = 6,  /* text: the limit that was hit */
 	WRAPIX_EXITED = 7, /* number: the exit status */
-	WRAPIX_DENIED = 8, /* text: what the filtered network refused, and why; number: the port */
-	WRAPIX_RULE = 9,   /* text: a rule that was added while it runs; number: 1 when it denies */
+	WRAPIX_DENIED =
+		8, /* text: what was refused, and why; number: the port, 0 for a name, -1 where it
+			    * was a system call or a file */
+	WRAPIX_RULE = 9, /* text: a rule that was added while it runs; number: 1 when it denies */
 	WRAPIX_LOGGED = 10,    /* text: the session's id; 'wrapix log' has something to show */
 	WRAPIX_VIOLATION = 11, /* text: what a command's settings refused, as one JSON object */
 	WRAPIX_QUIET = 12,     /* nothing happened for a moment, for the first time */

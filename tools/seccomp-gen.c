@@ -2,13 +2,18 @@
 /*
  * seccomp-gen: turns the lists of data/seccomp into BPF programs, at build time.
  *
- *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST... --json=NAME LIST...
+ *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST... --weak=NAME LIST...
+ *                            --told=NAME LIST... --json=NAME LIST...
  *
  * ARCH is meson's cpu family; its 32-bit sister gets a table of its own in the same program. A
  * filter is a whole program, loaded by itself; a fragment asks the supervisor about a few calls and
  * falls off its end otherwise, and the loader strings fragments together. The output is one C file
  * that defines a 'struct seccomp_program seccomp_NAME' for each. JSON is the same lists for container
  * runtimes (seccomp-json.c), as the text 'seccomp_json_NAME'.
+ *
+ * An errno outranks a question, so that a refusal which is to be told of is cut in two: of the lists of
+ * a filter 'told' is the fragment that asks about what they refuse, but for ENOSYS, and 'weak' the
+ * filter that leaves just this to the fragment. Together they refuse what the filter does.
  *
  * libseccomp gives the numbers only. Its own code generator cannot say 'every other value of this
  * argument' (it refuses two tests of one argument in a rule), and for i386 it turns a rule about
@@ -125,6 +130,50 @@ static void check_kind(const struct policy *p, const char *kind, const char *nam
 				    p->calls[i].name, kind, name);
 }
 
+static bool is_told(uint32_t action)
+{
+	return (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
+	       action != (SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+/* Rules that come to one answer are one. */
+static void join_rules(struct call *c)
+{
+	for (unsigned i = 1; i < c->n_rules; i++)
+		if (c->rules[i].action != c->rules[0].action)
+			return;
+	c->n_rules = 1;
+	c->rules[0].n_tests = 0;
+}
+
+/* Leaves out what is told; or, of a fragment, all but that. */
+static void cut_policy(struct policy *p, bool told)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->n_calls; i++) {
+		struct call *c = &p->calls[i];
+		bool any = false;
+
+		for (unsigned j = 0; j < c->n_rules; j++) {
+			uint32_t *action = &c->rules[j].action;
+			bool is = is_told(*action);
+
+			any |= is;
+			if (told)
+				*action = is ? SECCOMP_RET_USER_NOTIF : PASS;
+			else if (is)
+				*action = SECCOMP_RET_ALLOW;
+		}
+		join_rules(c);
+		if (!told || any)
+			p->calls[n++] = *c;
+	}
+	p->n_calls = n;
+	if (told)
+		p->fallback = PASS;
+}
+
 /* Which numbers a fragment asks about, so that the supervisor's table cannot differ from it. */
 static void print_calls(FILE *f, const char *name, const struct policy *p, const struct arch *arch)
 {
@@ -158,23 +207,31 @@ static int make_program(FILE *f, const struct arch *arch, char **argv)
 	static struct policy policy;
 	static struct code code;
 	char *name = strchr(argv[0], '=');
+	const char *kind = argv[0] + 2;
+	bool told, weak;
 	int n = 0;
 
 	if (strncmp(argv[0], "--", 2) != 0 || !name)
-		die("'%s': wanted --filter=NAME, --fragment=NAME or --json=NAME", argv[0]);
+		die("'%s': wanted --filter=NAME, --fragment=NAME, --weak=NAME, --told=NAME or "
+		    "--json=NAME",
+		    argv[0]);
 	*name++ = '\0';
+	told = strcmp(kind, "told") == 0;
+	weak = strcmp(kind, "weak") == 0;
 	memset(&policy, 0, sizeof(policy));
 	policy.fallback = PASS;
 	while (argv[n + 1] && strncmp(argv[n + 1], "--", 2) != 0) {
 		n++;
 		read_list(&policy, argv[n], (unsigned)n);
 	}
-	if (strcmp(argv[0], "--json") == 0) {
+	if (strcmp(kind, "json") == 0) {
 		check_kind(&policy, "filter", name);
 		print_json(f, name, &policy, arch);
 		return n;
 	}
-	check_kind(&policy, argv[0] + 2, name);
+	check_kind(&policy, told || weak ? "filter" : kind, name);
+	if (told || weak)
+		cut_policy(&policy, told);
 	emit_program(&code, &policy, arch);
 	check_program(&code, &policy, arch);
 	if (policy.fallback == PASS)

@@ -34,15 +34,12 @@ struct session_relay {
 
 void credentials_prefetch(struct prefetch *prefetch, struct spec *spec, const char *config_home)
 {
-	const char *wanted = agent_wanted(spec);
-	struct agent agent;
 	struct credential *list;
 	struct err ignored;
 	size_t n = 0;
-	bool known = wanted && agent_load(&spec->arena, wanted, &agent);
 
 	if (!fetch_is_useful(config_home) ||
-	    credentials_resolve(&spec->arena, spec, known ? &agent : NULL, &list, &n, &ignored) < 0)
+	    credentials_resolve(&spec->arena, spec, spec->definition, &list, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n && prefetch->n < ARRAY_LEN(prefetch->v); i++) {
 		struct fetch fetch;

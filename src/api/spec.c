@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "os/fs.h"
+#include "spec/agent.h"
 #include "spec/project.h"
 #include "wrapix.h"
 
@@ -142,5 +143,7 @@ int spec_load_layers(struct spec *spec, struct project_config *ret_project, stru
 	if (r == 0)
 		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
 					err);
+	if (r == 0)
+		r = spec_load_agent(spec, config_home, err);
 	return r;
 }

@@ -9,12 +9,9 @@
 #include <time.h>
 
 #include "api/api.h"
-#include "api/credentials.h"
 #include "api/identity.h"
 #include "api/image.h"
-#include "api/messages.h"
-#include "api/repository.h"
-#include "api/workspace.h"
+#include "api/observer.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/engine.h"
@@ -143,246 +140,13 @@ void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format
 	}
 }
 
-/* Passes the engine's events on as public ones, and keeps the registry. */
-struct observer {
-	const struct wrapix_plan *plan;
-	wrapix_event_fn *fn;
-	void *ctx;
-	char id[SESSION_ID_MAX];
-	struct session session;
-	struct event_log log;
-	struct messages messages;
-	struct err no_messages; /* why there are none; code 0: there are */
-	struct workspace workspace;
-	struct credentials credentials;
-	struct repository repository;
-};
-
-static void emit(const struct observer *observer, enum wrapix_event_type type, int number,
-		 const char *text)
-{
-	if (observer->fn)
-		observer->fn(observer->ctx, &(struct wrapix_event){ type, number, text });
-}
-
-static int exit_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
-static void on_limit(struct observer *observer, unsigned hits)
-{
-	const struct plan *plan = &observer->plan->plan;
-
-	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		char line[256];
-
-		if (!(hits & LIMIT_BIT(limit)))
-			continue;
-		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
-		emit(observer, WRAPIX_LIMIT, (int)limit, line);
-		event_log_text(&observer->log, "limit", line);
-	}
-}
-
-static void on_failure(void *ctx, const struct err *err)
-{
-	struct observer *observer = ctx;
-	char text[sizeof(err->msg) + sizeof(err->hint) + 16];
-
-	snprintf(text, sizeof(text), "%s%s%s%s", err->msg, err->hint[0] ? " (" : "", err->hint,
-		 err->hint[0] ? ")" : "");
-	emit(observer, WRAPIX_WARNING, 0, text);
-	event_log_text(&observer->log, "warning", text);
-}
-
-static void on_note(void *ctx, const char *text)
-{
-	emit(ctx, WRAPIX_NOTE, 0, text);
-}
-
-/* "evil.example:443: not-allowed", with the rule that decided where there was one. */
-static void on_network(void *ctx, const struct net_event *event)
-{
-	struct observer *observer = ctx;
-	char text[NAME_SIZE + 128], port[8] = "";
-
-	event_log_network(&observer->log, event);
-	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
-		emit(observer, WRAPIX_RULE, event->type == NET_EVENT_DENY_RULE, event->rule);
-	if (event->type != NET_EVENT_DENIED)
-		return;
-	if (event->port)
-		snprintf(port, sizeof(port), ":%u", event->port);
-	snprintf(text, sizeof(text), "%s%s: %s%s%s", event->name ? event->name : event->address,
-		 port, net_reason_name(event->reason), event->rule ? ", by rule " : "",
-		 event->rule ? event->rule : "");
-	emit(observer, WRAPIX_DENIED, event->port, text);
-}
-
-static void on_key(void *ctx, const struct key_event *event)
-{
-	struct observer *observer = ctx;
-	struct owner *owner = event->pid ? owner_of(event->pid) : NULL;
-	_cleanup_str_ struct str members = { 0 };
-
-	key_event_add(&members, event);
-	event_log_members(&observer->log, members.s, event->denied, owner);
-	owner_unref(owner);
-}
-
-static char *command_line(struct arena *arena, const struct strv *argv)
-{
-	_cleanup_str_ struct str line = { 0 };
-
-	for (size_t i = 0; i < argv->len; i++) {
-		str_add(&line, i ? " " : "");
-		str_add_shell(&line, argv->v[i]);
-	}
-	return arena_strdup(arena, line.s ? line.s : "");
-}
-
-/* What is written down of the session. */
-static struct session_info describe(struct observer *observer, struct arena *arena)
-{
-	const struct plan *plan = &observer->plan->plan;
-
-	return (struct session_info){
-		.id = observer->id,
-		.name = plan->name,
-		.dir = plan->project,
-		.engine = (char *)engine_name(plan->engine),
-		.network = (char *)net_mode_name(plan->net),
-		.command = command_line(arena, &plan->argv),
-		.started = time(NULL),
-	};
-}
-
-/* Without a place for it the sandbox runs all the same, unlisted and without messages to the user. */
-static void record(struct observer *observer)
-{
-	struct err err;
-
-	if (session_create(&observer->session, observer->plan->host.runtime_dir,
-			   &observer->log.about, &err) < 0) {
-		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
-		emit(observer, WRAPIX_WARNING, 0, err.msg);
-	} else if (observer->no_messages.code) {
-		emit(observer, WRAPIX_WARNING, 0, observer->no_messages.msg);
-	}
-}
-
-static void on_log_opened(void *ctx)
-{
-	const struct observer *observer = ctx;
-
-	emit(observer, WRAPIX_LOGGED, 0, observer->id);
-}
-
-static void on_log_failed(void *ctx, const struct err *err)
-{
-	emit(ctx, WRAPIX_WARNING, 0, err->msg);
-}
-
-static void on_workspace_full(void *ctx, const char *text)
-{
-	struct observer *observer = ctx;
-
-	emit(observer, WRAPIX_LIMIT, 0, text);
-	event_log_text(&observer->log, "limit", text);
-}
-
-static void on_repository_failed(void *ctx, const char *text)
-{
-	event_log_text(&((struct observer *)ctx)->log, "warning", text);
-}
-
-static void on_loop(void *ctx, struct loop *loop)
-{
-	struct observer *observer = ctx;
-
-	event_log_watch(&observer->log, loop);
-	messages_watch(&observer->messages, loop);
-	credentials_watch(&observer->credentials, loop);
-	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
-			observer);
-	repository_watch(&observer->repository, loop, on_repository_failed, observer);
-}
-
-/* A line into the log: while the agent has the screen there is no place for it. */
-static void on_messages_failed(void *ctx, const struct err *err)
-{
-	event_log_text(&((struct observer *)ctx)->log, "warning", err->msg);
-}
-
-static void on_terminal(void *ctx, bool from_user, const char *bytes, size_t len)
-{
-	messages_bytes(&((struct observer *)ctx)->messages, from_user, bytes, len);
-}
-
-static void on_relay_said(void *ctx, const char *name, const char *line)
-{
-	char text[320];
-
-	snprintf(text, sizeof(text), "%s: %s", name, line);
-	event_log_text(&((struct observer *)ctx)->log, "credential", text);
-}
-
-static int take_relay(void *ctx, size_t credential, int listener, struct err *err)
-{
-	return credentials_relay(&((struct observer *)ctx)->credentials, credential, listener, err);
-}
-
-static int take_control(void *ctx)
-{
-	struct observer *observer = ctx;
-	struct err err;
-	int fd;
-
-	if (observer->session.sessions_fd < 0)
-		return -1; /* which was said */
-	fd = session_listen(&observer->session, &err);
-	if (fd < 0)
-		on_failure(observer, &err);
-	return fd;
-}
-
-/* The registry is written while the command already runs, and cleared while the kernel still takes
- * the namespaces down: neither is waited for. */
-static void on_engine_event(void *ctx, enum engine_event event, int value)
-{
-	static const enum wrapix_event_type types[] = {
-		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
-		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
-		[EVENT_EXITED] = WRAPIX_EXITED,       [EVENT_QUIET] = WRAPIX_QUIET,
-	};
-	struct observer *observer = ctx;
-
-	if (event == EVENT_STARTED) {
-		credentials_started(&observer->credentials);
-		workspace_started(&observer->workspace, value);
-		record(observer);
-		messages_started(&observer->messages, value);
-	}
-	if (event == EVENT_EXITED) {
-		event_log_flush(&observer->log);
-		session_remove(&observer->session);
-	}
-	if (event == EVENT_LIMIT)
-		on_limit(observer, (unsigned)value);
-	else
-		emit(observer, types[event], event == EVENT_EXITED ? exit_status(value) : value,
-		     NULL);
-}
-
 /* The engine, between the beginning and the end of what is kept of the session. */
 static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_status,
 	       struct err *err)
 {
 	const struct wrapix_plan *plan = observer->plan;
-	struct event_log_hooks log_hooks = { .opened = on_log_opened,
-					     .failed = on_log_failed,
-					     .ctx = observer };
+	struct event_log_hooks log_hooks = observer_log_hooks(observer);
+	struct doorbell_hooks bell_hooks = observer_message_hooks(observer);
 	struct engine_session session = { .id = observer->id };
 	struct strv says = { 0 };
 	struct arena arena = { 0 };
@@ -398,7 +162,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 		r = repository_begin(&observer->repository, &plan->plan, &plan->host, observer->id,
 				     &arena, &says, err);
 	for (size_t i = 0; i < says.len; i++)
-		emit(observer, WRAPIX_NOTE, 0, says.v[i]);
+		observer_emit(observer, WRAPIX_NOTE, 0, says.v[i]);
 	says = (struct strv){ 0 };
 	if (r < 0) {
 		workspace_end(&observer->workspace, true, &arena, &says);
@@ -406,7 +170,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 		return r;
 	}
 	session.layers = workspace_layers(&observer->workspace);
-	about = describe(observer, &arena);
+	about = observer_describe(observer, &arena);
 	place = (struct fix_place){
 		.dialect = FIX_RUN,
 		.file = path_join(&arena, plan->plan.project, "wrapix.json"),
@@ -414,19 +178,18 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 		.cwd = plan->plan.project,
 	};
 	event_log_init(&observer->log, plan->host.state_home, &about, &place, &log_hooks);
-	if (messages_make(&observer->messages, plan, observer->id,
-			  &(struct doorbell_hooks){ on_messages_failed, observer },
+	if (messages_make(&observer->messages, plan, observer->id, &bell_hooks,
 			  &observer->no_messages) == 0)
 		observer->no_messages.code = 0;
 	r = (plan->plan.engine == ENGINE_PODMAN ? podman_run : native_run)(
 		&observer->credentials.plan, &session, hooks, ret_status, err);
 	messages_remove(&observer->messages);
-	event_log_close(&observer->log, r < 0 ? -1 : exit_status(*ret_status));
+	event_log_close(&observer->log, r < 0 ? -1 : observer_exit_status(*ret_status));
 	session_remove(&observer->session);
 	repository_end(&observer->repository, &arena, &says);
 	workspace_end(&observer->workspace, r < 0, &arena, &says);
 	for (size_t i = 0; i < says.len; i++)
-		emit(observer, WRAPIX_NOTE, 0, says.v[i]);
+		observer_emit(observer, WRAPIX_NOTE, 0, says.v[i]);
 	arena_release(&arena);
 	return r;
 }
@@ -443,40 +206,31 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.workspace = WORKSPACE_NONE,
 		.repository = REPOSITORY_NONE,
 	};
-	struct engine_hooks hooks = {
-		.on_network = on_network,
-		.on_key = on_key,
-		.take_control = take_control,
-		.take_relay = take_relay,
-		.on_failure = on_failure,
-		.on_note = on_note,
-		.on_event = on_engine_event,
-		.on_loop = on_loop,
-		.on_terminal = on_terminal,
-		.ctx = &observer,
-	};
+	struct engine_hooks hooks = observer_hooks(&observer);
+	struct credential_hooks credential_hooks = observer_credential_hooks(&observer);
 	struct err err;
 	int status;
 
 	if (plan->is_untrusted)
 		return api_fail(&plan->untrusted, error);
 	for (size_t i = 0; i < plan->plan.says.len; i++)
-		emit(&observer, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
+		observer_emit(&observer, WRAPIX_NOTE, 0, plan->plan.says.v[i]);
 	for (size_t i = 0; i < plan->plan.weaker.len; i++)
-		emit(&observer, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
+		observer_emit(&observer, WRAPIX_WARNING, 0, plan->plan.weaker.v[i]);
 	if (plan->plan.resume)
 		snprintf(observer.id, sizeof(observer.id), "%s", plan->plan.resume);
 	else
 		session_new_id(observer.id);
 	if (credentials_begin(&observer.credentials, &plan->plan,
 			      (struct prefetch *)&plan->prefetch, plan->host.config_home,
-			      &(struct credential_hooks){ on_failure, on_relay_said, &observer },
-			      &err) < 0 ||
+			      &credential_hooks, &err) < 0 ||
 	    run(&observer, &hooks, &status, &err) < 0) {
 		credentials_end(&observer.credentials);
+		owners_release(&observer.owners);
 		return api_fail(&err, error);
 	}
 	credentials_end(&observer.credentials);
-	*ret_status = exit_status(status);
+	owners_release(&observer.owners);
+	*ret_status = observer_exit_status(status);
 	return 0;
 }

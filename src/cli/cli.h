@@ -69,6 +69,7 @@ struct run_args {
 	bool dry_run, json, facts, verbose;
 	bool running; /* the command has been started */
 	struct denials denials;
+	bool host_refused; /* one of these was of the network */
 	const char *resume;
 	const char *host_file; /* plan --host: facts about another machine */
 	const char *from;      /* --settings-from */

@@ -93,6 +93,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
 		break;
 	case WRAPIX_DENIED:
+		args->host_refused |= event->number >= 0;
 		if (!denials_again(&args->denials, text.s))
 			denials_add(&args->denials, text.s, text.s, NULL);
 		break;
@@ -182,7 +183,8 @@ static int run_plan(struct run_args *args)
 		return status;
 	if (wrapix_plan_run(plan, on_event, args, &status, &error) < 0)
 		status = cli_fail_public(&error);
-	denials_print(&args->denials, "--allow HOST[:PORT] opens a host");
+	denials_print(&args->denials,
+		      args->host_refused ? "--allow HOST[:PORT] opens a host" : NULL);
 	denials_release(&args->denials);
 	wrapix_plan_free(plan);
 	return status;

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -18,8 +17,8 @@
 #include "cow/cow.h"
 #include "os/fs.h"
 #include "plan/plan.h"
+#include "session/record.h"
 
-#define META_MAX 65536
 #define OLD_SECONDS (14LL * 86400)
 #define DYING_MS 10000 /* how long a killed sandbox may take to end */
 
@@ -29,13 +28,6 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int open_dir(int at, const char *name)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
 }
 
 /* An upper directory looks like the directory it lies over: the view's root takes its mode. */
@@ -48,7 +40,7 @@ static int make_layer(int dir, const char *layer, const char *source, bool copy,
 		return err_errno(err, errno, "opening '%s'", source);
 	if (mkdirat(dir, layer, 0700) < 0 && errno != EEXIST)
 		return err_errno(err, errno, "creating '%s'", layer);
-	fd = open_dir(dir, layer);
+	fd = record_open_dir(dir, layer);
 	if (fd < 0)
 		return err_errno(err, -fd, "opening '%s'", layer);
 	if (copy)
@@ -59,12 +51,6 @@ static int make_layer(int dir, const char *layer, const char *source, bool copy,
 	return 0;
 }
 
-static void add_pair(struct str *out, const char *key, const char *value)
-{
-	str_addf(out, ", \"%s\": ", key);
-	json_add_string(out, value ? value : "");
-}
-
 static int write_meta(const struct cow *cow, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
@@ -73,10 +59,10 @@ static int write_meta(const struct cow *cow, struct err *err)
 
 	str_addf(&out, "{\"version\": 1, \"started\": %lld, \"copy\": %s", (long long)cow->started,
 		 cow->copy ? "true" : "false");
-	add_pair(&out, "id", cow->id);
-	add_pair(&out, "name", cow->name);
-	add_pair(&out, "project", cow->project);
-	add_pair(&out, "gitTop", cow->git_top);
+	record_add(&out, "id", cow->id);
+	record_add(&out, "name", cow->name);
+	record_add(&out, "project", cow->project);
+	record_add(&out, "gitTop", cow->git_top);
 	str_add(&out, "}\n");
 	/* Without a sync: the start does not wait for the disk, and what a power cut loses here has
 	 * nothing in it yet. */
@@ -85,31 +71,16 @@ static int write_meta(const struct cow *cow, struct err *err)
 	return r < 0 ? err_errno(err, -r, "writing its record") : 0;
 }
 
-static char *get(struct arena *arena, struct json_object *meta, const char *key)
-{
-	const char *s = json_object_get_string(json_object_object_get(meta, key));
-
-	return arena_strdup(arena, s ? s : "");
-}
-
 static int read_meta(struct cow *cow, struct err *err)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *meta = NULL;
-	size_t len;
-	int r = os_read_file_at(cow->dir, "meta", META_MAX, &text, &len);
+	int r = record_read(cow->dir, &meta, err);
 
 	if (r < 0)
-		return err_errno(err, -r, "reading its record");
-	r = json_parse(text, len, "meta", &meta, err);
-	if (r < 0)
 		return r;
-	if (!json_object_is_type(meta, json_type_object) ||
-	    json_object_get_int(json_object_object_get(meta, "version")) != 1)
-		return err_set(err, EINVAL, "its record is of another version of wrapix");
-	cow->name = get(&cow->arena, meta, "name");
-	cow->project = get(&cow->arena, meta, "project");
-	cow->git_top = get(&cow->arena, meta, "gitTop");
+	cow->name = record_get(&cow->arena, meta, "name");
+	cow->project = record_get(&cow->arena, meta, "project");
+	cow->git_top = record_get(&cow->arena, meta, "gitTop");
 	if (!*cow->git_top)
 		cow->git_top = NULL;
 	cow->started = json_object_get_int64(json_object_object_get(meta, "started"));
@@ -119,16 +90,10 @@ static int read_meta(struct cow *cow, struct err *err)
 
 static int take_lock(struct cow *cow)
 {
-	int fd = openat(cow->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = record_lock(cow->dir);
 
 	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int code = errno;
-
-		close(fd);
-		return code == EWOULDBLOCK ? -EBUSY : -code;
-	}
+		return fd;
 	cow->lock = fd;
 	return 0;
 }
@@ -171,11 +136,11 @@ int cow_create(struct cow *cow, const struct cow_about *about, struct err *err)
 	r = os_mkdirs(about->base, 0700, err);
 	if (r < 0)
 		return r;
-	base = open_dir(AT_FDCWD, about->base);
+	base = record_open_dir(AT_FDCWD, about->base);
 	if (base < 0 || mkdirat(base, about->id, 0700) < 0)
 		return err_errno(err, base < 0 ? -base : errno,
 				 "making a copy-on-write session in '%s'", about->base);
-	cow->dir = open_dir(base, about->id);
+	cow->dir = record_open_dir(base, about->id);
 	r = cow->dir < 0 ? err_errno(err, -cow->dir, "opening it") : fill(cow, about, err);
 	if (r < 0) {
 		struct err ignored;
@@ -187,22 +152,17 @@ int cow_create(struct cow *cow, const struct cow_about *about, struct err *err)
 	return r;
 }
 
-static bool is_id(const char *id)
-{
-	return *id && strlen(id) < 16 && !id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789")];
-}
-
 int cow_open(struct cow *cow, const char *base, const char *id, struct err *err)
 {
-	_cleanup_close_ int fd = open_dir(AT_FDCWD, base);
+	_cleanup_close_ int fd = record_open_dir(AT_FDCWD, base);
 	int r;
 
 	*cow = (struct cow)COW_NONE;
-	if (!is_id(id))
+	if (!record_id_ok(id))
 		return err_set(err, ENOENT, "there is no copy-on-write session '%s'", id);
 	cow->base = arena_strdup(&cow->arena, base);
 	cow->id = arena_strdup(&cow->arena, id);
-	cow->dir = fd < 0 ? fd : open_dir(fd, id);
+	cow->dir = fd < 0 ? fd : record_open_dir(fd, id);
 	r = cow->dir < 0 ? err_errno(err, -cow->dir, "opening it") : read_meta(cow, err);
 	if (r == 0)
 		r = open_layer(cow, err);
@@ -289,7 +249,7 @@ int cow_open_project(struct cow *cow, struct err *err)
 
 bool cow_is_empty(const struct cow *cow)
 {
-	int fd = open_dir(cow->upper, ".");
+	int fd = record_open_dir(cow->upper, ".");
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	bool empty = dir && !cow->copy;
@@ -314,7 +274,7 @@ static void allow_descriptors(void)
 
 int cow_remove(struct cow *cow, struct err *err)
 {
-	_cleanup_close_ int base = open_dir(AT_FDCWD, cow->base);
+	_cleanup_close_ int base = record_open_dir(AT_FDCWD, cow->base);
 	int r;
 
 	if (base < 0 || cow->dir < 0)
@@ -344,7 +304,7 @@ static int look_at(struct arena *arena, const char *base, const char *id, struct
 	struct err err;
 	int r;
 
-	if (!is_id(id) || cow_open(&cow, base, id, &err) < 0)
+	if (!record_id_ok(id) || cow_open(&cow, base, id, &err) < 0)
 		return 0;
 	r = take_lock(&cow);
 	if (r == 0 && cow_is_empty(&cow) && faccessat(cow.dir, "apply", F_OK, 0) < 0 &&
@@ -375,7 +335,7 @@ static int by_age(const void *a, const void *b)
 int cow_list(struct arena *arena, const char *base, struct cow_info **list, size_t *len,
 	     struct err *err)
 {
-	int fd = open_dir(AT_FDCWD, base);
+	int fd = record_open_dir(AT_FDCWD, base);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -402,8 +362,8 @@ bool cow_is_old(const struct cow_info *info)
 
 uint64_t cow_usage(const char *base, const char *id)
 {
-	_cleanup_close_ int fd = open_dir(AT_FDCWD, base);
-	_cleanup_close_ int dir = fd < 0 ? -1 : open_dir(fd, id);
+	_cleanup_close_ int fd = record_open_dir(AT_FDCWD, base);
+	_cleanup_close_ int dir = fd < 0 ? -1 : record_open_dir(fd, id);
 
 	return dir < 0 ? 0 : tree_usage(dir);
 }

@@ -49,6 +49,18 @@ static void on_file_denied(void *ctx, const struct broker_denial *refused)
 	tell_denied(ctx, &denial, refused->pid);
 }
 
+static void on_call_refused(void *ctx, const struct refused_call *call)
+{
+	const struct denial denial = {
+		.what = "call",
+		.call = call->name,
+		.args = call->args,
+		.reason = call->nested ? "namespaces" : "system-call",
+	};
+
+	tell_denied(ctx, &denial, call->pid);
+}
+
 static bool was_bound(void *ctx, const struct stat *st)
 {
 	const struct sandbox *sandbox = ctx;
@@ -97,6 +109,19 @@ static int start_connect(struct guards *g, struct loop *loop, struct err *err)
 		dispatch_add(&g->dispatch, &seccomp_notify_connect, connect_guard_call,
 			     &g->connect);
 	return r;
+}
+
+void guards_begin(struct guards *g, struct sandbox *sandbox)
+{
+	unsigned flags = plan_seccomp(sandbox->plan);
+
+	if (!(flags & SECCOMP_NOTIFY_REFUSED))
+		return;
+	g->refused = (struct refused){ .notify = &g->dispatch.notify,
+				       .nested = sandbox->plan->nested,
+				       .fn = on_call_refused,
+				       .ctx = sandbox };
+	dispatch_add(&g->dispatch, seccomp_refused(flags), refused_call, &g->refused);
 }
 
 int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, struct err *err)

@@ -8,10 +8,12 @@
 #include "guard/connect.h"
 #include "guard/dispatch.h"
 #include "guard/movedir.h"
+#include "guard/refused.h"
 
 struct guards {
 	struct sandbox *sandbox;
 	struct dispatch dispatch;
+	struct refused refused;
 	struct connect_guard connect;
 	struct mover mover;
 };
@@ -23,6 +25,8 @@ struct guards {
 
 /* While the sandbox is being built, so that what cannot be served is not started. */
 int guards_prepare(struct sandbox *sandbox, struct err *err);
+/* Before anybody else adds a guest: what the filter refuses is refused first. */
+void guards_begin(struct guards *guards, struct sandbox *sandbox);
 /* After the network has added its guest. Takes the sandbox's listener over, where it has one. */
 int guards_start(struct guards *guards, struct loop *loop, struct sandbox *sandbox,
 		 struct err *err);

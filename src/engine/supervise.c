@@ -198,6 +198,7 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 		r = loop_add(&s->loop, &s->control, EPOLLIN, err);
 	if (r == 0)
 		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
+	guards_begin(&s->guards, sandbox);
 	if (r == 0)
 		r = network_start(&s->network, &s->loop, sandbox, &s->guards.dispatch, err);
 	if (r == 0)

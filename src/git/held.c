@@ -7,9 +7,9 @@
 
 #include "base/json.h"
 #include "base/path.h"
-#include "cow/copy.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "session/record.h"
 #include "spec/gitkeys.h"
 
 enum { HELD_MAX = 1000, HOOKS_MAX = 256, HOOK_SIZE = 1 << 20, FILE_MAX = 4 << 20 };
@@ -49,7 +49,7 @@ static int write_list(const struct git_store *store, const char *file, const str
 	for (size_t i = 0; i < n; i++)
 		add_held(&out, &held[i], i == 0);
 	str_add(&out, "\n]\n");
-	return os_write_file_atomic(store->dir, file, out.s, out.len, 0600, err);
+	return record_write_file(store->dir, file, out.s, out.len, err);
 }
 
 static const char *get(struct arena *arena, struct json_object *item, const char *key)
@@ -134,15 +134,6 @@ int git_held_forget(struct git_store *store, struct git_held *list, size_t n, si
 }
 
 /* --- hooks and unfinished operations --- */
-
-int git_hooks_remember(const struct git_store *store, struct err *err)
-{
-	_cleanup_close_ int from = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (from < 0 || faccessat(from, "hooks", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	return copy_tree(from, "hooks", store->dir, "hooks", err);
-}
 
 static int read_hook(int dir, const char *name, char **ret, size_t *len)
 {

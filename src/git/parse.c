@@ -81,13 +81,18 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct git_item *)a)->name, ((const struct git_item *)b)->name);
 }
 
-static int sort(struct git_items *items)
+int git_sort(struct git_items *items)
 {
-	if (items->n > 1)
+	bool sorted = true;
+
+	for (size_t i = 1; sorted && i < items->n; i++)
+		sorted = by_name(&items->v[i - 1], &items->v[i]) < 0;
+	if (!sorted)
 		qsort(items->v, items->n, sizeof(*items->v), by_name);
-	for (size_t i = 1; i < items->n; i++)
+	for (size_t i = 1; !sorted && i < items->n; i++)
 		if (!strcmp(items->v[i - 1].name, items->v[i].name))
 			return -EINVAL;
+	items->sorted = true;
 	return 0;
 }
 
@@ -146,7 +151,7 @@ int git_parse_refs(struct arena *arena, const char *text, size_t len, struct git
 {
 	int r = each_line(arena, text, len, add_ref, ret);
 
-	return r < 0 ? r : sort(ret);
+	return r < 0 ? r : git_sort(ret);
 }
 
 int git_parse_stash(struct arena *arena, const char *text, size_t len, struct git_items *ret)
@@ -184,7 +189,7 @@ int git_parse_index(struct arena *arena, const char *text, size_t len, struct gi
 				     arena_strndup(arena, p, (size_t)(tab - p)));
 		p = nul + 1;
 	}
-	return sort(ret);
+	return git_sort(ret);
 }
 
 const char *git_parse_head(struct arena *arena, const char *text, size_t len)
@@ -206,6 +211,12 @@ const char *git_parse_head(struct arena *arena, const char *text, size_t len)
 /* The stash is the only list that is not sorted, and it is short. */
 const char *git_find(const struct git_items *items, const char *name)
 {
+	const struct git_item key = { .name = name }, *found;
+
+	if (items->sorted) {
+		found = items->n ? bsearch(&key, items->v, items->n, sizeof(key), by_name) : NULL;
+		return found ? found->value : NULL;
+	}
 	for (size_t i = 0; i < items->n; i++)
 		if (!strcmp(items->v[i].name, name))
 			return items->v[i].value;

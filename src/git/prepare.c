@@ -6,105 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "cow/copy.h"
 #include "git/priv.h"
 #include "os/fs.h"
-#include "spec/gitconfig.h"
-
-/* Patterns of keys that stay outside. */
-static const char *const secret_keys[] = {
-	"include.*",        "includeif.*",   "credential.*",   "http.*extraheader",
-	"http.*cookiefile", "http.*proxy",   "core.fsmonitor", "core.sshcommand",
-	"core.askpass",     "core.worktree", "core.bare",      "extensions.worktreeconfig",
-	"commit.gpgsign",   "tag.gpgsign",   "gc.*",           "maintenance.*",
-};
-
-static bool is_secret(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_LEN(secret_keys); i++)
-		if (!fnmatch(secret_keys[i], key, FNM_NOESCAPE))
-			return true;
-	return false;
-}
-
-/* An address without the password in it; over http without the user, too. */
-static const char *without_password(struct arena *a, const char *value)
-{
-	const char *host = strstr(value, "://"), *at, *colon;
-	size_t len;
-
-	if (!host)
-		return value;
-	host += 3;
-	len = strcspn(host, "/");
-	at = memrchr(host, '@', len);
-	if (!at)
-		return value;
-	colon = memchr(host, ':', (size_t)(at - host));
-	if (str_starts(value, "http"))
-		return arena_printf(a, "%.*s%s", (int)(host - value), value, at + 1);
-	return colon ? arena_printf(a, "%.*s%s", (int)(colon - value), value, at) : value;
-}
-
-/* "branch.main.merge" as a section of its own. */
-static void add_key(struct arena *a, struct str *out, const char *key, const char *value)
-{
-	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
-
-	if (!first)
-		return;
-	str_addf(out, "[%.*s", (int)(first - key), key);
-	if (last > first)
-		str_addf(out, " \"%s\"",
-			 gitconfig_quote(a,
-					 arena_strndup(a, first + 1, (size_t)(last - first - 1))));
-	if (value)
-		str_addf(out, "]\n\t%s = \"%s\"\n", last + 1,
-			 gitconfig_quote(a, without_password(a, value)));
-	else
-		str_addf(out, "]\n\t%s\n", last + 1);
-}
-
-/* Gives the text, and the directory of an absolute core.hooksPath. */
-static int make_config(struct git_store *store, struct str *out, const char **ret_hooks,
-		       struct err *err)
-{
-	struct git_run run = git_on_host(
-		store, GIT_ARGS("config", "--show-scope", "--includes", "-l", "-z"));
-	_cleanup_str_ struct str list = { 0 };
-	struct arena *a = &store->arena;
-	int r = git_do(&run, &list, err);
-
-	if (r < 0)
-		return r;
-	for (const char *p = list.s, *end = p + list.len; p && p < end;) {
-		const char *scope = p, *pair = scope + strlen(scope) + 1, *newline, *value;
-		char *key;
-
-		if (pair >= end)
-			break;
-		p = pair + strlen(pair) + 1;
-		newline = strchr(pair, '\n');
-		value = newline ? newline + 1 : NULL;
-		key = newline ? arena_strndup(a, pair, (size_t)(newline - pair))
-			      : arena_strdup(a, pair);
-		if ((strcmp(scope, "local") != 0 && strcmp(scope, "worktree") != 0) ||
-		    is_secret(key))
-			continue;
-		if (!strcmp(key, "core.hookspath") && value && value[0] == '/')
-			*ret_hooks = arena_strdup(a, value);
-		else
-			add_key(a, out, key, value);
-	}
-	str_add(out,
-		"[core]\n\tbare = false\n[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n"
-		"[worktree]\n\tuseRelativePaths = true\n");
-	return 0;
-}
 
 /* What a git directory holds beside references, objects and configuration. */
 static const char *const own_names[] = {
@@ -157,6 +64,35 @@ static int copy_shared_index(const struct git_store *store, int to, struct err *
 	return r;
 }
 
+/* The user's hooks run inside. A second copy, which stays out of the session's reach, shows later which
+ * it changed. Samples are nobody's. */
+static int copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
+{
+	struct arena a = { 0 };
+	char *from = hooks ? arena_strdup(&a, hooks) : path_join(&a, store->common, "hooks");
+	DIR *dir = opendir(from);
+	const int targets[] = { to, store->dir };
+	struct dirent *entry;
+	int r = 0;
+
+	for (size_t i = 0; dir && r == 0 && i < ARRAY_LEN(targets); i++)
+		if (mkdirat(targets[i], "hooks", 0755) < 0)
+			r = err_errno(err, errno, "copying the hooks");
+	while (dir && r == 0 && (entry = readdir(dir)) != NULL) {
+		char *name = arena_printf(&a, "hooks/%s", entry->d_name);
+		const char *ending = strrchr(entry->d_name, '.');
+
+		if (entry->d_name[0] == '.' || (ending && !strcmp(ending, ".sample")))
+			continue;
+		for (size_t i = 0; r == 0 && i < ARRAY_LEN(targets); i++)
+			r = copy_tree(dirfd(dir), entry->d_name, targets[i], name, err);
+	}
+	if (dir)
+		closedir(dir);
+	arena_release(&a);
+	return r;
+}
+
 static int copy_names(const struct git_store *store, int to, const char *hooks, struct err *err)
 {
 	int r = 0;
@@ -173,11 +109,7 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 		if (mkdirat(to, "logs", 0777) == 0 || errno == EEXIST)
 			r = copy_one(store->real, "logs/HEAD", to, err);
 	}
-	if (r == 0 && !hooks)
-		return copy_one(store->common, "hooks", to, err);
-	if (r == 0 && access(hooks, F_OK) == 0)
-		return copy_tree(AT_FDCWD, hooks, to, "hooks", err);
-	return r;
+	return r < 0 ? r : copy_hooks(store, to, hooks, err);
 }
 
 static int write_new(int to, const char *name, const char *text, size_t len, struct err *err)
@@ -254,7 +186,7 @@ static int fill(struct git_store *store, struct err *err)
 	if (r == 0 && !host.head)
 		r = err_set(err, ENOTSUP, "HEAD of '%s' is none that wrapix knows", store->real);
 	if (r == 0)
-		r = make_config(store, &config, &hooks, err);
+		r = git_private_config(store, &config, &hooks, err);
 	if (r == 0)
 		r = make_dirs(to, err);
 	if (r == 0)
@@ -263,8 +195,6 @@ static int fill(struct git_store *store, struct err *err)
 		r = copy_names(store, to, hooks, err);
 	if (r == 0)
 		r = write_new(to, "config", config.s, config.len, err);
-	if (r == 0)
-		r = git_hooks_remember(store, err);
 	host.config = config.s;
 	host.config_len = config.len;
 	return r < 0 ? r : git_base_save(store, "base", &host, err);

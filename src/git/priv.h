@@ -13,6 +13,10 @@ int git_store_name(struct git_store *store, const char *state_home, const char *
 int git_store_make(struct git_store *store, struct err *err);
 int git_store_write_meta(const struct git_store *store, struct err *err);
 
+/* private_config.c: the text, and the directory of an absolute core.hooksPath or NULL. */
+int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,
+		       struct err *err);
+
 /* held.c */
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why);
 int git_held_write(const struct git_store *store, struct git_report *report, struct err *err);
@@ -42,14 +46,18 @@ struct git_round {
 	bool changed; /* something was done, so that the states must be read again */
 };
 
-/* refs.c, index.c, stash.c, config.c, import.c, hooks.c: each a part of the round. */
-int git_hooks_remember(const struct git_store *store, struct err *err);
+/* refs.c, index.c, stash.c, config.c, import.c: each a part of the round. */
 int git_plan_refs(struct git_round *round, struct err *err);
 int git_plan_index(struct git_round *round, struct err *err);
 int git_import(struct git_round *round, struct err *err);
-int git_apply_refs(struct git_round *round, struct err *err);
-int git_apply_head(struct git_round *round, struct err *err);
-int git_apply_index(struct git_round *round, struct err *err);
+int git_apply_refs_out(struct git_round *round, struct err *err);
+void git_apply_refs_in(struct git_round *round);
+int git_apply_head_out(struct git_round *round, struct err *err);
+void git_apply_head_in(struct git_round *round);
+int git_apply_index_out(struct git_round *round, struct err *err);
+bool git_apply_index_in(struct git_round *round); /* false: not this time */
+/* Takes away what a round that was killed left of the exchange of an index. */
+void git_index_repair(int dir);
 int git_apply_stash(struct git_round *round, struct err *err);
 int git_apply_config(struct git_round *round, struct err *err);
 int git_config_set(struct git_store *store, const char *name, const struct git_items *values,

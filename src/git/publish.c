@@ -73,7 +73,7 @@ static int merge_one(void *ctx, const char *name, const char *base, const char *
 static void merge_items(struct git_round *round, struct git_items *base,
 			const struct git_items *session, const struct git_items *host)
 {
-	struct merge merge = { .round = round };
+	struct merge merge = { .round = round, .into.sorted = true };
 	struct err ignored;
 
 	git_each(base, session, host, merge_one, &merge, &ignored);
@@ -100,11 +100,6 @@ static void add_common(struct git_round *round, struct git_items *into, const st
 			git_add_item(&round->arena, into, a->v[i].name, a->v[i].value);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct git_item *)a)->name, ((const struct git_item *)b)->name);
-}
-
 static struct git_items merged_made(struct git_round *round, const struct git_items *refs)
 {
 	struct git_items into = { 0 };
@@ -119,8 +114,7 @@ static struct git_items merged_made(struct git_round *round, const struct git_it
 		if (oid && !git_find(&into, round->created.v[i]))
 			git_add_item(&round->arena, &into, round->created.v[i], oid);
 	}
-	if (into.n > 1)
-		qsort(into.v, into.n, sizeof(*into.v), by_name);
+	git_sort(&into);
 	return into;
 }
 
@@ -145,15 +139,31 @@ static int note_base(struct git_round *round, const struct git_state *session,
 	return git_base_save(round->store, "base", &round->base, err);
 }
 
-/* A round that was broken off may have written to the host what the session had then. */
+/* A round that was broken off may have written to the host what the session had then; what it made
+ * there is still the session's. */
 static int load_base(struct git_round *round, struct err *err)
 {
 	struct git_state pending;
 	int r = git_base_load(round->store, "base", &round->arena, &round->base, err);
 
-	if (r == 0 && git_base_load(round->store, "pending", &round->arena, &pending, err) == 0)
-		agree(round, &pending, &round->host);
-	return r;
+	if (r < 0 || git_base_load(round->store, "pending", &round->arena, &pending, err) < 0)
+		return r;
+	agree(round, &pending, &round->host);
+	for (size_t i = 0; i < pending.made.n; i++)
+		if (git_same(git_find(&round->host.refs, pending.made.v[i].name),
+			     pending.made.v[i].value))
+			strv_add(&round->arena, &round->created, pending.made.v[i].name);
+	round->base.made = merged_made(round, &round->base.refs);
+	return 0;
+}
+
+/* What is about to be written to the host. */
+static int note_pending(struct git_round *round, const struct git_state *session, struct err *err)
+{
+	struct git_state pending = *session;
+
+	pending.made = merged_made(round, &session->refs);
+	return git_base_save(round->store, "pending", &pending, err);
 }
 
 /* --- the round --- */
@@ -167,17 +177,28 @@ static void want_stash(struct git_round *round)
 			git_want(round, session->v[i].name);
 }
 
+/*
+ * On each side the index goes first: a commit that somebody makes in between then holds what came, and
+ * the reference, which is compared and swapped, shows that both moved. The other way round it would
+ * take back what came.
+ */
 static int apply(struct git_round *round, struct err *err)
 {
-	int r = git_apply_refs(round, err);
+	int r = git_apply_index_out(round, err);
 
 	if (r == 0)
-		r = git_apply_head(round, err);
+		r = git_apply_refs_out(round, err);
 	if (r == 0)
-		r = git_apply_index(round, err);
+		r = git_apply_head_out(round, err);
 	if (r == 0)
 		r = git_apply_stash(round, err);
-	return r < 0 ? r : git_apply_config(round, err);
+	if (r == 0)
+		r = git_apply_config(round, err);
+	if (r == 0 && git_apply_index_in(round)) {
+		git_apply_refs_in(round);
+		git_apply_head_in(round);
+	}
+	return r;
 }
 
 static bool has_work(const struct git_round *round)
@@ -204,7 +225,7 @@ static int go(struct git_round *round, struct err *err)
 	host = round->host;
 	r = git_import(round, err);
 	if (r == 0 && has_work(round))
-		r = git_base_save(round->store, "pending", &session, err);
+		r = note_pending(round, &session, err);
 	if (r == 0)
 		r = apply(round, err);
 	if (r < 0)

@@ -199,7 +199,7 @@ static void hold_line(struct git_round *round, const char *line)
 		 "the host's git did not take it");
 }
 
-int git_apply_refs(struct git_round *round, struct err *err)
+int git_apply_refs_out(struct git_round *round, struct err *err)
 {
 	int status = 0;
 
@@ -211,12 +211,17 @@ int git_apply_refs(struct git_round *round, struct err *err)
 			hold_line(round, round->refs_out.v[i]);
 	if (status != 0)
 		return err_set(err, EAGAIN, "a reference of the host's changed meanwhile");
-	/* The session may have moved on: then the next round sees it. */
+	round->report->published += round->refs_out.len;
+	round->changed |= round->refs_out.len > 0;
+	return 0;
+}
+
+/* The session may have moved on: then the next round sees it. */
+void git_apply_refs_in(struct git_round *round)
+{
 	for (size_t i = 0; i < round->refs_in.len; i++)
 		write_lines(round, true, &round->refs_in.v[i], 1);
-	round->report->published += round->refs_out.len;
-	round->changed |= round->refs_out.len || round->refs_in.len;
-	return 0;
+	round->changed |= round->refs_in.len > 0;
 }
 
 static int set_head(struct git_round *round, bool inwards, const char *head, struct err *err)
@@ -233,20 +238,15 @@ static int set_head(struct git_round *round, bool inwards, const char *head, str
 	return git_do(&run, NULL, err);
 }
 
-int git_apply_head(struct git_round *round, struct err *err)
+int git_apply_head_out(struct git_round *round, struct err *err)
 {
 	const char *base = round->base.head, *session = round->session.head;
 	const char *host = round->host.head;
-	struct err ignored;
 
 	if (!session)
 		git_hold(round->report, "head", "HEAD", "the host takes no such HEAD");
-	if (!session || !host || git_same(session, host))
+	if (!session || !host || git_same(session, host) || git_same(session, base))
 		return 0;
-	if (git_same(session, base)) {
-		set_head(round, true, host, &ignored); /* or the next time */
-		return 0;
-	}
 	if (!git_same(host, base)) {
 		git_hold(round->report, "head", "HEAD", "both sides checked something else out");
 		return 0;
@@ -258,4 +258,13 @@ int git_apply_head(struct git_round *round, struct err *err)
 	}
 	round->report->published++;
 	return set_head(round, false, session, err);
+}
+
+void git_apply_head_in(struct git_round *round)
+{
+	const char *session = round->session.head, *host = round->host.head;
+	struct err ignored;
+
+	if (session && host && !git_same(session, host) && git_same(session, round->base.head))
+		set_head(round, true, host, &ignored); /* or the next time */
 }

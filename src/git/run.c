@@ -69,6 +69,8 @@ static char **make_env(struct arena *a, const struct git_run *run)
 	strv_addf(a, &env, "GIT_DIR=%s", run->gitdir);
 	if (run->objects)
 		strv_addf(a, &env, "GIT_OBJECT_DIRECTORY=%s", run->objects);
+	if (run->index)
+		strv_addf(a, &env, "GIT_INDEX_FILE=%s", run->index);
 	if (run->alternates)
 		strv_addf(a, &env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", run->alternates);
 	return env.v;

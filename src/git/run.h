@@ -25,6 +25,7 @@ struct git_run {
 	const char *gitdir;
 	const char *objects;    /* where new objects go; NULL: the git directory's */
 	const char *alternates; /* further objects, or NULL */
+	const char *index;      /* another one than the git directory's, or NULL */
 	bool confined;
 	const char *reads[GIT_READS_MAX]; /* NULL-terminated */
 	const char *writes;               /* or NULL */

@@ -8,39 +8,18 @@
 
 #include "base/path.h"
 #include "os/fs.h"
+#include "session/record.h"
+#include "spec/gitconfig.h"
 #include "spec/gitkeys.h"
 
 #define BASE_MAGIC "wrapix git base 1\n"
 #define HEAD_MAX 4096
 
-/* A small file that must be one: a FIFO would hang, a link lead elsewhere. */
-static int read_small(struct arena *arena, const char *dir, const char *name, size_t max,
-		      char **ret, size_t *ret_len)
-{
-	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int fd = open(path_join(arena, dir, name),
-				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	int r;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	r = os_read_fd(fd, max, &text, ret_len);
-	if (r < 0)
-		return r;
-	*ret = arena_alloc(arena, *ret_len + 1);
-	memcpy(*ret, text, *ret_len);
-	return 0;
-}
+/* --- asking git: where the files are none that we read --- */
 
 static const char *const ref_args[] = { "for-each-ref",
 					"--format=%(objectname) %(refname) %(symref)", NULL };
 static const char *const index_args[] = { "ls-files", "-s", "-z", NULL };
-static const char *const stash_args[] = {
-	"log", "-g", "--format=%H %gs", "refs/stash", "--", NULL
-};
 
 typedef int parse_fn(struct arena *arena, const char *text, size_t len, struct git_items *ret);
 
@@ -59,63 +38,122 @@ static int ask(struct git_store *store, struct arena *arena, bool private, const
 		     : 0;
 }
 
-static int read_lists(struct git_store *store, struct arena *arena, bool private,
-		      struct git_state *ret, struct err *err)
-{
-	int r = ask(store, arena, private, ref_args, git_parse_refs, &ret->refs, err);
+/* --- reading the files --- */
 
+bool git_is_sha256(const struct git_store *store)
+{
+	_cleanup_close_ int dir = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	struct arena a = { 0 };
+	const char *format = NULL;
+	bool sha256;
+
+	if (dir >= 0 && os_read_file_at(dir, "config", GITKEYS_MAX, &text, NULL) == 0)
+		format = gitconfig_get(&a, text, "extensions", "objectformat");
+	sha256 = format && !strcasecmp(format, "sha256");
+	arena_release(&a);
+	return sha256;
+}
+
+/* One side of the pair: 'own' is the git directory (a worktree's), 'common' the repository's. */
+struct side {
+	struct git_store *store;
+	struct arena *arena;
+	bool private;
+	int own, common;
+	const char *whose;
+};
+
+static int odd(const struct side *side, int r, const char *what, struct err *err)
+{
+	return err_errno(err, -r, "reading the %s's %s", side->whose, what);
+}
+
+static int read_index(const struct side *side, struct git_items *ret, struct err *err)
+{
+	_cleanup_free_ char *data = NULL;
+	size_t len;
+	int r = git_read_file(side->own, "index", GIT_INDEX_MAX, &data, &len);
+
+	*ret = (struct git_items){ .sorted = true };
+	if (r == -ENOENT)
+		return 0;
 	if (r == 0)
-		r = ask(store, arena, private, index_args, git_parse_index, &ret->index, err);
-	if (r == 0 && git_find(&ret->refs, "refs/stash"))
-		r = ask(store, arena, private, stash_args, git_parse_stash, &ret->stash, err);
+		r = git_index_read(side->arena, data, len, git_is_sha256(side->store), ret);
+	if (r == -ENOTSUP)
+		return ask(side->store, side->arena, side->private, index_args, git_parse_index,
+			   ret, err);
+	return r < 0 ? odd(side, r, "index", err) : 0;
+}
+
+static int read_refs(const struct side *side, struct git_items *ret, struct err *err)
+{
+	int r = git_refs_read(side->arena, side->common, ret, NULL);
+
+	if (r == -ENOTSUP)
+		return ask(side->store, side->arena, side->private, ref_args, git_parse_refs, ret,
+			   err);
+	return r < 0 ? odd(side, r, "references", err) : 0;
+}
+
+static int read_text(const struct side *side, int dir, const char *name, size_t max,
+		     const char **ret, size_t *ret_len)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = git_read_file(dir, name, max, &text, ret_len);
+
+	if (r == 0) {
+		char *copy = arena_alloc(side->arena, *ret_len + 1);
+
+		memcpy(copy, text, *ret_len);
+		*ret = copy;
+	}
 	return r;
+}
+
+static int read_side(const struct side *side, struct git_state *ret, struct err *err)
+{
+	const char *head;
+	size_t len;
+	int r;
+
+	*ret = (struct git_state){ .config = "" };
+	if (side->own < 0 || side->common < 0)
+		return odd(side, -errno, "git directory", err);
+	r = read_text(side, side->own, "HEAD", HEAD_MAX, &head, &len);
+	if (r < 0)
+		return odd(side, r, "HEAD", err);
+	ret->head = git_parse_head(side->arena, head, len);
+	r = read_text(side, side->common, "config", GITKEYS_MAX, &ret->config, &ret->config_len);
+	if (r < 0 && (r != -ENOENT || side->private))
+		return odd(side, r, "configuration", err);
+	r = read_refs(side, &ret->refs, err);
+	if (r == 0)
+		r = read_index(side, &ret->index, err);
+	if (r < 0 || !git_find(&ret->refs, "refs/stash"))
+		return r;
+	r = git_stash_read(side->arena, side->common, &ret->stash);
+	return r < 0 ? odd(side, r, "stash", err) : 0;
 }
 
 int git_read_host(struct git_store *store, struct arena *arena, struct git_state *ret,
 		  struct err *err)
 {
-	char *text;
-	size_t len;
-	int r;
+	_cleanup_close_ int own = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int common = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct side side = { store, arena, false, own, common, "repository" };
 
-	*ret = (struct git_state){ 0 };
-	r = read_small(arena, store->real, "HEAD", HEAD_MAX, &text, &len);
-	if (r < 0)
-		return err_errno(err, -r, "reading '%s/HEAD'", store->real);
-	ret->head = git_parse_head(arena, text, len);
-	r = read_small(arena, store->common, "config", GITKEYS_MAX, &text, &ret->config_len);
-	if (r < 0 && r != -ENOENT)
-		return err_errno(err, -r, "reading '%s/config'", store->common);
-	ret->config = r < 0 ? "" : text;
-	return read_lists(store, arena, false, ret, err);
+	return read_side(&side, ret, err);
 }
 
 int git_read_private(struct git_store *store, struct arena *arena, struct git_state *ret,
 		     struct err *err)
 {
-	static const char *const must_be_files[] = { "index", "packed-refs", "config", "shallow" };
-	char *text;
-	size_t len;
-	int r;
+	_cleanup_close_ int own = open(store->private,
+				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct side side = { store, arena, true, own, own, "session" };
 
-	*ret = (struct git_state){ 0 };
-	r = read_small(arena, store->private, "HEAD", HEAD_MAX, &text, &len);
-	if (r < 0)
-		return err_errno(err, -r, "reading HEAD of the session");
-	ret->head = git_parse_head(arena, text, len);
-	for (size_t i = 0; i < ARRAY_LEN(must_be_files); i++) {
-		struct stat st;
-
-		if (lstat(path_join(arena, store->private, must_be_files[i]), &st) == 0 &&
-		    !S_ISREG(st.st_mode))
-			return err_set(err, EINVAL, "'%s' of the session is not a file",
-				       must_be_files[i]);
-	}
-	r = read_small(arena, store->private, "config", GITKEYS_MAX, &text, &ret->config_len);
-	if (r < 0)
-		return err_errno(err, -r, "reading the configuration of the session");
-	ret->config = text;
-	return read_lists(store, arena, true, ret, err);
+	return read_side(&side, ret, err);
 }
 
 /* --- the base --- */
@@ -173,7 +211,7 @@ int git_base_save(const struct git_store *store, const char *file, const struct 
 	add_section(&out, "head", &head);
 	add_section(&out, "config", &config);
 	add_index(&out, &state->index);
-	return os_write_file_atomic(store->dir, file, out.s, out.len, 0600, err);
+	return record_write_file(store->dir, file, out.s, out.len, err);
 }
 
 /* The section of that name, which must come next. */

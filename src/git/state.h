@@ -17,6 +17,7 @@ struct git_item {
 struct git_items {
 	struct git_item *v; /* sorted by name, but for the stash: newest first */
 	size_t n;
+	bool sorted;
 };
 
 struct git_state {
@@ -27,6 +28,7 @@ struct git_state {
 	struct git_items made; /* references the session made (base only) */
 };
 
+#define GIT_INDEX_MAX ((size_t)256 << 20)
 enum { GIT_REFS_MAX = 50000, GIT_NEW_REFS_MAX = 1000 };
 
 bool git_oid_ok(const char *oid, size_t len);
@@ -43,6 +45,19 @@ int git_parse_stash(struct arena *arena, const char *text, size_t len, struct gi
 /* The content of HEAD; NULL when it is none that the host may get. */
 const char *git_parse_head(struct arena *arena, const char *text, size_t len);
 
+/* The same from files, without a git: -EINVAL for what is odd, -ENOTSUP for what only git can read. */
+int git_index_read(struct arena *arena, const void *data, size_t len, bool sha256,
+		   struct git_items *ret);
+int git_parse_packed(struct arena *arena, const char *text, size_t len, struct git_items *ret);
+int git_parse_reflog(struct arena *arena, const char *text, size_t len, struct git_items *ret);
+/* 'dir' is the git directory. 'symbolic' (or NULL) gets the names that lead to others. */
+int git_refs_read(struct arena *arena, int dir, struct git_items *ret, struct strv *symbolic);
+int git_stash_read(struct arena *arena, int dir, struct git_items *ret);
+/* A regular file and no link: a FIFO would hang, a link lead elsewhere. */
+int git_read_file(int dir, const char *name, size_t max, char **ret, size_t *ret_len);
+
+/* By name; -EINVAL when one is there twice. */
+int git_sort(struct git_items *items);
 const char *git_find(const struct git_items *items, const char *name);
 void git_add_item(struct arena *arena, struct git_items *items, const char *name,
 		  const char *value);
@@ -57,6 +72,8 @@ typedef int git_each_fn(void *ctx, const char *name, const char *base, const cha
 int git_each(const struct git_items *base, const struct git_items *session,
 	     const struct git_items *host, git_each_fn *fn, void *ctx, struct err *err);
 
+/* The names of its objects are of the longer kind. */
+bool git_is_sha256(const struct git_store *store);
 int git_read_host(struct git_store *store, struct arena *arena, struct git_state *ret,
 		  struct err *err);
 int git_read_private(struct git_store *store, struct arena *arena, struct git_state *ret,

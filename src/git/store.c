@@ -4,32 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 
-#include "base/json.h"
 #include "base/path.h"
 #include "git/priv.h"
 #include "os/fs.h"
-
-#define META_MAX 65536
-
-static int open_dir(int at, const char *name)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-static bool id_ok(const char *id)
-{
-	return *id && strlen(id) < 16 && !id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789")];
-}
+#include "session/record.h"
 
 int git_store_name(struct git_store *store, const char *state_home, const char *id, struct err *err)
 {
 	struct arena *a = &store->arena;
 
-	if (!id_ok(id))
+	if (!record_id_ok(id))
 		return err_set(err, ENOENT, "there is no session '%s' with a git directory", id);
 	store->state = path_join(a, state_home, "wrapix");
 	store->id = arena_strdup(a, id);
@@ -46,14 +31,8 @@ int git_store_make(struct git_store *store, struct err *err)
 		r = os_mkdirs(store->private, 0700, err);
 	if (r < 0)
 		return r;
-	store->dir = open_dir(AT_FDCWD, dir);
+	store->dir = record_open_dir(AT_FDCWD, dir);
 	return store->dir < 0 ? err_errno(err, -store->dir, "opening '%s'", dir) : 0;
-}
-
-static void add_pair(struct str *out, const char *key, const char *value)
-{
-	str_addf(out, ", \"%s\": ", key);
-	json_add_string(out, value);
 }
 
 int git_store_write_meta(const struct git_store *store, struct err *err)
@@ -61,38 +40,23 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	_cleanup_str_ struct str out = { 0 };
 
 	str_add(&out, "{\"version\": 1");
-	add_pair(&out, "project", store->project);
-	add_pair(&out, "gitDir", store->real);
-	add_pair(&out, "commonDir", store->common);
+	record_add(&out, "project", store->project);
+	record_add(&out, "gitDir", store->real);
+	record_add(&out, "commonDir", store->common);
 	str_add(&out, "}\n");
-	return os_write_file_atomic(store->dir, "meta", out.s, out.len, 0600, err);
-}
-
-static char *get(struct arena *arena, struct json_object *meta, const char *key)
-{
-	const char *s = json_object_get_string(json_object_object_get(meta, key));
-
-	return arena_strdup(arena, s ? s : "");
+	return record_write_file(store->dir, "meta", out.s, out.len, err);
 }
 
 static int read_meta(struct git_store *store, struct err *err)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *meta = NULL;
-	size_t len;
-	int r = os_read_file_at(store->dir, "meta", META_MAX, &text, &len);
+	int r = record_read(store->dir, &meta, err);
 
 	if (r < 0)
-		return err_errno(err, -r, "reading its record");
-	r = json_parse(text, len, "meta", &meta, err);
-	if (r < 0)
 		return r;
-	if (!json_object_is_type(meta, json_type_object) ||
-	    json_object_get_int(json_object_object_get(meta, "version")) != 1)
-		return err_set(err, EINVAL, "its record is of another version of wrapix");
-	store->project = get(&store->arena, meta, "project");
-	store->real = get(&store->arena, meta, "gitDir");
-	store->common = get(&store->arena, meta, "commonDir");
+	store->project = record_get(&store->arena, meta, "project");
+	store->real = record_get(&store->arena, meta, "gitDir");
+	store->common = record_get(&store->arena, meta, "commonDir");
 	if (store->project[0] != '/' || store->real[0] != '/' || store->common[0] != '/')
 		return err_set(err, EINVAL, "its record is damaged");
 	return 0;
@@ -108,7 +72,8 @@ int git_open(struct git_store *store, const char *state_home, const char *id, co
 	if (r < 0)
 		return r;
 	store->program = arena_strdup(&store->arena, program);
-	store->dir = open_dir(AT_FDCWD, arena_printf(&store->arena, "%s/git/%s", store->state, id));
+	store->dir = record_open_dir(AT_FDCWD,
+				     arena_printf(&store->arena, "%s/git/%s", store->state, id));
 	r = store->dir < 0 ? err_errno(err, -store->dir, "opening it") : read_meta(store, err);
 	if (r < 0) {
 		git_close(store);
@@ -119,26 +84,24 @@ int git_open(struct git_store *store, const char *state_home, const char *id, co
 
 int git_lock(struct git_store *store, struct err *err)
 {
-	int fd;
+	int r = store->lock >= 0 ? 0 : record_lock(store->dir);
 
-	if (store->lock >= 0)
+	if (r == 0)
 		return 0;
-	fd = openat(store->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		store->lock = fd;
+	if (r > 0) {
+		store->lock = r;
 		return 0;
 	}
-	if (fd >= 0 && errno == EWOULDBLOCK) {
-		close(fd);
+	if (r == -EBUSY) {
 		err_set(err, EBUSY, "the session '%s' is running", store->id);
 		return err_hint(err, "'wrapix stop %s' ends it", store->id);
 	}
-	return err_errno(err, errno, "locking the session '%s'", store->id);
+	return err_errno(err, -r, "locking the session '%s'", store->id);
 }
 
 int git_remove(struct git_store *store, struct err *err)
 {
-	_cleanup_close_ int top = open_dir(AT_FDCWD, store->state);
+	_cleanup_close_ int top = record_open_dir(AT_FDCWD, store->state);
 	int r = top < 0 ? top : 0;
 	char name[64];
 
@@ -164,7 +127,7 @@ void git_close(struct git_store *store)
 
 int git_set_done(const struct git_store *store, struct err *err)
 {
-	return os_write_file_atomic(store->dir, "done", "", 0, 0600, err);
+	return record_write_file(store->dir, "done", "", 0, err);
 }
 
 static int by_id(const void *a, const void *b)
@@ -201,7 +164,7 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 		struct err ignored;
 
 		/* What has no record was never started. */
-		if (!id_ok(entry->d_name) ||
+		if (!record_id_ok(entry->d_name) ||
 		    git_open(&store, state_home, entry->d_name, NULL, &ignored) < 0)
 			continue;
 		if (!project || !strcmp(store.project, project))

@@ -138,11 +138,14 @@ int contents_find_agent(struct contents *contents, struct arena *arena, struct e
 	const char *home = getenv("HOME"), *data = getenv("XDG_DATA_HOME");
 	struct agent agent;
 	char *real;
+	int r;
 
 	if (!contents->agent)
 		return 0;
-	if (!agent_load(arena, contents->agent, &agent))
-		return err_usage(err, "--agent: there is no agent '%s'", contents->agent);
+	r = agent_load(arena, contents->agent, NULL, &agent, err);
+	if (r <= 0)
+		return r < 0 ? r
+			     : err_usage(err, "--agent: there is no agent '%s'", contents->agent);
 	contents->program = agent.program;
 	if (!strcmp(agent.program, "$SHELL"))
 		return 0;
@@ -192,36 +195,46 @@ static const char prompt[] =
 	"change there is changed at once. Everything else is gone afterwards. What is refused is "
 	"refused on purpose: do not look for ways around it, but tell the user.\n";
 
-/* "${CWD}" is known: it is the project's place. */
-static char *fill_cwd(struct arena *arena, const char *text)
+static char *fill(struct arena *arena, const char *text, const char *hole, const char *value)
 {
 	_cleanup_str_ struct str out = { 0 };
 
-	for (const char *at; (at = strstr(text, "${CWD}")); text = at + strlen("${CWD}")) {
+	for (const char *at; (at = strstr(text, hole)); text = at + strlen(hole)) {
 		str_addn(&out, text, (size_t)(at - text));
-		str_add(&out, WORKSPACE_INSIDE);
+		str_add(&out, value);
 	}
 	str_add(&out, text);
 	return arena_strdup(arena, out.s);
+}
+
+/* What is known of a session: the project's place, and that nobody has chosen a theme. */
+static char *fill_all(struct arena *arena, const char *text)
+{
+	return fill(arena, fill(arena, text, "${CWD}", WORKSPACE_INSIDE), "${THEME}", "dark");
+}
+
+/* "~/x" and "/x" as they stand in the image. */
+static char *place(struct arena *arena, const char *path)
+{
+	return path[0] == '~' ? arena_printf(arena, ENTRY_HOME "/%s", path + 2)
+			      : arena_strdup(arena, path + 1);
 }
 
 static void put_agent(struct pile *pile, const struct contents *contents, struct oci_image *image)
 {
 	struct arena *a = pile->arena;
 	struct agent agent;
+	struct err ignored; /* it was read before */
 
-	if (!contents->agent || !agent_load(a, contents->agent, &agent))
+	if (!contents->agent || agent_load(a, contents->agent, NULL, &agent, &ignored) <= 0)
 		return;
-	for (size_t i = 0; i < agent.n_files; i++)
-		put(pile, arena_printf(a, ENTRY_HOME "/%s", agent.files[i].path + 2),
-		    S_IFREG | 0644, fill_cwd(a, agent.files[i].content));
+	for (size_t i = 0; i < agent.files.len; i++)
+		put(pile, place(a, agent.files.v[i].path), S_IFREG | 0644,
+		    fill_all(a, agent.files.v[i].content));
 	if (agent.approve_key)
 		put(pile, ENTRY_KEY, S_IFREG | 0644, arena_printf(a, "%s\n", agent.approve_key));
-	if (agent.prompt && agent.prompt[0] == '/')
-		put(pile, agent.prompt + 1, S_IFREG | 0644, prompt);
-	else if (agent.prompt)
-		put(pile, arena_printf(a, ENTRY_HOME "/%s", agent.prompt + 2), S_IFREG | 0644,
-		    prompt);
+	if (agent.prompt)
+		put(pile, place(a, agent.prompt), S_IFREG | 0644, prompt);
 	for (size_t i = 0; i < agent.n_env; i++)
 		oci_set_env(image, agent.env[i].name, agent.env[i].value);
 	if (contents->program_at)

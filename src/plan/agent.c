@@ -18,18 +18,26 @@ static void add_json(struct str *out, const char *value)
 	str_addn(out, quoted.s + 1, quoted.len - 2);
 }
 
-/* The staged files, which are JSON, with their placeholders filled. */
-static char *fill(struct arena *arena, const char *text, const char *cwd, const char *key_end)
+struct holes {
+	const char *cwd, *key_end, *theme, *base_url;
+};
+
+/* The text with its placeholders filled; a quoted string is written alike in JSON and in TOML. */
+static char *fill(struct arena *arena, const char *text, const struct holes *values)
 {
 	const struct {
 		const char *name, *value;
-	} holes[] = { { "${CWD}", cwd }, { "${KEY_END}", key_end } };
+	} holes[] = { { "${CWD}", values->cwd },
+		      { "${KEY_END}", values->key_end },
+		      { "${THEME}", values->theme },
+		      { "${BASE_URL}", values->base_url } };
 	_cleanup_str_ struct str out = { 0 };
 
 	while (*text) {
 		size_t i = 0;
 
-		while (i < ARRAY_LEN(holes) && !str_starts(text, holes[i].name))
+		while (i < ARRAY_LEN(holes) &&
+		       (!holes[i].value || !str_starts(text, holes[i].name)))
 			i++;
 		if (i == ARRAY_LEN(holes)) {
 			str_addn(&out, text++, 1);
@@ -74,25 +82,55 @@ void plan_fill_key_end(struct plan *plan)
 
 	for (size_t i = 0; plan->key_due && i < plan->n_ops; i++)
 		if (plan->ops[i].kind == OP_FILE && strstr(plan->ops[i].src, "${KEY_END}"))
-			plan->ops[i].src = fill(&plan->arena, plan->ops[i].src, "",
-						key_end(plan, &agent));
+			plan->ops[i].src = fill(
+				&plan->arena, plan->ops[i].src,
+				&(struct holes){ .key_end = key_end(plan, &agent) });
 }
 
-static void add_files(struct plan *plan, const struct agent *agent)
+static void stage(struct plan *plan, const struct staged_files *files, const struct holes *holes)
+{
+	struct arena *a = &plan->arena;
+
+	for (size_t i = 0; i < files->len; i++) {
+		const char *path = files->v[i].path;
+
+		plan_add(plan, OP_FILE, path[0] == '~' ? path_join(a, HOME_INSIDE, path + 2) : path,
+			 fill(a, files->v[i].content, holes), OPF_OPTIONAL)
+			->mode = path[0] == '~' ? 0600 : 0644;
+	}
+}
+
+/* What leads the agent to a credential: to the relay, or to its own place. */
+static void add_credential_files(struct plan *plan, const struct plan_credential *c)
+{
+	struct arena *a = &plan->arena;
+	const char *upstream = c->about.upstream;
+
+	if (!c->port && !c->is_set && !c->named)
+		return;
+	stage(plan, &c->about.files,
+	      &(struct holes){
+		      .cwd = plan->cwd,
+		      .base_url = c->port ? plan_relay_url(plan, c)
+					  : arena_strndup(a, upstream, strlen(upstream) - 1),
+	      });
+}
+
+static void add_files(struct plan *plan, const struct agent *agent, const struct agent_facts *facts)
 {
 	struct arena *a = &plan->arena;
 
 	if (key_is_due(plan, agent))
 		plan->key_due = arena_strdup(a, agent->approve_key);
-	for (size_t i = 0; i < agent->n_files; i++) {
-		const struct agent_file *file = &agent->files[i];
-
-		plan_add(plan, OP_FILE, path_join(a, HOME_INSIDE, file->path + 2),
-			 fill(a, file->content, plan->cwd,
-			      plan->key_due ? "${KEY_END}" : key_end(plan, agent)),
-			 OPF_OPTIONAL)
-			->mode = 0600;
-	}
+	stage(plan, &agent->files,
+	      &(struct holes){
+		      .cwd = plan->cwd,
+		      .key_end = plan->key_due ? NULL : key_end(plan, agent),
+		      .theme = facts->theme ? facts->theme : "dark",
+	      });
+	for (size_t i = 0; i < plan->n_credentials; i++)
+		if (plan->credentials[i].about.files.len)
+			add_credential_files(plan, &plan->credentials[i]);
 }
 
 /* What the agent wrote down of its sessions, for the next one. A kept home has them anyway. */
@@ -202,7 +240,8 @@ int plan_agent(struct plan *plan, const struct spec *spec, const struct host *ho
 		strv_add(&plan->arena, &plan->argv, *word);
 	if (!facts->name)
 		return plan_credentials(plan, spec, host, NULL, err);
-	agent_load(&plan->arena, facts->name, &agent);
+	if (spec->definition)
+		agent = *spec->definition;
 	if (!facts->program)
 		return spec->cmd && !spec->agent ? 0 : without_agent(plan, spec, &agent, host, err);
 	add_program(plan, &agent, facts);
@@ -211,7 +250,7 @@ int plan_agent(struct plan *plan, const struct spec *spec, const struct host *ho
 		return r;
 	add_env(plan, &agent, spec);
 	add_sessions(plan, &agent, spec, host);
-	add_files(plan, &agent);
+	add_files(plan, &agent, facts);
 	add_prompt(plan, &agent);
 	if (spec->cmd)
 		return 0;

@@ -11,6 +11,11 @@
 
 #define FIRST_PORT 4777 /* inside, on the loopback */
 
+char *plan_relay_url(struct plan *plan, const struct plan_credential *c)
+{
+	return arena_printf(&plan->arena, "http://127.0.0.1:%u%s", c->port, c->about.base_path);
+}
+
 static int broker(struct plan *plan, const struct host *host, struct plan_credential *p,
 		  struct err *err)
 {
@@ -29,8 +34,7 @@ static int broker(struct plan *plan, const struct host *host, struct plan_creden
 	p->port = (uint16_t)(FIRST_PORT + plan->n_relays++);
 	plan->relay = arena_strdup(a, host->tools.relay);
 	plan_setenv(plan, c->name, CREDENTIAL_PLACEHOLDER);
-	plan_setenv(plan, c->base_url,
-		    arena_printf(a, "http://127.0.0.1:%u%s", p->port, c->base_path));
+	plan_setenv(plan, c->base_url, plan_relay_url(plan, p));
 	/* Nobody else's credential goes there: there is one way, and it takes only ours. */
 	if (plan->net == NET_FILTERED)
 		strv_add(a, &plan->deny, p->upstream.host);

@@ -14,10 +14,9 @@
 #define IDLE_SECONDS 10
 
 /* An agent with hooks says itself when it waits; a command of the user's own is his to watch. */
-static uint64_t idle_seconds(struct plan *plan, const struct spec *spec, const struct host *host)
+static uint64_t idle_seconds(const struct spec *spec, const struct host *host)
 {
 	uint64_t seconds = spec->notify.idle ? spec->notify.idle : IDLE_SECONDS;
-	struct agent agent = { 0 };
 
 	if (spec->notify.waiting == WAITING_OFF || !host->tty[0])
 		return 0; /* a pipe is not answered by a person */
@@ -26,7 +25,7 @@ static uint64_t idle_seconds(struct plan *plan, const struct spec *spec, const s
 	if (spec->cmd || !host->agent.name || !host->agent.program ||
 	    host->agent.program == host->tools.shell)
 		return 0;
-	return agent_load(&plan->arena, host->agent.name, &agent) && agent.notifies ? 0 : seconds;
+	return spec->definition && spec->definition->notifies ? 0 : seconds;
 }
 
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host)
@@ -54,7 +53,7 @@ void plan_notify(struct plan *plan, const struct spec *spec, const struct host *
 	plan->notify.quiet = arena_strdup(a, spec->notify.quiet);
 	plan->notify.sound = arena_strdup(a, spec->notify.sound);
 	plan->notify.webhook = arena_strdup(a, spec->notify.webhook);
-	plan->notify_idle = idle_seconds(plan, spec, host);
+	plan->notify_idle = idle_seconds(spec, host);
 	plan_add(plan, OP_BIND, INSIDE, arena_printf(a, "%s/wrapix/notify", host->runtime_dir),
 		 OPF_RO | OPF_DIR | OPF_OPTIONAL | OPF_SESSION);
 }

@@ -175,6 +175,7 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 
 	init(&plan, spec, host);
 	r = choose_engine(&plan, spec, host, err);
+	plan.tell_calls = host->seccomp_notify && plan.engine != ENGINE_PODMAN;
 	if (r == 0)
 		r = spec->exec ? plan_exec(&plan, spec, host, err)
 			       : plan_run(&plan, spec, host, err);
@@ -189,15 +190,26 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	return 0;
 }
 
+/* A sandbox inside may want a listener of its own, of which there can be one: none for this alone. */
+static unsigned refused_flag(const struct plan *plan, unsigned flags)
+{
+	return plan->tell_calls && (!plan->nested || (flags & SECCOMP_NOTIFY))
+		       ? SECCOMP_NOTIFY_REFUSED
+		       : 0;
+}
+
 unsigned plan_seccomp(const struct plan *plan)
 {
-	return (plan->nested ? SECCOMP_NESTED : 0) | (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
-	       (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
-	       (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
-	       (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
-	       (plan_is_brokered(plan) && file_rules_reads_need_broker(plan->files)
-			? SECCOMP_NOTIFY_READS
-			: 0);
+	unsigned flags = (plan->nested ? SECCOMP_NESTED : 0) |
+			 (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
+			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
+			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
+			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
+			 (plan_is_brokered(plan) && file_rules_reads_need_broker(plan->files)
+				  ? SECCOMP_NOTIFY_READS
+				  : 0);
+
+	return flags | refused_flag(plan, flags);
 }
 
 bool plan_is_brokered(const struct plan *plan)

@@ -170,6 +170,7 @@ struct plan {
 	char *git_real,
 		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
+	bool tell_calls;     /* the supervisor refuses system calls in the filter's place */
 	bool move_dirs;      /* in that session the supervisor renames directories */
 	char *resume;        /* the session's id, where it is not a new one */
 	uint64_t cow_limit;  /* bytes that its changes may take; 0: as many as there are */
@@ -291,6 +292,8 @@ char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
+/* Where the programs inside find the relay of a brokered credential. */
+char *plan_relay_url(struct plan *plan, const struct plan_credential *c);
 int plan_credentials(struct plan *plan, const struct spec *spec, const struct host *host,
 		     const struct agent *agent, struct err *err);
 int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,

@@ -12,6 +12,7 @@ void denial_add_members(struct str *out, const struct denial *d)
 	json_add_member(out, "type", "deny");
 	json_add_member(out, "what", d->what);
 	json_add_member(out, "call", d->call);
+	json_add_member(out, "args", d->args);
 	json_add_member(out, "path", d->path);
 	json_add_member(out, "name", d->name);
 	json_add_member(out, "address", d->address);
@@ -43,6 +44,7 @@ bool denial_read(struct json_object *event, struct denial *ret)
 	*ret = (struct denial){
 		.what = get(event, "what"),
 		.call = get(event, "call"),
+		.args = get(event, "args"),
 		.path = get(event, "path"),
 		.name = get(event, "name"),
 		.address = get(event, "address"),
@@ -83,6 +85,20 @@ static void add_host(struct str *out, const struct denial *d)
 		str_addf(out, ":%u", d->port);
 }
 
+/* "mount(\"tmpfs\", \"/mnt\")" */
+static void add_call(struct str *out, const struct denial *d)
+{
+	str_add_escaped(out, d->call ? d->call : "?");
+	str_add(out, "(");
+	str_add_escaped(out, d->args ? d->args : "");
+	str_add(out, ")");
+}
+
+static bool is_call(const struct denial *d)
+{
+	return !strcmp(d->what, "call");
+}
+
 void denial_add_act(struct str *out, const struct denial *d, const char *home)
 {
 	static const struct {
@@ -91,6 +107,7 @@ void denial_add_act(struct str *out, const struct denial *d, const char *home)
 		{ "write", "writing " },       { "read", "reading " },
 		{ "lookup", "looking up " },   { "send", "sending to " },
 		{ "sign", "a signature for" }, { "connect", "connecting to " },
+		{ "call", "calling " },
 	};
 	const char *words = "";
 
@@ -98,7 +115,9 @@ void denial_add_act(struct str *out, const struct denial *d, const char *home)
 		if (!strcmp(acts[i].what, d->what))
 			words = acts[i].words;
 	str_add(out, words);
-	if (d->path)
+	if (is_call(d))
+		add_call(out, d);
+	else if (d->path)
 		denial_add_path(out, d->path, home);
 	else if (d->name || d->address)
 		add_host(out, d);
@@ -112,6 +131,8 @@ static const struct {
 	{ "host-socket",
 	  "a program outside listens there, and no allowUnixSockets entry covers it" },
 	{ "datagram-socket", "UNIX datagram sockets cannot be checked" },
+	{ "namespaces", "namespaces and mounts of its own are kept from it" },
+	{ "system-call", "no sandbox may make this system call" },
 	{ "denied-name", "a rule denies it" },
 	{ "port", "the host is allowed, but not at this port" },
 	{ "direct-ip", "no rule allows this address" },
@@ -194,6 +215,14 @@ void denial_add_line(struct str *out, const struct denial *d)
 {
 	const char *cause = d->key ? d->key : d->reason;
 
+	if (is_call(d)) {
+		str_add(out, "deny system-call ");
+		add_call(out, d);
+		str_add(out, " (");
+		str_add_escaped(out, cause ? cause : "denied");
+		str_add(out, ")");
+		return;
+	}
 	if (!d->path && !d->call) {
 		str_add(out, "deny network-outbound ");
 		add_host(out, d);

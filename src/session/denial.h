@@ -15,8 +15,9 @@
 #include "base/json.h"
 
 struct denial {
-	const char *what;    /* "write", "read", "connect", "lookup", "send", "sign" */
-	const char *call;    /* the system call, of files and UNIX sockets; NULL */
+	const char *what;    /* "write", "read", "connect", "lookup", "send", "sign", "call" */
+	const char *call;    /* the system call, of files, UNIX sockets, "call"; NULL */
+	const char *args;    /* of "call", those that matter, as one would write them; NULL */
 	const char *path;    /* of a file or a UNIX socket; NULL */
 	const char *name;    /* of a host; NULL: by its address */
 	const char *address; /* NULL: not known */

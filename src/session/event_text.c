@@ -101,6 +101,14 @@ static void add_host(struct str *out, struct json_object *event)
 	double port = get_number(event, "port");
 	bool v6 = !name[0] && strchr(address, ':') && port > 0;
 
+	if (!strcmp(get_string(event, "what"), "call")) {
+		str_add(out, "call ");
+		str_add_escaped(out, get_string(event, "call"));
+		str_add(out, "(");
+		str_add_escaped(out, get_string(event, "args"));
+		str_add(out, ")");
+		return;
+	}
 	if (get_string(event, "call")[0]) {
 		const char *path = get_string(event, "path");
 

@@ -195,6 +195,17 @@ static void fix_socket(const struct maker *m)
 	m->fix->risk = "every program outside that listens on a socket could be told what to do";
 }
 
+static void fix_call(const struct maker *m)
+{
+	if (!m->d->reason || strcmp(m->d->reason, "namespaces") != 0) {
+		m->fix->none = "no setting allows this system call";
+		return;
+	}
+	m->fix->key = m->place->dialect == FIX_RUN ? "allowNested"
+						   : key_of(m, "allowNestedUserNamespaces");
+	m->fix->risk = "much more of the kernel is in reach of what may make namespaces";
+}
+
 static const char *host_value(const struct maker *m)
 {
 	const struct denial *d = m->d;
@@ -250,7 +261,9 @@ void fix_make(struct arena *arena, const struct denial *d, const struct fix_plac
 	const struct maker m = { arena, d, place, ret };
 
 	*ret = (struct fix){ .none = NULL };
-	if (d->path || d->call) {
+	if (!strcmp(d->what, "call")) {
+		fix_call(&m);
+	} else if (d->path || d->call) {
 		if (!strcmp(d->what, "connect"))
 			fix_socket(&m);
 		else if (d->path)

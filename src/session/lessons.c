@@ -75,6 +75,7 @@ static bool is_same(const struct lesson *lesson, const struct fix *fix, const st
 		return !lesson->fix.key && is_text(lesson->denial.path, d->path) &&
 		       is_text(lesson->denial.name, d->name) &&
 		       is_text(lesson->denial.address, d->address) &&
+		       (d->path || is_text(lesson->denial.call, d->call)) &&
 		       is_text(lesson->denial.reason, d->reason);
 	return is_text(lesson->fix.key, fix->key) && is_text(lesson->fix.value, fix->value) &&
 	       lesson->fix.remove == fix->remove;
@@ -99,6 +100,7 @@ static struct lesson *find(struct lessons *l, const struct fix *fix, const struc
 			 .none = keep(l, fix->none) },
 		.denial = { .what = keep(l, d->what),
 			    .call = keep(l, d->call),
+			    .args = keep(l, d->args),
 			    .path = keep(l, d->path),
 			    .name = keep(l, d->name),
 			    .address = keep(l, d->address),

@@ -1,126 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of agents, and where their programs are. */
+/* Agents on this machine: where their programs are, and what of the user's they get. */
 #include "spec/agent.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/embed.h"
-#include "base/json.h"
+#include "base/json_span.h"
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
-#define DEFAULT_AGENT "claude"
+#define THEME_FILE_MAX ((size_t)4 << 20)
+#define THEME_MAX 32
 #define AGENT_HOME "/opt/wrapix" /* AGENT_INSIDE of the plan */
-
-extern const struct embedded builtin_agents[]; /* generated from data/agents/ */
-
-const char *agent_wanted(const struct spec *spec)
-{
-	if (spec->agent)
-		return spec->agent;
-	return spec->cmd ? NULL : DEFAULT_AGENT;
-}
-
-static void load_list(struct arena *arena, struct json_object *list, struct strv *ret)
-{
-	for (size_t i = 0; list && i < json_object_array_length(list); i++)
-		strv_add(arena, ret, json_object_get_string(json_object_array_get_idx(list, i)));
-}
-
-static void load_env(struct arena *arena, struct json_object *map, struct agent *agent)
-{
-	if (!map)
-		return;
-	json_object_object_foreach(map, name, value)
-	{
-		struct env_fact *env = arena_grow(arena, &agent->env, &agent->n_env, sizeof(*env));
-
-		env->name = arena_strdup(arena, name);
-		env->value = arena_strdup(arena, json_object_get_string(value));
-	}
-}
-
-static void load_files(struct arena *arena, struct json_object *map, struct agent *agent)
-{
-	if (!map)
-		return;
-	json_object_object_foreach(map, path, value)
-	{
-		struct agent_file *file = arena_grow(arena, &agent->files, &agent->n_files,
-						     sizeof(*file));
-		const char *text = json_object_to_json_string_ext(
-			value, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-
-		file->path = arena_strdup(arena, path);
-		file->content = arena_printf(arena, "%s\n", text);
-	}
-}
-
-/* The table is ours: the unit tests read all of it. */
-static void load_credentials(struct arena *arena, struct json_object *map, struct agent *agent)
-{
-	if (!map)
-		return;
-	json_object_object_foreach(map, name, value)
-	{
-		struct credential *c = arena_grow(arena, &agent->credentials, &agent->n_credentials,
-						  sizeof(*c));
-		struct err ignored;
-
-		c->name = arena_strdup(arena, name);
-		(void)credential_read(arena, NULL, value, c, &ignored);
-	}
-}
-
-int agent_load(struct arena *arena, const char *name, struct agent *ret)
-{
-	for (const struct embedded *e = builtin_agents; e->name; e++) {
-		_cleanup_json_ struct json_object *root = NULL;
-		struct err err;
-		struct agent agent = { 0 };
-
-		if (strcmp(e->name, name) || json_parse(e->data, e->len, e->name, &root, &err) < 0)
-			continue;
-		agent.name = arena_strdup(arena, name);
-#define GET(key) json_object_object_get(root, key)
-		agent.program = arena_strdup(arena, json_object_get_string(GET("program")));
-		agent.package = arena_strdup(arena, json_object_get_string(GET("npm")));
-		agent.approve_key = arena_strdup(arena,
-						 json_object_get_string(GET("approveKeyFrom")));
-		agent.notifies = json_object_get_boolean(GET("notifies"));
-		load_list(arena, GET("args"), &agent.args);
-		load_list(arena, GET("sessions"), &agent.sessions);
-		load_list(arena, GET("headless"), &agent.headless);
-		agent.dialect = arena_strdup(arena, json_object_get_string(GET("dialect")));
-		agent.ask = arena_strdup(arena, json_object_get_string(GET("ask")));
-		agent.model = arena_strdup(arena, json_object_get_string(GET("model")));
-		agent.budget = arena_strdup(arena, json_object_get_string(GET("budget")));
-		agent.settings = arena_strdup(arena, json_object_get_string(GET("settings")));
-		load_list(arena, GET("memory"), &agent.memory);
-		agent.prompt = arena_strdup(arena, json_object_get_string(GET("prompt")));
-		load_credentials(arena, GET("credentials"), &agent);
-		load_env(arena, GET("env"), &agent);
-		load_files(arena, GET("files"), &agent);
-#undef GET
-		*ret = agent;
-		return 1;
-	}
-	return 0;
-}
 
 void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *ret)
 {
-	const char *wanted = agent_wanted(spec);
-	struct agent agent;
 	struct credential *list;
 	struct err ignored; /* the plan says it */
 	size_t n = 0;
-	bool known = wanted && agent_load(arena, wanted, &agent);
 
-	if (credentials_resolve(arena, spec, known ? &agent : NULL, &list, &n, &ignored) < 0)
+	if (credentials_resolve(arena, spec, spec->definition, &list, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].mode == CREDENTIAL_ON)
@@ -129,16 +30,15 @@ void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *r
 
 int agent_add_memory(struct spec *spec, struct err *err)
 {
-	const char *wanted = agent_wanted(spec);
-	struct agent agent = { 0 };
+	const struct agent *agent = spec->definition;
 	int r = 0;
 
-	if (!spec->agent_memory || !wanted || !agent_load(&spec->arena, wanted, &agent))
+	if (!spec->agent_memory || !agent)
 		return 0;
-	for (size_t i = 0; r == 0 && i < agent.memory.len; i++)
+	for (size_t i = 0; r == 0 && i < agent->memory.len; i++)
 		r = spec_add_mount_string(spec,
 					  arena_printf(&spec->arena, "%s:%s:ro,optional",
-						       agent.memory.v[i], agent.memory.v[i]),
+						       agent->memory.v[i], agent->memory.v[i]),
 					  LAYER_BUILTIN, err);
 	return r;
 }
@@ -208,24 +108,52 @@ char *agent_find_installed(struct arena *arena, const char *program, const char 
 	return found ? os_realpath(arena, found) : NULL;
 }
 
+/* A word of letters and hyphens; whatever else stands there is not a theme. */
+static bool is_theme(const char *text)
+{
+	static const char chars[] = "abcdefghijklmnopqrstuvwxyz-";
+
+	return *text && strlen(text) <= THEME_MAX && !text[strspn(text, chars)];
+}
+
+/* What the user has chosen outside; a file that cannot be read says nothing. */
+static void probe_theme(const struct agent *agent, struct host *host)
+{
+	for (size_t i = 0; !host->agent.theme && i < agent->theme_from.len; i++) {
+		_cleanup_json_doc_ struct json_doc doc = { 0 };
+		_cleanup_free_ char *text = NULL;
+		const struct json_span *theme;
+		struct err ignored;
+		size_t len;
+		char *path = path_expand(&host->arena, agent->theme_from.v[i], host->home, NULL);
+
+		if (os_read_file_at(AT_FDCWD, path, THEME_FILE_MAX, &text, &len) < 0 ||
+		    json_doc_parse(&doc, text, len, THEME_FILE_MAX, path, &ignored) < 0)
+			continue;
+		theme = json_span_get(&doc, json_doc_top(&doc), "theme");
+		if (theme && theme->string && is_theme(theme->string))
+			host->agent.theme = arena_strdup(&host->arena, theme->string);
+	}
+}
+
 void agent_probe(const struct spec *spec, const char *path_list, struct host *host)
 {
 	const char *wanted = agent_wanted(spec);
 	struct agent_facts *facts = &host->agent;
 	struct arena *a = &host->arena;
-	struct agent agent = { 0 };
+	const char *program = spec->definition ? spec->definition->program : wanted;
 	char *found, *real;
 
 	if (!wanted)
 		return;
 	facts->name = arena_strdup(a, wanted);
-	if (!agent_load(a, wanted, &agent))
-		agent.program = arena_strdup(a, wanted);
-	if (!strcmp(agent.program, "$SHELL")) {
+	if (spec->definition)
+		probe_theme(spec->definition, host);
+	if (!strcmp(program, "$SHELL")) {
 		facts->program = host->tools.shell;
 		return;
 	}
-	found = find_program(a, agent.program, path_list, host->data_home, host->project.top);
+	found = find_program(a, program, path_list, host->data_home, host->project.top);
 	real = found ? os_realpath(a, found) : NULL;
 	if (!real)
 		return;
@@ -241,6 +169,6 @@ void agent_probe(const struct spec *spec, const char *path_list, struct host *ho
 	else if (strcmp(facts->root, real))
 		facts->inner = arena_strdup(a, AGENT_HOME "/agent");
 	else
-		facts->inner = arena_printf(a, "%s/bin/%s", AGENT_HOME, path_name(agent.program));
+		facts->inner = arena_printf(a, "%s/bin/%s", AGENT_HOME, path_name(program));
 	facts->program = path_join(a, facts->inner, path_below(real, facts->root));
 }

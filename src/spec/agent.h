@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Agents as data (data/agents/, put into the program): which program, which arguments for
- * unattended work, which files are staged into the home, which variables. Knowing one is pure;
- * agent_probe() finds where its program is installed.
+ * Agents as data (data/agents/README.md): which program, which arguments for unattended work, which
+ * files are staged, which variables, which hosts. agent_probe() finds where its program is installed.
  */
 #pragma once
 
 #include "spec/credential.h"
 #include "spec/host.h"
-
-struct agent_file {
-	char *path;    /* "~/.claude.json" */
-	char *content; /* with ${CWD} to be filled in */
-};
 
 struct agent {
 	char *name, *program;
@@ -22,8 +16,8 @@ struct agent {
 	size_t n_credentials;
 	struct env_fact *env;
 	size_t n_env;
-	struct agent_file *files;
-	size_t n_files;
+	struct staged_files files;
+	struct strv domains;  /* hosts that it needs on a filtered network */
 	struct strv sessions; /* directories of the home that are kept for the project */
 	struct strv memory;   /* the user's own files that it may read, when asked */
 	char *prompt;         /* where a word about the sandbox is put; may be NULL */
@@ -35,13 +29,20 @@ struct agent {
 	char *settings;       /* the option for settings of one session; may be NULL */
 	bool notifies;        /* its own hooks tell the user when it waits */
 	char *approve_key; /* a variable whose value the files must know the end of; may be NULL */
+	struct strv theme_from; /* JSON files of the user's whose "theme" becomes ${THEME} */
 };
 
 /* The agent a spec starts: named, the default one, or NULL when it names a command only. */
 const char *agent_wanted(const struct spec *spec);
 
-/* 1 when there is a definition of that name, 0 when not. */
-int agent_load(struct arena *arena, const char *name, struct agent *ret);
+/* 1 when there is a definition of that name, 0 when not. config_home NULL: built in only. */
+int agent_load(struct arena *arena, const char *name, const char *config_home, struct agent *ret,
+	       struct err *err);
+/* Reads one definition; 1, or -errno. */
+int agent_read(struct arena *arena, const char *name, const char *text, size_t len,
+	       const char *origin, struct agent *ret, struct err *err);
+/* The definition of the wanted agent, and the hosts that it needs, become a part of the spec. */
+int spec_load_agent(struct spec *spec, const char *config_home, struct err *err);
 
 /* The variables of the host that hold credentials which go in as they are. */
 void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *ret);

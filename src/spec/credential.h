@@ -13,6 +13,17 @@
 
 enum credential_mode { CREDENTIAL_UNSET, CREDENTIAL_ON, CREDENTIAL_OFF, CREDENTIAL_BROKERED };
 
+/* A file that stands inside from the start. */
+struct staged_file {
+	char *path;    /* "~/.claude.json" */
+	char *content; /* with ${CWD}, ${THEME}, ${KEY_END}, ${BASE_URL} to be filled in */
+};
+
+struct staged_files {
+	struct staged_file *v;
+	size_t len;
+};
+
 /* NULL in what nobody said. */
 struct credential {
 	char *name;   /* the variable inside */
@@ -24,6 +35,7 @@ struct credential {
 	char *base_url;      /* the variable that leads programs to the relay */
 	char *base_path;     /* what that variable has after the relay's address */
 	struct strv methods; /* GET, HEAD and POST when empty */
+	struct staged_files files; /* of an agent's table: what leads the agent to it */
 	enum layer layer;
 	bool asked; /* of an agent's table: only when the user names it */
 };

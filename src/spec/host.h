@@ -48,6 +48,7 @@ struct agent_facts {
 	char *root;    /* the file or directory to mount for it, NULL when /usr has it already */
 	char *inner;   /* where root stands inside */
 	char *interpreter; /* outside /usr: mounted beside it */
+	char *theme;       /* that the user has chosen for it; NULL: none */
 };
 
 /* The pair of keys that the spec names: the paths of the private halves, the public ones as text. */

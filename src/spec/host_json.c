@@ -89,6 +89,7 @@ static const struct field fields[] = {
 	FIELD("agentRoot", STRING, agent.root),
 	FIELD("agentInner", STRING, agent.inner),
 	FIELD("agentInterpreter", STRING, agent.interpreter),
+	FIELD("agentTheme", STRING, agent.theme),
 	FIELD("keyName", STRING, keys.name),
 	FIELD("keyDeploy", STRING, keys.deploy),
 	FIELD("keySigning", STRING, keys.signing),
@@ -403,11 +404,10 @@ void host_assume_mounts(const struct spec *spec, struct host *host)
 void host_assume_agent(const struct spec *spec, struct host *host)
 {
 	const char *wanted = agent_wanted(spec);
-	struct agent agent;
 
 	if (wanted && host->agent.name && !strcmp(host->agent.name, wanted))
 		return;
 	host->agent = (struct agent_facts){ .name = arena_strdup(&host->arena, wanted) };
-	if (wanted && agent_load(&host->arena, wanted, &agent) && !strcmp(agent.program, "$SHELL"))
+	if (spec->definition && !strcmp(spec->definition->program, "$SHELL"))
 		host->agent.program = host->tools.shell;
 }

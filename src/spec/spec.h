@@ -116,6 +116,7 @@ struct spec {
 	char **cmd;       /* NULL: the agent */
 
 	char *profile, *agent, *name;
+	const struct agent *definition; /* of the agent that it wants; NULL: there is none */
 	enum engine_kind engine;
 	enum net_mode net;
 	enum home_mode home;

@@ -43,6 +43,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 's':
 		git_parse_stash(&arena, text, size - 1, &items);
 		break;
+	case 'I': /* the index as a file */
+	case 'J':
+		if (git_index_read(&arena, text, size - 1, data[0] == 'J', &items) == 0)
+			check_items(&items, true);
+		break;
+	case 'p':
+		if (git_parse_packed(&arena, text, size - 1, &items) == 0)
+			check_items(&items, false);
+		break;
+	case 'l':
+		git_parse_reflog(&arena, text, size - 1, &items);
+		break;
 	case 'h':
 		head = git_parse_head(&arena, text, size - 1);
 		assert(!head || strncmp(head, "ref: ", 5) != 0 || git_ref_ok(head + 5));

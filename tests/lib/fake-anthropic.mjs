@@ -178,9 +178,9 @@ function handle(http, response, body) {
 		request = null;
 	}
 	if (opt.log) {
-		const { 'user-agent': agent, 'x-api-key': key, authorization } = http.headers;
+		const { 'user-agent': agent, 'x-api-key': key, 'x-goog-api-key': google, authorization } = http.headers;
 		appendFileSync(opt.log, `${JSON.stringify({
-			route, agent, key, authorization,
+			route, agent, key, google, authorization,
 			tools: request?.tools?.length, messages: request?.messages?.length,
 			results: newestResults(request ?? {}),
 			found: opt.look ? body.includes(opt.look) : undefined,

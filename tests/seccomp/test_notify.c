@@ -133,6 +133,45 @@ static void supervise(unsigned flags)
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends well");
 }
 
+/* What the supervisor refuses in the filter's place, and what it is asked when it is gone. */
+static void refuse(unsigned flags)
+{
+	struct err err = { 0 };
+	struct seccomp_notif n = { 0 };
+	struct seccomp_notif_resp resp = { 0 };
+	int listener = -1, status;
+	pid_t child;
+
+	if (!is_int(seccomp_load(flags, &listener, &err), 0, "%s loads", seccomp_describe(flags)))
+		return diag("%s", err.msg);
+	child = fork();
+	if (child == 0) {
+		close(listener);
+		_exit(socket(40, SOCK_STREAM, 0) < 0 ? errno : 0);
+	}
+	ok(ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n) == 0 && n.data.nr == SYS_socket,
+	   "AF_VSOCK is asked about");
+	is_int(seccomp_judge(flags & SECCOMP_NESTED, &n.data), EAFNOSUPPORT,
+	       "and judged as before");
+	resp.id = n.id;
+	resp.error = -EAFNOSUPPORT;
+	ok(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) == 0, "the answer arrives");
+	waitpid(child, &status, 0);
+	is_int(WEXITSTATUS(status), EAFNOSUPPORT, "the caller sees the same errno");
+	is_int(socket(AF_UNIX, SOCK_STREAM, 0) >= 0, true, "what is allowed is not asked about");
+	child = fork();
+	if (child == 0) {
+		close(listener);
+		alarm(10);
+		/* The parent's listener is closed below: with the last one nobody answers. */
+		_exit(syscall(SYS_keyctl, 0, 0, 0, 0, 0) < 0 ? errno : 0);
+	}
+	close(listener);
+	waitpid(child, &status, 0);
+	is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, ENOSYS,
+	       "without a listener it is refused as well");
+}
+
 /* A second listener in the tree would take questions away from the first. */
 static void check_second_listener(unsigned flags)
 {
@@ -182,6 +221,8 @@ int main(void)
 	}
 	in_child(supervise, SECCOMP_NOTIFY_NET);
 	in_child(supervise, SECCOMP_NOTIFY_NET | SECCOMP_NESTED);
+	in_child(refuse, SECCOMP_NOTIFY_REFUSED);
+	in_child(refuse, SECCOMP_NESTED | SECCOMP_NOTIFY_REFUSED | SECCOMP_NOTIFY_NET);
 	in_child(check_second_listener, SECCOMP_NOTIFY_NET);
 	return done();
 }

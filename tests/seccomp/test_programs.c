@@ -27,7 +27,11 @@
 
 /* Made for this test, for both machines. */
 extern const struct seccomp_program seccomp_x86_default, seccomp_x86_nested, seccomp_x86_notify;
+extern const struct seccomp_program seccomp_x86_weak_default, seccomp_x86_weak_nested;
+extern const struct seccomp_program seccomp_x86_refused_default, seccomp_x86_refused_nested;
 extern const struct seccomp_program seccomp_arm_default, seccomp_arm_nested, seccomp_arm_notify;
+extern const struct seccomp_program seccomp_arm_weak_default, seccomp_arm_weak_nested;
+extern const struct seccomp_program seccomp_arm_refused_default, seccomp_arm_refused_nested;
 
 enum { X86_64, I386, AARCH64, ARM, N_ARCHS };
 
@@ -35,15 +39,36 @@ static const struct {
 	const char *name;
 	uint32_t audit;
 	const struct seccomp_program *def, *nested, *notify;
+	const struct seccomp_program *weak[2], *refused[2]; /* of 'default' and 'nested' */
 } archs[N_ARCHS] = {
-	[X86_64] = { "x86_64", AUDIT_ARCH_X86_64, &seccomp_x86_default, &seccomp_x86_nested,
-		     &seccomp_x86_notify },
-	[I386] = { "i386", AUDIT_ARCH_I386, &seccomp_x86_default, &seccomp_x86_nested,
-		   &seccomp_x86_notify },
-	[AARCH64] = { "aarch64", AUDIT_ARCH_AARCH64, &seccomp_arm_default, &seccomp_arm_nested,
-		      &seccomp_arm_notify },
-	[ARM] = { "arm", AUDIT_ARCH_ARM, &seccomp_arm_default, &seccomp_arm_nested,
-		  &seccomp_arm_notify },
+	[X86_64] = { "x86_64",
+		     AUDIT_ARCH_X86_64,
+		     &seccomp_x86_default,
+		     &seccomp_x86_nested,
+		     &seccomp_x86_notify,
+		     { &seccomp_x86_weak_default, &seccomp_x86_weak_nested },
+		     { &seccomp_x86_refused_default, &seccomp_x86_refused_nested } },
+	[I386] = { "i386",
+		   AUDIT_ARCH_I386,
+		   &seccomp_x86_default,
+		   &seccomp_x86_nested,
+		   &seccomp_x86_notify,
+		   { &seccomp_x86_weak_default, &seccomp_x86_weak_nested },
+		   { &seccomp_x86_refused_default, &seccomp_x86_refused_nested } },
+	[AARCH64] = { "aarch64",
+		      AUDIT_ARCH_AARCH64,
+		      &seccomp_arm_default,
+		      &seccomp_arm_nested,
+		      &seccomp_arm_notify,
+		      { &seccomp_arm_weak_default, &seccomp_arm_weak_nested },
+		      { &seccomp_arm_refused_default, &seccomp_arm_refused_nested } },
+	[ARM] = { "arm",
+		  AUDIT_ARCH_ARM,
+		  &seccomp_arm_default,
+		  &seccomp_arm_nested,
+		  &seccomp_arm_notify,
+		  { &seccomp_arm_weak_default, &seccomp_arm_weak_nested },
+		  { &seccomp_arm_refused_default, &seccomp_arm_refused_nested } },
 };
 
 /* Calls that do not look at arguments. */
@@ -362,6 +387,68 @@ static void check_cases(int arch)
 	}
 }
 
+static bool is_judged(int arch, uint32_t nr)
+{
+	for (size_t i = 0; i < ARRAY_LEN(judged); i++)
+		if (judged[i].nr[arch] == nr)
+			return true;
+	return false;
+}
+
+/* What is told of is refused in two halves: each number with arguments that any rule looks at. */
+static void check_refused(int arch)
+{
+	static const uint64_t values[] = { 0,          1,       2,       3,          10,
+					   16,         17,      40,      0x5412,     0x5423,
+					   0x20000,    0x80,    0x20011, 0x10000011, 0x40000000,
+					   0xffffffff, HIGH | 2 };
+	size_t n = ARRAY_LEN(values), wrong = 0, told = 0;
+
+	for (int nested = 0; nested < 2; nested++)
+		for (uint32_t nr = 0; nr < 1200; nr++)
+			for (size_t i = 0; i < n * n * n; i++) {
+				struct seccomp_data d = {
+					.nr = (int)(nr < 1100 ? nr : (nr - 1100) | X32),
+					.arch = archs[arch].audit,
+					.args = { values[i % n], values[i / n % n],
+						  values[i / n / n] },
+				};
+				uint32_t base = run(nested ? archs[arch].nested : archs[arch].def,
+						    &d, false);
+				uint32_t both = stricter(
+					run(archs[arch].weak[nested], &d, false),
+					run(archs[arch].refused[nested], &d, false));
+				bool tells = base != ALLOW && base != NOSYS;
+
+				wrong += both != (tells ? NOTIFY : base);
+				told += tells;
+				if (!is_judged(arch, nr))
+					break; /* its arguments say nothing */
+			}
+	is_int((long)wrong, 0, "%s: the halves refuse what the whole does", archs[arch].name);
+	ok(told > 1000, "%s: and much of it is told (%zu)", archs[arch].name, told);
+}
+
+/* The supervisor's own reading of the filter. */
+static void check_judge(int own)
+{
+	size_t wrong = 0;
+
+	for (uint32_t nr = 0; nr < 1024; nr++)
+		for (uint64_t arg = 0; arg < 64; arg++) {
+			struct seccomp_data d = { .nr = (int)nr,
+						  .arch = archs[own].audit,
+						  .args = { arg, arg % 7, arg % 5 } };
+			uint32_t base = run(archs[own].def, &d, false);
+
+			wrong += seccomp_judge(false, &d) !=
+				 (base == ALLOW ? 0 : (int)(base & SECCOMP_RET_DATA));
+		}
+	is_int((long)wrong, 0, "seccomp_judge() says what the filter does");
+	is_int(seccomp_judge(false, &(struct seccomp_data){ .arch = AUDIT_ARCH_S390X }), ENOSYS,
+	       "and no to a machine that it does not know");
+}
+
 /* Numbers of another arch, or of no arch that we know. */
 static void check_aliens(void)
 {
@@ -399,6 +486,9 @@ static void check_remembered(void)
 				   run(archs[arch].nested, &d, true) == ALLOW &&
 				   run(archs[arch].notify, &d, true) == ALLOW,
 			   "%s %s is decided by its number", archs[arch].name, hot[i].name);
+			ok(run(archs[arch].weak[0], &d, true) == ALLOW &&
+				   run(archs[arch].refused[0], &d, true) == ALLOW,
+			   "%s %s is, where refusals are told of", archs[arch].name, hot[i].name);
 		}
 	}
 }
@@ -433,7 +523,16 @@ static void check_library(void)
 	diag("instructions: default %d, nested %d, notify-net %d", seccomp_default.len,
 	     seccomp_nested.len, composed.len);
 
+	check_judge(own);
+	composed.len = (unsigned short)seccomp_compose(SECCOMP_NOTIFY, insns);
+	ok(composed.len > 0, "all questions fit into one filter (%d of %d)", composed.len,
+	   SECCOMP_COMPOSED_MAX);
+
 	is_str(seccomp_describe(0), "default", "name of 0");
+	is_str(seccomp_describe(SECCOMP_NOTIFY | SECCOMP_NESTED),
+	       "nested+notify-net+notify-files+notify-reads+notify-connect+notify-rename"
+	       "+notify-refused",
+	       "name of all");
 	is_str(seccomp_describe(SECCOMP_NESTED), "nested", "name of NESTED");
 	is_str(seccomp_describe(SECCOMP_NOTIFY_NET), "default+notify-net", "name of NOTIFY_NET");
 	is_str(seccomp_describe(SECCOMP_NESTED | SECCOMP_NOTIFY_NET), "nested+notify-net",
@@ -445,6 +544,8 @@ int main(void)
 	check_calls();
 	for (int arch = 0; arch < N_ARCHS; arch++)
 		check_cases(arch);
+	for (int arch = 0; arch < N_ARCHS; arch++)
+		check_refused(arch);
 	check_aliens();
 	check_remembered();
 	check_library();

@@ -103,4 +103,43 @@ wx run --network none --agent no-such-agent
 check "an agent that nobody knows" refused 127 "no-such-agent"
 wx run --network none --agent shell
 check "--agent shell" is "$rc" 0
+
+# --- the user's own ---
+mkdir -p "$home/.config/wrapix/agents" "$tmp/own"
+printf '#!/bin/sh\necho "mine: $* $MINE"; cat ~/.mine/conf /etc/mine.json\n' >"$tmp/own/my-agent"
+chmod +x "$tmp/own/my-agent"
+cat >"$home/.config/wrapix/agents/mine.json" <<-'END'
+	{ "name": "mine", "program": "my-agent", "args": ["--fast"], "env": { "MINE": "1" }, "domains": ["api.example.org"],
+		"files": { "~/.mine/conf": "in ${CWD}\n", "/etc/mine.json": { "a": true } } }
+END
+PATH=$tmp/own:$path wx run --network none --agent mine
+check "an agent of the user's own: program, arguments, variables, files" is "$rc $(xargs <"$out")" "0 mine: --fast 1 in /workspace { a:true }"
+PATH=$tmp/own:$path wx plan --network filtered --agent mine
+check "... and its hosts" grep -q '^allow .*api.example.org' "$out"
+for bad in '{"name": "mine"}:it has no program' '{"name": "other", "program": "x"}:its name must be' \
+	'{"name": "mine", "program": "x", "colour": 1}:unknown key' \
+	'{"name": "mine", "program": "x", "files": {"../x": "y"}}:is no clean path' '{"name": "mine":mine.json:1'; do
+	printf '%s' "${bad%:*}" >"$home/.config/wrapix/agents/mine.json"
+	wx run --network none --agent mine
+	check "... a mistake in it: ${bad##*:}" refused 2 "${bad##*:}"
+done
+rm "$home/.config/wrapix/agents/mine.json"
+
+# --- the user's theme ---
+theme() { sed -n 's/.*"theme": *"\(.*\)".*/\1/p' "$out"; }
+printf '#!/bin/sh\ncat ~/.claude.json\n' >"$tmp/own/claude"
+chmod +x "$tmp/own/claude"
+PATH=$tmp/own:$path wx run --network none
+check "without a theme of the user's it is the dark one" is "$(theme)" dark
+printf '{"x": {"theme": "no"}, "theme": "light-daltonized", "secret": "s3cret"}' >"$home/.claude.json"
+PATH=$tmp/own:$path wx run --network none
+check "the user's theme, and nothing else of that file" is "$(theme) $(grep -c s3cret "$out")" "light-daltonized 0"
+mkdir -p "$home/.claude"
+printf '{"theme": "light"}' >"$home/.claude/settings.json"
+PATH=$tmp/own:$path wx run --network none
+check "... the settings' comes first" is "$(theme)" light
+printf '{"theme": "a\\", \\"b"}' >"$home/.claude/settings.json"
+PATH=$tmp/own:$path wx run --network none
+check "... a theme is a word" is "$(theme)" light-daltonized
+rm -r "$home/.claude" "$home/.claude.json"
 finish

@@ -41,8 +41,35 @@ for agent in codex:@openai/codex gemini:@google/gemini-cli opencode:opencode-ai;
 done
 # shellcheck disable=SC2086 # words
 wait $installs
-starts codex @openai/codex
-starts gemini @google/gemini-cli
+
+# The places that codex and gemini ask, over TLS: each must find the relay, and the relay puts the key in.
+mkdir "$tmp/tls"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost -keyout "$tmp/tls/key.pem" -out "$tmp/tls/cert.pem" 2>/dev/null
+node "$top/tests/lib/fake-anthropic.mjs" --tls "$tmp/tls" --log "$tmp/api.log" >"$tmp/api.said" &
+started="${started-} $!"
+await test -s "$tmp/api.said"
+port=$(sed 's/ready //' "$tmp/api.said")
+mkdir -p "$home/.config/wrapix"
+export SSL_CERT_FILE="$tmp/tls/cert.pem"
+# asks NAME VARIABLE PREFIX PATTERN COMMAND...: it gives up, because there is nobody who answers; what it asked is in the log.
+asks() {
+	asker=$1 pattern=$4
+	printf '{"credentials": {"%s": {"brokered": true, "upstream": "https://localhost:%s%s"}}}' "$2" "$port" "$3" \
+		>"$home/.config/wrapix/config.json"
+	printf 'sk-real' | "$wrapix" secret set "$2" 2>/dev/null
+	shift 4
+	: >"$tmp/api.log"
+	XDG_DATA_HOME=$cache/$asker wx run --network none --agent "$asker" -- timeout -k 1 60 "$@" </dev/null
+	cp "$tmp/api.log" "$tmp/asked"
+	check "$asker finds the relay, and its key is put in outside" grep -q "$pattern" "$tmp/asked"
+	check "... without having had it" lacks "$out" "sk-real"
+	rm "$home/.config/wrapix/config.json"
+}
+starts codex @openai/codex && asks codex OPENAI_API_KEY /v1/ '/v1/responses.*Bearer sk-real"' \
+	codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox 'say yes'
+starts gemini @google/gemini-cli && asks gemini GEMINI_API_KEY /v1beta/ '/v1beta/models/.*"google":"sk-real"' \
+	gemini --yolo -p 'say yes'
 starts opencode opencode-ai || finish
 
 mkdir "$tmp/kit"

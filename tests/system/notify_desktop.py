@@ -8,7 +8,7 @@ import time
 
 from desktop import *
 
-have("dbus-daemon", "dunst", "Xvfb", "xdotool", "tmux")
+have("dbus-daemon", "dunst", "Xvfb", "xdotool", "tmux", "systemd-socket-activate")
 start_bus()
 start_x()
 conf = os.path.join(TMP, "dunstrc")
@@ -215,4 +215,15 @@ subprocess.run([WRAPIX, "ps"], env=ENV, stdout=subprocess.DEVNULL)
 check("... and the next command what it left", os.listdir(RUNTIME + "/wrapix/sessions") == [])
 sandbox("true")
 check("... the next run its socket, too", os.listdir(RUNTIME + "/wrapix/notify") == [])
+
+# --- by socket activation: systemd's own tool holds the socket and starts the daemon at the first connection ---
+clear()
+manager = start("systemd-socket-activate", "-l", RUNTIME + "/wrapix/notify.sock", *[f"-E{k}={v}" for k, v in ENV.items()],
+                NOTIFYD)
+check("before the first message there is no daemon", wait(lambda: os.path.exists(RUNTIME + "/wrapix/notify.sock")) and
+      not status())
+notify("activated", "by its socket")
+check("the first message starts it, and is shown", one().get("summary") == "activated", history())
+check("... by the process that the manager became", open(f"/proc/{manager.pid}/comm").read() == "wrapix-notifyd\n")
+stop(manager)
 finish()

@@ -68,6 +68,20 @@ ex 'python3 -c "import socket; s=socket.socket(socket.AF_UNIX); s.connect(\"$HOM
 check "a UNIX socket" events "$v" 'len(e) == 1 and d["path"] == "'"$HOME"'/sock" and d["fix"]["key"] == "network.allowUnixSockets"'
 ex 'for i in $(seq 300); do : >~/out/x; done 2>/dev/null; true'
 check "a flood is counted" events "$v" 'len(e) < 5 and sum(x.get("count", 1) for x in e) == 300'
+settings '' '' ''
+ex 'unshare -U true; mount -t tmpfs x /mnt; python3 -c "import socket; socket.socket(17, 3, 0)"; unshare --fork true; true'
+check "a system call that the filter refuses: which, with what" events "$v" '[(x["what"], x["call"], x["args"], x["reason"]) for x in e] == [("call", "unshare", "CLONE_NEWUSER", "namespaces"), ("call", "mount", "\"x\", \"/mnt\", \"tmpfs\"", "namespaces"), ("call", "socket", "AF_PACKET, SOCK_RAW, 0", "system-call")]'
+check "... by whom, and what would allow it" events "$v" 'd["process"]["argv"] == ["unshare", "-U", "true"] and d["fix"]["key"] == "allowNestedUserNamespaces" and d["fix"]["set"] and e[2]["fix"] == {"none": "no setting allows this system call"}'
+check "... which gets the filter's own errno" is "$(grep -c 'Operation not permitted\|must be superuser\|Address family not supported' "$err")" 3
+ex 'python3 -c "
+import ctypes, os
+libc = ctypes.CDLL(None)
+for i in range(20000): libc.unshare(1 << 28)
+print(os.strerror(1))"'
+check "... a flood is counted" events "$v" 'len(e) < 20 and sum(x.get("count", 1) for x in e) == 20000'
+settings '' '' '' ',"allowNestedUserNamespaces":true'
+ex 'unshare -U true && echo made'
+check "... and with the setting it is allowed" is "$rc$(cat "$out")$(cat "$v")" 0made
 settings '' '' '' ',"ignoreViolations":{"*":["/out/"]}'
 ex 'echo x >~/out/x; echo x >~/z; true'
 check "ignoreViolations" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/z"]'
@@ -100,6 +114,21 @@ ln -s "$wrapix" "$tmp/srt"
 check "srt says nothing of its own" lacks "$err" "refused"
 "$tmp/srt" --annotate -s "$s" -c 'echo x >~/z; true' 2>"$err"
 check "... but with --annotate" has "$err" "<sandbox_violations>"
+
+# --- run ---
+
+rm -rf "$logs"
+for net in none open filtered; do
+	wx run --network $net -- sh -c 'unshare -U true; true'
+	check "run --network $net tells of a refused system call" has "$err" "refused calling unshare(CLONE_NEWUSER): namespaces and mounts of its own are kept from it; to allow it: set allowNested to true"
+	check "... and of nothing else" is "$(grep -c '^wrapix: refused' "$err")" 1
+done
+wx log --violations
+check "... so does the log" has "$out" "call unshare(CLONE_NEWUSER)"
+wx learn
+check "... and learn, as a risk" has "$out" "set allowNested to true"
+wx run --network none -- sh -c 'ls >/dev/null; git --version >/dev/null; sh -c "exit 3"'
+check "ordinary programs make none" is "$rc$(grep -c refused "$err")" 30
 
 # --- hostile names ---
 

@@ -479,6 +479,25 @@ static void test_other_requests(void)
 	keyring_release(&w.keys);
 }
 
+/* What the kernel says of the mapping that begins at p: " dd " is in no core file, " wf " empty in a child. */
+static bool mapping_has(const void *p, const char *flag)
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	char line[512], start[32];
+	bool inside = false, has = false;
+
+	snprintf(start, sizeof(start), "%lx-", (unsigned long)(uintptr_t)p);
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strchr("0123456789abcdef", line[0]))
+			inside = str_starts(line, start);
+		else if (inside && str_starts(line, "VmFlags:"))
+			has = strstr(line, flag);
+	}
+	if (f)
+		fclose(f);
+	return has;
+}
+
 static void test_secret(void)
 {
 	struct secret s = { 0 };
@@ -486,6 +505,8 @@ static void test_secret(void)
 
 	secret_free(&s);
 	ok(secret_alloc(&s, 1, &err) == 0 && s.size >= 1 && !s.data[0], "memory for a secret");
+	ok(mapping_has(s.data, " dd "), "... that is in no core file");
+	ok(mapping_has(s.data, " wf "), "... nor in a child's memory");
 	secret_free(&s);
 	ok(!s.data, "is given back");
 }

@@ -191,7 +191,7 @@ static void test_spec(void)
 		spec_release(&spec);
 	}
 	spec_init(&spec);
-	ok(agent_load(&spec.arena, "claude", &agent) == 1, "the table of Claude Code");
+	ok(agent_load(&spec.arena, "claude", NULL, &agent, &err) == 1, "the table of Claude Code");
 	ok(credentials_resolve(&spec.arena, &spec, &agent, &list, &n, &err) == 0 && n == 1 &&
 		   !strcmp(list[0].name, "CLAUDE_CODE_OAUTH_TOKEN") &&
 		   list[0].mode == CREDENTIAL_ON,
@@ -223,7 +223,8 @@ static void test_tables(void)
 		struct agent agent;
 		struct upstream upstream;
 		struct err err;
-		bool good = agent_load(&arena, names[i], &agent) == 1 && agent.n_credentials;
+		bool good = agent_load(&arena, names[i], NULL, &agent, &err) == 1 &&
+			    agent.n_credentials;
 
 		for (size_t k = 0; good && k < agent.n_credentials; k++) {
 			const struct credential *c = &agent.credentials[k];

@@ -179,6 +179,16 @@ static int give_up_privileges(const struct plan *plan, struct err *err)
 	return r == 0 ? seccomp_load_base(plan_seccomp(plan), err) : r;
 }
 
+/* Where the command's supervisor refuses in the filter's place: nobody does that for us. */
+static int confine_self(const struct plan *plan, struct err *err)
+{
+	unsigned flags = plan_seccomp(plan);
+
+	if (!(flags & SECCOMP_NOTIFY_REFUSED))
+		return 0;
+	return seccomp_load_base(flags & ~(unsigned)SECCOMP_NOTIFY, err);
+}
+
 /* Takes in every child that ended; true when the command itself did. */
 static bool reap(pid_t command, int control)
 {
@@ -253,6 +263,8 @@ _Noreturn void init_main(struct child *child)
 		init_fail(child, (err_errno(&err, errno, "fork"), &err));
 	if (command == 0)
 		target_main(child);
+	if (confine_self(child->plan, &err) < 0)
+		init_fail(child, &err);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0)
 		init_fail(child, (err_errno(&err, errno, "signalfd"), &err));

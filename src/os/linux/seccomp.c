@@ -10,6 +10,10 @@
  * because a process tree may have one listener only; adding one adds a row to the table below, not
  * a variant of every program.
  *
+ * What is to be told of is refused by the supervisor: an errno leaves no trace. Then the base filter is
+ * the 'weak' one, and what that lets through beyond the whole one is in the fragment of the questions.
+ * The answer is the whole one's, run over the call's numbers here.
+ *
  * The kernel remembers which calls both filters always allow, and runs neither for them.
  */
 #include "os/linux/seccomp.h"
@@ -40,6 +44,7 @@ static const struct {
 	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
 	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
 	{ SECCOMP_NOTIFY_RENAME, "+notify-rename", &seccomp_notify_rename },
+	{ SECCOMP_NOTIFY_REFUSED, "+notify-refused", NULL }, /* by SECCOMP_NESTED */
 };
 
 #define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY)
@@ -82,6 +87,64 @@ const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t a
 	return NULL;
 }
 
+const struct seccomp_program *seccomp_refused(unsigned flags)
+{
+	return flags & SECCOMP_NESTED ? &seccomp_refused_nested : &seccomp_refused_default;
+}
+
+static const struct seccomp_program *base_program(unsigned flags)
+{
+	if (flags & SECCOMP_NOTIFY_REFUSED)
+		return flags & SECCOMP_NESTED ? &seccomp_weak_nested : &seccomp_weak_default;
+	return flags & SECCOMP_NESTED ? &seccomp_nested : &seccomp_default;
+}
+
+/* The kernel's own reading, of the instructions that tools/seccomp-emit.c makes. */
+static uint32_t run(const struct seccomp_program *program, const struct seccomp_data *data)
+{
+	uint32_t a = 0;
+
+	for (size_t pc = 0; pc < program->len; pc++) {
+		const struct sock_filter *i = &program->insns[pc];
+		bool jumps = false;
+
+		switch (i->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			memcpy(&a, (const char *)data + i->k, sizeof(a));
+			continue;
+		case BPF_RET | BPF_K:
+			return i->k;
+		case BPF_JMP | BPF_JA:
+			pc += i->k;
+			continue;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			jumps = a == i->k;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			jumps = a >= i->k;
+			break;
+		case BPF_JMP | BPF_JSET | BPF_K:
+			jumps = a & i->k;
+			break;
+		default:
+			return SECCOMP_RET_KILL_PROCESS;
+		}
+		pc += jumps ? i->jt : i->jf;
+	}
+	return SECCOMP_RET_KILL_PROCESS;
+}
+
+int seccomp_judge(bool nested, const struct seccomp_data *data)
+{
+	uint32_t action = run(base_program(nested ? SECCOMP_NESTED : 0), data);
+
+	if (action == SECCOMP_RET_ALLOW)
+		return 0;
+	return (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO
+		       ? (int)(action & SECCOMP_RET_DATA)
+		       : ENOSYS;
+}
+
 unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX])
 {
 	unsigned n = 0;
@@ -91,6 +154,8 @@ unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOS
 
 		if (!(flags & notify_flags[i].flag))
 			continue;
+		if (!f)
+			f = seccomp_refused(flags);
 		if (n + f->len >= SECCOMP_COMPOSED_MAX)
 			return 0; /* the caller refuses: it asked for questions and gets no filter */
 		memcpy(&insns[n], f->insns, f->len * sizeof(insns[0]));
@@ -125,8 +190,7 @@ int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err)
 
 int seccomp_load_base(unsigned flags, struct err *err)
 {
-	const struct seccomp_program *base = flags & SECCOMP_NESTED ? &seccomp_nested
-								    : &seccomp_default;
+	const struct seccomp_program *base = base_program(flags);
 	int r = set_filter(0, base->insns, base->len);
 
 	return r < 0 ? err_errno(err, -r, "loading the seccomp filter") : 0;
@@ -154,7 +218,7 @@ int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
 
 const char *seccomp_describe(unsigned flags)
 {
-	static char names[FLAGS_ALL + 1][64];
+	static char names[FLAGS_ALL + 1][112];
 	char *name;
 
 	flags &= FLAGS_ALL;

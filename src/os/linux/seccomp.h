@@ -14,12 +14,13 @@ enum seccomp_flags {
 	SECCOMP_NOTIFY_READS = 1 << 3,   /* and opening for reading; needs SECCOMP_NOTIFY_FILES */
 	SECCOMP_NOTIFY_CONNECT = 1 << 4, /* the supervisor connects */
 	SECCOMP_NOTIFY_RENAME = 1 << 5,  /* and renames directories; not with the files */
+	SECCOMP_NOTIFY_REFUSED = 1 << 6, /* it says no in the filter's place, and may tell of it */
 };
 
 /* The flags that need a supervisor with a listener. */
 #define SECCOMP_NOTIFY                                                      \
 	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS | \
-	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME)
+	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME | SECCOMP_NOTIFY_REFUSED)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -41,8 +42,12 @@ unsigned seccomp_features(void);
  */
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err);
 
-/* The two halves of it, in any order, where one is for more processes than the other: what is
- * refused, and what is asked about. */
+/*
+ * The two halves of it, in any order, where one is for more processes than the other: what is refused,
+ * and what is asked about. With SECCOMP_NOTIFY_REFUSED the first half leaves to the second what it
+ * refuses with another errno than ENOSYS: a process under the first alone is not held by it, and takes
+ * seccomp_load_base() without that flag as well.
+ */
 int seccomp_load_base(unsigned flags, struct err *err);
 int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err);
 
@@ -74,11 +79,20 @@ extern const struct seccomp_program seccomp_notify_files;
 extern const struct seccomp_program seccomp_notify_reads;
 extern const struct seccomp_program seccomp_notify_connect;
 extern const struct seccomp_program seccomp_notify_rename;
+/* 'default' and 'nested' in two: what is left of the filter, and the fragment (SECCOMP_NOTIFY_REFUSED). */
+extern const struct seccomp_program seccomp_weak_default, seccomp_weak_nested;
+extern const struct seccomp_program seccomp_refused_default, seccomp_refused_nested;
+
+/* The fragment of SECCOMP_NOTIFY_REFUSED for these flags. */
+const struct seccomp_program *seccomp_refused(unsigned flags);
+/* What the filter of SECCOMP_NESTED or without it says to a call: 0, it may be made, or the errno. */
+struct seccomp_data;
+int seccomp_judge(bool nested, const struct seccomp_data *data);
 
 /* Which of the fragment's calls it is; NULL: none of them. */
 const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t arch, uint32_t nr);
 
-#define SECCOMP_COMPOSED_MAX 512
+#define SECCOMP_COMPOSED_MAX 640
 
 /* Fills 'insns' with the filter for the notify flags; returns its length, 0 when there is none. */
 unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX]);

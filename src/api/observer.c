@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engine tells, to everybody who wants to know; see observer.h. */
+#include "api/observer.h"
+
+#include <sys/wait.h>
+#include <time.h>
+
+#include "api/api.h"
+#include "base/str.h"
+#include "keys/agent.h"
+#include "net/filter.h"
+
+void observer_emit(const struct observer *observer, enum wrapix_event_type type, int number,
+		   const char *text)
+{
+	if (observer->fn)
+		observer->fn(observer->ctx, &(struct wrapix_event){ type, number, text });
+}
+
+int observer_exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void on_limit(struct observer *observer, unsigned hits)
+{
+	const struct plan *plan = &observer->plan->plan;
+
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		char line[256];
+
+		if (!(hits & LIMIT_BIT(limit)))
+			continue;
+		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
+		observer_emit(observer, WRAPIX_LIMIT, (int)limit, line);
+		event_log_text(&observer->log, "limit", line);
+	}
+}
+
+static void on_failure(void *ctx, const struct err *err)
+{
+	struct observer *observer = ctx;
+	char text[sizeof(err->msg) + sizeof(err->hint) + 16];
+
+	snprintf(text, sizeof(text), "%s%s%s%s", err->msg, err->hint[0] ? " (" : "", err->hint,
+		 err->hint[0] ? ")" : "");
+	observer_emit(observer, WRAPIX_WARNING, 0, text);
+	event_log_text(&observer->log, "warning", text);
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	observer_emit(ctx, WRAPIX_NOTE, 0, text);
+}
+
+/* "evil.example:443: not-allowed", with the rule that decided where there was one. */
+static void on_network(void *ctx, const struct net_event *event)
+{
+	struct observer *observer = ctx;
+	char text[NAME_SIZE + 128], port[8] = "";
+
+	event_log_network(&observer->log, event);
+	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
+		observer_emit(observer, WRAPIX_RULE, event->type == NET_EVENT_DENY_RULE,
+			      event->rule);
+	if (event->type != NET_EVENT_DENIED)
+		return;
+	if (event->port)
+		snprintf(port, sizeof(port), ":%u", event->port);
+	snprintf(text, sizeof(text), "%s%s: %s%s%s", event->name ? event->name : event->address,
+		 port, net_reason_name(event->reason), event->rule ? ", by rule " : "",
+		 event->rule ? event->rule : "");
+	observer_emit(observer, WRAPIX_DENIED, event->port, text);
+}
+
+/* Without a network: a system call, a file, a UNIX socket. */
+static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
+{
+	struct observer *observer = ctx;
+	struct owner *owner = owners_get(&observer->owners, pid);
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	_cleanup_str_ struct str text = { 0 };
+	struct fix fix;
+
+	event_log_denial(&observer->log, denial, NULL, owner);
+	owner_unref(owner);
+	fix_make(&arena, denial, &observer->log.place, &fix);
+	denial_add_act(&text, denial, observer->plan->host.home);
+	str_add(&text, ": ");
+	denial_add_why(&text, denial);
+	if (fix.key) {
+		str_add(&text, "; to allow it: ");
+		fix_add_text(&text, &fix);
+	}
+	if (fix.risk)
+		str_addf(&text, " (careful: %s)", fix.risk);
+	observer_emit(observer, WRAPIX_DENIED, -1, text.s);
+}
+
+static void on_key(void *ctx, const struct key_event *event)
+{
+	struct observer *observer = ctx;
+	struct owner *owner = event->pid ? owner_of(event->pid) : NULL;
+	_cleanup_str_ struct str members = { 0 };
+
+	key_event_add(&members, event);
+	event_log_members(&observer->log, members.s, event->denied, owner);
+	owner_unref(owner);
+}
+
+static char *command_line(struct arena *arena, const struct strv *argv)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	for (size_t i = 0; i < argv->len; i++) {
+		str_add(&line, i ? " " : "");
+		str_add_shell(&line, argv->v[i]);
+	}
+	return arena_strdup(arena, line.s ? line.s : "");
+}
+
+/* What is written down of the session. */
+struct session_info observer_describe(struct observer *observer, struct arena *arena)
+{
+	const struct plan *plan = &observer->plan->plan;
+
+	return (struct session_info){
+		.id = observer->id,
+		.name = plan->name,
+		.dir = plan->project,
+		.engine = (char *)engine_name(plan->engine),
+		.network = (char *)net_mode_name(plan->net),
+		.command = command_line(arena, &plan->argv),
+		.started = time(NULL),
+	};
+}
+
+/* Without a place for it the sandbox runs all the same, unlisted and without messages to the user. */
+static void record(struct observer *observer)
+{
+	struct err err;
+
+	if (session_create(&observer->session, observer->plan->host.runtime_dir,
+			   &observer->log.about, &err) < 0) {
+		err_wrap(&err, "this session will not be listed by 'wrapix ps'");
+		observer_emit(observer, WRAPIX_WARNING, 0, err.msg);
+	} else if (observer->no_messages.code) {
+		observer_emit(observer, WRAPIX_WARNING, 0, observer->no_messages.msg);
+	}
+}
+
+static void on_log_opened(void *ctx)
+{
+	const struct observer *observer = ctx;
+
+	observer_emit(observer, WRAPIX_LOGGED, 0, observer->id);
+}
+
+static void on_log_failed(void *ctx, const struct err *err)
+{
+	observer_emit(ctx, WRAPIX_WARNING, 0, err->msg);
+}
+
+static void on_workspace_full(void *ctx, const char *text)
+{
+	struct observer *observer = ctx;
+
+	observer_emit(observer, WRAPIX_LIMIT, 0, text);
+	event_log_text(&observer->log, "limit", text);
+}
+
+static void on_repository_failed(void *ctx, const char *text)
+{
+	event_log_text(&((struct observer *)ctx)->log, "warning", text);
+}
+
+static void on_loop(void *ctx, struct loop *loop)
+{
+	struct observer *observer = ctx;
+
+	event_log_watch(&observer->log, loop);
+	messages_watch(&observer->messages, loop);
+	credentials_watch(&observer->credentials, loop);
+	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
+			observer);
+	repository_watch(&observer->repository, loop, on_repository_failed, observer);
+}
+
+/* A line into the log: while the agent has the screen there is no place for it. */
+static void on_messages_failed(void *ctx, const struct err *err)
+{
+	event_log_text(&((struct observer *)ctx)->log, "warning", err->msg);
+}
+
+static void on_terminal(void *ctx, bool from_user, const char *bytes, size_t len)
+{
+	messages_bytes(&((struct observer *)ctx)->messages, from_user, bytes, len);
+}
+
+static void on_relay_said(void *ctx, const char *name, const char *line)
+{
+	char text[320];
+
+	snprintf(text, sizeof(text), "%s: %s", name, line);
+	event_log_text(&((struct observer *)ctx)->log, "credential", text);
+}
+
+static int take_relay(void *ctx, size_t credential, int listener, struct err *err)
+{
+	return credentials_relay(&((struct observer *)ctx)->credentials, credential, listener, err);
+}
+
+static int take_control(void *ctx)
+{
+	struct observer *observer = ctx;
+	struct err err;
+	int fd;
+
+	if (observer->session.sessions_fd < 0)
+		return -1; /* which was said */
+	fd = session_listen(&observer->session, &err);
+	if (fd < 0)
+		on_failure(observer, &err);
+	return fd;
+}
+
+/* The registry is written while the command already runs, and cleared while the kernel still takes
+ * the namespaces down: neither is waited for. */
+static void on_engine_event(void *ctx, enum engine_event event, int value)
+{
+	static const enum wrapix_event_type types[] = {
+		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
+		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
+		[EVENT_EXITED] = WRAPIX_EXITED,       [EVENT_QUIET] = WRAPIX_QUIET,
+	};
+	struct observer *observer = ctx;
+
+	if (event == EVENT_STARTED) {
+		credentials_started(&observer->credentials);
+		workspace_started(&observer->workspace, value);
+		record(observer);
+		messages_started(&observer->messages, value);
+	}
+	if (event == EVENT_EXITED) {
+		event_log_flush(&observer->log);
+		session_remove(&observer->session);
+	}
+	if (event == EVENT_LIMIT)
+		on_limit(observer, (unsigned)value);
+	else
+		observer_emit(observer, types[event],
+			      event == EVENT_EXITED ? observer_exit_status(value) : value, NULL);
+}
+
+struct engine_hooks observer_hooks(struct observer *observer)
+{
+	return (struct engine_hooks){
+		.on_denied = on_denied,
+		.on_network = on_network,
+		.on_key = on_key,
+		.take_control = take_control,
+		.take_relay = take_relay,
+		.on_failure = on_failure,
+		.on_note = on_note,
+		.on_event = on_engine_event,
+		.on_loop = on_loop,
+		.on_terminal = on_terminal,
+		.ctx = observer,
+	};
+}
+
+struct event_log_hooks observer_log_hooks(struct observer *observer)
+{
+	return (struct event_log_hooks){ .opened = on_log_opened,
+					 .failed = on_log_failed,
+					 .ctx = observer };
+}
+
+struct doorbell_hooks observer_message_hooks(struct observer *observer)
+{
+	return (struct doorbell_hooks){ on_messages_failed, observer };
+}
+
+struct credential_hooks observer_credential_hooks(struct observer *observer)
+{
+	return (struct credential_hooks){ on_failure, on_relay_said, observer };
+}

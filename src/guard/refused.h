@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls that no sandbox may make (data/seccomp), refused by the supervisor in the filter's place,
+ * because an errno of the kernel's leaves no trace. The answer is the filter's own, run over the numbers
+ * of the call; nothing that is read of the caller's memory decides anything.
+ *
+ * The first guest of the listener: what the filter refuses no other guest may let go on.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "guard/notify.h"
+
+struct refused_call {
+	const char *name;
+	const char *
+		args; /* those that matter, for a person: "\"tmpfs\", \"/mnt\""; hostile, escaped */
+	bool nested;  /* a sandbox that may have namespaces of its own could make it */
+	pid_t pid;    /* the thread's, on the host */
+};
+
+struct refused {
+	const struct notify *notify;
+	bool nested; /* by which filter */
+	void (*fn)(void *ctx, const struct refused_call *call);
+	void *ctx;
+};
+
+/* A notify_fn for the calls of seccomp_refused(). */
+int refused_call(void *refused, const struct seccomp_notif *call);
+
+/* The arguments that matter, from the numbers alone where 'notify' is NULL. For tests too. */
+void refused_add_args(struct str *out, const char *name, const struct seccomp_notif *call);

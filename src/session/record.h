@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Directories that keep something of a session under its id, each with a record ("meta", JSON) of what
+ * it is and a lock: copy-on-write sessions and private git directories.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+
+bool record_id_ok(const char *id);
+
+/* A directory, never through a link. Descriptor or -errno. */
+int record_open_dir(int at, const char *name);
+
+/* Held until the descriptor is closed. -EBUSY when somebody else has it. */
+int record_lock(int dir);
+
+/* A file of ours: old or new, never half, whoever is killed. It does not wait for the disk. */
+int record_write_file(int dir, const char *name, const char *data, size_t len, struct err *err);
+
+/* ', "KEY": "VALUE"'; NULL is written as "". */
+void record_add(struct str *out, const char *key, const char *value);
+/* Reads "meta", which must be of our version. */
+int record_read(int dir, struct json_object **ret, struct err *err);
+/* A string of it, "" where there is none. */
+char *record_get(struct arena *arena, struct json_object *meta, const char *key);
