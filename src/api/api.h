@@ -3,20 +3,23 @@
 #pragma once
 
 #include "api/credentials.h"
+#include "api/run_claude.h"
 #include "plan/plan.h"
 #include "spec/config.h"
 #include "wrapix.h"
 
 struct wrapix_spec {
 	struct spec spec;
-	bool will_run; /* the plan will be: credentials are fetched meanwhile */
+	bool will_run;             /* the plan will be: credentials are fetched meanwhile */
+	struct run_claude *claude; /* --settings-from claude; NULL */
 };
 
 struct wrapix_plan {
 	struct host host;
 	struct plan plan;
 	struct prefetch prefetch;
-	bool is_untrusted; /* and why, in words for the user */
+	struct run_claude *claude; /* the spec's, which must outlive this; NULL */
+	bool is_untrusted;         /* and why, in words for the user */
 	struct err untrusted;
 };
 

@@ -118,11 +118,13 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 		.request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE, .patience.fd = -1
 	};
 	spec_init(&x->spec);
+	if (request->claude)
+		claude_policy_init(&x->claude, request->claude);
 	r = find_place(x, err);
 	if (r == 0 && x->request.text)
 		r = parse_text(x, ret_why);
 	else if (r == 0 && x->request.claude)
-		r = exec_claude_load(x, &x->config, false, ret_why);
+		r = claude_policy_load(&x->claude, &x->config, false, ret_why);
 	else if (r == 0)
 		r = srt_load(&x->config, x->request.settings ? x->request.settings : x->settings,
 			     x->request.settings, ret_why);
@@ -138,8 +140,8 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 struct fix_place exec_fix_place(const struct exec *x)
 {
 	return (struct fix_place){
-		.dialect = x->local ? FIX_CLAUDE : FIX_SRT,
-		.file = x->local ? x->local : x->settings,
+		.dialect = x->claude.local ? FIX_CLAUDE : FIX_SRT,
+		.file = x->claude.local ? x->claude.local : x->settings,
 		.home = x->place.home,
 		.cwd = x->place.cwd,
 	};
@@ -256,5 +258,6 @@ void exec_release(struct exec *x)
 	file_rules_release(&x->exec_spec.files);
 	spec_release(&x->spec);
 	srt_config_release(&x->config);
+	claude_policy_release(&x->claude);
 	arena_release(&x->arena);
 }

@@ -5,13 +5,12 @@
  */
 #pragma once
 
+#include "api/claude_policy.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "guard/config_watch.h"
 #include "net/owner.h"
 #include "session/events.h"
-#include "spec/claude.h"
-#include "spec/srt.h"
 
 struct exec_hooks {
 	/* A line for the user: what of the settings has no effect. */
@@ -57,9 +56,8 @@ struct exec {
 	struct srt_place place;
 	char *settings; /* absolute */
 	struct srt_config config;
-	struct strv watched; /* the settings files */
-	char *local; /* where Claude Code's local settings are, present or not; NULL: srt's */
-	struct strv claude; /* those of Claude Code's that were read, and said something */
+	struct claude_policy claude; /* where the request wants it */
+	struct strv watched;         /* srt's settings file */
 	struct spec spec;
 	struct exec_spec exec_spec;
 	struct host host;

@@ -17,10 +17,6 @@ void exec_on_line(void *ctx, const char *line);
 void exec_on_limit(struct exec *x, unsigned hits);
 void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid);
 
-/* exec_claude.c: Claude Code's settings as srt's. With 'live' a file that was there and is gone, or
- * empty, keeps the old rules in force. */
-int exec_claude_load(struct exec *x, struct srt_config *ret, bool live, struct str *ret_why);
-
 /* exec_update.c */
 void exec_on_live(void *ctx, struct engine_live *live);
 void exec_release_update(struct exec *x);

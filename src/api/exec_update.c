@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 
 #include "api/exec_priv.h"
+#include "api/explain.h"
 
 struct exec_update {
 	struct srt_config config;
@@ -100,6 +101,10 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 		free_update(u);
 		return;
 	}
+	explain_change(&x->log,
+		       &(struct settings_rules){ exec_config(x), x->update ? &x->update->exec.files
+									   : &x->exec_spec.files },
+		       &(struct settings_rules){ &u->config, &u->exec.files });
 	warn_reads(x, &u->exec.files);
 	exec_release_update(x); /* nothing refers to it any more */
 	x->update = u;
@@ -131,7 +136,7 @@ static void on_file(void *ctx)
 	struct exec *x = ctx;
 	_cleanup_str_ struct str why = { 0 };
 	struct srt_config config;
-	int r = x->request.claude ? exec_claude_load(x, &config, true, &why)
+	int r = x->request.claude ? claude_policy_load(&x->claude, &config, true, &why)
 				  : srt_load(&config, x->settings, true, &why);
 
 	if (r == 0)
@@ -192,7 +197,9 @@ void exec_on_live(void *ctx, struct engine_live *live)
 	const struct config_watch_hooks hooks = { on_line, on_file, on_lost, x };
 	/* A command that may write anything could write its own settings. */
 	static const struct strv none = { 0 };
-	const struct strv *paths = x->exec_spec.files.disabled ? &none : &x->watched;
+	const struct strv *paths = x->exec_spec.files.disabled ? &none
+				   : x->request.claude         ? &x->claude.watched
+							       : &x->watched;
 	struct err err;
 
 	x->live = live;

@@ -2,6 +2,7 @@
 /* What was refused: told to whoever runs the command, and into the log, where the same within a second
  * is counted. What ignoreViolations names goes nowhere. */
 #include "api/exec_priv.h"
+#include "api/explain.h"
 #include "net/filter.h"
 
 static void report(struct exec *x, const struct denial *denial, const struct owner *owner)
@@ -19,7 +20,6 @@ static void report(struct exec *x, const struct denial *denial, const struct own
 void exec_on_network(void *ctx, const struct net_event *event)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
-	const struct srt_denied *at;
 	struct exec *x = ctx;
 	struct denial denial;
 
@@ -28,11 +28,7 @@ void exec_on_network(void *ctx, const struct net_event *event)
 		return;
 	}
 	event_network_denial(&denial, event);
-	denial.text = srt_reason(exec_config(x), event->rule);
-	at = event->reason == NET_DENIED_NAME || event->reason == NET_DENIED_ADDRESS
-		     ? srt_denied_at(exec_config(x), event->rule, &arena, &denial.origin)
-		     : NULL;
-	denial.key = at ? at->key : NULL;
+	explain_host(&denial, exec_config(x), &arena);
 	report(x, &denial, event->owner);
 }
 

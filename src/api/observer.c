@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/api.h"
+#include "api/explain.h"
 #include "base/str.h"
 #include "keys/agent.h"
 #include "net/filter.h"
@@ -53,13 +54,52 @@ static void on_note(void *ctx, const char *text)
 	observer_emit(ctx, WRAPIX_NOTE, 0, text);
 }
 
+void observer_warn(void *ctx, const char *text)
+{
+	observer_emit(ctx, WRAPIX_WARNING, 0, text);
+}
+
+/* By ignoreViolations. */
+static bool is_ignored(const struct observer *observer, const struct denial *denial)
+{
+	const struct run_claude *claude = observer->plan->claude;
+	_cleanup_str_ struct str line = { 0 };
+
+	if (!claude)
+		return false;
+	denial_add_line(&line, denial);
+	return srt_ignores(run_claude_config(claude), observer->log.about.command, line.s);
+}
+
+/* Into the log, with what Claude Code's settings have to do with it. False: nobody wants to know. */
+static bool log_network(struct observer *observer, const struct net_event *event)
+{
+	struct run_claude *claude = observer->plan->claude;
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct denial denial;
+
+	if (claude && event->type != NET_EVENT_DENIED && event->type != NET_EVENT_ENDED)
+		run_claude_added(claude, event->type == NET_EVENT_DENY_RULE, event->rule);
+	if (!claude || event->type != NET_EVENT_DENIED || event->seconds > 0) {
+		event_log_network(&observer->log, event);
+		return true;
+	}
+	event_network_denial(&denial, event);
+	explain_host(&denial, run_claude_config(claude), &arena);
+	if (is_ignored(observer, &denial))
+		return false;
+	event_log_denial(&observer->log, &denial, NULL, event->owner);
+	return true;
+}
+
 /* "evil.example:443: not-allowed", with the rule that decided where there was one. */
 static void on_network(void *ctx, const struct net_event *event)
 {
 	struct observer *observer = ctx;
 	char text[NAME_SIZE + 128], port[8] = "";
 
-	event_log_network(&observer->log, event);
+	if (!log_network(observer, event))
+		return;
 	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
 		observer_emit(observer, WRAPIX_RULE, event->type == NET_EVENT_DENY_RULE,
 			      event->rule);
@@ -77,11 +117,14 @@ static void on_network(void *ctx, const struct net_event *event)
 static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 {
 	struct observer *observer = ctx;
-	struct owner *owner = owners_get(&observer->owners, pid);
+	struct owner *owner;
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_str_ struct str text = { 0 };
 	struct fix fix;
 
+	if (is_ignored(observer, denial))
+		return;
+	owner = owners_get(&observer->owners, pid);
 	event_log_denial(&observer->log, denial, NULL, owner);
 	owner_unref(owner);
 	fix_make(&arena, denial, &observer->log.place, &fix);
@@ -180,6 +223,8 @@ static void on_loop(void *ctx, struct loop *loop)
 
 	event_log_watch(&observer->log, loop);
 	messages_watch(&observer->messages, loop);
+	if (observer->plan->claude)
+		run_claude_loop(observer->plan->claude, loop);
 	credentials_watch(&observer->credentials, loop);
 	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
 			observer);
@@ -252,6 +297,14 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 			      event == EVENT_EXITED ? observer_exit_status(value) : value, NULL);
 }
 
+static void on_live(void *ctx, struct engine_live *live)
+{
+	struct run_claude *claude = ((struct observer *)ctx)->plan->claude;
+
+	if (claude)
+		run_claude_live(claude, live);
+}
+
 struct engine_hooks observer_hooks(struct observer *observer)
 {
 	return (struct engine_hooks){
@@ -264,6 +317,7 @@ struct engine_hooks observer_hooks(struct observer *observer)
 		.on_note = on_note,
 		.on_event = on_engine_event,
 		.on_loop = on_loop,
+		.on_live = on_live,
 		.on_terminal = on_terminal,
 		.ctx = observer,
 	};

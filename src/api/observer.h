@@ -31,6 +31,8 @@ struct observer {
 /* To whoever runs the session. */
 void observer_emit(const struct observer *observer, enum wrapix_event_type type, int number,
 		   const char *text);
+/* A line that the user should see; ctx is an observer. */
+void observer_warn(void *ctx, const char *text);
 /* The hooks of the engine, of the log, of the messages and of the credentials. */
 struct engine_hooks observer_hooks(struct observer *observer);
 struct event_log_hooks observer_log_hooks(struct observer *observer);

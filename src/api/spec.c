@@ -25,6 +25,7 @@ void wrapix_spec_free(struct wrapix_spec *spec)
 {
 	if (!spec)
 		return;
+	run_claude_free(spec->claude);
 	spec_release(&spec->spec);
 	free(spec);
 }

@@ -56,6 +56,9 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 
 	if (!host_json && !spec->spec.as_root)
 		r = identity_become_owner(spec->spec.dir, err);
+	plan->claude = spec->claude;
+	if (r == 0 && spec->claude)
+		r = run_claude_load(spec->claude, &spec->spec, &says, err);
 	if (r == 0)
 		r = spec_load_layers(&spec->spec, &project, err);
 	if (r == 0)
@@ -177,6 +180,12 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 		.home = plan->host.home,
 		.cwd = plan->plan.project,
 	};
+	if (plan->claude) {
+		place.dialect = FIX_CLAUDE;
+		place.file = plan->claude->policy.local;
+		run_claude_begin(plan->claude, &plan->plan, &observer->log, observer_warn,
+				 observer);
+	}
 	event_log_init(&observer->log, plan->host.state_home, &about, &place, &log_hooks);
 	if (messages_make(&observer->messages, plan, observer->id, &bell_hooks,
 			  &observer->no_messages) == 0)

@@ -144,7 +144,7 @@ int cli_fail_public(const struct wrapix_error *error);
 /* Opens a spec from the words of 'run' or 'plan'; CLI_GO_ON or the status to end with. */
 int cli_parse_run(int argc, char **argv, struct run_args *args);
 
-/* run_claude.c: lays Claude Code's settings over the spec; -errno where they cannot be held. */
+/* run_claude.c: Claude Code's settings count for the spec. */
 int cli_run_claude(struct wrapix_spec *spec, struct err *err);
 
 /* The user's state directory, in the arena. */

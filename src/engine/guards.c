@@ -68,13 +68,40 @@ static bool was_bound(void *ctx, const struct stat *st)
 	return sandbox->broker && broker_bound(sandbox->broker, st->st_dev, st->st_ino);
 }
 
+/* What the sandbox sees of the host's under other names; none where the names are the host's. */
+static struct broker_map *make_maps(const struct plan *plan, size_t *ret_n)
+{
+	struct broker_map *maps = calloc(plan->n_ops + 1, sizeof(*maps));
+	size_t n = 0;
+
+	for (size_t i = 0; maps && i < plan->n_ops; i++)
+		if (op_shows_host(&plan->ops[i]))
+			maps[n++] = (struct broker_map){
+				.inside = plan->ops[i].dest,
+				.host = plan->ops[i].src,
+				.writes = plan->ops[i].flags & OPF_HELD,
+			};
+	*ret_n = n;
+	return maps;
+}
+
 int guards_prepare(struct sandbox *sandbox, struct err *err)
 {
 	const struct broker_hooks hooks = { on_file_denied, sandbox };
 
-	if (!plan_is_brokered(sandbox->plan))
+	const struct plan *plan = sandbox->plan;
+	_cleanup_free_ struct broker_map *maps = NULL;
+	struct broker_view view = { .reads = plan_asks_reads(plan) };
+
+	if (!plan_is_brokered(plan))
 		return 0;
-	return broker_new(&sandbox->broker, sandbox->plan->files, &hooks, err);
+	if (!plan_root_of_host(plan)) {
+		maps = make_maps(plan, &view.n);
+		view.maps = maps;
+		if (!maps)
+			return err_errno(err, ENOMEM, "the file broker");
+	}
+	return broker_new(&sandbox->broker, plan->files, &view, &hooks, err);
 }
 
 static int start_broker(struct guards *g, struct err *err)

@@ -110,7 +110,7 @@ static int start_filter(struct network *n, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (plan->files)
+	if (plan_root_of_host(plan))
 		policy->guard.kind = GUARD_SRT;
 	filter_start(&n->filter, n->loop, take_fd(&n->sandbox->netns), policy, on_net_event, n);
 	n->filter.best = (enum net_tier)(plan->filter_tier - 1);

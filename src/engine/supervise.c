@@ -65,7 +65,8 @@ int engine_set_rules(struct engine_live *live, const struct engine_rules *rules,
 		r = broker_set_rules(sandbox->broker, rules->files, err);
 	if (r < 0)
 		return r;
-	r = network_set_rules(&s->network, rules, err);
+	if (sandbox->plan->net == NET_FILTERED)
+		r = network_set_rules(&s->network, rules, err);
 	if (r == 0)
 		live->files = rules->files;
 	else if (rules->files && sandbox->broker) /* its places are open already: it cannot fail */

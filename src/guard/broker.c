@@ -83,6 +83,12 @@ static void add_rows(struct broker *b, const struct seccomp_program *fragment)
 				b->rows[call->arch != b->arch][call->nr] = (uint8_t)(i + 1);
 }
 
+/* "/" begins every path before its first slash. */
+static size_t path_len(const char *path)
+{
+	return strcmp(path, "/") ? strlen(path) : 0;
+}
+
 /* The nearest directory that exists at or above a writable place. */
 static int add_anchor(struct broker *b, const char *root, struct err *err)
 {
@@ -95,11 +101,53 @@ static int add_anchor(struct broker *b, const char *root, struct err *err)
 	if (fd < 0)
 		return err_errno(err, errno, "opening the writable directory '%s'", root);
 	anchor = arena_grow(&b->arena, (void *)&b->anchors, &b->n_anchors, sizeof(*anchor));
-	*anchor = (struct anchor){ path, strcmp(path, "/") ? strlen(path) : 0, fd };
+	*anchor = (struct anchor){ path, path_len(path), path, path_len(path), fd };
 	return 0;
 }
 
-int broker_new(struct broker **ret, const struct file_rules *rules,
+static int by_inside(const void *a, const void *b)
+{
+	const struct anchor *x = a, *y = b;
+
+	return x->inside_len < y->inside_len ? 1 : x->inside_len > y->inside_len ? -1 : 0;
+}
+
+/* The innermost first; of two at one place the later one lies on top. */
+static int add_maps(struct broker *b, const struct broker_view *view, struct err *err)
+{
+	for (size_t i = view->n; i-- > 0;) {
+		const struct broker_map *map = &view->maps[i];
+		struct anchor *anchor;
+		int fd = -1;
+
+		if (map->writes)
+			fd = os_openat2(AT_FDCWD, map->host, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+					RESOLVE_NO_SYMLINKS);
+		if (fd < 0 && map->writes)
+			return err_errno(err, -fd, "opening the writable directory '%s'",
+					 map->host);
+		anchor = arena_grow(&b->arena, (void *)&b->anchors, &b->n_anchors, sizeof(*anchor));
+		*anchor = (struct anchor){
+			.inside = arena_strdup(&b->arena, map->inside),
+			.inside_len = path_len(map->inside),
+			.path = arena_strdup(&b->arena, map->host),
+			.len = path_len(map->host),
+			.fd = fd,
+		};
+	}
+	/* Stable for equals: there are few, and insertion keeps their order. */
+	for (size_t i = 1; i < b->n_anchors; i++)
+		for (size_t k = i; k > 0 && by_inside(&b->anchors[k - 1], &b->anchors[k]) > 0;
+		     k--) {
+			struct anchor swapped = b->anchors[k];
+
+			b->anchors[k] = b->anchors[k - 1];
+			b->anchors[k - 1] = swapped;
+		}
+	return 0;
+}
+
+int broker_new(struct broker **ret, const struct file_rules *rules, const struct broker_view *view,
 	       const struct broker_hooks *hooks, struct err *err)
 {
 	struct broker *b = calloc(1, sizeof(*b));
@@ -114,7 +162,8 @@ int broker_new(struct broker **ret, const struct file_rules *rules,
 	b->has_caps = geteuid() == 0;
 	b->umask = umask(022);
 	umask(b->umask);
-	b->reads = file_rules_reads_need_broker(rules);
+	b->reads = view->reads;
+	b->mapped = view->maps;
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		b->tasks[i].proc = -1;
 	for (size_t i = 0; i < BROKER_DIRS; i++)
@@ -124,7 +173,9 @@ int broker_new(struct broker **ret, const struct file_rules *rules,
 	b->own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (b->proc < 0 || b->own_fds < 0)
 		r = err_errno(err, errno, "opening '/proc/self/fd'");
-	for (size_t i = 0; i < rules->roots.len && r == 0; i++)
+	if (r == 0 && b->mapped)
+		r = add_maps(b, view, err);
+	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
 		r = add_anchor(b, rules->roots.v[i], err);
 	if (r == 0)
 		*ret = b;
@@ -145,7 +196,7 @@ void broker_free(struct broker *b)
 		free(b->dirs[i].path);
 	}
 	for (size_t i = 0; i < b->n_anchors; i++)
-		close(b->anchors[i].fd);
+		close_ptr(&b->anchors[i].fd);
 	close_ptr(&b->view);
 	close_ptr(&b->proc);
 	close_ptr(&b->own_fds);
@@ -172,7 +223,7 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 {
 	int r = 0;
 
-	for (size_t i = 0; i < rules->roots.len && r == 0; i++)
+	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
 		if (!is_anchored(b, rules->roots.v[i]))
 			r = add_anchor(b, rules->roots.v[i], err);
 	if (r == 0)

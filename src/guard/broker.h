@@ -18,6 +18,9 @@
  *	broker_attrs.c     modes, owners, times, attributes, lengths
  *	broker_git.c       git's own files, by content
  *
+ * Where the sandbox has names of its own for parts of the host's tree ('wrapix run'), a place is turned
+ * into the host's name of it before the rules see it.
+ *
  * One process serves one call after the other, and nothing else of the sandbox can change a
  * brokered tree: between the decision and the deed nothing inside can move a directory away.
  */
@@ -43,8 +46,22 @@ struct broker_hooks {
 	void *ctx;
 };
 
-/* Opens the writable places of the rules, which must outlive the broker. */
-int broker_new(struct broker **ret, const struct file_rules *rules,
+/* A place of the sandbox's, and what it shows of the host's: the rules speak of the host's names. */
+struct broker_map {
+	const char *inside, *host; /* absolute, clean */
+	bool writes;               /* what the rules allow is changed there; else nothing is */
+};
+
+struct broker_view {
+	const struct broker_map
+		*maps; /* NULL: the sandbox has the host's own names, and may write where
+					* the rules allow something */
+	size_t n;
+	bool reads; /* opening for reading is asked about */
+};
+
+/* Opens the writable places; the rules must outlive the broker. */
+int broker_new(struct broker **ret, const struct file_rules *rules, const struct broker_view *view,
 	       const struct broker_hooks *hooks, struct err *err);
 void broker_free(struct broker *broker);
 
@@ -54,8 +71,7 @@ void broker_free(struct broker *broker);
  */
 void broker_enter(struct broker *broker, const struct notify *notify, int view, bool nested);
 
-/* From the next call on; when it fails the old ones stay. Reading is asked about only where the first
- * rules needed that. */
+/* From the next call on; when it fails the old ones stay. Reading is asked about as it was. */
 int broker_set_rules(struct broker *broker, const struct file_rules *rules, struct err *err);
 
 /* A notify_fn for the calls of seccomp_notify_files and seccomp_notify_reads. */

@@ -37,15 +37,48 @@ int place_path(struct broker *b, int fd, char buf[PATH_MAX])
 	return *buf == '/' ? (int)n : 0; /* a pipe, a socket: it has no place */
 }
 
+/* By its name inside. */
 static const struct anchor *find_anchor(struct broker *b, const char *path)
 {
 	for (size_t i = 0; i < b->n_anchors; i++) {
 		const struct anchor *a = &b->anchors[i];
+		size_t n = a->inside_len;
 
-		if (!strncmp(path, a->path, a->len) && (!path[a->len] || path[a->len] == '/'))
+		if (!strncmp(path, a->inside, n) && (!path[n] || path[n] == '/'))
 			return a;
 	}
 	return NULL;
+}
+
+/* From the name inside to the host's. */
+static bool turn(const struct broker *b, const struct anchor *a, char *path, size_t size)
+{
+	size_t rest = strlen(path + a->inside_len) + 1;
+
+	if (!b->mapped)
+		return true;
+	if (a->len + rest > size)
+		return false;
+	memmove(path + a->len, path + a->inside_len, rest);
+	memcpy(path, a->path, a->len);
+	if (!*path)
+		memcpy(path, "/", 2);
+	return true;
+}
+
+bool place_to_host(struct broker *b, char *path, size_t size)
+{
+	const struct anchor *a = b->mapped ? find_anchor(b, path) : NULL;
+
+	return !b->mapped || (a && turn(b, a, path, size));
+}
+
+/* The writable place that the path, which is one inside, lies in; the path is the host's then. */
+static const struct anchor *take_anchor(struct broker *b, char *path, size_t size)
+{
+	const struct anchor *a = find_anchor(b, path);
+
+	return a && a->fd >= 0 && turn(b, a, path, size) ? a : NULL;
 }
 
 /* ------------------------------------------------------------------ in the sandbox's view */
@@ -301,10 +334,10 @@ int place_map(struct request *r, struct place *p)
 	n = place_path(r->b, p->view, p->path);
 	if (n <= 0)
 		return n < 0 ? n : OUTSIDE;
-	p->anchor = find_anchor(r->b, p->path);
+	p->anchor = take_anchor(r->b, p->path, PATH_MAX);
 	if (!p->anchor) {
 		add_name(p, (size_t)n);
-		p->anchor = find_anchor(r->b, p->path);
+		p->anchor = take_anchor(r->b, p->path, PATH_MAX);
 		p->is_anchor = p->anchor != NULL;
 		return p->is_anchor ? 0 : OUTSIDE;
 	}
@@ -314,7 +347,7 @@ int place_map(struct request *r, struct place *p)
 		return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -ENOENT;
 	if (find_dir(r, p, &st) != 0)
 		return OUTSIDE;
-	return add_name(p, (size_t)n);
+	return add_name(p, strlen(p->path));
 }
 
 /* What is there in the writable tree, and whether the sandbox sees the same. */
@@ -345,7 +378,7 @@ int place_of(struct request *r, int object, struct place *p)
 	*p->name = '\0';
 	if (n <= 0)
 		return n < 0 ? n : OUTSIDE;
-	p->anchor = find_anchor(r->b, p->path);
+	p->anchor = take_anchor(r->b, p->path, PATH_MAX);
 	if (!p->anchor)
 		return OUTSIDE;
 	last = strrchr(p->path, '/');
@@ -396,8 +429,9 @@ int place_outside(struct request *r, struct place *p, bool creates)
 	int dir = p->object >= 0 ? p->object : p->view;
 	struct statvfs fs;
 
-	if (r->quiet || dir < 0 || fstatvfs(dir, &fs) < 0 || !(fs.f_flag & ST_RDONLY) ||
-	    place_stat(p) < 0 || p->exists == creates)
+	/* A sandbox with names of its own has read-only places that no rule speaks of. */
+	if (r->quiet || r->b->mapped || dir < 0 || fstatvfs(dir, &fs) < 0 ||
+	    !(fs.f_flag & ST_RDONLY) || place_stat(p) < 0 || p->exists == creates)
 		return OUTSIDE;
 	if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode) &&
 	    !S_ISLNK(p->st.st_mode))

@@ -18,8 +18,11 @@ enum { LINKS_MAX = 40, BROKER_REST = (LINKS_MAX + 2) * PATH_MAX };
 
 enum { BROKER_TASKS = 128, BROKER_DIRS = 64, BROKER_IDS = 1024, BROKER_WORKERS = 64 };
 
-/* A directory that can be written, and what it is called inside and outside. */
+/* A directory that can be written, and what it is called inside and outside. Of one without
+ * a descriptor only the names are known. */
 struct anchor {
+	const char *inside; /* the same as path, where the sandbox has the host's names */
+	size_t inside_len;
 	const char *path;
 	size_t len;
 	int fd;
@@ -61,9 +64,9 @@ struct broker {
 	const struct file_rules *rules;
 	struct broker_hooks hooks;
 	const struct notify *notify;
-	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
-	bool nested, reads, has_caps;
-	mode_t umask; /* our own */
+	int view, proc, own_fds;              /* the sandbox's root, /proc, /proc/self/fd */
+	bool nested, reads, has_caps, mapped; /* mapped: names inside are not the host's */
+	mode_t umask;                         /* our own */
 	size_t n_workers;
 	struct anchor *anchors;
 	size_t n_anchors;
@@ -178,6 +181,9 @@ int place_map(struct request *r, struct place *p);
 /* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
  * there is none, -errno. */
 int place_path(struct broker *b, int fd, char buf[PATH_MAX]);
+/* Turns a path of the sandbox's into the host's, in place: false where the file is the sandbox's own.
+ * size is the buffer's; what does not fit is nobody's. */
+bool place_to_host(struct broker *b, char *path, size_t size);
 /* What exists at the place, into p->st; 0 also when nothing does. */
 int place_stat(struct place *p);
 /* Before another place is mapped: makes the directory this place's own. */

@@ -89,11 +89,13 @@ static int tell_covered(struct request *r, int dirfd, const char *path)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_close_ int start = path[0] == '/' ? -1 : walk_start(r, dirfd);
-	char base[PATH_MAX] = "/", *whole;
+	char base[PATH_MAX] = "/", whole[2 * PATH_MAX];
 	struct file_verdict v;
 
 	if (path[0] == '/' || (start >= 0 && place_path(r->b, start, base) > 0)) {
-		whole = path_join(&arena, base, path);
+		snprintf(whole, sizeof(whole), "%s", path_join(&arena, base, path));
+		if (!place_to_host(r->b, whole, sizeof(whole)))
+			return -EACCES;
 		v = file_rules_read(r->b->rules, whole);
 		if (!v.allowed)
 			request_predicted(r, whole, v.rule);
@@ -132,8 +134,7 @@ static bool is_private(int object, const struct stat *st)
 
 /* By the name that the file has, or had. Where the sandbox can mount, its name proves nothing: what
  * is not at that place of the host's is refused, unless it is the sandbox's own. */
-static struct file_verdict judge_read(struct request *r, const struct place *p,
-				      char where[PATH_MAX])
+static struct file_verdict judge_read(struct request *r, const struct place *p, char *where)
 {
 	static const char gone[] = " (deleted)";
 	struct file_verdict v = file_rules_read(r->b->rules, where);
@@ -152,7 +153,7 @@ int open_read(struct request *r, const char *path, int flags)
 	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
 	_cleanup_place_ struct place p = PLACE_NONE;
 	bool slash = *path && path[strlen(path) - 1] == '/';
-	char where[PATH_MAX];
+	char where[2 * PATH_MAX]; /* the host's name of it may be longer than the sandbox's */
 	struct file_verdict v;
 	int e = place_find(r, dirfd, path, slash || !(flags & O_NOFOLLOW) ? FOLLOW : 0, &p);
 
@@ -162,7 +163,8 @@ int open_read(struct request *r, const char *path, int flags)
 		e = find_object(&p);
 	if (e < 0)
 		return e == -EACCES ? tell_covered(r, dirfd, path) : e;
-	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode)) {
+	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode) &&
+	    place_to_host(r->b, where, sizeof(where))) {
 		v = judge_read(r, &p, where);
 		if (!v.allowed)
 			return request_denied(r, where, v.rule, NULL);

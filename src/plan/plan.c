@@ -82,8 +82,9 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 static void note_landlock(struct plan *plan)
 {
 	if (plan->engine == ENGINE_PODMAN && plan->nested)
-		return;  /* said with the rest */
-	if (plan->files) /* a second wall behind the mounts, and the supervisor does the rest */
+		return; /* said with the rest */
+	if (plan_root_of_host(
+		    plan)) /* a second wall behind the mounts, and the supervisor does the rest */
 		return;
 	if (plan->nested)
 		strv_add(&plan->arena, &plan->weaker,
@@ -152,6 +153,7 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	bool podman = plan->engine == ENGINE_PODMAN;
 	int r = podman ? plan_podman(plan, spec, host, err) : plan_root(plan, spec, host, err);
 
+	plan_take_rules(plan, spec, host);
 	if (r == 0)
 		r = plan_workspace(plan, spec, host, err);
 	if (r == 0)
@@ -165,7 +167,9 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	if (r == 0)
 		r = plan_agent(plan, spec, host, err);
 	/* Last: a file of ours that came after would be written into the user's tree. */
-	return r == 0 ? plan_mounts(plan, spec, host, err) : r;
+	if (r == 0)
+		r = plan_mounts(plan, spec, host, err);
+	return r == 0 ? plan_check_rules(plan, spec, err) : r;
 }
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err)
@@ -205,11 +209,16 @@ unsigned plan_seccomp(const struct plan *plan)
 			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
 			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
 			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
-			 (plan_is_brokered(plan) && file_rules_reads_need_broker(plan->files)
-				  ? SECCOMP_NOTIFY_READS
-				  : 0);
+			 (plan_asks_reads(plan) ? SECCOMP_NOTIFY_READS : 0);
 
 	return flags | refused_flag(plan, flags);
+}
+
+bool plan_asks_reads(const struct plan *plan)
+{
+	return plan_is_brokered(plan) &&
+	       (plan_root_of_host(plan) ? file_rules_reads_need_broker(plan->files)
+					: plan->ask_reads);
 }
 
 bool plan_is_brokered(const struct plan *plan)

@@ -54,6 +54,8 @@ enum op_flags {
 	OPF_CHECK = 1 << 6,    /* the source must be what the supervisor saw, by no symbolic link */
 	OPF_COPY = 1 << 7,     /* OP_COW: the layer is a whole copy of src */
 	OPF_MAKE = 1 << 5,     /* the source is a directory of ours and is made when missing */
+	OPF_HELD = 1 << 9,     /* OP_BIND, read-only: what the file rules allow is changed for the
+				  sandbox (guard/broker.h) */
 	OPF_SESSION = 1 << 8,  /* the source is what the session's id names in that directory */
 };
 
@@ -152,8 +154,10 @@ struct plan {
 	size_t n_credentials, n_relays;
 	char *key_due; /* the credential whose end the staged files will hold; or NULL */
 	char *relay;   /* the program; NULL: nothing is brokered */
-	/* 'wrapix exec'. The rules and the list are the spec's, which must outlive the plan. */
-	const struct file_rules *files; /* NULL: 'wrapix run' */
+	/* 'wrapix exec', and 'wrapix run' under Claude Code's settings. The rules and the lists are the
+	 * spec's, which must outlive the plan; the rules speak of the host's names. */
+	const struct file_rules *files; /* NULL: none */
+	bool ask_reads;                 /* of 'run': they deny reading something that is mounted */
 	bool guard_unix;                /* UNIX sockets of the host's are out of reach, but for: */
 	struct strv unix_sockets;
 	struct strv denied_resolved; /* addresses that no name may lead to */
@@ -213,6 +217,26 @@ static inline bool plan_has_tty(const struct plan *plan)
 {
 	return plan->tty[0] || plan->tty[1] || plan->tty[2];
 }
+
+/* The host's tree is the root, so names of ours are only where something of ours is mounted. */
+static inline bool plan_root_of_host(const struct plan *plan)
+{
+	return plan->n_ops && plan->ops[0].kind == OP_ROOT;
+}
+
+/* Opening for reading is asked about. */
+bool plan_asks_reads(const struct plan *plan);
+
+/* What an operation shows of the user's or the system's files, by the names that rules speak of. */
+static inline bool op_shows_host(const struct op *op)
+{
+	return op->kind == OP_BIND && !(op->flags & (OPF_MAKE | OPF_SESSION | OPF_DEV));
+}
+
+/* An operation without these flags that shows what the rule could be about; NULL: none does. */
+struct file_rule;
+const struct op *plan_rule_concerns(const struct plan *plan, const struct file_rules *rules,
+				    const struct file_rule *rule, unsigned without);
 
 /* The seccomp filter, as flags of os/linux/seccomp.h. */
 unsigned plan_seccomp(const struct plan *plan);
@@ -290,6 +314,9 @@ int plan_reach(struct plan *plan, const struct spec *spec, const struct host *ho
 	       struct err *err);
 char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
+/* The file rules of 'run': before the workspace is planned, and when all mounts are. */
+void plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host);
+int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
 /* Where the programs inside find the relay of a brokered credential. */

@@ -61,6 +61,8 @@ static void op_flags_text(struct str *out, const struct op *op)
 {
 	if (op->kind == OP_BIND || op->kind == OP_ROOT)
 		str_add(out, op->flags & OPF_RO ? " ro" : " rw");
+	if (op->flags & OPF_HELD)
+		str_add(out, " held");
 	if (op->flags & OPF_COPY)
 		str_add(out, " copy");
 	if (op->flags & OPF_DEV)
@@ -221,7 +223,7 @@ static void print_files(struct str *out, const struct plan *plan)
 		str_add_escaped(out, rule->path && !rule->glob ? rule->path : rule->text);
 		str_add(out, "\n");
 	}
-	if (plan->files)
+	if (plan_root_of_host(plan))
 		str_addf(out, "sockets   %s\n",
 			 !plan->guard_unix        ? "all of the host's"
 			 : plan->unix_sockets.len ? "its own, and of the host's"
@@ -247,7 +249,7 @@ void plan_print(const struct plan *plan, FILE *file)
 	if (plan->git_real)
 		print_line(&out, "git", "private");
 	str_addf(&out, "identity  uid %u, gid %u", plan->uid, plan->gid);
-	if (!plan->files)
+	if (!plan_root_of_host(plan))
 		str_addf(&out, ", home %s, host name %s", HOME_INSIDE, plan->hostname);
 	str_add(&out, "\n");
 	str_addf(&out, "spaces    user mount pid ipc uts cgroup%s\n",
@@ -455,7 +457,7 @@ void plan_print_json(const struct plan *plan, FILE *file)
 		json_pair(&out, "git", "private");
 	json_key(&out, "identity");
 	str_addf(&out, "{\"uid\": %u, \"gid\": %u", plan->uid, plan->gid);
-	if (!plan->files)
+	if (!plan_root_of_host(plan))
 		str_addf(&out, ", \"home\": \"%s\", \"hostname\": \"%s\"", HOME_INSIDE,
 			 plan->hostname);
 	str_add(&out, "}");

@@ -216,10 +216,10 @@ static void add_rule(struct plan *plan, const char *path, enum access_class clas
 /* Landlock says again what the mounts say, from the list of operations, so the two cannot differ. */
 void plan_access_rules(struct plan *plan)
 {
-	if (plan->nested || (plan->files && !plan_is_brokered(plan)))
+	if (plan->nested || (plan_root_of_host(plan) && !plan_is_brokered(plan)))
 		return; /* any handled file right would forbid mounting; nothing is to be said */
 	/* A command may read what the mounts show, and Landlock asks nothing on the way. */
-	if (!plan->files)
+	if (!plan_root_of_host(plan))
 		add_rule(plan, "/", ACCESS_READ);
 	add_rule(plan, "/dev", ACCESS_DEV);
 	add_rule(plan, "/proc", ACCESS_DEV);

@@ -65,7 +65,8 @@ static void add_writable(struct plan *plan, const struct host *host, const char 
 			 OPF_DIR | OPF_CHECK | (host->cow_overlay ? 0 : OPF_COPY))
 			->layer = layer;
 	else
-		plan_add(plan, OP_BIND, dest, src, TREE);
+		plan_add(plan, OP_BIND, dest, src,
+			 TREE | (plan_is_brokered(plan) ? OPF_RO | OPF_HELD : 0));
 }
 
 static void add_repository(struct plan *plan, const struct host *host)

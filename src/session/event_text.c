@@ -230,6 +230,35 @@ static void add_rule(struct str *out, struct json_object *event)
 	add_labelled(out, " ", get_string(event, "rule"));
 }
 
+/* "-network.allowedDomains a.example" */
+static void add_changes(struct str *out, struct json_object *event, const char *side,
+			const char *sign)
+{
+	struct json_object *list = json_object_object_get(event, side);
+
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(list);
+	     i++) {
+		struct json_object *rule = json_object_array_get_idx(list, i);
+
+		str_addf(out, " %s", sign);
+		str_add_escaped(out, get_string(rule, "key"));
+		str_add(out, " ");
+		str_add_escaped(out, get_string(rule, "rule"));
+	}
+}
+
+static void add_settings(struct str *out, struct json_object *event)
+{
+	double more = get_number(event, "more");
+
+	str_add(out, "settings changed:");
+	add_changes(out, event, "old", "-");
+	add_changes(out, event, "new", "+");
+	if (more > 0)
+		str_addf(out, " and %.0f more", more);
+}
+
 /* "signed: deploy key site, git@github.com" */
 static void add_signature(struct str *out, struct json_object *event)
 {
@@ -272,6 +301,7 @@ static const struct {
 	{ "limit", add_limit },
 	{ "warning", add_warning },
 	{ "rule", add_rule },
+	{ "settings", add_settings },
 	{ "exit", add_exit },
 	{ "truncated", add_gap },
 	{ "signature", add_signature },

@@ -156,6 +156,8 @@ struct spec {
 	bool allow_nested; /* user namespaces inside */
 	bool as_root;      /* root stays root instead of becoming the owner of DIR */
 
+	const struct exec_spec *held; /* of 'run': file rules and addresses to deny, by settings of
+				       * Claude Code's; owned by who made it; NULL: none */
 	struct exec_spec *exec; /* 'wrapix exec' (spec/exec.h), owned by who made it; NULL: 'run' */
 
 	unsigned char set_by[SPEC_KEYS]; /* see spec_layer() */

@@ -23,6 +23,7 @@ enum { SRT_MAX_TEXT = 1 << 20 };
 struct srt_path {
 	enum file_rule_kind kind;
 	char *text, *key;
+	char *shown;  /* as its author wrote it, where that is something else; NULL */
 	char *origin; /* "FILE:LINE" where that is not the text itself; NULL */
 	unsigned line;
 	bool literal, firm;

@@ -222,7 +222,7 @@ static int add_entry(const struct maker *m, const struct srt_path *entry, struct
 	char *path = make_absolute(m->arena, m->place, entry->text);
 	struct file_rule_source source = {
 		.kind = entry->kind,
-		.text = entry->text,
+		.text = entry->shown ? entry->shown : entry->text,
 		.path = path,
 		.key = entry->key,
 		.origin = entry->origin ? entry->origin

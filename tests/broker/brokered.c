@@ -196,6 +196,7 @@ static int on_end(struct loop_source *source, uint32_t events, struct err *err)
 static void serve(struct brokered *b, pid_t child, int fds[2])
 {
 	const struct broker_hooks hooks = { on_denied, b };
+	const struct broker_view view = { .reads = file_rules_reads_need_broker(&b->rules) };
 	struct broker *broker;
 	struct notify notify;
 	struct loop loop;
@@ -203,7 +204,7 @@ static void serve(struct brokered *b, pid_t child, int fds[2])
 	struct err err = { 0 };
 
 	ending.source = (struct loop_source){ .fd = os_pidfd_open(child), .on_event = on_end };
-	if (broker_new(&broker, &b->rules, &hooks, &err) < 0 || loop_init(&loop, &err) < 0 ||
+	if (broker_new(&broker, &b->rules, &view, &hooks, &err) < 0 || loop_init(&loop, &err) < 0 ||
 	    notify_start(&notify, &loop, fds[0], broker_call, broker, &err) < 0 ||
 	    loop_add(&loop, &ending.source, EPOLLIN, &err) < 0)
 		die(err.msg);

@@ -118,7 +118,9 @@ check "no command at all" status_is 2 "$wrapix" check
 check "hostile text is escaped" sh -c '"$1" check -c "$(printf "a\033]0;b\007")" | LC_ALL=C grep -q "[[:cntrl:]]" && exit 1; exit 0' sh "$wrapix"
 
 # --- a whole session ---
-check "run: rules inside the project are refused" status_is 125 "$wrapix" plan --settings-from claude -- true
+check "run: rules inside the project" status_is 0 "$wrapix" plan --settings-from claude -- true
+check "are held by the supervisor" says "ro held from"
+check "but not in a copy" status_is 125 "$wrapix" plan --workspace cow --settings-from claude -- true
 check "with their place" says "/.claude/settings.json:12: permissions.deny[0]: 'run' cannot hold"
 sed -i 's|"deny": ."Edit(/dist/..)".|"deny": []|' .claude/settings.json
 check "run: without them" status_is 0 "$wrapix" plan --settings-from claude -- true

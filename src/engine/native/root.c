@@ -40,12 +40,6 @@ static int new_tmpfs(uint64_t size, dev_t *ret_dev)
 	return fd;
 }
 
-/* The host's tree is the root, so names of ours are only where something of ours is mounted. */
-static bool plan_root_of_host(const struct plan *plan)
-{
-	return plan->n_ops && plan->ops[0].kind == OP_ROOT;
-}
-
 /* A mount must be attached to be cloned from: the scratch file system lies under the root, on the
  * host's, and is detached with that. Its directories live on in their clones. */
 static int begin_own(struct root *root, const struct plan *plan)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Claude Code's settings for a command: as srt's, with each path's own file and line. */
+/* Claude Code's settings, read again and again; see claude_policy.h. */
+#include "api/claude_policy.h"
+
 #include <errno.h>
 #include <string.h>
-
-#include "api/exec_priv.h"
 
 static int refuse(int code, const char *first, const char *second, struct str *why)
 {
@@ -21,31 +21,31 @@ static bool says_something(const struct claude_source *source)
 }
 
 /* While somebody edits, a file may be gone or empty for a moment; what it denied still counts. */
-static const char *missing_now(const struct exec *x, const struct claude_files *files)
+static const char *missing_now(const struct claude_policy *p, const struct claude_files *files)
 {
-	for (size_t i = 0; i < x->claude.len; i++) {
+	for (size_t i = 0; i < p->said.len; i++) {
 		bool there = false;
 
 		for (size_t k = 0; k < files->n; k++)
-			there |= !strcmp(files->sources[k].path, x->claude.v[i]) &&
+			there |= !strcmp(files->sources[k].path, p->said.v[i]) &&
 				 says_something(&files->sources[k]);
 		if (!there)
-			return x->claude.v[i];
+			return p->said.v[i];
 	}
 	return NULL;
 }
 
-static void remember(struct exec *x, const struct claude_files *files)
+static void remember(struct claude_policy *p, const struct claude_files *files)
 {
-	if (!x->local)
-		x->local = arena_strdup(&x->arena, files->local);
+	if (!p->local)
+		p->local = arena_strdup(&p->arena, files->local);
 	for (size_t i = 0; i < files->n; i++)
 		if (says_something(&files->sources[i]) &&
-		    !strv_has(&x->claude, files->sources[i].path))
-			strv_add(&x->arena, &x->claude, files->sources[i].path);
+		    !strv_has(&p->said, files->sources[i].path))
+			strv_add(&p->arena, &p->said, files->sources[i].path);
 	for (size_t i = 0; i < files->watch.len; i++)
-		if (!strv_has(&x->watched, files->watch.v[i]))
-			strv_add(&x->arena, &x->watched, files->watch.v[i]);
+		if (!strv_has(&p->watched, files->watch.v[i]))
+			strv_add(&p->arena, &p->watched, files->watch.v[i]);
 }
 
 /* A line in our text leads to the line it was written at. */
@@ -73,6 +73,7 @@ static void set_origins(struct srt_config *config, const struct claude_srt *srt)
 			continue;
 		path->origin = arena_printf(&config->arena, "%s:%u", v->path, v->line);
 		path->key = arena_strdup(&config->arena, v->name);
+		path->shown = v->string ? arena_strdup(&config->arena, v->string) : NULL;
 	}
 }
 
@@ -98,15 +99,16 @@ static int convert(struct claude_settings *s, struct srt_config *ret, struct str
 	return r;
 }
 
-int exec_claude_load(struct exec *x, struct srt_config *ret, bool live, struct str *ret_why)
+int claude_policy_load(struct claude_policy *p, struct srt_config *ret, bool live,
+		       struct str *ret_why)
 {
 	_cleanup_claude_ struct claude_settings s = { .n = 0 };
 	struct claude_files files = { .n = 0 };
 	const char *missing;
 	struct err err = { 0 };
-	int r = claude_load(&s, x->request.claude, &files, &err);
+	int r = claude_load(&s, &p->where, &files, &err);
 
-	missing = r == 0 && live ? missing_now(x, &files) : NULL;
+	missing = r == 0 && live ? missing_now(p, &files) : NULL;
 	if (missing)
 		r = -ENOENT;
 	else if (r < 0)
@@ -114,7 +116,30 @@ int exec_claude_load(struct exec *x, struct srt_config *ret, bool live, struct s
 	else
 		r = convert(&s, ret, ret_why);
 	if (r == 0)
-		remember(x, &files);
+		remember(p, &files);
 	claude_files_release(&files);
 	return r;
+}
+
+static const char *keep(struct claude_policy *p, const char *text)
+{
+	return text ? arena_strdup(&p->arena, text) : NULL;
+}
+
+void claude_policy_init(struct claude_policy *p, const struct claude_where *where)
+{
+	*p = (struct claude_policy){ 0 };
+	p->where = (struct claude_where){
+		.dir = keep(p, where->dir),
+		.project = keep(p, where->project),
+		.settings = keep(p, where->settings),
+		.home = keep(p, where->home),
+		.config = keep(p, where->config),
+		.trust = where->trust,
+	};
+}
+
+void claude_policy_release(struct claude_policy *p)
+{
+	arena_release(&p->arena);
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Refusals and changes, by the settings they come from; see explain.h. */
+#include "api/explain.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+enum { CHANGES_SHOWN = 64 }; /* rules on each side */
+
+void explain_host(struct denial *denial, const struct srt_config *config, struct arena *arena)
+{
+	const char *reason = denial->reason ? denial->reason : "";
+	const struct srt_denied *at;
+
+	denial->text = srt_reason(config, denial->rule);
+	if (strcmp(reason, "denied-name") != 0 && strcmp(reason, "denied-address") != 0)
+		return;
+	at = srt_denied_at(config, denial->rule, arena, &denial->origin);
+	denial->key = at ? at->key : NULL;
+}
+
+/* --- changes --- */
+
+/* Two lists as one event: "old" or "new". */
+struct side {
+	struct str rules;
+	size_t n, more;
+};
+
+static void add_rule(struct side *side, const char *key, const char *rule, const char *origin)
+{
+	if (side->n + side->more >= CHANGES_SHOWN) {
+		side->more++;
+		return;
+	}
+	str_add(&side->rules, side->n++ ? ",{" : "{");
+	json_add_member(&side->rules, "key", key);
+	json_add_member(&side->rules, "rule", rule);
+	json_add_member(&side->rules, "origin", origin);
+	str_add(&side->rules, "}");
+}
+
+static void add_hosts(struct side *side, const char *key, const struct strv *list,
+		      const struct strv *other)
+{
+	for (size_t i = 0; i < list->len; i++)
+		if (!strv_has(other, list->v[i]))
+			add_rule(side, key, list->v[i], NULL);
+}
+
+static bool has_rule(const struct file_rules *rules, const struct file_rule *rule)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->rules[i].kind == rule->kind &&
+		    !strcmp(rules->rules[i].text, rule->text) && rules->rules[i].firm == rule->firm)
+			return true;
+	return false;
+}
+
+/* What the one has and the other has not. */
+static void compare(struct side *side, const struct settings_rules *one,
+		    const struct settings_rules *other)
+{
+	add_hosts(side, "network.allowedDomains", &one->config->allowed, &other->config->allowed);
+	add_hosts(side, "network.deniedDomains", &one->config->denied, &other->config->denied);
+	for (size_t i = 0; i < one->files->n; i++) {
+		const struct file_rule *rule = &one->files->rules[i];
+
+		if (!has_rule(other->files, rule))
+			add_rule(side, rule->key ? rule->key : file_rule_kind_name(rule->kind),
+				 rule->text, rule->origin);
+	}
+}
+
+static void add_side(struct str *body, const char *key, const struct side *side)
+{
+	json_add_key(body, key);
+	str_addf(body, "[%s]", side->n ? side->rules.s : "");
+}
+
+void explain_change(struct event_log *log, const struct settings_rules *old,
+		    const struct settings_rules *now)
+{
+	struct side gone = { .n = 0 }, come = { .n = 0 };
+	_cleanup_str_ struct str body = { 0 };
+
+	compare(&gone, old, now);
+	compare(&come, now, old);
+	if (gone.n || come.n) {
+		json_add_member(&body, "type", "settings");
+		add_side(&body, "old", &gone);
+		add_side(&body, "new", &come);
+		if (gone.more + come.more)
+			json_add_count(&body, "more", gone.more + come.more);
+		event_log_members(log, body.s, false, NULL);
+	}
+	str_release(&gone.rules);
+	str_release(&come.rules);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * File rules in 'wrapix run': what of the project may be changed is not what the mounts say. The project
+ * is read-only for the sandbox, and the supervisor changes it by the rules (guard/broker.h), as for
+ * 'wrapix exec'; the rules speak of the host's names. Whatever else the sandbox may write, its home, its
+ * own places, mounts that the user names, it writes itself: a rule about something in there is said to
+ * be weaker.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "plan/plan.h"
+#include "spec/exec.h"
+
+/* The supervisor can be asked, and sees the same files. */
+static bool can_hold(const struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	return host->seccomp_notify && plan->engine == ENGINE_NATIVE &&
+	       spec->workspace != WORKSPACE_COW;
+}
+
+void plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	if (spec->held)
+		plan->denied_resolved = spec->held->denied_resolved;
+	if (!spec->held || spec->held->files.disabled || !can_hold(plan, spec, host))
+		return;
+	plan->files = &spec->held->files;
+}
+
+/* Something that the operation shows could be meant. */
+static bool concerns(const struct file_rules *rules, const struct file_rule *rule,
+		     const struct op *op)
+{
+	bool shows = op_shows_host(op) || op->kind == OP_COW;
+
+	if (!shows || !rule->path)
+		return false;
+	if (path_is_below(rule->path, op->src))
+		return true;
+	if (!path_is_below(op->src, rule->path))
+		return false;
+	return rule->glob || rule->kind != FILE_DENY_READ ||
+	       !file_rules_read(rules, op->src).allowed;
+}
+
+const struct op *plan_rule_concerns(const struct plan *plan, const struct file_rules *rules,
+				    const struct file_rule *rule, unsigned without)
+{
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (!(plan->ops[i].flags & without) && concerns(rules, rule, &plan->ops[i]))
+			return &plan->ops[i];
+	return NULL;
+}
+
+static const char *where(const struct file_rule *rule)
+{
+	return rule->origin ? rule->origin : "Claude Code's settings";
+}
+
+static int refuse(const struct plan *plan, const struct spec *spec, const struct file_rule *rule,
+		  struct err *err)
+{
+	err_set(err, ENOTSUP, "%s: %s: 'run' cannot hold '%s' inside the project%s", where(rule),
+		rule->key, rule->text,
+		spec->workspace == WORKSPACE_COW ? " with --workspace cow"
+		: plan->engine != ENGINE_NATIVE  ? " with --engine podman"
+						 : " without seccomp notifications");
+	return err_hint(err, "wrapix exec holds it, also as a hook of Claude Code: see "
+			     "wrapix-check(1)");
+}
+
+/* One that a settings file says, about what the supervisor decides or does not. */
+static void note_rule(struct plan *plan, const struct file_rule *rule)
+{
+	const struct file_rules *rules = plan->files;
+	const struct op *op;
+
+	switch (rule->kind) {
+	case FILE_DENY_READ:
+		plan->ask_reads |= plan_rule_concerns(plan, rules, rule, 0) != NULL;
+		break;
+	case FILE_DENY_WRITE:
+		op = plan_rule_concerns(plan, rules, rule, OPF_RO);
+		if (op)
+			strv_addf(&plan->arena, &plan->weaker,
+				  "%s: %s: '%s' is not held in %s, which is mounted to be written",
+				  where(rule), rule->key, rule->text, op->dest);
+		break;
+	case FILE_ALLOW_WRITE:
+		if (rule->origin && !plan_rule_concerns(plan, rules, rule, 0))
+			strv_addf(&plan->arena, &plan->says,
+				  "%s: '%s' is not in the sandbox, which shows the project alone; "
+				  "--mount puts it there",
+				  where(rule), rule->text);
+		break;
+	default:
+		break;
+	}
+}
+
+int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err)
+{
+	const struct file_rules *rules = spec->held ? &spec->held->files : NULL;
+
+	if (!rules || rules->disabled)
+		return 0;
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct file_rule *rule = &rules->rules[i];
+		bool denies = rule->kind == FILE_DENY_READ || rule->kind == FILE_DENY_WRITE;
+
+		if (plan->files)
+			note_rule(plan, rule);
+		else if (denies && rule->origin && plan_rule_concerns(plan, rules, rule, 0))
+			return refuse(plan, spec, rule, err);
+	}
+	if (!plan->files)
+		strv_add(&plan->arena, &plan->weaker,
+			 "Claude Code's settings: names that are protected by default "
+			 "(.git/hooks, .vscode, ...) can be written in the project here");
+	return 0;
+}
