@@ -198,7 +198,7 @@ void run_claude_added(struct run_claude *c, bool deny, const char *rule)
 }
 
 /* While a program has the screen there is no place for a line but in the log. */
-static void warn(struct run_claude *c, const char *text)
+static void say_warning(struct run_claude *c, const char *text)
 {
 	event_log_text(c->log, "warning", text);
 	if (!plan_has_tty(c->plan))
@@ -251,7 +251,7 @@ static void warn_unheld(struct run_claude *c, const struct file_rules *rules,
 			continue;
 		snprintf(text, sizeof(text), "%.200s: '%.128s' counts from the next session on",
 			 rule->origin ? rule->origin : rule->key, rule->text);
-		warn(c, text);
+		say_warning(c, text);
 	}
 }
 
@@ -279,7 +279,7 @@ static void on_file(void *ctx)
 	}
 	if (r < 0) {
 		err_wrap(&err, "the settings stay as they were");
-		warn(c, err.msg);
+		say_warning(c, err.msg);
 		return;
 	}
 	explain_change(c->log, &(struct settings_rules){ &old->config, &old->exec.files },
@@ -304,5 +304,5 @@ void run_claude_live(struct run_claude *c, struct engine_live *live)
 	c->live = live;
 	if (live &&
 	    config_watch_start(&c->watch, c->loop, -1, &c->policy.watched, &hooks, &err) < 0)
-		warn(c, err.msg);
+		say_warning(c, err.msg);
 }
