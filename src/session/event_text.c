@@ -236,8 +236,8 @@ static void add_changes(struct str *out, struct json_object *event, const char *
 {
 	struct json_object *list = json_object_object_get(event, side);
 
-	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
-			   i < json_object_array_length(list);
+	for (size_t i = 0;
+	     json_object_is_type(list, json_type_array) && i < json_object_array_length(list);
 	     i++) {
 		struct json_object *rule = json_object_array_get_idx(list, i);
 
@@ -296,16 +296,11 @@ static const struct {
 	const char *type;
 	void (*add)(struct str *out, struct json_object *event);
 } types[] = {
-	{ "deny", add_network },
-	{ "connection", add_network },
-	{ "limit", add_limit },
-	{ "warning", add_warning },
-	{ "rule", add_rule },
-	{ "settings", add_settings },
-	{ "exit", add_exit },
-	{ "truncated", add_gap },
-	{ "signature", add_signature },
-	{ "credential", add_credential },
+	{ "deny", add_network },        { "connection", add_network },
+	{ "limit", add_limit },         { "warning", add_warning },
+	{ "rule", add_rule },           { "settings", add_settings },
+	{ "exit", add_exit },           { "truncated", add_gap },
+	{ "signature", add_signature }, { "credential", add_credential },
 };
 
 static void add_header(struct str *out, struct json_object *header)

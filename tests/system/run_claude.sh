@@ -13,7 +13,8 @@ r() {
 	r_n=$#
 	for r_word; do
 		shift
-		[ $((r_n = r_n - 1)) = 0 ] && r_script=$r_word || set -- "$@" "$r_word"
+		r_n=$((r_n - 1))
+		if [ $r_n = 0 ]; then r_script=$r_word; else set -- "$@" "$r_word"; fi
 	done
 	wx run --settings-from claude "$@" -- sh -c "$r_script"
 }
