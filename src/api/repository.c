@@ -22,8 +22,13 @@ static void tell_held(const struct git_store *store, const struct git_report *re
 	for (size_t i = 0; i < report->n_held && i < 10; i++) {
 		_cleanup_str_ struct str name = { 0 };
 
-		strv_addf(arena, ret_says, "held back in git: %s %s: %s", report->held[i].kind,
-			  str_quote(&name, report->held[i].name), report->held[i].why);
+		const struct git_held *held = &report->held[i];
+		_cleanup_str_ struct str where = { 0 };
+
+		strv_addf(arena, ret_says, "held back in git: %s%s%s %s: %s",
+			  *held->where ? str_quote(&where, held->where) : "",
+			  *held->where ? ": " : "", held->kind, str_quote(&name, held->name),
+			  held->why);
 	}
 	if (report->n_held)
 		strv_addf(arena, ret_says,
@@ -88,6 +93,9 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		.project = plan->project,
 		.real = plan->git_real,
 		.common = plan->git_common,
+		.modules = plan->git_modules,
+		.n_modules = plan->n_git_modules,
+		.borrowed = &plan->git_borrowed,
 	};
 	int r;
 

@@ -104,7 +104,9 @@ static int git_status(struct git_job *job, struct err *err)
 
 static void add_held(struct str *out, const struct git_held *held, bool first)
 {
-	str_addf(out, "%s\n  {\"kind\": ", first ? "" : ",");
+	str_addf(out, "%s\n  {\"where\": ", first ? "" : ",");
+	json_add_string(out, held->where);
+	str_add(out, ", \"kind\": ");
 	json_add_string(out, held->kind);
 	str_add(out, ", \"name\": ");
 	json_add_string(out, held->name);
@@ -135,7 +137,8 @@ static int git_held(struct git_job *job, struct err *err)
 		add_held(&out, &held[i], i == 0);
 		if (job->args.json)
 			continue;
-		printf("%s:", held[i].kind);
+		print_escaped(held[i].where);
+		printf("%s%s:", *held[i].where ? "//" : "", held[i].kind);
 		print_escaped(held[i].name);
 		printf("  %s\n", held[i].why);
 	}
@@ -158,23 +161,35 @@ static int tidy(struct git_job *job, struct git_store *store, struct err *err)
 	return git_remove(store, err);
 }
 
-/* Each word behind the session is KIND:NAME. */
+/* "KIND:NAME", or "WHERE//KIND:NAME" of a submodule: a path has no empty component. */
+static int parse_held(struct arena *a, const char *word, struct git_held *ret, struct err *err)
+{
+	const char *rest = strstr(word, "//"), *colon = strchr(word, ':');
+
+	*ret = (struct git_held){ .where = "" };
+	if (rest && colon && rest < colon) {
+		ret->where = arena_strndup(a, word, (size_t)(rest - word));
+		word = rest + 2;
+		colon = strchr(word, ':');
+	}
+	if (!colon)
+		return err_usage(err, "'%s' is not KIND:NAME, as 'wrapix git held' prints it",
+				 word);
+	ret->kind = arena_strndup(a, word, (size_t)(colon - word));
+	ret->name = arena_strdup(a, colon + 1);
+	return 0;
+}
+
 static int decide(struct git_job *job, struct git_store *store,
-		  int (*act)(struct git_store *, const char *, const char *, struct err *),
+		  int (*act)(struct git_store *, const struct git_held *, struct err *),
 		  const char *did, struct err *err)
 {
 	for (size_t i = 1; i < job->n_words; i++) {
-		char *colon = strchr(job->words[i], ':');
-		int r = 0;
+		struct git_held held;
+		int r = parse_held(&job->arena, job->words[i], &held, err);
 
-		if (!colon) {
-			err_usage(err, "'%s' is not KIND:NAME, as 'wrapix git held' prints it",
-				  job->words[i]);
-			return -EINVAL;
-		}
-		r = act(store,
-			arena_strndup(&job->arena, job->words[i], (size_t)(colon - job->words[i])),
-			colon + 1, err);
+		if (r == 0)
+			r = act(store, &held, err);
 		if (r < 0)
 			return r;
 		printf("%s ", did);

@@ -91,7 +91,7 @@ static const struct {
 	{ "tag", accept_ref },
 };
 
-static int find(struct git_store *store, const char *kind, const char *name, struct git_held **list,
+static int find(struct git_store *store, const struct git_held *held, struct git_held **list,
 		size_t *n, size_t *at, struct err *err)
 {
 	int r = git_held_read(store, &store->arena, list, n, err);
@@ -99,34 +99,46 @@ static int find(struct git_store *store, const char *kind, const char *name, str
 	if (r < 0)
 		return r;
 	for (*at = 0; *at < *n; ++*at)
-		if (!strcmp((*list)[*at].kind, kind) && !strcmp((*list)[*at].name, name))
+		if (git_held_same(&(*list)[*at], held))
 			return 0;
-	err_set(err, ENOENT, "the session '%s' holds no %s '%s'", store->id, kind, name);
+	err_set(err, ENOENT, "the session '%s' holds no %s '%s'", store->id, held->kind,
+		held->name);
 	return err_hint(err, "'wrapix git held %s' lists what it holds", store->id);
 }
 
-int git_accept(struct git_store *store, const char *kind, const char *name, struct err *err)
+/* The repository of the session that it belongs to. */
+static struct git_store *repository(struct git_store *store, const char *where)
+{
+	for (size_t i = 0; i < store->n_parts; i++)
+		if (*where &&
+		    git_same(store->parts[i].where ? store->parts[i].where : store->parts[i].name,
+			     where))
+			return &store->parts[i];
+	return store;
+}
+
+int git_accept(struct git_store *store, const struct git_held *held, struct err *err)
 {
 	struct git_held *list;
 	size_t n, at;
-	int r = find(store, kind, name, &list, &n, &at, err);
+	int r = find(store, held, &list, &n, &at, err);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (!strcmp(kinds[i].kind, kind)) {
-			r = kinds[i].accept(store, name, err);
-			return r < 0 ? r : git_drop(store, kind, name, err);
+		if (!strcmp(kinds[i].kind, held->kind)) {
+			r = kinds[i].accept(repository(store, held->where), held->name, err);
+			return r < 0 ? r : git_drop(store, held, err);
 		}
-	return err_set(err, ENOTSUP, "%s '%s' cannot be carried over: %s", kind, name,
+	return err_set(err, ENOTSUP, "%s '%s' cannot be carried over: %s", held->kind, held->name,
 		       list[at].why);
 }
 
-int git_drop(struct git_store *store, const char *kind, const char *name, struct err *err)
+int git_drop(struct git_store *store, const struct git_held *held, struct err *err)
 {
 	struct git_held *list;
 	size_t n, at;
-	int r = find(store, kind, name, &list, &n, &at, err);
+	int r = find(store, held, &list, &n, &at, err);
 
 	return r < 0 ? r : git_held_forget(store, list, n, at, err);
 }

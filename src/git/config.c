@@ -59,8 +59,14 @@ static bool may_change(struct config_round *c, const char *name, const struct gi
 
 	/* The layout of the repository and where it fetches from are the host's own business. */
 	if (str_starts(name, "core.") || str_starts(name, "extensions.") ||
-	    str_starts(name, "remote.") || str_starts(name, "submodule."))
+	    str_starts(name, "remote."))
 		return false;
+	/* A submodule of this machine's files is none that the host should follow. */
+	if (str_starts(name, "submodule."))
+		for (size_t i = 0; i < session->n; i++)
+			if (session->v[i].value[0] == '/' ||
+			    str_starts(session->v[i].value, "file:"))
+				return false;
 	if (!session->n)
 		return gitkeys_may_remove(name);
 	for (size_t i = 0; i < session->n; i++)

@@ -2,15 +2,17 @@
 /*
  * Safe git: a sandbox gets a git directory of its own, and the host takes in only data from it.
  *
- *	STATE/wrapix/gitdirs/ID    the private git directory that stands inside as .git; everything
+ *	STATE/wrapix/gitdirs/ID/0  the private git directory that stands inside as .git; everything
  *	                           in it may be hostile. Its objects are the host's, read-only, as an
  *	                           alternate, and those made inside.
+ *	                        1, 2 ...  those of submodules
  *	STATE/wrapix/git/ID/meta   whose it is (JSON)
  *	                    lock   flock: held while a sandbox runs with it
  *	                    turn   flock: held by the one who publishes
  *	                    base   what both sides last agreed on (state.h)
  *	                    held   what was not published (JSON)
  *	                    incoming/  where new objects are checked
+ *	                    1/, 2/ ...  base, held and incoming of a submodule's
  *
  * Publishing compares three states, the session's, the host's and the base, and carries over what
  * only one side changed. It keeps no journal: killed anywhere, it is simply done again.
@@ -24,6 +26,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "plan/plan.h"
 
 struct git_store {
 	struct arena arena;
@@ -34,7 +37,15 @@ struct git_store {
 	char *common;  /* the repository's */
 	char *private; /* the git directory for inside */
 	char *program; /* git */
+	char *path;    /* of dir */
 	int dir, lock;
+	struct strv borrowed; /* object directories that the host's repositories use as well */
+	/* Submodules are repositories of the same session; all but these fields are theirs, too. */
+	struct git_store *parts;
+	size_t n_parts;
+	unsigned number; /* 0: the project's own */
+	char *name;      /* of a submodule, below modules/ */
+	char *where;     /* where its files are, below the top; NULL: nowhere */
 };
 #define GIT_STORE_NONE                 \
 	{                              \
@@ -44,6 +55,9 @@ struct git_store {
 /* What a new one is made of. */
 struct git_about {
 	const char *state_home, *id, *project, *real, *common, *program;
+	const struct plan_module *modules;
+	size_t n_modules;
+	const struct strv *borrowed;
 };
 
 /* Makes the private git directory from the host's, and takes the lock. */
@@ -72,12 +86,14 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 
 /* Why something stays in the session. */
 struct git_held {
-	const char *kind; /* "branch", "tag", "config", "hook", "state", "head", "stash" */
+	const char *where; /* the submodule's files, below the top; "": the project itself */
+	const char *kind;  /* "branch", "tag", "config", "hook", "state", "head", "stash" */
 	const char *name;
 	const char *why;
 };
 struct git_report {
 	struct arena arena;
+	const char *where; /* what comes now is this one's */
 	struct git_held *held;
 	size_t n_held;
 	size_t published; /* references, paths of the index and keys that the host took over */
@@ -94,6 +110,6 @@ int git_held_read(const struct git_store *store, struct arena *arena, struct git
 		  size_t *ret_n, struct err *err);
 /* Does to the host what was held ("config:core.editor"), by the user's word. The next git_publish() no
  * longer finds it. */
-int git_accept(struct git_store *store, const char *kind, const char *name, struct err *err);
+int git_accept(struct git_store *store, const struct git_held *held, struct err *err);
 /* It is not to be offered again. */
-int git_drop(struct git_store *store, const char *kind, const char *name, struct err *err);
+int git_drop(struct git_store *store, const struct git_held *held, struct err *err);

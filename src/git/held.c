@@ -14,24 +14,33 @@
 
 enum { HELD_MAX = 1000, HOOKS_MAX = 256, HOOK_SIZE = 1 << 20, FILE_MAX = 4 << 20 };
 
+bool git_held_same(const struct git_held *a, const struct git_held *b)
+{
+	return git_same(a->where, b->where) && !strcmp(a->kind, b->kind) &&
+	       !strcmp(a->name, b->name);
+}
+
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why)
 {
+	const struct git_held new = { report->where, kind, name, why };
 	struct git_held *held;
 
 	for (size_t i = 0; i < report->n_held; i++)
-		if (!strcmp(report->held[i].kind, kind) && !strcmp(report->held[i].name, name))
+		if (git_held_same(&report->held[i], &new))
 			return;
 	if (report->n_held >= HELD_MAX)
 		return;
 	held = arena_grow(&report->arena, &report->held, &report->n_held, sizeof(*held));
-	held->kind = kind;
+	*held = new;
+	held->where = arena_strdup(&report->arena, report->where);
 	held->name = arena_strdup(&report->arena, name);
-	held->why = why;
 }
 
 static void add_held(struct str *out, const struct git_held *held, bool first)
 {
-	str_addf(out, "%s\n  {\"kind\": ", first ? "" : ",");
+	str_addf(out, "%s\n  {\"where\": ", first ? "" : ",");
+	json_add_string(out, held->where);
+	str_add(out, ", \"kind\": ");
 	json_add_string(out, held->kind);
 	str_add(out, ", \"name\": ");
 	json_add_string(out, held->name);
@@ -82,8 +91,8 @@ static int read_list(const struct git_store *store, const char *file, struct are
 		struct json_object *item = json_object_array_get_idx(list, i);
 		struct git_held *held = arena_grow(arena, ret, ret_n, sizeof(*held));
 
-		*held = (struct git_held){ get(arena, item, "kind"), get(arena, item, "name"),
-					   get(arena, item, "why") };
+		*held = (struct git_held){ get(arena, item, "where"), get(arena, item, "kind"),
+					   get(arena, item, "name"), get(arena, item, "why") };
 	}
 	return 0;
 }
@@ -94,10 +103,10 @@ int git_held_read(const struct git_store *store, struct arena *arena, struct git
 	return read_list(store, "held", arena, ret, ret_n, err);
 }
 
-static bool has(const struct git_held *list, size_t n, const char *kind, const char *name)
+static bool has(const struct git_held *list, size_t n, const struct git_held *held)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(list[i].kind, kind) && !strcmp(list[i].name, name))
+		if (git_held_same(&list[i], held))
 			return true;
 	return false;
 }
@@ -111,7 +120,7 @@ int git_held_write(const struct git_store *store, struct git_report *report, str
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < report->n_held; i++)
-		if (!has(dropped, n, report->held[i].kind, report->held[i].name))
+		if (!has(dropped, n, &report->held[i]))
 			report->held[kept++] = report->held[i];
 	report->n_held = kept;
 	return write_list(store, "held", report->held, report->n_held, err);

@@ -76,7 +76,7 @@ static int make_importer(struct import *import, bool sha256, struct err *err)
 
 	if (r < 0 || mkdirat(store->dir, "incoming", 0700) < 0)
 		return err_errno(err, r < 0 ? -r : errno, "making room for new objects");
-	import->path = arena_printf(&store->arena, "%s/git/%s/incoming", store->state, store->id);
+	import->path = path_join(&store->arena, store->path, "incoming");
 	import->dir = openat(store->dir, "incoming", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (mkdirat(import->dir, dirs[i], 0700) < 0)
@@ -98,16 +98,18 @@ static struct git_run importer(struct import *import, const char *const *args)
 {
 	struct git_store *store = import->round->store;
 
-	return (struct git_run){
+	struct git_run run = {
 		.program = store->program,
 		.args = args,
 		.gitdir = import->path,
 		.alternates = git_alternate(store),
 		.confined = true,
-		.reads = { git_objects(store) },
 		.writes = import->path,
 		.seconds = IMPORT_SECONDS,
 	};
+
+	git_may_read(&run, store);
+	return run;
 }
 
 static void add_revs(struct import *import, const struct strv *missing)

@@ -138,36 +138,17 @@ static int write_refs(const struct git_state *host, int to, struct err *err)
 	return write_new(to, "HEAD", head, strlen(head), err);
 }
 
-static int make_dirs(int to, struct err *err)
+static int make_dirs(const struct git_store *store, int to, struct err *err)
 {
 	static const char *const dirs[] = { "objects", "objects/info", "objects/pack",
 					    "refs",    "refs/heads",   "refs/tags" };
+	char borrowed[128];
 
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (mkdirat(to, dirs[i], 0755) < 0)
 			return err_errno(err, errno, "making the private git directory");
-	return write_new(to, "objects/info/alternates", GIT_OBJECTS_INSIDE "/objects\n",
-			 strlen(GIT_OBJECTS_INSIDE "/objects\n"), err);
-}
-
-/* Submodules have git directories of their own, which are not made private yet: better refused. */
-static int refuse_modules(const struct git_store *store, struct err *err)
-{
-	struct arena a = { 0 };
-	char *path = path_join(&a, store->real, "modules");
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	bool any = false;
-
-	arena_release(&a);
-	while (dir && (entry = readdir(dir)) != NULL)
-		any |= entry->d_name[0] != '.';
-	if (dir)
-		closedir(dir);
-	if (!any)
-		return 0;
-	err_set(err, ENOTSUP, "the repository has submodules, which --git private cannot do yet");
-	return err_hint(err, "--git direct mounts the repository's own .git");
+	snprintf(borrowed, sizeof(borrowed), GIT_OBJECTS_INSIDE "/%u/objects\n", store->number);
+	return write_new(to, "objects/info/alternates", borrowed, strlen(borrowed), err);
 }
 
 static int fill(struct git_store *store, struct err *err)
@@ -180,15 +161,13 @@ static int fill(struct git_store *store, struct err *err)
 
 	if (to < 0)
 		return err_errno(err, errno, "opening '%s'", store->private);
-	r = refuse_modules(store, err);
-	if (r == 0)
-		r = git_read_host(store, &store->arena, &host, err);
+	r = git_read_host(store, &store->arena, &host, err);
 	if (r == 0 && !host.head)
 		r = err_set(err, ENOTSUP, "HEAD of '%s' is none that wrapix knows", store->real);
 	if (r == 0)
 		r = git_private_config(store, &config, &hooks, err);
 	if (r == 0)
-		r = make_dirs(to, err);
+		r = make_dirs(store, to, err);
 	if (r == 0)
 		r = write_refs(&host, to, err);
 	if (r == 0)
@@ -198,6 +177,46 @@ static int fill(struct git_store *store, struct err *err)
 	host.config = config.s;
 	host.config_len = config.len;
 	return r < 0 ? r : git_base_save(store, "base", &host, err);
+}
+
+/* A submodule's git directory stands in that of the repository around it: the place must be there. */
+static int make_place(const struct git_store *main, const struct git_store *part, struct err *err)
+{
+	struct arena a = { 0 };
+	const struct git_store *around = main;
+	char *place = path_join(&a, "modules", part->name);
+	int r;
+
+	for (size_t i = 0; i < main->n_parts; i++) {
+		const struct git_store *other = &main->parts[i];
+		char *inner = arena_printf(&a, "%s/", other->name);
+
+		if (other != part && str_starts(part->name, inner) &&
+		    (around == main || strlen(other->name) > strlen(around->name))) {
+			around = other;
+			place = arena_strdup(&a, part->name + strlen(inner));
+		}
+	}
+	r = os_mkdirs(path_join(&a, around->private, place), 0755, err);
+	arena_release(&a);
+	return r;
+}
+
+static int make_parts(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < about->n_modules; i++)
+		git_add_part(store, about->modules[i].gitdir, about->modules[i].name,
+			     about->modules[i].where);
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++) {
+		r = git_store_make(&store->parts[i], err);
+		if (r == 0)
+			r = fill(&store->parts[i], err);
+	}
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
+		r = make_place(store, &store->parts[i], err);
+	return r;
 }
 
 int git_prepare(struct git_store *store, const struct git_about *about, struct err *err)
@@ -213,11 +232,15 @@ int git_prepare(struct git_store *store, const struct git_about *about, struct e
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
 	store->program = arena_strdup(a, about->program);
+	for (size_t i = 0; i < about->borrowed->len; i++)
+		strv_add(a, &store->borrowed, about->borrowed->v[i]);
 	r = git_store_make(store, err);
 	if (r == 0)
 		r = git_lock(store, err);
 	if (r == 0)
 		r = fill(store, err);
+	if (r == 0)
+		r = make_parts(store, about, err);
 	/* From here on it is one that counts. */
 	if (r == 0)
 		r = git_store_write_meta(store, err);

@@ -13,11 +13,16 @@ int git_store_name(struct git_store *store, const char *state_home, const char *
 int git_store_make(struct git_store *store, struct err *err);
 int git_store_write_meta(const struct git_store *store, struct err *err);
 
+/* The next one of the session's further repositories. */
+struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
+			       const char *where);
+
 /* private_config.c: the text, and the directory of an absolute core.hooksPath or NULL. */
 int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,
 		       struct err *err);
 
 /* held.c */
+bool git_held_same(const struct git_held *a, const struct git_held *b);
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why);
 int git_held_write(const struct git_store *store, struct git_report *report, struct err *err);
 

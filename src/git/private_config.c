@@ -137,5 +137,8 @@ int git_private_config(struct git_store *store, struct str *out, const char **re
 	str_add(out,
 		"[core]\n\tbare = false\n[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n"
 		"[worktree]\n\tuseRelativePaths = true\n");
+	if (store->where)
+		add_key(&store->arena, out, "core.worktree",
+			path_join(&store->arena, WORKSPACE_INSIDE, store->where));
 	return r;
 }

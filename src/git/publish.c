@@ -234,31 +234,29 @@ static int go(struct git_round *round, struct err *err)
 	git_hold_operations(round);
 	if (round->changed)
 		r = read_states(round, err);
-	if (r == 0)
-		r = note_base(round, &session, &host, err);
-	return r < 0 ? r : git_held_write(round->store, round->report, err);
+	return r < 0 ? r : note_base(round, &session, &host, err);
 }
 
-static int one_round(struct git_store *store, bool last, bool careful, struct git_report *ret,
+static int one_round(struct git_store *store, bool last, bool careful, struct git_report *report,
 		     struct err *err)
 {
 	struct git_round round = {
 		.store = store,
-		.report = ret,
+		.report = report,
 		.last = last,
 		.careful = careful,
 	};
-	int r;
+	int r = go(&round, err);
 
-	git_report_release(ret);
-	r = go(&round, err);
 	str_release(&round.index_out);
 	str_release(&round.index_in);
 	arena_release(&round.arena);
 	return r;
 }
 
-/* A private directory at rest is none that a git would work in: see git_disarm(). */
+/* --- repositories at rest, and all of a session --- */
+
+/* See git_disarm(). */
 static void arm(const struct git_store *store)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -269,7 +267,7 @@ static void arm(const struct git_store *store)
 		rename(from, to);
 }
 
-void git_disarm(const struct git_store *store)
+static void disarm(const struct git_store *store)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 
@@ -278,16 +276,57 @@ void git_disarm(const struct git_store *store)
 	rename(from, to);
 }
 
-int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err)
+void git_disarm(const struct git_store *store)
+{
+	disarm(store);
+	for (size_t i = 0; i < store->n_parts; i++)
+		disarm(&store->parts[i]);
+}
+
+/* What one repository has to say is added to the whole once it is certain. */
+static void add_report(struct git_report *into, const struct git_report *from)
+{
+	for (size_t i = 0; i < from->n_held; i++)
+		git_hold(into, from->held[i].kind, from->held[i].name, from->held[i].why);
+	into->published += from->published;
+}
+
+static int publish_one(struct git_store *store, bool last, struct git_report *ret, struct err *err)
 {
 	_cleanup_close_ int turn = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = -EAGAIN;
 
-	*ret = (struct git_report){ 0 };
 	if (turn < 0 || flock(turn, LOCK_EX) < 0)
 		return err_errno(err, errno, "locking '%s'", store->common);
 	arm(store);
-	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++)
-		r = one_round(store, last, attempt > 0, ret, err);
+	ret->where = store->where ? store->where : store->name ? store->name : "";
+	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++) {
+		struct git_report report = { .where = ret->where };
+
+		r = one_round(store, last, attempt > 0, &report, err);
+		if (r == 0)
+			add_report(ret, &report);
+		git_report_release(&report);
+	}
 	return r;
+}
+
+/* Submodules first: what the repository around them says of them is then there. */
+int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err)
+{
+	struct err failed;
+	int r = 0;
+
+	*ret = (struct git_report){ 0 };
+	for (size_t i = store->n_parts; i-- > 0;)
+		if (publish_one(&store->parts[i], last, ret, &failed) < 0 && r == 0) {
+			*err = failed;
+			err_wrap(err, "the submodule '%s'", store->parts[i].name);
+			r = -err->code;
+		}
+	if (publish_one(store, last, ret, &failed) < 0) {
+		*err = failed;
+		r = -err->code;
+	}
+	return r < 0 ? r : git_held_write(store, ret, err);
 }

@@ -67,6 +67,7 @@ static char **make_env(struct arena *a, const struct git_run *run)
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
 	}
 	strv_addf(a, &env, "GIT_DIR=%s", run->gitdir);
+	strv_add(a, &env, "GIT_WORK_TREE=/"); /* whatever the configuration says: no file is looked at */
 	if (run->objects)
 		strv_addf(a, &env, "GIT_OBJECT_DIRECTORY=%s", run->objects);
 	if (run->index)
@@ -101,7 +102,7 @@ static int restrict_files(struct arena *a, const struct git_run *run, struct err
 		if (access(system_places[i], F_OK) == 0)
 			rules[n++] = (struct landlock_rule){ system_places[i], LANDLOCK_READ };
 	rules[n++] = (struct landlock_rule){ program, LANDLOCK_READ };
-	for (size_t i = 0; i < GIT_READS_MAX && run->reads[i]; i++)
+	for (size_t i = 0; i < run->n_reads; i++)
 		rules[n++] = (struct landlock_rule){ run->reads[i], LANDLOCK_READ };
 	rules[n++] = (struct landlock_rule){ "/dev/null", LANDLOCK_DEV };
 	rules[n++] = (struct landlock_rule){ "/dev/urandom", LANDLOCK_READ };
@@ -253,15 +254,25 @@ struct git_run git_on_host(struct git_store *store, const char *const *args)
 	return (struct git_run){ .program = store->program, .args = args, .gitdir = store->real };
 }
 
+void git_may_read(struct git_run *run, struct git_store *store)
+{
+	run->reads[run->n_reads++] = git_objects(store);
+	for (size_t i = 0; i < store->borrowed.len && run->n_reads < GIT_READS_MAX - 1; i++)
+		run->reads[run->n_reads++] = store->borrowed.v[i];
+}
+
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write)
 {
-	return (struct git_run){
+	struct git_run run = {
 		.program = store->program,
 		.args = args,
 		.gitdir = store->private,
 		.alternates = git_alternate(store),
 		.confined = true,
-		.reads = { store->private, git_objects(store) },
 		.writes = write ? store->private : NULL,
 	};
+
+	git_may_read(&run, store);
+	run.reads[run.n_reads++] = store->private;
+	return run;
 }

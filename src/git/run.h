@@ -17,7 +17,7 @@
 #define GIT_PACK_MAX ((size_t)4 << 30)
 #define GIT_ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-enum { GIT_READS_MAX = 16 };
+enum { GIT_READS_MAX = 20 };
 
 struct git_run {
 	const char *program; /* absolute */
@@ -27,9 +27,10 @@ struct git_run {
 	const char *alternates; /* further objects, or NULL */
 	const char *index;      /* another one than the git directory's, or NULL */
 	bool confined;
-	const char *reads[GIT_READS_MAX]; /* NULL-terminated */
-	const char *writes;               /* or NULL */
-	const char *input;                /* NULL: as 'in' says */
+	const char *reads[GIT_READS_MAX];
+	size_t n_reads;
+	const char *writes; /* or NULL */
+	const char *input;  /* NULL: as 'in' says */
 	size_t input_len;
 	int in, out;      /* 0: /dev/null, and into memory */
 	unsigned seconds; /* 0: ten */
@@ -42,6 +43,8 @@ int git_run(const struct git_run *run, struct str *ret);
 /* The same, where anything but success is an error with words. */
 int git_do(const struct git_run *run, struct str *ret, struct err *err);
 
+/* The host's objects, and those that they borrow. */
+void git_may_read(struct git_run *run, struct git_store *store);
 /* On the host's repository; in the private directory, read-only or to write. */
 struct git_run git_on_host(struct git_store *store, const char *const *args);
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);

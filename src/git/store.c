@@ -18,21 +18,58 @@ int git_store_name(struct git_store *store, const char *state_home, const char *
 		return err_set(err, ENOENT, "there is no session '%s' with a git directory", id);
 	store->state = path_join(a, state_home, "wrapix");
 	store->id = arena_strdup(a, id);
-	store->private = arena_printf(a, "%s/%s/%s", state_home, GIT_PRIVATE_DIR, id);
+	store->path = arena_printf(a, "%s/git/%s", store->state, id);
+	store->private = arena_printf(a, "%s/%s/%s/0", state_home, GIT_PRIVATE_DIR, id);
 	return 0;
 }
 
 int git_store_make(struct git_store *store, struct err *err)
 {
-	char *dir = arena_printf(&store->arena, "%s/git/%s", store->state, store->id);
-	int r = os_mkdirs(dir, 0700, err);
+	int r = os_mkdirs(store->path, 0700, err);
 
 	if (r == 0)
 		r = os_mkdirs(store->private, 0700, err);
 	if (r < 0)
 		return r;
-	store->dir = record_open_dir(AT_FDCWD, dir);
-	return store->dir < 0 ? err_errno(err, -store->dir, "opening '%s'", dir) : 0;
+	store->dir = record_open_dir(AT_FDCWD, store->path);
+	return store->dir < 0 ? err_errno(err, -store->dir, "opening '%s'", store->path) : 0;
+}
+
+/* --- further repositories of the session --- */
+
+struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
+			       const char *where)
+{
+	struct git_store *part = arena_grow(&main->arena, &main->parts, &main->n_parts,
+					    sizeof(*part));
+	size_t number = main->n_parts;
+	struct arena *a = &main->arena;
+
+	*part = (struct git_store)GIT_STORE_NONE;
+	part->state = main->state;
+	part->id = main->id;
+	part->project = main->project;
+	part->program = main->program;
+	part->borrowed = main->borrowed;
+	part->number = number;
+	part->real = part->common = arena_strdup(a, gitdir);
+	part->name = arena_strdup(a, name);
+	part->where = where && *where ? arena_strdup(a, where) : NULL;
+	part->path = arena_printf(a, "%s/%zu", main->path, number);
+	part->private = arena_printf(a, "%s/%zu", path_parent(a, main->private), number);
+	return part;
+}
+
+/* --- the record --- */
+
+static void add_list(struct str *out, const char *key, char *const *v, size_t n)
+{
+	str_addf(out, ", \"%s\": [", key);
+	for (size_t i = 0; i < n; i++) {
+		str_add(out, i ? ", " : "");
+		json_add_string(out, v[i]);
+	}
+	str_add(out, "]");
 }
 
 int git_store_write_meta(const struct git_store *store, struct err *err)
@@ -43,13 +80,43 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	record_add(&out, "project", store->project);
 	record_add(&out, "gitDir", store->real);
 	record_add(&out, "commonDir", store->common);
-	str_add(&out, "}\n");
+	add_list(&out, "borrowed", store->borrowed.v, store->borrowed.len);
+	str_add(&out, ", \"parts\": [");
+	for (size_t i = 0; i < store->n_parts; i++) {
+		const struct git_store *part = &store->parts[i];
+
+		str_addf(&out, "%s{\"number\": %u", i ? ", " : "", part->number);
+		record_add(&out, "gitDir", part->real);
+		record_add(&out, "name", part->name);
+		record_add(&out, "where", part->where);
+		str_add(&out, "}");
+	}
+	str_add(&out, "]}\n");
 	return record_write_file(store->dir, "meta", out.s, out.len, err);
+}
+
+static int read_parts(struct git_store *store, struct json_object *list, struct err *err)
+{
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+		struct git_store *part = git_add_part(store,
+						      record_get(&store->arena, item, "gitDir"),
+						      record_get(&store->arena, item, "name"),
+						      record_get(&store->arena, item, "where"));
+
+		part->dir = record_open_dir(AT_FDCWD, part->path);
+		if (part->dir < 0 || part->real[0] != '/')
+			return err_set(err, EINVAL, "its record is damaged");
+	}
+	return 0;
 }
 
 static int read_meta(struct git_store *store, struct err *err)
 {
 	_cleanup_json_ struct json_object *meta = NULL;
+	struct json_object *borrowed;
 	int r = record_read(store->dir, &meta, err);
 
 	if (r < 0)
@@ -59,7 +126,13 @@ static int read_meta(struct git_store *store, struct err *err)
 	store->common = record_get(&store->arena, meta, "commonDir");
 	if (store->project[0] != '/' || store->real[0] != '/' || store->common[0] != '/')
 		return err_set(err, EINVAL, "its record is damaged");
-	return 0;
+	borrowed = json_object_object_get(meta, "borrowed");
+	for (size_t i = 0; json_object_is_type(borrowed, json_type_array) &&
+			   i < json_object_array_length(borrowed);
+	     i++)
+		strv_add(&store->arena, &store->borrowed,
+			 json_object_get_string(json_object_array_get_idx(borrowed, i)));
+	return read_parts(store, json_object_object_get(meta, "parts"), err);
 }
 
 int git_open(struct git_store *store, const char *state_home, const char *id, const char *program,
@@ -72,8 +145,7 @@ int git_open(struct git_store *store, const char *state_home, const char *id, co
 	if (r < 0)
 		return r;
 	store->program = arena_strdup(&store->arena, program);
-	store->dir = record_open_dir(AT_FDCWD,
-				     arena_printf(&store->arena, "%s/git/%s", store->state, id));
+	store->dir = record_open_dir(AT_FDCWD, store->path);
 	r = store->dir < 0 ? err_errno(err, -store->dir, "opening it") : read_meta(store, err);
 	if (r < 0) {
 		git_close(store);
@@ -117,6 +189,9 @@ int git_remove(struct git_store *store, struct err *err)
 
 void git_close(struct git_store *store)
 {
+	for (size_t i = 0; i < store->n_parts; i++)
+		if (store->parts[i].dir >= 0)
+			close(store->parts[i].dir);
 	if (store->lock >= 0)
 		close(store->lock);
 	if (store->dir >= 0)
@@ -129,6 +204,8 @@ int git_set_done(const struct git_store *store, struct err *err)
 {
 	return record_write_file(store->dir, "done", "", 0, err);
 }
+
+/* --- listing --- */
 
 static int by_id(const void *a, const void *b)
 {

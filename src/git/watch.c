@@ -44,18 +44,26 @@ static void watch_tree(int fd, int at, const char *path, int depth, int *left)
 		closedir(list);
 }
 
-static void watch_all(struct git_watch *watch)
+static void watch_one(int fd, const struct git_store *store, int *left)
 {
-	const struct git_store *store = watch->store;
 	const char *const tops[] = { store->private, store->real, store->common };
-	int left = MAX_WATCHES;
 
 	for (size_t i = 0; i < ARRAY_LEN(tops); i++) {
 		_cleanup_close_ int top = open(tops[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		watch_tree(watch->notes.fd, top, ".", 0, &left);
-		watch_tree(watch->notes.fd, top, "refs", MAX_DEPTH, &left);
+		watch_tree(fd, top, ".", 0, left);
+		watch_tree(fd, top, "refs", MAX_DEPTH, left);
 	}
+}
+
+static void watch_all(struct git_watch *watch)
+{
+	const struct git_store *store = watch->store;
+	int left = MAX_WATCHES;
+
+	watch_one(watch->notes.fd, store, &left);
+	for (size_t i = 0; i < store->n_parts; i++)
+		watch_one(watch->notes.fd, &store->parts[i], &left);
 }
 
 static void set_timer(struct git_watch *watch, long ms)
@@ -80,10 +88,29 @@ static int on_note(struct loop_source *source, uint32_t events, struct err *err)
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+static void keep_open(const struct git_store *store, int out)
+{
+	struct arena a = { 0 };
+	int *fds = arena_alloc(&a, (store->n_parts + 2) * sizeof(*fds));
+	size_t n = 0;
+
+	fds[n++] = out;
+	fds[n++] = store->dir;
+	for (size_t i = 0; i < store->n_parts; i++)
+		fds[n++] = store->parts[i].dir;
+	qsort(fds, n, sizeof(*fds), by_number);
+	os_close_all_but(3, fds, n);
+	arena_release(&a);
+}
+
 /* A copy of the supervisor that must hold nothing of it. Says what failed by its pipe. */
 _Noreturn static void publish(struct git_watch *watch, int out, pid_t parent)
 {
-	int keep[2] = { MIN(watch->store->dir, out), MAX(watch->store->dir, out) };
 	struct git_report report = { 0 };
 	int null = open("/dev/null", O_RDWR);
 	struct err err;
@@ -93,7 +120,7 @@ _Noreturn static void publish(struct git_watch *watch, int out, pid_t parent)
 		_exit(1);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	os_close_all_but(3, keep, 2);
+	keep_open(watch->store, out);
 	setsid();
 	os_reset_signals();
 	if (git_publish(watch->store, false, &report, &err) < 0)

@@ -172,6 +172,12 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	return r == 0 ? plan_check_rules(plan, spec, err) : r;
 }
 
+char *op_session_source(struct arena *arena, const struct op *op, const char *id)
+{
+	return arena_printf(arena, "%s/%s%s%s", op->src, id, op->layer ? "/" : "",
+			    op->layer ? op->layer : "");
+}
+
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err)
 {
 	struct plan plan;

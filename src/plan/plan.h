@@ -21,7 +21,6 @@
  * project whose .git is a file, and the host's objects, stand inside. */
 #define GIT_PRIVATE_DIR "wrapix/gitdirs"
 #define GIT_DIR_INSIDE "/run/wrapix-git/dir"
-#define GIT_OBJECTS_INSIDE "/run/wrapix-git/real"
 
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
  * of the user's. */
@@ -65,7 +64,7 @@ struct op {
 	unsigned mode;
 	const char *dest;
 	const char *src;   /* OP_BIND: host path; OP_LINK: target; OP_FILE: content */
-	const char *layer; /* OP_COW: its name in the session's directory */
+	const char *layer; /* OP_COW, OPF_SESSION: its name in the session's directory, or NULL */
 };
 
 enum access_class { ACCESS_READ, ACCESS_WRITE, ACCESS_DEV };
@@ -106,6 +105,13 @@ struct plan_podman {
 	char *network;      /* podman's word for it */
 	unsigned held;      /* LIMIT_BITs that podman can hold here */
 	bool selinux;       /* mounts need labels */
+};
+
+/* A git directory beside the project's own, of which the session has a private one as well. */
+struct plan_module {
+	char *gitdir;
+	char *name;  /* below modules/ of the project's */
+	char *where; /* its files, below the top; NULL: not checked out */
 };
 
 struct plan {
@@ -175,12 +181,18 @@ struct plan {
 		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
 	bool tell_calls;     /* the supervisor refuses system calls in the filter's place */
-	bool move_dirs;      /* in that session the supervisor renames directories */
-	char *resume;        /* the session's id, where it is not a new one */
-	uint64_t cow_limit;  /* bytes that its changes may take; 0: as many as there are */
-	struct strv says;    /* lines the user is told at the start */
-	struct strv weaker;  /* what holds less here than it could, one line each */
+	struct plan_module *git_modules; /* further ones: submodules' */
+	size_t n_git_modules;
+	struct strv git_borrowed; /* object directories that they borrow from */
+	bool move_dirs;           /* in that session the supervisor renames directories */
+	char *resume;             /* the session's id, where it is not a new one */
+	uint64_t cow_limit;       /* bytes that its changes may take; 0: as many as there are */
+	struct strv says;         /* lines the user is told at the start */
+	struct strv weaker;       /* what holds less here than it could, one line each */
 };
+
+/* OPF_SESSION: the source, once the session has an id. */
+char *op_session_source(struct arena *arena, const struct op *op, const char *id);
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);
 void plan_release(struct plan *plan);

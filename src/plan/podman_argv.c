@@ -194,7 +194,7 @@ static void add_op(struct arena *arena, const struct plan *plan, struct strv *wo
 	if (op->kind == OP_BIND) {
 		add_parents(arena, plan, words, op);
 		if (op->flags & OPF_SESSION)
-			src = path_join(arena, op->src, session);
+			src = op_session_source(arena, op, session);
 		add_bind(arena, plan, words, src, op->dest, op->flags & OPF_RO,
 			 op->flags & OPF_RO ? "shared" : "private");
 	} else if (op->kind == OP_SCRATCH) {

@@ -119,25 +119,72 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 			  plan->cow_base);
 }
 
-/* A git directory of the session's own, with the host's objects to read. */
+/* The n-th private git directory at its place, with the host's objects to read. */
+static void add_private(struct plan *plan, const struct host *host, size_t n, const char *dest,
+			const char *common)
+{
+	struct arena *a = &plan->arena;
+
+	plan_add(plan, OP_BIND, dest, path_join(a, host->state_home, GIT_PRIVATE_DIR),
+		 OPF_DIR | OPF_SESSION)
+		->layer = arena_printf(a, "%zu", n);
+	plan_add(plan, OP_BIND, arena_printf(a, GIT_OBJECTS_INSIDE "/%zu/objects", n),
+		 path_join(a, common, "objects"), OPF_RO | OPF_DIR | OPF_CHECK);
+	plan_add(plan, OP_BIND, arena_printf(a, GIT_OBJECTS_INSIDE "/%zu/lfs/objects", n),
+		 path_join(a, common, "lfs/objects"), OPF_RO | OPF_DIR | OPF_OPTIONAL);
+}
+
+static void add_gitfile(struct plan *plan, const char *tree, const char *gitdir)
+{
+	plan_add(plan, OP_COVER, path_join(&plan->arena, tree, ".git"),
+		 arena_printf(&plan->arena, "gitdir: %s\n", gitdir), 0)
+		->mode = 0444;
+}
+
+/* Git directories of the session's own: the project's, and those of its submodules, which lie in it. */
 static void add_private_git(struct plan *plan, const struct host *host)
 {
 	const struct project_facts *project = &host->project;
-	char *dirs = path_join(&plan->arena, host->state_home, GIT_PRIVATE_DIR);
-	bool plain = project->git == GIT_PLAIN;
+	struct arena *a = &plan->arena;
+	const char *main = project->git == GIT_PLAIN ? WORKSPACE_INSIDE "/.git" : GIT_DIR_INSIDE;
 
-	plan_add(plan, OP_BIND, plain ? WORKSPACE_INSIDE "/.git" : GIT_DIR_INSIDE, dirs,
-		 OPF_DIR | OPF_SESSION);
-	if (!plain)
-		plan_add(plan, OP_COVER, WORKSPACE_INSIDE "/.git", "gitdir: " GIT_DIR_INSIDE "\n",
-			 0)
-			->mode = 0444;
-	plan_add(plan, OP_BIND, GIT_OBJECTS_INSIDE "/objects",
-		 path_join(&plan->arena, plan->git_common, "objects"),
-		 OPF_RO | OPF_DIR | OPF_CHECK);
-	plan_add(plan, OP_BIND, GIT_OBJECTS_INSIDE "/lfs/objects",
-		 path_join(&plan->arena, plan->git_common, "lfs/objects"),
-		 OPF_RO | OPF_DIR | OPF_OPTIONAL);
+	add_private(plan, host, 0, main, plan->git_common);
+	if (project->git != GIT_PLAIN)
+		add_gitfile(plan, WORKSPACE_INSIDE, GIT_DIR_INSIDE);
+	for (size_t i = 0; i < plan->n_git_modules; i++) {
+		const struct plan_module *module = &plan->git_modules[i];
+		char *dest = arena_printf(a, "%s/modules/%s", main, module->name);
+
+		add_private(plan, host, i + 1, dest, module->gitdir);
+		if (module->where)
+			add_gitfile(plan, path_join(a, WORKSPACE_INSIDE, module->where), dest);
+	}
+	for (size_t i = 0; i < project->borrowed.len; i++)
+		plan_add(plan, OP_BIND, project->borrowed.v[i].target, project->borrowed.v[i].path,
+			 OPF_RO | OPF_DIR | OPF_CHECK);
+}
+
+/* The git directories that the session has private ones of. */
+static void take_git_dirs(struct plan *plan, const struct project_facts *project)
+{
+	struct arena *a = &plan->arena;
+	char *modules;
+
+	plan->git_real = project->git == GIT_PLAIN ? path_join(a, project->top, ".git")
+						   : arena_strdup(a, project->gitdir);
+	plan->git_common = project->git == GIT_PLAIN ? plan->git_real
+						     : arena_strdup(a, project->commondir);
+	modules = path_join(a, plan->git_real, "modules");
+	for (size_t i = 0; i < project->modules.len; i++) {
+		struct plan_module *module = arena_grow(a, &plan->git_modules, &plan->n_git_modules,
+							sizeof(*module));
+
+		module->gitdir = arena_strdup(a, project->modules.v[i].path);
+		module->name = arena_strdup(a, path_below(module->gitdir, modules));
+		module->where = arena_strdup(a, project->modules.v[i].target);
+	}
+	for (size_t i = 0; i < project->borrowed.len; i++)
+		strv_add(a, &plan->git_borrowed, project->borrowed.v[i].path);
 }
 
 /* Whether there is one, and for what. */
@@ -158,11 +205,7 @@ static int choose_git(struct plan *plan, const struct spec *spec, const struct h
 			"sandbox wrote");
 		return err_hint(err, "--git direct mounts the repository's own .git");
 	}
-	plan->git_real = project->git == GIT_PLAIN ? path_join(&plan->arena, project->top, ".git")
-						   : arena_strdup(&plan->arena, project->gitdir);
-	plan->git_common = project->git == GIT_PLAIN
-				   ? plan->git_real
-				   : arena_strdup(&plan->arena, project->commondir);
+	take_git_dirs(plan, project);
 	return 0;
 }
 

@@ -28,6 +28,9 @@ enum git_layout {
 	GIT_LINKED, /* .git is a file: a linked worktree, a submodule, --separate-git-dir */
 };
 
+/* Where the objects of the host's repositories stand inside: the first one's is 0/objects. */
+#define GIT_OBJECTS_INSIDE "/run/wrapix-git/real"
+
 struct project_facts {
 	char *dir; /* canonical */
 	uid_t owner;
@@ -37,8 +40,11 @@ struct project_facts {
 	char *commondir;   /* what must be mounted for it: gitdir itself or the repository's .git */
 	bool git_relative; /* the link is relative, so it dangles at another place */
 	char *note;        /* what the user should know of it, or NULL */
-	bool has_config;   /* wrapix.json */
-	bool has_wrapix_dir; /* .wrapix/ */
+	struct path_facts modules;  /* git directories of submodules; target: where their files are,
+				      below the top, or NULL */
+	struct path_facts borrowed; /* object directories; target: their place inside */
+	bool has_config;            /* wrapix.json */
+	bool has_wrapix_dir;        /* .wrapix/ */
 };
 
 /* The agent's program, and all that must be visible for it to start. */

@@ -120,6 +120,8 @@ static const struct {
 	{ "masks", offsetof(struct host, masks) },
 	{ "points", offsetof(struct host, points) },
 	{ "mounts", offsetof(struct host, mounts) },
+	{ "projectModules", offsetof(struct host, project.modules) },
+	{ "projectBorrowed", offsetof(struct host, project.borrowed) },
 };
 
 static const char *const kind_names[] = {

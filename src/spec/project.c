@@ -230,6 +230,7 @@ int project_probe(const struct spec *spec, struct host *host, struct err *err)
 	}
 	project->owner = st.st_uid;
 	probe_repository(host);
+	modules_probe(host);
 	project->has_config = exists(a, project->dir, "wrapix.json");
 	project->has_wrapix_dir = is_dir(path_join(a, project->dir, ".wrapix"), st.st_uid);
 	return 0;

@@ -15,6 +15,9 @@ char *project_config_dir(struct arena *arena, const char *dir);
  * worktree, a submodule, or the repository around it; NULL when there is none. */
 char *project_git_dir(struct arena *arena, const char *dir, const char *home);
 
+/* The git directories of submodules, and object directories that are borrowed from. */
+void modules_probe(struct host *host);
+
 int project_probe(const struct spec *spec, struct host *host, struct err *err);
 
 /* user.name and user.email of the user's own configuration files (not of the project's). */

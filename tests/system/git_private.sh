@@ -69,9 +69,30 @@ check "below the top of a repository" is "$rc $(git -C "$tmp/below" log -1 --for
 private 'echo x >f && git add f && git commit -q -m shallow'
 check "a shallow clone" is "$(git log -1 --format=%s) $(git fsck 2>&1)" "shallow "
 
-cd "$tmp/super" || exit 1
-private true
-check "a repository with submodules is refused, not half done" refused 125 submodules
+# --- submodules, each with a git directory of its own ---
+new_repo "$tmp/top" && (cd "$tmp/top" && git submodule --quiet add "$tmp/library" deep/er 2>/dev/null && git commit -q -m deeper)
+with_submodules() { # with_submodules NAME DIR
+	cd "$2" || exit 1
+	private 'set -e; git submodule status >/dev/null; cd deep/er; git checkout -q -b in-sub; echo s >s; git add s; git commit -q -m "in the submodule"
+		printf "#!/bin/sh\n" >"$(git rev-parse --git-dir)/hooks/pre-commit"; git config core.editor evil; cd ../..
+		git add deep/er; git commit -q -m "in the top"; git status --porcelain; git submodule status | cut -c1'
+	check "$1: commits in a submodule and around it" is "$rc $(cat "$out")" "0  "
+	check "... are there outside" is "$(git log -1 --format=%s), $(git -C deep/er log -1 --format=%s in-sub)" "in the top, in the submodule"
+	check "... and both are clean" is "$(git status --porcelain; git -C deep/er status --porcelain; git submodule status | cut -c1)" " "
+	check "... fsck" sh -c 'git fsck --strict && git -C deep/er fsck --strict'
+	check "... its hook and its keys are held" is "$(cd "$2" && "$wrapix" git held | cut -d' ' -f1 | xargs) $(git -C deep/er config core.editor)" "deep/er//config:core.editor deep/er//hook:pre-commit "
+	wx git accept "$(first_id)" deep/er//config:core.editor
+	check "... until they are accepted" is "$rc $(git -C deep/er config core.editor)" "0 evil"
+	wx git drop "$(first_id)" deep/er//hook:pre-commit
+	check "... or dropped" is "$rc $(stores)" "0 0"
+	git -C deep/er config --unset core.editor
+}
+with_submodules "a repository with a submodule" "$tmp/top"
+git -C "$tmp/top" worktree add -q -b tree "$tmp/tree" HEAD^ && git -C "$tmp/tree" submodule --quiet update --init 2>/dev/null
+with_submodules "... in a linked worktree" "$tmp/tree"
+git clone -q --shared "$tmp/plain" "$tmp/shared" && cd "$tmp/shared" || exit 1
+private 'echo x >f && git add f && git commit -q -m borrowed && git log --oneline | wc -l'
+check "a clone that borrows its objects" is "$rc $(cat "$err")$(git log -1 --format=%s) $(git fsck 2>&1 | grep -v dangling)" "0 borrowed "
 
 # --- both sides at once ---
 new_repo "$tmp/both" && cd "$tmp/both" && mkfifo go tell || exit 1
@@ -88,7 +109,7 @@ clean() { [ -z "$(git status --porcelain)" ]; }
 check "a commit is seen outside while the session runs" await commits in
 check "... and nothing is modified" await clean
 echo h >host && git add host && git commit -q -m host
-private_head() { git --git-dir "$state/gitdirs/$(first_id)" rev-parse refs/heads/main 2>/dev/null; }
+private_head() { git --git-dir "$state/gitdirs/$(first_id)/0" rev-parse refs/heads/main 2>/dev/null; }
 seen_inside() { [ "$(private_head)" = "$(git rev-parse main)" ]; }
 check "the user's commit comes inside" await seen_inside
 echo >go
@@ -119,7 +140,7 @@ id=$(first_id)
 wx git held
 check "held: hook, keys, deleted branch, moved tag" is "$(cut -d' ' -f1 "$out" | sort | xargs)" "branch:refs/heads/keep config:alias.x config:core.editor config:remote.new.fetch config:remote.new.url hook:pre-commit tag:refs/tags/v1"
 check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/null && git rev-parse v1^0) $(git config --local --get-regexp 'alias|editor|remote')$(find .git/hooks -type f ! -name "*.sample")" "$(git rev-parse HEAD^) "
-check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id" rev-parse HEAD
+check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id/0" rev-parse HEAD
 wx git held --json
 check "... as JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))) == 7' "$out"
 wx git accept "$id" hook:pre-commit config:core.editor branch:refs/heads/keep tag:refs/tags/v1

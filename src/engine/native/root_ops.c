@@ -198,7 +198,8 @@ static int clone_session(const struct root *root, const struct op *op)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/%s", op->src, root->child->id) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s/%s", op->src, root->child->id,
+		     op->layer ? op->layer : "") >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	return mount_clone(AT_FDCWD, path, root_mount_flags(op));
 }
