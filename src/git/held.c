@@ -142,7 +142,7 @@ int git_held_forget(struct git_store *store, struct git_held *list, size_t n, si
 	return r < 0 ? r : write_list(store, "held", list, n - 1, err);
 }
 
-/* --- hooks and unfinished operations --- */
+/* --- hooks --- */
 
 static int read_hook(int dir, const char *name, char **ret, size_t *len)
 {
@@ -179,26 +179,4 @@ void git_hold_hooks(struct git_round *round)
 				 "a program that git would run on the host");
 	if (dir)
 		closedir(dir);
-}
-
-void git_hold_operations(struct git_round *round)
-{
-	static const struct {
-		const char *file, *what;
-	} signs[] = {
-		{ "rebase-merge", "rebase" },          { "rebase-apply", "rebase" },
-		{ "sequencer", "sequence" },           { "MERGE_HEAD", "merge" },
-		{ "CHERRY_PICK_HEAD", "cherry-pick" }, { "REVERT_HEAD", "revert" },
-		{ "BISECT_LOG", "bisection" },
-	};
-	struct arena *a = &round->arena;
-
-	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
-		struct stat st;
-
-		if (lstat(path_join(a, round->store->private, signs[i].file), &st) == 0 &&
-		    lstat(path_join(a, round->store->real, signs[i].file), &st) < 0)
-			git_hold(round->report, "state", signs[i].what,
-				 "it was left unfinished in the session, and is not carried over");
-	}
 }

@@ -63,8 +63,7 @@ static int plan_path(void *ctx, const char *name, const char *base, const char *
 	return 0;
 }
 
-/* Both stand on one branch and went different ways on it: the index of one says nothing to the other. */
-static bool heads_diverged(const struct git_round *round)
+bool git_heads_diverged(const struct git_round *round)
 {
 	const char *head = round->session.head, *base, *session, *host;
 
@@ -78,7 +77,8 @@ static bool heads_diverged(const struct git_round *round)
 
 int git_plan_index(struct git_round *round, struct err *err)
 {
-	if (heads_diverged(round))
+	/* Then the index of one says nothing to the other. */
+	if (git_heads_diverged(round))
 		return 0;
 	return git_each(&round->base.index, &round->session.index, &round->host.index, plan_path,
 			round, err);

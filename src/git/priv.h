@@ -70,9 +70,16 @@ int git_config_set(struct git_store *store, const char *name, const struct git_i
 /* Adds to the objects that the host must have. */
 void git_want(struct git_round *round, const char *oid);
 void git_hold_hooks(struct git_round *round);
-void git_hold_operations(struct git_round *round);
+/* ops.c */
+void git_want_ops(struct git_round *round);
+int git_apply_ops(struct git_round *round, struct err *err);
+void git_hold_lists(struct git_round *round);
 
-/* True while the host's repository is in the middle of something, such as a rebase. */
-bool git_host_is_busy(const struct git_store *store);
+/* True while the host's repository is in the middle of something of its own, such as a rebase. */
+bool git_host_is_busy(const struct git_round *round);
+/* True while a git directory is in the middle of a list of commands. */
+bool git_has_list(const char *gitdir);
+/* Both stand on one branch and went different ways on it. */
+bool git_heads_diverged(const struct git_round *round);
 /* A reflog's message of ours. */
 char *git_message(struct arena *arena, const struct git_store *store, const char *what);

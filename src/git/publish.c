@@ -12,19 +12,6 @@
 
 enum { ATTEMPTS = 4 };
 
-bool git_host_is_busy(const struct git_store *store)
-{
-	static const char *const signs[] = { "rebase-merge", "rebase-apply", "sequencer",
-					     "BISECT_LOG",   "MERGE_HEAD",   "HEAD.lock" };
-	struct arena a = { 0 };
-	bool busy = false;
-
-	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-		busy |= access(path_join(&a, store->real, signs[i]), F_OK) == 0;
-	arena_release(&a);
-	return busy;
-}
-
 char *git_message(struct arena *arena, const struct git_store *store, const char *what)
 {
 	return arena_printf(arena, "wrapix %s: %s", store->id, what);
@@ -90,6 +77,7 @@ static void agree(struct git_round *round, const struct git_state *session,
 	merge_items(round, &base->index, &session->index, &host->index);
 	if (git_same(session->head, host->head))
 		base->head = host->head;
+	merge_items(round, &base->ops, &session->ops, &host->ops);
 }
 
 static void add_common(struct git_round *round, struct git_items *into, const struct git_items *a,
@@ -191,6 +179,8 @@ static int apply(struct git_round *round, struct err *err)
 	if (r == 0)
 		r = git_apply_head_out(round, err);
 	if (r == 0)
+		r = git_apply_ops(round, err);
+	if (r == 0)
 		r = git_apply_stash(round, err);
 	if (r == 0)
 		r = git_apply_config(round, err);
@@ -204,7 +194,8 @@ static int apply(struct git_round *round, struct err *err)
 static bool has_work(const struct git_round *round)
 {
 	return round->refs_out.len || round->refs_in.len || round->index_out.len ||
-	       round->index_in.len || !git_same(round->session.head, round->host.head);
+	       round->index_in.len || !git_same(round->session.head, round->host.head) ||
+	       round->session.ops.n || round->host.ops.n;
 }
 
 static int go(struct git_round *round, struct err *err)
@@ -221,6 +212,7 @@ static int go(struct git_round *round, struct err *err)
 	if (r < 0)
 		return r;
 	want_stash(round);
+	git_want_ops(round);
 	session = round->session;
 	host = round->host;
 	r = git_import(round, err);
@@ -231,7 +223,7 @@ static int go(struct git_round *round, struct err *err)
 	if (r < 0)
 		return r;
 	git_hold_hooks(round);
-	git_hold_operations(round);
+	git_hold_lists(round);
 	if (round->changed)
 		r = read_states(round, err);
 	return r < 0 ? r : note_base(round, &session, &host, err);

@@ -67,7 +67,8 @@ static char **make_env(struct arena *a, const struct git_run *run)
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
 	}
 	strv_addf(a, &env, "GIT_DIR=%s", run->gitdir);
-	strv_add(a, &env, "GIT_WORK_TREE=/"); /* whatever the configuration says: no file is looked at */
+	strv_add(a, &env,
+		 "GIT_WORK_TREE=/"); /* whatever the configuration says: no file is looked at */
 	if (run->objects)
 		strv_addf(a, &env, "GIT_OBJECT_DIRECTORY=%s", run->objects);
 	if (run->index)

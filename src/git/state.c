@@ -130,8 +130,13 @@ static int read_side(const struct side *side, struct git_state *ret, struct err 
 	r = read_refs(side, &ret->refs, err);
 	if (r == 0)
 		r = read_index(side, &ret->index, err);
-	if (r < 0 || !git_find(&ret->refs, "refs/stash"))
+	if (r < 0)
 		return r;
+	r = git_ops_read(side->arena, side->own, &ret->ops);
+	if (r < 0)
+		return odd(side, r, "unfinished operations", err);
+	if (!git_find(&ret->refs, "refs/stash"))
+		return 0;
 	r = git_stash_read(side->arena, side->common, &ret->stash);
 	return r < 0 ? odd(side, r, "stash", err) : 0;
 }
@@ -207,6 +212,7 @@ int git_base_save(const struct git_store *store, const char *file, const struct 
 	str_add(&out, BASE_MAGIC);
 	add_lines(&out, "refs", &state->refs);
 	add_lines(&out, "made", &state->made);
+	add_lines(&out, "ops", &state->ops);
 	add_lines(&out, "stash", &state->stash);
 	add_section(&out, "head", &head);
 	add_section(&out, "config", &config);
@@ -241,6 +247,7 @@ int git_base_parse(struct arena *arena, const char *text, size_t len, struct git
 		struct git_items *into;
 	} lists[] = { { "refs", git_parse_refs, &ret->refs },
 		      { "made", git_parse_refs, &ret->made },
+		      { "ops", git_parse_ops, &ret->ops },
 		      { "stash", git_parse_stash, &ret->stash } };
 	size_t n;
 

@@ -25,6 +25,7 @@ struct git_state {
 	const char *head; /* "ref: refs/heads/..." or an object's name */
 	const char *config;
 	size_t config_len;
+	struct git_items ops;  /* MERGE_HEAD ...: objects, joined by commas */
 	struct git_items made; /* references the session made (base only) */
 };
 
@@ -52,6 +53,9 @@ int git_parse_packed(struct arena *arena, const char *text, size_t len, struct g
 int git_parse_reflog(struct arena *arena, const char *text, size_t len, struct git_items *ret);
 /* 'dir' is the git directory. 'symbolic' (or NULL) gets the names that lead to others. */
 int git_refs_read(struct arena *arena, int dir, struct git_items *ret, struct strv *symbolic);
+int git_ops_read(struct arena *arena, int dir, struct git_items *ret);
+int git_parse_ops(struct arena *arena, const char *text, size_t len, struct git_items *ret);
+const char *git_parse_op(struct arena *arena, const char *text, size_t len);
 int git_stash_read(struct arena *arena, int dir, struct git_items *ret);
 /* A regular file and no link: a FIFO would hang, a link lead elsewhere. */
 int git_read_file(int dir, const char *name, size_t max, char **ret, size_t *ret_len);

@@ -52,6 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (git_parse_packed(&arena, text, size - 1, &items) == 0)
 			check_items(&items, false);
 		break;
+	case 'o':
+		git_parse_op(&arena, text, size - 1);
+		if (git_parse_ops(&arena, text, size - 1, &items) == 0)
+			check_items(&items, false);
+		break;
 	case 'l':
 		git_parse_reflog(&arena, text, size - 1, &items);
 		break;

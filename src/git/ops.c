@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations that are not finished. A merge, a cherry-pick and a revert are the names of objects, and
+ * these travel; a rebase, a sequence and a bisection are lists of commands, and those never do: they are
+ * reported, and the session can be gone on with.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "git/priv.h"
+#include "os/fs.h"
+
+enum { OP_FILE_MAX = 4096 };
+
+/* In the order of their names. */
+static const struct {
+	const char *file, *what;
+} ops[] = {
+	{ "CHERRY_PICK_HEAD", "cherry-pick" },
+	{ "MERGE_HEAD", "merge" },
+	{ "REVERT_HEAD", "revert" },
+};
+
+static const struct {
+	const char *file, *what;
+} lists[] = {
+	{ "rebase-merge", "rebase" },
+	{ "rebase-apply", "rebase" },
+	{ "sequencer", "sequence" },
+	{ "BISECT_LOG", "bisection" },
+};
+
+static bool has_list(const char *gitdir, size_t i)
+{
+	struct arena a = { 0 };
+	struct stat st;
+	bool has = lstat(path_join(&a, gitdir, lists[i].file), &st) == 0;
+
+	arena_release(&a);
+	return has;
+}
+
+bool git_has_list(const char *gitdir)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		has |= has_list(gitdir, i);
+	return has;
+}
+
+/* One object to a line; here they are joined by commas. NULL for anything else. */
+const char *git_parse_op(struct arena *arena, const char *text, size_t len)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	for (const char *p = text, *end = text + len; p < end;) {
+		const char *stop = p;
+
+		while (stop < end && !strchr("\n,", *stop))
+			stop++;
+		if (!git_oid_ok(p, (size_t)(stop - p)))
+			return NULL;
+		str_addf(&out, "%s%.*s", out.len ? "," : "", (int)(stop - p), p);
+		p = stop + 1;
+	}
+	return out.len ? arena_strdup(arena, out.s) : NULL;
+}
+
+int git_ops_read(struct arena *arena, int dir, struct git_items *ret)
+{
+	*ret = (struct git_items){ .sorted = true };
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+		_cleanup_free_ char *text = NULL;
+		const char *value;
+		size_t len;
+		int r = git_read_file(dir, ops[i].file, OP_FILE_MAX, &text, &len);
+
+		if (r == -ENOENT)
+			continue;
+		value = r < 0 ? NULL : git_parse_op(arena, text, len);
+		if (!value)
+			return r < 0 ? r : -EINVAL;
+		git_add_item(arena, ret, ops[i].file, value);
+	}
+	return 0;
+}
+
+/* "VALUE NAME\n"..., of a file of ours. */
+int git_parse_ops(struct arena *arena, const char *text, size_t len, struct git_items *ret)
+{
+	*ret = (struct git_items){ .sorted = true };
+	for (const char *p = text, *end = text + len; p < end;) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		const char *space = newline ? memchr(p, ' ', (size_t)(newline - p)) : NULL;
+		const char *value = space ? git_parse_op(arena, p, (size_t)(space - p)) : NULL;
+		const char *name = NULL;
+
+		for (size_t i = 0; value && i < ARRAY_LEN(ops); i++)
+			if (strlen(ops[i].file) == (size_t)(newline - space - 1) &&
+			    !strncmp(ops[i].file, space + 1, strlen(ops[i].file)))
+				name = ops[i].file;
+		if (!name)
+			return -EINVAL;
+		git_add_item(arena, ret, name, value);
+		p = newline + 1;
+	}
+	return git_sort(ret);
+}
+
+static bool same_ops(const struct git_items *a, const struct git_items *b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+		if (!git_same(git_find(a, ops[i].file), git_find(b, ops[i].file)))
+			return false;
+	return true;
+}
+
+bool git_host_is_busy(const struct git_round *round)
+{
+	struct arena a = { 0 };
+	bool locked = access(path_join(&a, round->store->real, "HEAD.lock"), F_OK) == 0;
+
+	arena_release(&a);
+	return locked || git_has_list(round->store->real) ||
+	       (!same_ops(&round->host.ops, &round->base.ops) &&
+		!same_ops(&round->host.ops, &round->session.ops));
+}
+
+void git_want_ops(struct git_round *round)
+{
+	const struct git_items *session = &round->session.ops;
+
+	for (size_t i = 0; i < session->n; i++)
+		for (const char *p = session->v[i].value; *p;) {
+			size_t len = strcspn(p, ",");
+
+			git_want(round, arena_strndup(&round->arena, p, len));
+			p += len + (p[len] == ',');
+		}
+}
+
+/* The message that 'git commit' offers: ours, because the session's is text of its own choice. */
+static char *message_of(struct git_round *round, const char *file, const char *value)
+{
+	return strcmp(file, "MERGE_HEAD") != 0
+		       ? NULL
+		       : arena_printf(&round->arena, "Merge commit '%.*s'\n",
+				      (int)strcspn(value, ","), value);
+}
+
+static int set_op(struct git_round *round, int dir, const char *file, const char *value,
+		  struct err *err)
+{
+	char *text = arena_printf(&round->arena, "%s\n", value);
+	char *message = message_of(round, file, value);
+	int r = 0;
+
+	for (char *p = text; *p; p++)
+		if (*p == ',')
+			*p = '\n';
+	if (message && faccessat(dir, "MERGE_MSG", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		r = os_write_file_atomic(dir, "MERGE_MSG", message, strlen(message), 0644, err);
+	return r < 0 ? r : os_write_file_atomic(dir, file, text, strlen(text), 0644, err);
+}
+
+static void unset_op(struct git_round *round, int dir, const char *file, const char *old)
+{
+	char *message = message_of(round, file, old);
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	unlinkat(dir, file, 0);
+	if (message && git_read_file(dir, "MERGE_MSG", OP_FILE_MAX, &text, &len) == 0 &&
+	    !strcmp(text, message))
+		unlinkat(dir, "MERGE_MSG", 0);
+}
+
+int git_apply_ops(struct git_round *round, struct err *err)
+{
+	_cleanup_close_ int dir = open(round->store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool stands = !git_has_list(round->store->private) && !git_has_list(round->store->real) &&
+		      !git_heads_diverged(round);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && dir >= 0 && i < ARRAY_LEN(ops); i++) {
+		const char *file = ops[i].file;
+		const char *base = git_find(&round->base.ops, file);
+		const char *session = git_find(&round->session.ops, file);
+		const char *host = git_find(&round->host.ops, file);
+
+		if (git_same(session, host))
+			continue;
+		if (session && (!stands || !git_same(host, base))) {
+			git_hold(round->report, "state", ops[i].what,
+				 "it was left unfinished in the session, and is not carried over");
+		} else if (session && !git_same(session, base)) {
+			r = set_op(round, dir, file, session, err);
+			round->changed = true;
+		} else if (!session && base && git_same(host, base)) {
+			unset_op(round, dir, file, base);
+			round->changed = true;
+		}
+	}
+	return r;
+}
+
+void git_hold_lists(struct git_round *round)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (has_list(round->store->private, i) && !has_list(round->store->real, i))
+			git_hold(round->report, "state", lists[i].what,
+				 "it was left unfinished in the session, and is not carried over");
+}
