@@ -59,7 +59,7 @@ static bool may_change(struct config_round *c, const char *name, const struct gi
 
 	/* The layout of the repository and where it fetches from are the host's own business. */
 	if (str_starts(name, "core.") || str_starts(name, "extensions.") ||
-	    str_starts(name, "remote."))
+	    (str_starts(name, "remote.") && !c->round->store->fresh))
 		return false;
 	/* A submodule of this machine's files is none that the host should follow. */
 	if (str_starts(name, "submodule."))
@@ -75,6 +75,20 @@ static bool may_change(struct config_round *c, const char *name, const struct gi
 	return true;
 }
 
+/* A repository that is new on the host has its layout from us. */
+static bool is_layout(const struct git_store *store, const char *name)
+{
+	static const char *const names[] = {
+		"core.repositoryformatversion", "core.filemode", "core.bare",
+		"core.logallrefupdates",        "core.worktree", "extensions.objectformat"
+	};
+
+	for (size_t i = 0; store->fresh && i < ARRAY_LEN(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
 static int change(struct config_round *c, const char *name, struct err *err)
 {
 	struct arena *a = &c->round->arena;
@@ -83,7 +97,8 @@ static int change(struct config_round *c, const char *name, struct err *err)
 	values_of(a, &c->base, name, &base);
 	values_of(a, &c->session, name, &session);
 	values_of(a, &c->host, name, &host);
-	if (same_values(&session, &base) || same_values(&session, &host))
+	if (same_values(&session, &base) || same_values(&session, &host) ||
+	    is_layout(c->round->store, name))
 		return 0;
 	if (!may_change(c, name, &session, &host)) {
 		c->round->config_held = true;

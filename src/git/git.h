@@ -46,6 +46,8 @@ struct git_store {
 	unsigned number; /* 0: the project's own */
 	char *name;      /* of a submodule, below modules/ */
 	char *where;     /* where its files are, below the top; NULL: nowhere */
+	char *top;       /* the project's work tree, canonical */
+	bool fresh;      /* the host has it from this session */
 };
 #define GIT_STORE_NONE                 \
 	{                              \
@@ -54,7 +56,7 @@ struct git_store {
 
 /* What a new one is made of. */
 struct git_about {
-	const char *state_home, *id, *project, *real, *common, *program;
+	const char *state_home, *id, *project, *top, *real, *common, *program;
 	const struct plan_module *modules;
 	size_t n_modules;
 	const struct strv *borrowed;
@@ -103,6 +105,17 @@ void git_report_release(struct git_report *report);
 /* Both sides take over what only the other changed. 'last': the sandbox is gone. -EAGAIN when the host's
  * git is busy: nothing is lost, try again. */
 int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err);
+/* A repository that the session made, and that the host does not have. */
+struct git_new {
+	const char *private; /* its git directory, which is taken away from there */
+	const char *gitdir;  /* where the host's is to be: absent, or an empty directory */
+	const char *name;    /* what the session calls it */
+	const char *where;   /* its files, below the top */
+	bool gitfile;        /* it lies elsewhere, and its files need a .git that leads there */
+};
+/* Makes an empty one on the host, which git_publish() then fills. The sandbox must be gone. */
+int git_adopt(struct git_store *store, const struct git_new *new, struct err *err);
+
 /* A private directory that is kept must not be one that a git would work in. */
 void git_disarm(const struct git_store *store);
 /* What the last one held. */

@@ -164,6 +164,14 @@ static bool hook_is_new(int old, int new, const char *name)
 	return read_hook(old, name, &a, &a_len) < 0 || a_len != b_len || memcmp(a, b, a_len) != 0;
 }
 
+/* Samples are what git puts into a new repository. */
+static bool is_hook(const char *name)
+{
+	const char *ending = strrchr(name, '.');
+
+	return name[0] != '.' && (!ending || strcmp(ending, ".sample") != 0);
+}
+
 void git_hold_hooks(struct git_round *round)
 {
 	struct git_store *store = round->store;
@@ -174,7 +182,7 @@ void git_hold_hooks(struct git_round *round)
 	struct dirent *entry;
 
 	for (int n = 0; dir && n < HOOKS_MAX && (entry = readdir(dir)) != NULL; n++)
-		if (entry->d_name[0] != '.' && hook_is_new(old, new, entry->d_name))
+		if (is_hook(entry->d_name) && hook_is_new(old, new, entry->d_name))
 			git_hold(round->report, "hook", entry->d_name,
 				 "a program that git would run on the host");
 	if (dir)

@@ -112,8 +112,8 @@ static int add_entry(struct reader *r, uint32_t mode, const unsigned char *oid, 
 	int order = last ? strcmp(last->name, r->path) : -1;
 	const char *text;
 
-	if (mode == 0040000)
-		return -ENOTSUP; /* a sparse index */
+	if (mode == 0040000 || !r->path_len)
+		return -ENOTSUP; /* a sparse index; a split one */
 	if (!mode_ok(mode) || !git_path_ok(r->path) || order > 0)
 		return -EINVAL;
 	text = entry_text(r, mode, oid, stage);

@@ -229,6 +229,7 @@ int git_prepare(struct git_store *store, const struct git_about *about, struct e
 	if (r < 0)
 		return r;
 	store->project = arena_strdup(a, about->project);
+	store->top = arena_strdup(a, about->top);
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
 	store->program = arena_strdup(a, about->program);

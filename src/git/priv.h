@@ -11,6 +11,8 @@
 int git_store_name(struct git_store *store, const char *state_home, const char *id,
 		   struct err *err);
 int git_store_make(struct git_store *store, struct err *err);
+/* The same without a private directory. */
+int git_store_make_record(struct git_store *store, struct err *err);
 int git_store_write_meta(const struct git_store *store, struct err *err);
 
 /* The next one of the session's further repositories. */
@@ -65,11 +67,24 @@ bool git_apply_index_in(struct git_round *round); /* false: not this time */
 void git_index_repair(int dir);
 int git_apply_stash(struct git_round *round, struct err *err);
 int git_apply_config(struct git_round *round, struct err *err);
+/* lfs.c */
+int git_apply_lfs(struct git_round *round, struct err *err);
 int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
 		   struct err *err);
 /* Adds to the objects that the host must have. */
 void git_want(struct git_round *round, const char *oid);
 void git_hold_hooks(struct git_round *round);
+/* adopt.c */
+enum { GIT_PARTS_MAX = 300 };
+bool git_module_name_ok(const char *name);
+/* Where the project's private git directory stands. */
+const char *git_place_inside(struct git_store *main);
+/* The .git of a work tree, in place of nothing or of another file. */
+int git_write_gitfile(struct git_store *main, const char *where, const char *gitdir,
+		      struct err *err);
+void git_adopt_worktrees(struct git_store *store, struct git_report *report);
+void git_adopt_modules(struct git_store *main, struct git_report *report);
+
 /* ops.c */
 void git_want_ops(struct git_round *round);
 int git_apply_ops(struct git_round *round, struct err *err);

@@ -172,8 +172,10 @@ static void want_stash(struct git_round *round)
  */
 static int apply(struct git_round *round, struct err *err)
 {
-	int r = git_apply_index_out(round, err);
+	int r = git_apply_lfs(round, err);
 
+	if (r == 0)
+		r = git_apply_index_out(round, err);
 	if (r == 0)
 		r = git_apply_refs_out(round, err);
 	if (r == 0)
@@ -310,6 +312,8 @@ int git_publish(struct git_store *store, bool last, struct git_report *ret, stru
 	int r = 0;
 
 	*ret = (struct git_report){ 0 };
+	if (last)
+		git_adopt_modules(store, ret);
 	for (size_t i = store->n_parts; i-- > 0;)
 		if (publish_one(&store->parts[i], last, ret, &failed) < 0 && r == 0) {
 			*err = failed;
@@ -320,5 +324,7 @@ int git_publish(struct git_store *store, bool last, struct git_report *ret, stru
 		*err = failed;
 		r = -err->code;
 	}
+	if (r == 0 && last)
+		git_adopt_worktrees(store, ret);
 	return r < 0 ? r : git_held_write(store, ret, err);
 }

@@ -25,10 +25,15 @@ int git_store_name(struct git_store *store, const char *state_home, const char *
 
 int git_store_make(struct git_store *store, struct err *err)
 {
+	int r = os_mkdirs(store->private, 0700, err);
+
+	return r < 0 ? r : git_store_make_record(store, err);
+}
+
+int git_store_make_record(struct git_store *store, struct err *err)
+{
 	int r = os_mkdirs(store->path, 0700, err);
 
-	if (r == 0)
-		r = os_mkdirs(store->private, 0700, err);
 	if (r < 0)
 		return r;
 	store->dir = record_open_dir(AT_FDCWD, store->path);
@@ -49,6 +54,7 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->state = main->state;
 	part->id = main->id;
 	part->project = main->project;
+	part->top = main->top;
 	part->program = main->program;
 	part->borrowed = main->borrowed;
 	part->number = number;
@@ -78,6 +84,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 
 	str_add(&out, "{\"version\": 1");
 	record_add(&out, "project", store->project);
+	record_add(&out, "top", store->top);
 	record_add(&out, "gitDir", store->real);
 	record_add(&out, "commonDir", store->common);
 	add_list(&out, "borrowed", store->borrowed.v, store->borrowed.len);
@@ -85,7 +92,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	for (size_t i = 0; i < store->n_parts; i++) {
 		const struct git_store *part = &store->parts[i];
 
-		str_addf(&out, "%s{\"number\": %u", i ? ", " : "", part->number);
+		str_addf(&out, "%s{\"fresh\": %s", i ? ", " : "", part->fresh ? "true" : "false");
 		record_add(&out, "gitDir", part->real);
 		record_add(&out, "name", part->name);
 		record_add(&out, "where", part->where);
@@ -106,6 +113,7 @@ static int read_parts(struct git_store *store, struct json_object *list, struct 
 						      record_get(&store->arena, item, "name"),
 						      record_get(&store->arena, item, "where"));
 
+		part->fresh = json_object_get_boolean(json_object_object_get(item, "fresh"));
 		part->dir = record_open_dir(AT_FDCWD, part->path);
 		if (part->dir < 0 || part->real[0] != '/')
 			return err_set(err, EINVAL, "its record is damaged");
@@ -122,6 +130,7 @@ static int read_meta(struct git_store *store, struct err *err)
 	if (r < 0)
 		return r;
 	store->project = record_get(&store->arena, meta, "project");
+	store->top = record_get(&store->arena, meta, "top");
 	store->real = record_get(&store->arena, meta, "gitDir");
 	store->common = record_get(&store->arena, meta, "commonDir");
 	if (store->project[0] != '/' || store->real[0] != '/' || store->common[0] != '/')

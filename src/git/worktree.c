@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work trees that the session added to the project ('git worktree add'): the host gets one of our own
+ * making for the same branch, once the branch is there. What was staged in it is a change of its files.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "git/priv.h"
+#include "os/fs.h"
+#include "session/record.h"
+
+enum { NEW_MAX = 64, LINE_MAX_LEN = 4096 };
+
+struct tree {
+	const char *id, *head;
+	char *where;
+};
+
+/* Where its files are, below the top: its 'gitdir' says "/workspace/WHERE/.git", or the way there. */
+static char *read_where(struct git_store *store, int dir, const char *id)
+{
+	struct arena *a = &store->arena;
+	_cleanup_free_ char *text = NULL;
+	char *path;
+	size_t len;
+
+	if (git_read_file(dir, "gitdir", LINE_MAX_LEN, &text, &len) < 0 || strlen(text) != len)
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	path = path_join(a, arena_printf(a, "%s/worktrees/%s", git_place_inside(store), id), text);
+	if (strcmp(path_name(path), ".git") != 0)
+		return NULL;
+	path = path_parent(a, path);
+	if (!path_is_below(path, WORKSPACE_INSIDE) || !strcmp(path, WORKSPACE_INSIDE))
+		return NULL;
+	path = arena_strdup(a, path_below(path, WORKSPACE_INSIDE));
+	return git_path_ok(path) ? path : NULL;
+}
+
+static const char *read_head(struct git_store *store, int dir)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (git_read_file(dir, "HEAD", LINE_MAX_LEN, &text, &len) < 0)
+		return NULL;
+	return git_parse_head(&store->arena, text, len);
+}
+
+static int make_tree(struct git_store *store, const struct tree *tree, struct err *err)
+{
+	struct arena *a = &store->arena;
+	char *gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
+	struct git_run read = git_on_host(store, GIT_ARGS("read-tree", "HEAD"));
+	_cleanup_close_ int dir = -1;
+	const char *const files[][2] = {
+		{ "commondir", "../..\n" },
+		{ "gitdir", arena_printf(a, "%s/%s/.git\n", store->top, tree->where) },
+		{ "HEAD", arena_printf(a, "%s\n", tree->head) },
+	};
+	int r = os_mkdirs(gitdir, 0755, err);
+
+	if (r < 0)
+		return r;
+	dir = record_open_dir(AT_FDCWD, gitdir);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++)
+		r = os_write_file_atomic(dir, files[i][0], files[i][1], strlen(files[i][1]), 0644,
+					 err);
+	read.gitdir = gitdir;
+	if (r == 0)
+		r = git_do(&read, NULL, err);
+	return r < 0 ? r : git_write_gitfile(store, tree->where, gitdir, err);
+}
+
+static void add_tree(struct git_store *store, int dir, const char *id, struct git_report *report)
+{
+	struct arena *a = &store->arena;
+	struct tree tree = { .id = id, .head = read_head(store, dir) };
+	struct git_state host;
+	struct stat st;
+	struct err err;
+
+	tree.where = git_module_name_ok(id) && !strchr(id, '/') ? read_where(store, dir, id) : NULL;
+	if (lstat(arena_printf(a, "%s/worktrees/%s", store->common, id), &st) == 0)
+		git_hold(report, "worktree", id, "the host has one of that name");
+	else if (!tree.where || !tree.head)
+		git_hold(report, "worktree", id, "it is none in the project");
+	else if (git_read_host(store, a, &host, &err) < 0 ||
+		 (str_starts(tree.head, "ref: ") && !git_find(&host.refs, tree.head + 5)))
+		git_hold(report, "worktree", id, "its branch is not there");
+	else if (make_tree(store, &tree, &err) < 0)
+		git_hold(report, "worktree", id, arena_strdup(&report->arena, err.msg));
+}
+
+void git_adopt_worktrees(struct git_store *store, struct git_report *report)
+{
+	_cleanup_close_ int own = record_open_dir(AT_FDCWD, store->private);
+	int fd = own < 0 ? -1 : record_open_dir(own, "worktrees");
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	size_t n = 0;
+
+	report->where = "";
+	while (list && n < NEW_MAX && (entry = readdir(list)) != NULL) {
+		_cleanup_close_ int dir = entry->d_name[0] == '.'
+						  ? -1
+						  : record_open_dir(fd, entry->d_name);
+
+		if (dir < 0)
+			continue;
+		n++;
+		add_tree(store, dir, entry->d_name, report);
+	}
+	if (list)
+		closedir(list);
+}

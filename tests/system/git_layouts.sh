@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --git private: what the session makes beside commits (submodules, work trees, objects of git-lfs, an unfinished
+# merge), and repositories of every kind. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+command -v git-lfs >/dev/null || bail "git-lfs is not installed"
+set_up
+cat >"$home/.gitconfig" <<'END'
+[user]
+	name = Somebody
+	email = somebody@example.org
+[init]
+	defaultBranch = main
+[protocol "file"]
+	allow = always
+END
+
+private() { inside "$@" --git private; }
+new_repo() { # new_repo DIR: with one commit, stands in it
+	git init -q "$1" && cd "$1" && echo start >file && git add . && git commit -q -m start
+}
+stores() { find "$state/git" "$state/gitdirs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+held() { "$wrapix" git held 2>/dev/null | grep : | cut -d' ' -f1 | sort | xargs; }
+forget() { for id in "$state"/git/*; do "$wrapix" git drop "${id##*/}" >/dev/null; done; }
+
+# --- a submodule that the session added ---
+new_repo "$tmp/library"
+new_repo "$tmp/top" || exit 1
+private 'git -c protocol.file.allow=always submodule --quiet add /library new/mod 2>/dev/null && git commit -q -m added && cd new/mod && echo x >x && git add x &&
+	git commit -q -m "in it" && git config core.fsmonitor "touch /tmp/ran" && git config remote.origin.url https://example.org/x &&
+	printf "#!/bin/sh\ntouch /tmp/ran\n" >"$(git rev-parse --git-dir)/hooks/post-commit" && cd ../.. && git commit -q -am moved' --mount "$tmp/library:/library:ro"
+check "submodule add: outside it is one, and clean" is "$rc $(git status --porcelain) $(git submodule status | cut -c1)" "0   "
+check "... with what was committed in it" is "$(git -C new/mod log -1 --format=%s) $(git -C new/mod status --porcelain)" "in it "
+check "... found by a relative path" is "$(cat new/mod/.git)" "gitdir: ../../.git/modules/new/mod"
+check "... where it comes from is known" is "$(git -C new/mod config remote.origin.url)" https://example.org/x
+check "... it has no hooks and no keys that run something" is "$(ls .git/modules/new/mod/hooks 2>/dev/null)$(git -C new/mod config core.fsmonitor)" ""
+check "... those are held" is "$(held)" "config:submodule.new/mod.url new/mod//config:core.fsmonitor new/mod//hook:post-commit"
+check "... fsck" sh -c 'git fsck --strict && git -C new/mod fsck --strict'
+forget
+private 'cd new/mod && echo y >y && git add y && git commit -q -m again && cd ../.. && git commit -q -am again && git submodule status | cut -c1'
+check "... the next session goes on with it" is "$rc $(cat "$out")$(git -C new/mod log -1 --format=%s) $(git status --porcelain)" "0  again "
+private 'git submodule deinit -f new/mod >/dev/null && git submodule --quiet update --init 2>/dev/null; cat new/mod/y; git submodule status | cut -c1'
+check "submodule deinit and update" is "$rc $(cat "$out") $(git submodule status | cut -c1)" "0 $(printf 'y\n ')  "
+forget
+private 'mkdir -p .git/modules && cp -r .git/modules/new/mod/. .git/modules/evil && git -C .git/modules/evil config core.worktree ../../../../../home
+	mkdir -p ".git/modules/-x" && cp -r .git/modules/evil/. .git/modules/-x; ln -s / .git/modules/root; mkdir -p .git/modules/a/b/c/d/e/f/g/h/i/j'
+check "submodules that are none are held" is "$(held) $(ls .git/modules)" "submodule:-x submodule:evil new"
+forget
+
+# --- a work tree that the session added ---
+new_repo "$tmp/trees" || exit 1
+private 'git worktree add -q -b side trees/side && cd trees/side && echo x >x && git add x && git commit -q -m side && echo y >y && git worktree add -q /tmp/out 2>/dev/null'
+check "worktree add: it works outside" is "$rc $(git -C trees/side log -1 --format=%s) $(git -C trees/side status --porcelain)" "0 side ?? y"
+check "... found by a relative path" is "$(cat trees/side/.git)" "gitdir: ../../.git/worktrees/side"
+check "... one that is not in the project is held" is "$(held) $(git worktree list | wc -l)" "worktree:out 2"
+forget
+
+# --- unfinished operations ---
+new_repo "$tmp/merge" && git branch other && echo a >file && git commit -q -am a && git checkout -q other && echo b >file && git commit -q -am b && git checkout -q main || exit 1
+private 'git merge other >/dev/null; git status --porcelain'
+check "a merge with conflicts is there outside" is "$(git status --porcelain) $(git rev-parse MERGE_HEAD) $(held)" "UU file $(git rev-parse other) "
+private 'echo c >file && git add file && git commit -q -m merged'
+check "... the next session finishes it" is "$(git log -1 --format=%p | wc -w) $(git status --porcelain) $(ls .git/MERGE_HEAD .git/MERGE_MSG 2>/dev/null)" "2  "
+private 'git checkout -q -b re other && git rebase main~1 >/dev/null 2>&1; mkdir -p .git/rebase-merge; echo "exec touch /tmp/ran" >>.git/rebase-merge/git-rebase-todo'
+check "a rebase is never carried over, and reported" is "$(held) $(ls -d .git/rebase* 2>/dev/null)" "state:rebase "
+forget
+
+# --- objects of git-lfs ---
+new_repo "$tmp/lfs" && git lfs install --local >/dev/null && git lfs track '*.bin' >/dev/null && head -c 9999 /dev/urandom >old.bin && git add . && git commit -q -m bin || exit 1
+sum=$(sha256sum <old.bin)
+private 'rm old.bin && git checkout -q old.bin && sha256sum <old.bin && head -c 5000 /dev/urandom >new.bin && git add new.bin && git commit -q -m new
+	d=.git/lfs/objects/aa/bb; mkdir -p $d; echo x >$d/aabb567890123456789012345678901234567890123456789012345678901234'
+check "git-lfs: old objects are there inside" is "$rc $(cat "$out")" "0 $sum"
+check "... new ones come outside" is "$(git lfs fsck) $(git lfs ls-files | wc -l) $(git status --porcelain)" "Git LFS fsck OK 2 "
+check "... but for those that are not what they say" is "$(held) $(find .git/lfs/objects -name 'aabb*' -type f)" "lfs:aabb567890123456789012345678901234567890123456789012345678901234 "
+forget
+
+# --- partial and sparse clones ---
+new_repo "$tmp/origin" && mkdir in out && echo i >in/i && echo o >out/o && git add . && git commit -q -m two && git config uploadpack.allowFilter true || exit 1
+git clone -q --filter=blob:none "file://$tmp/origin" "$tmp/partial" && cd "$tmp/partial" || exit 1
+private 'echo x >x && git add x && git commit -q -m partial && git log --oneline | wc -l'
+check "a blobless clone" is "$rc $(cat "$err")$(cat "$out") $(git log -1 --format=%s) $(git fsck 2>&1)" "0 3 partial "
+git clone -q "$tmp/origin" "$tmp/sparse" && cd "$tmp/sparse" && git sparse-checkout set in || exit 1
+private 'echo x >>in/i && git commit -q -am sparse && ls -d out 2>/dev/null; git status --porcelain'
+check "a sparse clone" is "$rc $(cat "$out")$(git log -1 --format=%s) $(git status --porcelain) $(git ls-tree -r --name-only HEAD | wc -l)" "0 sparse  3"
+private 'git clone -q "file:///origin" /tmp/clone && cd /tmp/clone && git commit -q --allow-empty -m x && git push -q origin HEAD:pushed && git fetch -q' --mount "$tmp/origin:/origin:rw"
+check "clone, push and fetch inside" is "$rc $(git -C "$tmp/origin" log -1 --format=%s pushed)" "0 x"
+git update-index --split-index && echo y >>in/i || exit 1
+private 'git commit -q -am split'
+check "a split index" is "$rc $(git log -1 --format=%s) $(git status --porcelain)" "0 split "
+check "nothing is left behind" is "$(stores)" 0
+check "nothing of it ran" is "$(ls /tmp/ran 2>/dev/null)" ""
+finish
