@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/str.h"
 #include "os/proc.h"
 
@@ -81,6 +82,24 @@ void repository_repair(const char *state_home, const char *project, struct arena
 			  "the session %s was broken off: its git is taken over now", list[i].id);
 		finish(&store, arena, ret_says);
 	}
+}
+
+void repository_repair_here(const char *state_home, const char *here, struct arena *arena,
+			    struct strv *ret_says)
+{
+	struct git_info *list = NULL;
+	struct strv seen = { 0 };
+	struct err ignored;
+	size_t n = 0;
+
+	if (git_list(arena, state_home, NULL, &list, &n, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].running && !list[i].done && path_is_below(here, list[i].project) &&
+		    !strv_has(&seen, list[i].project)) {
+			strv_add(arena, &seen, list[i].project);
+			repository_repair(state_home, list[i].project, arena, ret_says);
+		}
 }
 
 int repository_begin(struct repository *repository, const struct plan *plan,

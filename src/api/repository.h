@@ -25,6 +25,9 @@ void repository_watch(struct repository *repository, struct loop *loop,
 /* Publishes what is left, and adds what the user should be told. */
 void repository_end(struct repository *repository, struct arena *arena, struct strv *ret_says);
 
+/* The same for each project around this directory. Costs nothing where there is nothing. */
+void repository_repair_here(const char *state_home, const char *here, struct arena *arena,
+			    struct strv *ret_says);
 /* Publishes what runs that were killed left of this project, each with a line of what is held. */
 void repository_repair(const char *state_home, const char *project, struct arena *arena,
 		       struct strv *ret_says);

@@ -47,6 +47,7 @@ struct program {
 	/* Another name of the file, under which it is another program; NULL: none. */
 	const char *alias;
 	int (*run_alias)(int argc, char **argv);
+	void (*begin)(void); /* before each command, or NULL */
 };
 extern const struct program this_program;
 
@@ -110,6 +111,7 @@ extern const struct command command_version;
 
 /* The program under the name 'srt'. */
 int cmd_srt(int argc, char **argv);
+void git_begin(void);
 
 /*
  * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to

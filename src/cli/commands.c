@@ -16,6 +16,7 @@ const struct program this_program = {
 			     "wrapix run -- make test", "one command instead of the agent"),
 	.alias = "srt",
 	.run_alias = cmd_srt,
+	.begin = git_begin,
 };
 
 const char *const command_sections[SECTION_COUNT] = {

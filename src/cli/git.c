@@ -37,24 +37,32 @@ static void print_escaped(const char *text)
 
 /* --- which session --- */
 
-/* Those of the project around this directory; what was broken off is published first. */
+/* Those of the project around this directory. */
 static int find_sessions(struct git_job *job, struct err *err)
 {
 	struct git_info *all = NULL;
-	struct strv says = { 0 }, seen = { 0 };
 	size_t n = 0;
 	int r = git_list(&job->arena, job->state, NULL, &all, &n, err);
 
 	for (size_t i = 0; r == 0 && i < n; i++)
-		if (path_is_below(job->here, all[i].project) && !strv_has(&seen, all[i].project)) {
-			strv_add(&job->arena, &seen, all[i].project);
-			repository_repair(job->state, all[i].project, &job->arena, &says);
-			r = git_list(&job->arena, job->state, all[i].project, &job->list, &job->n,
-				     err);
-		}
+		if (path_is_below(job->here, all[i].project))
+			*(struct git_info *)arena_grow(&job->arena, &job->list, &job->n,
+						       sizeof(all[i])) = all[i];
+	return r;
+}
+
+/* What was killed in the project around this directory is put right before any command. */
+void git_begin(void)
+{
+	struct arena arena = { 0 };
+	struct strv says = { 0 };
+	char *state = cli_state_home(&arena), *here = os_realpath(&arena, ".");
+
+	if (state && here)
+		repository_repair_here(state, here, &arena, &says);
 	for (size_t i = 0; i < says.len; i++)
 		fprintf(stderr, "wrapix: %s\n", says.v[i]);
-	return r;
+	arena_release(&arena);
 }
 
 /* The session that the first word names; without one, the only one here. */

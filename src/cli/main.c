@@ -111,6 +111,8 @@ static int dispatch(int argc, char **argv)
 	if (argv[1][0] == '-')
 		return main_option(argv);
 	command = command_find(argv[1]);
+	if (command && this_program.begin)
+		this_program.begin();
 	return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
 }
 

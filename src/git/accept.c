@@ -70,14 +70,15 @@ static int accept_ref(struct git_store *store, const char *name, struct err *err
 	if (!now && !new)
 		return err_set(err, ENOENT, "there is nothing left to do");
 	if (now) {
-		keep = git_on_host(store, GIT_ARGS("update-ref", was, now));
+		keep = git_on_host_write(store, GIT_ARGS("update-ref", was, now));
 		r = git_do(&keep, NULL, err);
 	}
 	if (r == 0 && new)
-		set = git_on_host(store, GIT_ARGS("update-ref", "-m",
-						  git_message(a, store, "accept"), name, new));
+		set = git_on_host_write(
+			store,
+			GIT_ARGS("update-ref", "-m", git_message(a, store, "accept"), name, new));
 	else
-		set = git_on_host(store, GIT_ARGS("update-ref", "-d", name, now));
+		set = git_on_host_write(store, GIT_ARGS("update-ref", "-d", name, now));
 	return r < 0 ? r : git_do(&set, NULL, err);
 }
 

@@ -133,6 +133,7 @@ int git_adopt(struct git_store *main, const struct git_new *new, struct err *err
 		return r;
 	part = git_add_part(main, new->gitdir, new->name, new->where);
 	part->fresh = true;
+	git_step(main, "adopt");
 	r = git_store_make_record(part, err);
 	if (r == 0 && rename(new->private, part->private) < 0)
 		r = err_errno(err, errno, "taking '%s'", new->private);

@@ -30,15 +30,16 @@ int git_config_set(struct git_store *store, const char *name, const struct git_i
 		   struct err *err)
 {
 	char *file = path_join(&store->arena, store->common, "config");
-	struct git_run unset = git_on_host(store,
-					   GIT_ARGS("config", "--file", file, "--unset-all", name));
+	struct git_run unset = git_on_host_write(
+		store, GIT_ARGS("config", "--file", file, "--unset-all", name));
 	int r = git_run(&unset, NULL);
 
 	if (r < 0 || (r != 0 && r != 5)) /* 5: it was not there */
 		return err_set(err, EIO, "git did not change '%s' in '%s'", name, file);
 	for (size_t i = 0; i < values->n; i++) {
-		struct git_run add = git_on_host(store, GIT_ARGS("config", "--file", file, "--add",
-								 name, values->v[i].value));
+		struct git_run add = git_on_host_write(
+			store,
+			GIT_ARGS("config", "--file", file, "--add", name, values->v[i].value));
 
 		r = git_do(&add, NULL, err);
 		if (r < 0)

@@ -39,7 +39,10 @@ struct git_store {
 	char *program; /* git */
 	char *path;    /* of dir */
 	int dir, lock;
-	struct strv borrowed; /* object directories that the host's repositories use as well */
+	int turn; /* of the one who publishes; 0: nobody */
+	void (*on_step)(
+		const char *what); /* NULL, or called before each step: tests are killed there */
+	struct strv borrowed;      /* object directories that the host's repositories use as well */
 	/* Submodules are repositories of the same session; all but these fields are theirs, too. */
 	struct git_store *parts;
 	size_t n_parts;

@@ -167,7 +167,7 @@ static int bring(int from_dir, const char *from, int to_dir, const char *to, boo
 	return r;
 }
 
-static int bring_loose(int from, int to, const char *fan)
+static int bring_loose(struct import *import, int from, int to, const char *fan)
 {
 	_cleanup_close_ int in = openat(from, fan, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_close_ int out = -1;
@@ -184,8 +184,10 @@ static int bring_loose(int from, int to, const char *fan)
 		return -errno;
 	dir = fdopendir(dup(in));
 	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
-		if (strspn(entry->d_name, "0123456789abcdef") >= 38)
+		if (strspn(entry->d_name, "0123456789abcdef") >= 38) {
+			git_step(import->round->store, "object");
 			r = bring(in, entry->d_name, out, entry->d_name, false);
+		}
 	if (dir)
 		closedir(dir);
 	return r;
@@ -200,7 +202,7 @@ static int migrate_loose(struct import *import, int to)
 
 	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
 		if (strlen(entry->d_name) == 2 && strspn(entry->d_name, "0123456789abcdef") == 2)
-			r = bring_loose(from, to, entry->d_name);
+			r = bring_loose(import, from, to, entry->d_name);
 	if (dir)
 		closedir(dir);
 	return r;
@@ -235,6 +237,7 @@ static int migrate_pack(struct import *import, int packs, const char *name, int 
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(endings); i++) {
 		char *file = arena_printf(&import->round->arena, "%s%s", name, endings[i]);
 
+		git_step(import->round->store, endings[i]);
 		r = bring(packs, file, out, file, true);
 		if (r == -ENOENT && i == 1)
 			r = 0;

@@ -142,7 +142,7 @@ static bool is_still(int dir, const struct stat *old)
 }
 
 /* -EAGAIN when somebody else was quicker. */
-static int exchange(int dir, const struct stat *old)
+static int exchange(const struct git_store *store, int dir, const struct stat *old)
 {
 	int waited = 0;
 
@@ -156,6 +156,7 @@ static int exchange(int dir, const struct stat *old)
 		unlinkat(dir, LOCK_NAME, 0);
 		return -EAGAIN;
 	}
+	git_step(store, "exchange");
 	return renameat(dir, LOCK_NAME, dir, "index") < 0 ? -errno : 0;
 }
 
@@ -165,7 +166,8 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 	struct git_store *store = round->store;
 	const char *path = inwards ? store->private : store->real;
 	_cleanup_close_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct git_run run = inwards ? git_in_private(store, args, true) : git_on_host(store, args);
+	struct git_run run = inwards ? git_in_private(store, args, true)
+				     : git_on_host_write(store, args);
 	struct stat old;
 	int r;
 
@@ -180,7 +182,7 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 	if (r == 0)
 		r = git_run(&run, NULL) == 0 ? 0 : -EIO;
 	if (r == 0)
-		r = exchange(dir, &old);
+		r = exchange(store, dir, &old);
 	git_index_repair(dir);
 	return r;
 }

@@ -162,6 +162,7 @@ static int set_op(struct git_round *round, int dir, const char *file, const char
 	for (char *p = text; *p; p++)
 		if (*p == ',')
 			*p = '\n';
+	git_step(round->store, file);
 	if (message && faccessat(dir, "MERGE_MSG", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		r = os_write_file_atomic(dir, "MERGE_MSG", message, strlen(message), 0644, err);
 	return r < 0 ? r : os_write_file_atomic(dir, file, text, strlen(text), 0644, err);
@@ -173,6 +174,7 @@ static void unset_op(struct git_round *round, int dir, const char *file, const c
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
+	git_step(round->store, file);
 	unlinkat(dir, file, 0);
 	if (message && git_read_file(dir, "MERGE_MSG", OP_FILE_MAX, &text, &len) == 0 &&
 	    !strcmp(text, message))

@@ -19,6 +19,12 @@ int git_store_write_meta(const struct git_store *store, struct err *err);
 struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
 			       const char *where);
 
+static inline void git_step(const struct git_store *store, const char *what)
+{
+	if (store->on_step)
+		store->on_step(what);
+}
+
 /* private_config.c: the text, and the directory of an absolute core.hooksPath or NULL. */
 int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,
 		       struct err *err);

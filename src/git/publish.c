@@ -292,6 +292,7 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 
 	if (turn < 0 || flock(turn, LOCK_EX) < 0)
 		return err_errno(err, errno, "locking '%s'", store->common);
+	store->turn = turn;
 	arm(store);
 	ret->where = store->where ? store->where : store->name ? store->name : "";
 	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++) {
@@ -302,6 +303,7 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 			add_report(ret, &report);
 		git_report_release(&report);
 	}
+	store->turn = 0;
 	return r;
 }
 

@@ -180,7 +180,7 @@ static int write_lines(struct git_round *round, bool inwards, char *const *lines
 	const char *const args[] = { "update-ref", "--stdin", "-m",
 				     git_message(&round->arena, round->store, "publish"), NULL };
 	struct git_run run = inwards ? git_in_private(round->store, args, true)
-				     : git_on_host(round->store, args);
+				     : git_on_host_write(round->store, args);
 	_cleanup_str_ struct str input = { 0 };
 
 	for (size_t i = 0; i < n; i++)
@@ -232,7 +232,7 @@ static int set_head(struct git_round *round, bool inwards, const char *head, str
 					 "HEAD",       head,         NULL };
 	const char *const *args = str_starts(head, "ref: ") ? branch : detached;
 	struct git_run run = inwards ? git_in_private(round->store, args, true)
-				     : git_on_host(round->store, args);
+				     : git_on_host_write(round->store, args);
 
 	round->changed = true;
 	return git_do(&run, NULL, err);

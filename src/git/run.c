@@ -137,14 +137,19 @@ _Noreturn static void child(const struct git_run *run, int in, int out, uid_t ui
 	char **argv = make_argv(&a, run), **env = make_env(&a, run);
 	int null = open("/dev/null", O_RDWR);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (run->finish)
+		setsid();
+	else
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	os_reset_signals();
 	if (null < 0 || chdir("/") < 0)
 		_exit(125);
 	dup2(in > 0 ? in : null, STDIN_FILENO);
 	dup2(out > 0 ? out : null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
-	os_close_all_but(3, NULL, 0);
+	os_close_all_but(3, &run->turn, run->turn > 2);
+	if (run->turn > 2)
+		fcntl(run->turn, F_SETFD, 0);
 	umask(022);
 	if (run->confined &&
 	    (setrlimit(RLIMIT_FSIZE, &output) < 0 || confine(&a, run, uid, gid) < 0))
@@ -205,6 +210,8 @@ int git_run(const struct git_run *run, struct str *ret)
 
 	if (out < 0 || (run->input && in < 0))
 		return -errno;
+	if (run->on_step)
+		run->on_step(run->args[0]);
 	pid = userns_clone(run->confined ? spaces : 0, -1, &pidfd);
 	if (pid < 0)
 		return pid;
@@ -252,7 +259,21 @@ char *git_alternate(struct git_store *store)
 
 struct git_run git_on_host(struct git_store *store, const char *const *args)
 {
-	return (struct git_run){ .program = store->program, .args = args, .gitdir = store->real };
+	return (struct git_run){
+		.program = store->program,
+		.args = args,
+		.gitdir = store->real,
+		.on_step = store->on_step,
+	};
+}
+
+struct git_run git_on_host_write(struct git_store *store, const char *const *args)
+{
+	struct git_run run = git_on_host(store, args);
+
+	run.finish = true;
+	run.turn = store->turn;
+	return run;
 }
 
 void git_may_read(struct git_run *run, struct git_store *store)
@@ -271,6 +292,7 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 		.alternates = git_alternate(store),
 		.confined = true,
 		.writes = write ? store->private : NULL,
+		.on_step = store->on_step,
 	};
 
 	git_may_read(&run, store);

@@ -34,6 +34,11 @@ struct git_run {
 	size_t input_len;
 	int in, out;      /* 0: /dev/null, and into memory */
 	unsigned seconds; /* 0: ten */
+	/* It changes the host's: it comes to its end when we are killed, so that it leaves no lock, and
+	 * the turn (or 0) is held until then. */
+	bool finish;
+	int turn;
+	void (*on_step)(const char *what);
 };
 
 /* Returns the exit status, or -errno; -ETIMEDOUT when it took too long. What it printed is appended
@@ -46,6 +51,7 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err);
 /* The host's objects, and those that they borrow. */
 void git_may_read(struct git_run *run, struct git_store *store);
 /* On the host's repository; in the private directory, read-only or to write. */
+struct git_run git_on_host_write(struct git_store *store, const char *const *args);
 struct git_run git_on_host(struct git_store *store, const char *const *args);
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);
 

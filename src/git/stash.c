@@ -20,7 +20,7 @@ static int store_one(struct git_round *round, bool inwards, const struct git_ite
 		};
 
 		run = inwards ? git_in_private(round->store, args, true)
-			      : git_on_host(round->store, args);
+			      : git_on_host_write(round->store, args);
 		round->changed = true;
 		return git_do(&run, NULL, err);
 	}
@@ -32,8 +32,8 @@ static int drop_one(struct git_round *round, size_t at, const char *oid, struct 
 	char *name = arena_printf(&round->arena, "refs/stash@{%zu}", at);
 	char *backup = arena_printf(&round->arena, "refs/wrapix/%s/stash/%s", round->store->id,
 				    oid);
-	struct git_run keep = git_on_host(round->store, GIT_ARGS("update-ref", backup, oid));
-	struct git_run drop = git_on_host(
+	struct git_run keep = git_on_host_write(round->store, GIT_ARGS("update-ref", backup, oid));
+	struct git_run drop = git_on_host_write(
 		round->store, GIT_ARGS("reflog", "delete", "--updateref", "--rewrite", name));
 	int r = git_do(&keep, NULL, err);
 
@@ -42,8 +42,8 @@ static int drop_one(struct git_round *round, size_t at, const char *oid, struct 
 		r = git_do(&drop, NULL, err);
 	/* The reference outlives its last entry. */
 	if (r == 0 && round->host.stash.n == 1) {
-		struct git_run last = git_on_host(round->store,
-						  GIT_ARGS("update-ref", "-d", "refs/stash", oid));
+		struct git_run last = git_on_host_write(
+			round->store, GIT_ARGS("update-ref", "-d", "refs/stash", oid));
 
 		git_run(&last, NULL);
 	}

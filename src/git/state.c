@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a repository: asked of git, and kept as the base. */
-#include "git/state.h"
+#include "git/priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -217,6 +217,7 @@ int git_base_save(const struct git_store *store, const char *file, const struct 
 	add_section(&out, "head", &head);
 	add_section(&out, "config", &config);
 	add_index(&out, &state->index);
+	git_step(store, file);
 	return record_write_file(store->dir, file, out.s, out.len, err);
 }
 

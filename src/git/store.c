@@ -55,6 +55,7 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->id = main->id;
 	part->project = main->project;
 	part->top = main->top;
+	part->on_step = main->on_step;
 	part->program = main->program;
 	part->borrowed = main->borrowed;
 	part->number = number;

@@ -55,7 +55,7 @@ static int make_tree(struct git_store *store, const struct tree *tree, struct er
 {
 	struct arena *a = &store->arena;
 	char *gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
-	struct git_run read = git_on_host(store, GIT_ARGS("read-tree", "HEAD"));
+	struct git_run read = git_on_host_write(store, GIT_ARGS("read-tree", "HEAD"));
 	_cleanup_close_ int dir = -1;
 	const char *const files[][2] = {
 		{ "commondir", "../..\n" },

@@ -181,6 +181,7 @@ struct plan {
 		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
 	bool tell_calls;     /* the supervisor refuses system calls in the filter's place */
+	bool git_read_only;  /* there is no git that could take over anything */
 	struct plan_module *git_modules; /* further ones: submodules' */
 	size_t n_git_modules;
 	struct strv git_borrowed; /* object directories that they borrow from */

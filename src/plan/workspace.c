@@ -75,7 +75,7 @@ static void add_repository(struct plan *plan, const struct host *host)
 
 	plan_add(plan, OP_BIND, WORKSPACE_INSIDE, project->top, OPF_RO | TREE);
 	add_writable(plan, host, plan->cwd, project->dir, LAYER_DIR_PROJECT);
-	if (project->git == GIT_PLAIN && !plan->git_real)
+	if (project->git == GIT_PLAIN && !plan->git_real && !plan->git_read_only)
 		add_writable(plan, host, WORKSPACE_INSIDE "/.git",
 			     path_join(&plan->arena, project->top, ".git"), LAYER_DIR_GIT);
 	/* A view is a file system of its own, at which git would stop looking. */
@@ -91,7 +91,10 @@ static void add_linked_git(struct plan *plan, const struct host *host)
 {
 	const struct project_facts *project = &host->project;
 
-	add_writable(plan, host, project->commondir, project->commondir, LAYER_DIR_GIT);
+	if (plan->git_read_only)
+		plan_add(plan, OP_BIND, project->commondir, project->commondir, OPF_RO | TREE);
+	else
+		add_writable(plan, host, project->commondir, project->commondir, LAYER_DIR_GIT);
 	/* git's own files name the worktree by its path on the host. */
 	if (!path_is_below(project->top, project->commondir))
 		plan_add(plan, OP_LINK, project->top, WORKSPACE_INSIDE, 0);
@@ -199,6 +202,13 @@ static int choose_git(struct plan *plan, const struct spec *spec, const struct h
 		err_usage(err, "a copy-on-write session has a view of the git directory already");
 		return err_hint(err, "--git private belongs to --workspace direct");
 	}
+	if (project->lacks_git) {
+		strv_add(&plan->arena, &plan->says,
+			 "there is no git on this machine, which would take over what is "
+			 "committed inside: .git is read-only there");
+		plan->git_read_only = true;
+		return 0;
+	}
 	if (!landlock_handles_files(host->landlock_abi)) {
 		err_set(err, ENOSYS,
 			"--git private needs Landlock (Linux 5.19), to check what the "
@@ -231,6 +241,8 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 		add_private_git(plan, host);
 	else if (project->git == GIT_LINKED && !spec->only)
 		add_linked_git(plan, host);
+	else if (plan->git_read_only)
+		plan_add(plan, OP_READONLY, WORKSPACE_INSIDE "/.git", NULL, OPF_DIR);
 	if (project->note && !spec->only)
 		strv_add(&plan->arena, &plan->says, project->note);
 	/* What decides about the next start is not for the sandbox to write. */

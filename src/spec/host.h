@@ -43,6 +43,7 @@ struct project_facts {
 	struct path_facts modules;  /* git directories of submodules; target: where their files are,
 				      below the top, or NULL */
 	struct path_facts borrowed; /* object directories; target: their place inside */
+	bool lacks_git;             /* it is a repository, and there is no git on this machine */
 	bool has_config;            /* wrapix.json */
 	bool has_wrapix_dir;        /* .wrapix/ */
 };

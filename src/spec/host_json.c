@@ -82,6 +82,7 @@ static const struct field fields[] = {
 	FIELD("projectCommondir", STRING, project.commondir),
 	FIELD("projectGitRelative", BOOL, project.git_relative),
 	FIELD("projectNote", STRING, project.note),
+	FIELD("projectLacksGit", BOOL, project.lacks_git),
 	FIELD("projectHasConfig", BOOL, project.has_config),
 	FIELD("projectHasWrapixDir", BOOL, project.has_wrapix_dir),
 	FIELD("agentName", STRING, agent.name),
