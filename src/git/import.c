@@ -30,12 +30,30 @@ struct import {
 	struct str revs; /* what is wanted, without what the host has */
 };
 
+/* An import that was killed may have left an object without those that it needs: to be there is not
+ * enough. True when nothing is missing that these lead to. */
+static bool is_whole(struct git_round *round, const struct strv *there)
+{
+	struct git_run run = git_on_host(round->store, GIT_ARGS("rev-list", "--objects", "--quiet",
+								"--stdin", "--not", "--all"));
+	_cleanup_str_ struct str in = { 0 };
+
+	for (size_t i = 0; i < there->len; i++)
+		str_addf(&in, "%s\n", there->v[i]);
+	run.input = in.s;
+	run.input_len = in.len;
+	run.seconds = IMPORT_SECONDS;
+	return there->len == 0 || git_run(&run, NULL) == 0;
+}
+
 /* Which of the wanted the host does not have yet. */
 static int find_missing(struct git_round *round, struct strv *ret, struct err *err)
 {
 	struct git_run run = git_on_host(
 		round->store, GIT_ARGS("cat-file", "--batch-check=%(objectname) %(objecttype)"));
 	_cleanup_str_ struct str in = { 0 }, out = { 0 };
+	struct strv there = { 0 };
+	bool whole;
 	int r;
 
 	for (size_t i = 0; i < round->wants.len; i++)
@@ -54,7 +72,13 @@ static int find_missing(struct git_round *round, struct strv *ret, struct err *e
 		if (strlen(line) > 8 && !strcmp(line + strlen(line) - 8, " missing"))
 			strv_add(&round->arena, ret,
 				 arena_strndup(&round->arena, line, strlen(line) - 8));
+		else
+			strv_add(&round->arena, &there,
+				 arena_strndup(&round->arena, line, strcspn(line, " ")));
 	}
+	whole = is_whole(round, &there);
+	for (size_t i = 0; !whole && i < there.len; i++)
+		strv_add(&round->arena, ret, there.v[i]);
 	return 0;
 }
 

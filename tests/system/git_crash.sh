@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a session did in git, and a publisher that is killed: before each of its steps, and a hundred times at random;
+# and both sides that commit at once. Nothing is lost. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2012,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+driver=${GIT_DRIVER:-$top/build/tests/system/git_driver}
+need_user
+[ "$(id -u)" != 0 ] || {
+	HOME=$(getent passwd "$test_user" | cut -d: -f6)
+	export HOME
+	cd / || exit 1
+	clean_env GIT_DRIVER="$driver" GIT_KILLS="${GIT_KILLS-}" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}"
+	exit
+}
+command -v git >/dev/null || bail "git is not installed"
+set_up
+git config --global user.name Somebody
+git config --global user.email somebody@example.org
+git config --global init.defaultBranch main
+repo=$tmp/repo
+states=$home/.local/state
+
+# session COMMAND...: git as the session has it, in its private directory
+session() {
+	GIT_DIR=$states/wrapix/gitdirs/s1/0 GIT_WORK_TREE=$repo GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects git "$@" 2>>"$tmp/log/session"
+}
+seen() { # what the host has
+	(cd "$repo" && git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; cat .git/HEAD; git ls-files -s
+		git stash list --format='%H %gs'; git config --local -l | sort; cat .git/MERGE_HEAD 2>/dev/null)
+}
+no_litter() { is "$(find "$repo/.git" -name '*.lock' -o -name 'wrapix-*' -o -name 'tmp_obj_wrapix*')" ""; }
+repair() { (cd "$repo" && "$wrapix" git status >"$tmp/log/out" 2>"$tmp/log/err"); }
+
+# --- killed before each step ---
+git init -q "$repo" && cd "$repo" && echo start >file && git add . && git commit -q -m start && git branch old && git branch rewritten && echo s >>file && git stash -q || exit 1
+"$driver" "$states" s1 prepare "$repo" || bail "no private git directory"
+session checkout -q rewritten && session commit -q --amend -m again && session checkout -q main && echo one >one && session add one && session commit -q -m one &&
+	session tag t && session branch new && session stash drop -q && echo two >>file && session stash -q && session config user.name Inside &&
+	session config core.editor evil && session checkout -q -b conflict && echo x >file && session commit -q -am x && session checkout -q main && echo y >file &&
+	session commit -q -am y
+session merge conflict >/dev/null
+echo staged >staged
+session add staged
+cd "$tmp" && mkdir before && mv repo home/.local before || exit 1
+restore() { rm -rf "$repo" "$home/.local" && cp -a "$tmp/before/repo" "$repo" && cp -a "$tmp/before/.local" "$home/.local"; }
+restore
+"$driver" "$states" s1 publish || bail "it cannot be published"
+seen >"$tmp/want"
+check "it is published: commits, tag, stash, key, merge, index" is "$(grep -c 'refs/\|staged\|user.name=Inside' "$tmp/want") $(tail -n 1 "$tmp/want")" "9 $(git -C "$repo" rev-parse conflict)"
+every_step() {
+	step=0
+	while :; do
+		restore
+		"$driver" "$states" s1 publish "$step" >"$tmp/log/step" 2>"$tmp/log/err"
+		rc=$?
+		[ "$rc" = 99 ] || break
+		repair || { echo "before step $step ($(cat "$tmp/log/step")):"; cat "$tmp/log/err"; return 1; }
+		seen | diff "$tmp/want" - || { echo "killed before step $step ($(cat "$tmp/log/step"))"; return 1; }
+		no_litter || return 1
+		git -C "$repo" fsck --strict >"$tmp/log/fsck" 2>&1 || { cat "$tmp/log/fsck"; return 1; }
+		git -C "$repo" rev-parse -q --verify refs/wrapix/s1/was/heads/rewritten >/dev/null || { echo "step $step: what was rewritten is lost"; return 1; }
+		step=$((step + 1))
+	done
+	echo "# $step steps" >&2
+	[ "$rc" = 0 ] && [ "$step" -gt 20 ] || { echo "$rc after $step steps"; cat "$tmp/log/err"; return 1; }
+}
+check "killed before each step, the next command in the project does the rest" every_step
+
+# --- killed at random ---
+seed=${GIT_SEED:-4711}
+kills=${GIT_KILLS:-100}
+echo "# GIT_SEED=$seed, $kills kills"
+cat >"$tmp/kills.py" <<'EOF'
+import os, random, signal, subprocess, sys, time
+driver, states, repo, wrapix, seed, kills = sys.argv[1:7]
+rand, kills = random.Random(int(seed)), int(kills)
+private = f"{states}/wrapix/gitdirs/s1/0"
+inner = dict(os.environ, GIT_DIR=private, GIT_WORK_TREE=repo, GIT_ALTERNATE_OBJECT_DIRECTORIES=f"{repo}/.git/objects")
+
+def git(env, *words):
+    r = subprocess.run(["git", *words], cwd=repo, env=env, capture_output=True, text=True)
+    if r.returncode:
+        sys.exit(f"git {words}: {r.stderr}")
+    return r.stdout.strip()
+
+made, killed = set(), 0
+for i in range(kills):
+    with open(f"{repo}/f{i % 7}", "w") as f:
+        f.write(f"{i}\n")
+    git(inner, "add", f"f{i % 7}")
+    git(inner, "commit", "-q", "--allow-empty", "-m", f"inside {i}")
+    made.add(git(inner, "rev-parse", "HEAD"))
+    if i % 5 == 0:
+        git(inner, "branch", f"b{i}")
+    if i % 11 == 0:
+        made.add(git(None, "commit-tree", "-m", f"host {i}", "HEAD^{tree}"))
+        git(None, "branch", f"h{i}", git(None, "rev-parse", "HEAD"))
+    child = subprocess.Popen([driver, states, "s1", "publish"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(rand.random() * 0.06)
+    if child.poll() is None:
+        child.send_signal(signal.SIGKILL)
+        killed += 1
+    child.wait()
+subprocess.run([wrapix, "git", "status"], cwd=repo, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(f"# killed {killed} times", file=sys.stderr)
+reachable = set(git(None, "rev-list", "--all").split())
+lost = [c for c in made if c not in reachable and git(None, "log", "-1", "--format=%s", c).startswith("inside")]
+locks = [n for _, _, names in os.walk(f"{repo}/.git") for n in names if n.endswith(".lock") or n.startswith("wrapix-")]
+branches = git(None, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+status = git(None, "status", "--porcelain")
+missing = [b for b in [f"b{i}" for i in range(0, kills, 5)] + [f"h{i}" for i in range(0, kills, 11)] if b not in branches]
+assert killed > kills / 3, f"only {killed} of {kills} were killed"
+assert not lost and not locks and not missing and not status, (lost, locks, missing, status)
+EOF
+restore
+rm -rf "$repo" "$home/.local"
+git init -q "$repo" && cd "$repo" && echo start >file && git add . && git commit -q -m start || exit 1
+"$driver" "$states" s1 prepare "$repo"
+check "killed $kills times at random, nothing is lost, nothing is locked" python3 "$tmp/kills.py" "$driver" "$states" "$repo" "$wrapix" "$seed" "$kills"
+check "... fsck" git fsck --strict
+
+# --- forty commits inside and forty outside, on one branch ---
+rm -rf "$repo" "$home/.local"
+git init -q "$repo" && cd "$repo" && echo start >file && git add . && git commit -q -m start && mkfifo go && echo /go >.git/info/exclude || exit 1
+"$wrapix" run --git private --network none -- sh -c 'read -r x <go; i=0; while [ $i -lt 40 ]; do git commit -q --allow-empty -m "inside $i" || exit 1; i=$((i + 1)); done' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+started=$!
+echo >go
+i=0 failed=0
+while [ $i -lt 40 ]; do
+	git commit -q --allow-empty -m "outside $i" 2>>"$tmp/log/commit" || failed=$((failed + 1))
+	i=$((i + 1))
+done
+wait "$started"
+rc=$?
+started=
+check "40 commits inside and 40 outside: none failed" is "$rc $failed$(cat "$tmp/log/commit")" "0 0"
+check "... and each of the 80 is in reach" is "$(git log --all --format=%s | sort -u | grep -c 'side')" 80
+check "... the branch has all of the user's" is "$(git log main --format=%s | grep -c outside)" 40
+check "... fsck, no lock, no change" is "$(git fsck --strict 2>&1 | grep -v dangling) $(git status --porcelain) $(find .git -name '*.lock')" "  "
+finish
