@@ -64,12 +64,12 @@ static int accept_ref(struct git_store *store, const char *name, struct err *err
 	if (r < 0)
 		return r;
 	other = arena_printf(a, "refs/wrapix/%s/diverged/%s", store->id, name + 5);
-	was = arena_printf(a, "refs/wrapix/%s/was/%s", store->id, name + 5);
 	now = git_find(&host.refs, name);
 	new = git_find(&host.refs, other);
 	if (!now && !new)
 		return err_set(err, ENOENT, "there is nothing left to do");
 	if (now) {
+		was = git_was_name(a, store, &host.refs, name, now);
 		keep = git_on_host_write(store, GIT_ARGS("update-ref", was, now));
 		r = git_do(&keep, NULL, err);
 	}
@@ -82,14 +82,21 @@ static int accept_ref(struct git_store *store, const char *name, struct err *err
 	return r < 0 ? r : git_do(&set, NULL, err);
 }
 
+/* It is so already. */
+static int accept_rewritten(struct git_store *store, const char *name, struct err *err)
+{
+	(void)store;
+	(void)name;
+	(void)err;
+	return 0;
+}
+
 static const struct {
 	const char *kind;
 	int (*accept)(struct git_store *store, const char *name, struct err *err);
 } kinds[] = {
-	{ "config", accept_config },
-	{ "hook", accept_hook },
-	{ "branch", accept_ref },
-	{ "tag", accept_ref },
+	{ "config", accept_config }, { "hook", accept_hook },           { "branch", accept_ref },
+	{ "tag", accept_ref },       { "rewritten", accept_rewritten },
 };
 
 static int find(struct git_store *store, const struct git_held *held, struct git_held **list,

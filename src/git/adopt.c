@@ -140,6 +140,8 @@ int git_adopt(struct git_store *main, const struct git_new *new, struct err *err
 	if (r == 0)
 		r = git_read_host(part, a, &host, err);
 	if (r == 0)
+		r = git_base_save(part, "start", &host, err);
+	if (r == 0)
 		r = git_base_save(part, "base", &host, err);
 	if (r == 0)
 		r = git_store_write_meta(main, err);

@@ -176,6 +176,8 @@ static int fill(struct git_store *store, struct err *err)
 		r = write_new(to, "config", config.s, config.len, err);
 	host.config = config.s;
 	host.config_len = config.len;
+	if (r == 0)
+		r = git_base_save(store, "start", &(struct git_state){ .refs = host.refs }, err);
 	return r < 0 ? r : git_base_save(store, "base", &host, err);
 }
 

@@ -63,6 +63,10 @@ struct git_round {
 int git_plan_refs(struct git_round *round, struct err *err);
 int git_plan_index(struct git_round *round, struct err *err);
 int git_import(struct git_round *round, struct err *err);
+/* Where the old end of a branch is kept. */
+char *git_was_name(struct arena *arena, const struct git_store *store, const struct git_items *refs,
+		   const char *name, const char *oid);
+int git_hold_rewritten(struct git_round *round, struct err *err);
 int git_apply_refs_out(struct git_round *round, struct err *err);
 void git_apply_refs_in(struct git_round *round);
 int git_apply_head_out(struct git_round *round, struct err *err);

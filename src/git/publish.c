@@ -228,6 +228,8 @@ static int go(struct git_round *round, struct err *err)
 	git_hold_lists(round);
 	if (round->changed)
 		r = read_states(round, err);
+	if (r == 0 && round->last)
+		r = git_hold_rewritten(round, err);
 	return r < 0 ? r : note_base(round, &session, &host, err);
 }
 

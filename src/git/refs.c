@@ -37,6 +37,27 @@ static void keep(struct git_round *round, const char *below, const char *name, c
 		strv_addf(&round->arena, &round->refs_out, "update %s %s", ref, oid);
 }
 
+/* One that was kept before stays. */
+char *git_was_name(struct arena *arena, const struct git_store *store, const struct git_items *refs,
+		   const char *name, const char *oid)
+{
+	char *ref = arena_printf(arena, "refs/wrapix/%s/was/%s", store->id, name + strlen("refs/"));
+	const char *there = git_find(refs, ref);
+
+	if (!there || git_same(there, oid))
+		return ref;
+	return arena_printf(arena, "refs/wrapix/%s/was/%.12s/%s", store->id, oid,
+			    name + strlen("refs/"));
+}
+
+static void keep_was(struct git_round *round, const char *name, const char *oid)
+{
+	char *ref = git_was_name(&round->arena, round->store, &round->host.refs, name, oid);
+
+	if (!git_same(git_find(&round->host.refs, ref), oid))
+		strv_addf(&round->arena, &round->refs_out, "update %s %s", ref, oid);
+}
+
 void git_want(struct git_round *round, const char *oid)
 {
 	strv_add(&round->arena, &round->wants, oid);
@@ -161,17 +182,44 @@ int git_plan_refs(struct git_round *round, struct err *err)
 	return r;
 }
 
+static bool is_ancestor(struct git_round *round, const char *old, const char *new)
+{
+	struct git_run run = git_on_host(round->store,
+					 GIT_ARGS("merge-base", "--is-ancestor", old, new));
+
+	return git_run(&run, NULL) == 0;
+}
+
+/* Branches that no longer hold what they held when the session began. */
+int git_hold_rewritten(struct git_round *round, struct err *err)
+{
+	const struct git_items *refs = &round->host.refs;
+	struct git_state start;
+	int r = git_base_load(round->store, "start", &round->arena, &start, err);
+
+	for (size_t i = 0; r == 0 && i < start.refs.n; i++) {
+		const struct git_item *old = &start.refs.v[i];
+		const char *now = git_find(refs, old->name);
+		char *was = arena_printf(&round->arena, "refs/wrapix/%s/was/%s", round->store->id,
+					 old->name + strlen("refs/"));
+
+		if (now && !git_same(now, old->value) && git_find(refs, was) &&
+		    !is_ancestor(round, old->value, now))
+			git_hold(round->report, "rewritten", old->name,
+				 arena_printf(&round->report->arena, "what it was is %s", was));
+	}
+	return r;
+}
+
 /* Where a branch does not go forward the old end stays in reach. */
 static void keep_rewritten(struct git_round *round)
 {
 	for (size_t i = 0; i + 2 < round->rewrites.len; i += 3) {
 		const char *name = round->rewrites.v[i], *old = round->rewrites.v[i + 1],
 			   *new = round->rewrites.v[i + 2];
-		struct git_run run = git_on_host(round->store,
-						 GIT_ARGS("merge-base", "--is-ancestor", old, new));
 
-		if (git_run(&run, NULL) != 0)
-			keep(round, "was", name, old);
+		if (!is_ancestor(round, old, new))
+			keep_was(round, name, old);
 	}
 }
 
