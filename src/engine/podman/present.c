@@ -82,7 +82,7 @@ void plan_present(struct container *c, const struct plan *plan, struct plan *ret
 		struct op *copy;
 
 		if (op->kind == OP_BIND && (op->flags & OPF_SESSION))
-			src = path_join(&c->arena, src, c->id);
+			src = op_session_source(&c->arena, op, c->id);
 		if (op->kind == OP_BIND && (op->flags & OPF_OPTIONAL) && access(src, F_OK) < 0)
 			continue;
 		copy = arena_grow(&c->arena, &ret->ops, &ret->n_ops, sizeof(*copy));
