@@ -92,7 +92,8 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 /* Why something stays in the session. */
 struct git_held {
 	const char *where; /* the submodule's files, below the top; "": the project itself */
-	const char *kind;  /* "branch", "rewritten", "tag", "config", "hook", "state", "head", "stash" */
+	const char *
+		kind; /* "branch", "rewritten", "tag", "config", "hook", "state", "head", "stash" */
 	const char *name;
 	const char *why;
 };

@@ -3,7 +3,7 @@
 # What a session did in git, and a publisher that is killed: before each of its steps, and a hundred times at random;
 # and both sides that commit at once. Nothing is lost. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2012,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 driver=${GIT_DRIVER:-$top/build/tests/system/git_driver}
 need_user
