@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "cli/denials.h"
+#include "export/task.h"
 #include "spec/spec.h"
 #include "wrapix.h"
 
@@ -74,15 +75,20 @@ struct run_args {
 	const char *resume;
 	const char *host_file; /* plan --host: facts about another machine */
 	const char *from;      /* --settings-from */
+	struct task_wishes task; /* export */
+	const char *output;
+	bool weaker;
 	bool exec;             /* plan --exec: of a command under these settings */
 	const char *settings;
 };
 extern const struct opt run_opts[];  /* run */
 extern const struct opt plan_opts[]; /* plan: run's and its own */
+extern const struct opt export_opts[];
 
 extern const struct command command_run;
 extern const struct command command_exec;
 extern const struct command command_plan;
+extern const struct command command_export;
 extern const struct command command_why;
 extern const struct command command_ps;
 extern const struct command command_stop;

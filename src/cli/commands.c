@@ -32,6 +32,7 @@ const struct command *const commands[] = {
 	&command_run,
 	&command_exec,
 	&command_plan,
+	&command_export,
 	&command_why,
 	&command_ps,
 	&command_stop,

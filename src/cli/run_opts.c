@@ -126,6 +126,24 @@ static const char *const *from_words(_unused_ const char *name)
 	return words;
 }
 
+static const char *const *kind_words(_unused_ const char *name)
+{
+	return kube_kinds;
+}
+
+static int set_replicas(void *ctx, _unused_ const struct opt *opt, const char *value,
+			struct err *err)
+{
+	struct run_args *args = ctx;
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	if (*end || value[0] < '0' || value[0] > '9' || n < 1 || n > 1000)
+		return err_usage(err, "--replicas: a number from 1 to 1000");
+	args->task.replicas = (unsigned)n;
+	return 0;
+}
+
 #define KEY .kind = OPT_CALL, .call = set_key
 #define WORDS KEY, .words = spec_words, .complete = COMPLETE_WORDS
 #define SPEC_FLAG .kind = OPT_CALL, .call = set_flag
@@ -237,5 +255,24 @@ const struct opt plan_opts[] = {
 	{ 0, "exec", FLAG(run_args, exec), .help = "the plan of 'wrapix exec'" },
 	{ 0, "settings", "FILE", .kind = OPT_STRING, .offset = offsetof(struct run_args, settings),
 	  .complete = COMPLETE_FILE, .help = "with --exec: the settings of the command" },
+	{ .kind = OPT_MORE, .more = shared_opts },
+};
+
+#define WISH(field) .kind = OPT_STRING, .offset = offsetof(struct run_args, field)
+const struct opt export_opts[] = {
+	{ 0, "kind", "pod|job|sandbox|template", WISH(task.kind), .words = kind_words,
+	  .complete = COMPLETE_WORDS,
+	  .help = "of kube: what the objects are (default: pod); template: a pool of warm "
+		  "sandboxes" },
+	{ 0, "image-ref", "REF", WISH(task.image),
+	  .help = "the image as the engine knows it (default: localhost/wrapix-PROFILE:latest)" },
+	{ 0, "runtime-class", "NAME", WISH(task.runtime),
+	  .help = "of kube: the runtime class, as gvisor" },
+	{ 0, "replicas", "N", .kind = OPT_CALL, .call = set_replicas,
+	  .help = "of kube's template: how many sandboxes are kept warm (default: 1)" },
+	{ 'o', "output", "FILE", WISH(output), .complete = COMPLETE_FILE,
+	  .help = "write it to FILE, which must not be there yet" },
+	{ 0, "weaker", FLAG(run_args, weaker), .help = "print only what is weaker there" },
+	{ 0, "json", FLAG(run_args, json), .help = "with --weaker: as JSON" },
 	{ .kind = OPT_MORE, .more = shared_opts },
 };

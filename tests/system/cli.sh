@@ -220,11 +220,11 @@ for c in $commands; do
 	file=$(page "$c")
 	help_heads "$tmp/help.$c" >"$tmp/heads"
 	case $c in
-	plan) # what it shares with run is explained there
+	plan | export) # what they share with run is explained there
 		help_heads "$tmp/help.run" | grep -vxF -e '-h, --help' >"$tmp/shared"
 		grep -vxFf "$tmp/shared" "$tmp/heads" >"$tmp/own"
 		grep -vxF -e '--dry-run' -e '--resume SESSION' "$tmp/shared" | cat - "$tmp/own" | sort >"$tmp/all"
-		check "plan takes what run takes, but for --dry-run and --resume" same_heads "$tmp/all" "$tmp/heads"
+		check "$c takes what run takes, but for --dry-run and --resume" same_heads "$tmp/all" "$tmp/heads"
 		cp "$tmp/own" "$tmp/heads"
 		;;
 	esac

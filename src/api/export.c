@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What a task takes from this machine. */
+#include "api/export.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base64.h"
+#include "base/path.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+extern char **environ;
+
+/* The branch that is checked out, or HEAD; in the arena. */
+static char *branch_of(struct arena *arena, char *git, const char *dir)
+{
+	_cleanup_free_ char *output = NULL;
+	char *argv[] = { git, (char *)"symbolic-ref", (char *)"-q", (char *)"HEAD", NULL };
+
+	if (os_capture(argv, dir, 4096, &output) < 0 || !output || !*output)
+		return arena_strdup(arena, "HEAD");
+	output[strcspn(output, "\n")] = '\0';
+	return arena_strdup(arena, output);
+}
+
+int api_bundle(struct arena *arena, const char *dir, struct err *err)
+{
+	char *git = os_find_program(arena, "git", getenv("PATH"), dir);
+	_cleanup_close_ int fd = memfd_create("bundle", MFD_CLOEXEC);
+	char *argv[] = { git, (char *)"bundle", (char *)"create", (char *)"-q", (char *)"-", NULL,
+			 NULL };
+	struct stat st;
+	int status;
+
+	if (fd < 0)
+		return err_errno(err, errno, "memory for the bundle");
+	if (!git) {
+		err_set(err, ENOENT, "git is not installed");
+		return err_hint(err, "the project goes there as a git bundle");
+	}
+	argv[5] = branch_of(arena, git, dir);
+	status = os_run(&(struct os_command){
+		.argv = argv, .env = environ, .cwd = dir, .in = -1, .out = fd });
+	if (status < 0)
+		return err_errno(err, -status, "running git");
+	if (status || fstat(fd, &st) < 0 || !st.st_size) {
+		err_set(err, ENOENT, "the project has no commit to begin with");
+		return err_hint(err, "it goes there as a git bundle: commit something first");
+	}
+	return take_fd(&fd);
+}
+
+static int add_bundle(struct task *task, struct arena *arena, struct err *err)
+{
+	_cleanup_close_ int fd = api_bundle(arena, task->dir, err);
+	_cleanup_str_ struct str text = { 0 };
+	struct stat st;
+	void *data;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, errno, "the bundle");
+	task->bundle_is_large = (size_t)st.st_size > TASK_BUNDLE_MAX;
+	if (task->bundle_is_large)
+		return 0;
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return err_errno(err, errno, "the bundle");
+	base64_add(&text, data, (size_t)st.st_size);
+	munmap(data, (size_t)st.st_size);
+	task->bundle = arena_strdup(arena, text.s);
+	return 0;
+}
+
+int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool with_bundle,
+	     struct task *ret, struct err *err)
+{
+	struct arena *a = &spec->spec.arena;
+	struct project_config project = { 0 };
+	struct strv says = { 0 };
+	const char *home = getenv("HOME");
+	struct task_place place = { .home = home ? home : "/", .uid = getuid(), .gid = getgid() };
+	int r = spec_load_layers(&spec->spec, &project, err);
+
+	project_config_release(&project);
+	place.dir = os_realpath(a, spec->spec.dir);
+	if (r == 0 && !place.dir)
+		r = err_errno(err, errno, "'%s'", spec->spec.dir);
+	if (r == 0 && spec_is_filtered(&spec->spec))
+		r = api_add_registries(&spec->spec, &says, err);
+	if (r == 0)
+		r = api_check_rules(&spec->spec, err);
+	if (r == 0)
+		r = task_make(a, &spec->spec, &place, wishes, ret, err);
+	if (r == 0 && with_bundle)
+		r = add_bundle(ret, a, err);
+	return r;
+}

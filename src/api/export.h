@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* From a command line to a task (export/task.h): the layers of configuration, and the project as a bundle. */
+#pragma once
+
+#include "api/api.h"
+#include "export/task.h"
+
+/* The task and its strings live in the spec's arena. with_bundle: the project's last commit goes along. */
+int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool with_bundle,
+	     struct task *ret, struct err *err);
+
+/* The project's branch and its history as a bundle in a file without a name, or -errno; -ENOENT: it has
+ * no commit. */
+int api_bundle(struct arena *arena, const char *dir, struct err *err);
