@@ -73,12 +73,12 @@ struct run_args {
 	struct denials denials;
 	bool host_refused; /* one of these was of the network */
 	const char *resume;
-	const char *host_file; /* plan --host: facts about another machine */
-	const char *from;      /* --settings-from */
+	const char *host_file;   /* plan --host: facts about another machine */
+	const char *from;        /* --settings-from */
 	struct task_wishes task; /* export */
 	const char *output;
 	bool weaker;
-	bool exec;             /* plan --exec: of a command under these settings */
+	bool exec; /* plan --exec: of a command under these settings */
 	const char *settings;
 };
 extern const struct opt run_opts[];  /* run */

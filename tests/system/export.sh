@@ -1,5 +1,5 @@
 #!/bin/sh
-# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2088,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 # SPDX-License-Identifier: MIT
 # 'wrapix export': every form is valid, and runs where there is something here to run it: the Pod and the Job under a real
 # 'podman kube play', from where the commit comes back; the quadlet through podman's generator; the bundle under crun.
@@ -97,7 +97,6 @@ git -c user.name=me -c user.email=me@localhost commit -q -m work
 plays() {
 	wx export kube --kind "$1" --network none --name "$1" -- sh work.sh
 	podman kube play --quiet --network none --userns auto "$out" >"$tmp/play" 2>&1 || cat "$tmp/play"
-	pod=$(podman ps -aq --filter name=wrapix --no-trunc | head -n 1)
 	await sh -c '[ "$(podman ps -aq --filter status=exited --filter name='"wrapix-$1"'.*wrapix)" ]'
 	code=$(podman inspect -f '{{.State.ExitCode}}' "$(podman ps -aq --filter status=exited --filter name="wrapix-$1.*wrapix")")
 	check "the $1 runs under podman kube play" is "$code" 0
