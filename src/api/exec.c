@@ -109,6 +109,16 @@ static int parse_text(struct exec *x, struct str *ret_why)
 	return r;
 }
 
+struct engine_spare *exec_begin(int floor)
+{
+	struct plan begun;
+
+	if (geteuid() == 0)
+		return NULL; /* root's plan depends on what stands in /proc */
+	plan_exec_begin(&begun, geteuid(), getegid());
+	return native_spare(&begun, floor);
+}
+
 int exec_prepare(struct exec *x, const struct exec_request *request, const struct exec_hooks *hooks,
 		 struct str *ret_why, struct err *err)
 {
@@ -117,6 +127,7 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	*x = (struct exec){
 		.request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE, .patience.fd = -1
 	};
+	x->spare = TAKE_PTR(x->request.spare);
 	spec_init(&x->spec);
 	if (request->claude)
 		claude_policy_init(&x->claude, request->claude);
@@ -237,12 +248,15 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.stays = x->hooks.on_stopped != NULL,
 		.ctx = x,
 	};
+	struct engine_session session = { 0 };
 	int r, status = 0;
 
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
 	open_log(x);
-	r = native_run(&x->plan, &(struct engine_session){ .id = x->id }, &hooks, &status, err);
+	session.id = x->id;
+	session.spare = TAKE_PTR(x->spare);
+	r = native_run(&x->plan, &session, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	if (r == 0)
 		*ret_status = x->lost_control ? 1 : exit_status(status);
@@ -252,6 +266,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 void exec_release(struct exec *x)
 {
 	exec_release_update(x);
+	native_spare_free(x->spare);
 	owners_release(&x->owners);
 	plan_release(&x->plan);
 	host_release(&x->host);

@@ -45,8 +45,9 @@ struct exec_request {
 	int control_fd;      /* brings new settings; -1: none */
 	int *pass_fds;       /* that the command gets besides 0, 1 and 2 */
 	size_t n_pass_fds;
-	bool debug;       /* tell programs so */
-	bool watch_reads; /* every read that is refused is to be reported */
+	bool debug;                 /* tell programs so */
+	bool watch_reads;           /* every read that is refused is to be reported */
+	struct engine_spare *spare; /* of exec_begin(), taken over; NULL: none */
 };
 
 struct exec {
@@ -62,6 +63,7 @@ struct exec {
 	struct exec_spec exec_spec;
 	struct host host;
 	struct plan plan;
+	struct engine_spare *spare;
 	char id[SESSION_ID_MAX];
 	struct event_log log;
 	struct owners owners; /* who was refused something lately */
@@ -74,6 +76,10 @@ struct exec {
 	bool got_line;
 	bool logged; /* there is a log */
 };
+
+/* Begins a sandbox for a command that is not known yet; it goes on while the caller finds out. None of
+ * its descriptors is below 'floor'. NULL: there is nothing to be gained. */
+struct engine_spare *exec_begin(int floor);
 
 /*
  * Reads the settings and makes the plan. The request's strings must live as long as x. On failure

@@ -124,9 +124,44 @@ static int move_up(int *fd, struct err *err)
 	return 0;
 }
 
-_Noreturn static void wait_for_client(const struct server *s)
+/* Waits for a client, and keeps what was begun for it as long as it is of use. Returns its connection,
+ * or -errno. */
+static int wait_for_client(int listener, struct engine_spare **spare)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = listener, .events = POLLIN },
+			{ .fd = *spare ? native_spare_fd(*spare) : -1, .events = POLLPRI },
+		};
+		int fd, n = poll(fds, ARRAY_LEN(fds), *spare ? SERVE_IDLE_SECONDS * 1000 : -1);
+
+		if (n == 0 || (n > 0 && fds[1].revents)) {
+			native_spare_free(*spare);
+			*spare = NULL;
+		}
+		if (n <= 0 || !fds[0].revents)
+			continue;
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED)
+			return -errno;
+	}
+}
+
+/* One who waits already is not to wait longer. */
+static struct engine_spare *begin(int listener)
+{
+	struct pollfd client = { .fd = listener, .events = POLLIN };
+
+	return poll(&client, 1, 0) ? NULL : exec_begin(SERVE_FD_TOP);
+}
+
+_Noreturn static void work(const struct server *s)
 {
 	pid_t self = getpid();
+	struct engine_spare *spare;
+	struct err err;
 	int fd;
 
 	os_reset_signals();
@@ -138,15 +173,15 @@ _Noreturn static void wait_for_client(const struct server *s)
 	close(s->taken[0]);
 	if (s->options->owner >= 0)
 		close(s->options->owner);
-	do {
-		poll(&(struct pollfd){ .fd = s->options->listener, .events = POLLIN }, 1, -1);
-		fd = accept4(s->options->listener, NULL, NULL, SOCK_CLOEXEC);
-	} while (fd < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED));
+	if (serve_close_own(&err) < 0)
+		_exit(1);
+	spare = begin(s->options->listener);
+	fd = wait_for_client(s->options->listener, &spare);
 	if (fd < 0 || write(s->taken[1], &self, sizeof(self)) < 0)
 		_exit(1);
 	close(s->taken[1]);
 	close(s->options->listener);
-	serve_command(s->options, fd);
+	serve_command(s->options, fd, spare);
 }
 
 static struct worker *find(struct server *s, pid_t pid)
@@ -174,7 +209,7 @@ static void add_spare(struct server *s)
 		pid_t pid = worker ? fork() : -1;
 
 		if (pid == 0)
-			wait_for_client(s);
+			work(s);
 		if (pid < 0)
 			return;
 		*worker = (struct worker){ .pid = pid };
@@ -219,10 +254,9 @@ static void end_all(struct server *s)
 	for (size_t i = 0; i < SERVE_WORKERS; i++)
 		if (s->workers[i].pid)
 			kill(s->workers[i].pid, SIGKILL);
-	for (size_t i = 0; i < SERVE_WORKERS; i++)
-		while (s->workers[i].pid && waitpid(s->workers[i].pid, NULL, 0) < 0 &&
-		       errno == EINTR)
-			;
+	/* Theirs die with them, and are ours then. */
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
 }
 
 static int watch(struct server *s, struct err *err)
@@ -234,6 +268,8 @@ static int watch(struct server *s, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* Who dies with a worker is reaped here, also where the system's own init reaps nobody. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0 || pipe2(s->taken, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_errno(err, errno, "starting the server");

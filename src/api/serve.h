@@ -5,7 +5,8 @@
  *	server                     workers                       clients
  *	------                     -------                       -------
  *	makes the socket
- *	forks spare workers -----> wait in accept()  <---------- connect
+ *	forks spare workers -----> begin a sandbox
+ *	                           wait in accept()  <---------- connect
  *	forks another one   <----- "taken"
  *	                           read the line, and become the <--- {"argv": ...} + descriptors
  *	                           supervisor of one command   ---> {"type":"deny", ...}
@@ -15,6 +16,10 @@
  * the same code, one supervisor a command, so commands share nothing but the program. It is there
  * before the client is. It dies with the server, and its command with it or with its client.
  *
+ * The sandbox that a waiting worker has begun (exec_begin()) is used when the command's plan continues
+ * it and no mount of the host's has changed. It is given up when one does, and when nobody has asked
+ * for a while: an idle server holds no file system. Such a worker starts its command from nothing.
+ *
  * Who may ask: a process of the same user that is in no sandbox below the server's own place
  * (session/control.h): what is restricted must not have a command run under other settings.
  */
@@ -23,8 +28,9 @@
 #include "api/exec.h"
 
 enum {
-	SERVE_SPARE = 2,    /* workers that wait */
-	SERVE_WORKERS = 64, /* at a time; more clients wait in the socket's queue */
+	SERVE_SPARE = 2,         /* workers that wait */
+	SERVE_WORKERS = 64,      /* at a time; more clients wait in the socket's queue */
+	SERVE_IDLE_SECONDS = 60, /* until what was begun is given up */
 };
 
 struct serve_options {
@@ -51,4 +57,7 @@ void serve_unlink(const char *path, const struct serve_id *id);
 int serve_run(struct serve_options *options, struct err *err);
 
 /* For the files of this room: a worker that got its client. */
-_Noreturn void serve_command(const struct serve_options *options, int fd);
+_Noreturn void serve_command(const struct serve_options *options, int fd,
+			     struct engine_spare *spare);
+/* A worker at its start: nothing of the server's own goes to a command. */
+int serve_close_own(struct err *err);

@@ -26,6 +26,7 @@ struct job {
 	struct loop *loop;
 	struct exec exec;
 	struct exec_request request;
+	struct engine_spare *spare; /* until it is known what for */
 	struct claude_where where;
 	int pass[SERVE_FDS_MAX];
 };
@@ -81,6 +82,8 @@ _Noreturn static void finish(struct job *j, int status)
 {
 	char text[64];
 
+	native_spare_free(j->spare);
+	native_spare_free(j->exec.spare);
 	fcntl(j->conn.fd, F_SETFL, 0);
 	(void)serve_conn_flush(&j->conn, 0);
 	if (j->conn.lost) {
@@ -204,8 +207,7 @@ static int make_output(struct job *j, struct err *err)
 	return r < 0 ? err_errno(err, -r, "the client") : 0;
 }
 
-/* Nothing of the server's own goes to a command. */
-static int close_own(struct err *err)
+int serve_close_own(struct err *err)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -222,10 +224,8 @@ static int close_own(struct err *err)
 
 static int enter(struct job *j, struct serve_request *q, struct err *err)
 {
-	int r = close_own(err);
+	int r = q->n_fds ? place_descriptors(j, q, err) : make_output(j, err);
 
-	if (r == 0)
-		r = q->n_fds ? place_descriptors(j, q, err) : make_output(j, err);
 	if (r < 0)
 		return r;
 	if (q->cwd && chdir(q->cwd) < 0)
@@ -299,8 +299,10 @@ _Noreturn static void run(struct job *j)
 	};
 	_cleanup_str_ struct str why = { 0 };
 	struct err err = { 0 };
-	int status = 0, r = exec_prepare(&j->exec, &j->request, &hooks, &why, &err);
+	int status = 0, r;
 
+	j->request.spare = TAKE_PTR(j->spare);
+	r = exec_prepare(&j->exec, &j->request, &hooks, &why, &err);
 	if (r == 0)
 		r = check_confined(j, &err);
 	if (r == 0)
@@ -312,7 +314,8 @@ _Noreturn static void run(struct job *j)
 	fail(j, &err);
 }
 
-_Noreturn void serve_command(const struct serve_options *options, int fd)
+_Noreturn void serve_command(const struct serve_options *options, int fd,
+			     struct engine_spare *spare)
 {
 	static struct job job = { .conn = SERVE_CONN_NONE };
 	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
@@ -320,6 +323,7 @@ _Noreturn void serve_command(const struct serve_options *options, int fd)
 
 	job.options = options;
 	job.request.control_fd = -1;
+	job.spare = spare;
 	job.conn.fd = fcntl(fd, F_DUPFD_CLOEXEC, SERVE_FD_TOP);
 	close(fd);
 	if (job.conn.fd < 0)

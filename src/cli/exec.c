@@ -359,11 +359,14 @@ int exec_main(const struct exec_args *args)
 	if (status == CLI_GO_ON)
 		status = open_report(&s, &request);
 	if (status == CLI_GO_ON) {
+		request.spare = args->plan ? NULL : exec_begin(0);
 		exec_choose_argv(
 			&arena,
 			&(struct exec_line){ args->string, args->words, args->srt, args->dashed },
 			&request);
 		status = choose_settings(&s, &arena, &where, &request);
+		if (status != CLI_GO_ON)
+			native_spare_free(request.spare);
 	}
 	if (status == CLI_GO_ON) {
 		status = run(&s, &request);

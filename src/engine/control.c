@@ -7,27 +7,33 @@
 #include <sys/socket.h>
 
 union fd_message {
-	char space[CMSG_SPACE(sizeof(int))];
+	char space[CMSG_SPACE(CONTROL_FDS_MAX * sizeof(int))];
 	struct cmsghdr align;
 };
 
 int control_send(int fd, enum control_type type, int value, int pass_fd)
 {
+	return control_send_many(fd, type, value, &pass_fd, pass_fd >= 0);
+}
+
+int control_send_many(int fd, enum control_type type, int value, const int *fds, size_t n_fds)
+{
 	struct control message = { .type = type, .value = value };
 	struct iovec iov = { .iov_base = &message, .iov_len = sizeof(message) };
 	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1 };
-	union fd_message rights = { 0 };
+	union fd_message rights = { .align = {
+					    .cmsg_len = CMSG_LEN(n_fds * sizeof(int)),
+					    .cmsg_level = SOL_SOCKET,
+					    .cmsg_type = SCM_RIGHTS,
+				    } };
 	ssize_t n;
 
-	if (pass_fd >= 0) {
+	if (n_fds > CONTROL_FDS_MAX)
+		return -EMFILE;
+	if (n_fds) {
+		memcpy(CMSG_DATA(&rights.align), fds, n_fds * sizeof(int));
 		header.msg_control = rights.space;
-		header.msg_controllen = sizeof(rights.space);
-		*CMSG_FIRSTHDR(&header) = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)),
-			.cmsg_level = SOL_SOCKET,
-			.cmsg_type = SCM_RIGHTS,
-		};
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&header)), &pass_fd, sizeof(int));
+		header.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
 	}
 	do {
 		n = sendmsg(fd, &header, MSG_NOSIGNAL);
@@ -37,20 +43,29 @@ int control_send(int fd, enum control_type type, int value, int pass_fd)
 
 int control_receive(int fd, struct control *ret, int *ret_fd)
 {
+	size_t n = ret_fd ? 1 : 0;
+
+	if (ret_fd)
+		*ret_fd = -1;
+	return control_receive_many(fd, ret, ret_fd, &n);
+}
+
+int control_receive_many(int fd, struct control *ret, int *ret_fds, size_t *n_fds)
+{
 	struct control message;
 	struct iovec iov = { .iov_base = &message, .iov_len = sizeof(message) };
 	union fd_message rights;
+	size_t room = MIN(*n_fds, (size_t)CONTROL_FDS_MAX);
 	struct msghdr header = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
-		.msg_control = ret_fd ? rights.space : NULL,
-		.msg_controllen = ret_fd ? sizeof(rights.space) : 0,
+		.msg_control = room ? rights.space : NULL,
+		.msg_controllen = room ? CMSG_LEN(room * sizeof(int)) : 0,
 	};
 	struct cmsghdr *cmsg;
 	ssize_t n;
 
-	if (ret_fd)
-		*ret_fd = -1;
+	*n_fds = 0;
 	do {
 		n = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
@@ -58,9 +73,11 @@ int control_receive(int fd, struct control *ret, int *ret_fd)
 		return -errno;
 	if (n != sizeof(message))
 		return -EPIPE;
-	cmsg = ret_fd ? CMSG_FIRSTHDR(&header) : NULL;
-	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(cmsg), sizeof(int));
+	cmsg = room ? CMSG_FIRSTHDR(&header) : NULL;
+	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS) {
+		*n_fds = MIN((cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int), room);
+		memcpy(ret_fds, CMSG_DATA(cmsg), *n_fds * sizeof(int));
+	}
 	*ret = message;
 	return 0;
 }

@@ -11,6 +11,7 @@ enum control_type {
 	CONTROL_VIEW,     /* child: the root directory as the command sees it comes along */
 	CONTROL_PTY,      /* child: the master comes along */
 	CONTROL_LISTENER, /* command: the seccomp listener comes along */
+	CONTROL_ORDER,    /* supervisor: what the root was made ahead for comes along (order.h) */
 	CONTROL_GO,       /* supervisor: network and limits are in place */
 	CONTROL_SIGNAL,   /* supervisor: deliver value to the command */
 	CONTROL_STOPPED,  /* child: the command was stopped by value */
@@ -22,7 +23,13 @@ struct control {
 	int value;
 };
 
+enum { CONTROL_FDS_MAX = 72 };
+
 int control_send(int fd, enum control_type type, int value, int pass_fd);
 
 /* 0, or -EPIPE when the other side is gone. ret_fd may be NULL; it is -1 when none came. */
 int control_receive(int fd, struct control *ret, int *ret_fd);
+
+/* The same with several. n_fds: how many there is room for; then how many came. */
+int control_send_many(int fd, enum control_type type, int value, const int *fds, size_t n_fds);
+int control_receive_many(int fd, struct control *ret, int *ret_fds, size_t *n_fds);

@@ -65,10 +65,24 @@ struct engine_hooks {
 	void *ctx;
 };
 
+struct engine_spare;
+
 struct engine_session {
 	const char *id;
-	const char *layers; /* the directory of its copy-on-write layers; NULL: none */
+	const char *layers;         /* the directory of its copy-on-write layers; NULL: none */
+	struct engine_spare *spare; /* taken over, and used where it fits; NULL: none */
 };
+
+/*
+ * A sandbox that was begun before its command is known: this part of a plan (plan_exec_begin()) is
+ * carried out while the caller does other things. Plans that continue it start sooner. It holds a copy
+ * of the mounts and nothing else of the user's, and ends with the calling process. None of its
+ * descriptors is below 'floor'. The plan is taken over. NULL: it cannot be made here.
+ */
+struct engine_spare *native_spare(struct plan *begun, int floor);
+/* A descriptor on which poll() finds POLLPRI once it cannot be used any more. */
+int native_spare_fd(const struct engine_spare *spare);
+void native_spare_free(struct engine_spare *spare);
 
 /* ret_status is a wait status. */
 int native_run(const struct plan *plan, const struct engine_session *session,

@@ -18,8 +18,10 @@ void sandbox_tell(const struct sandbox *sandbox, enum engine_event event, int va
 
 void sandbox_release(struct sandbox *sandbox)
 {
-	int *fds[] = { &sandbox->pidfd,    &sandbox->control, &sandbox->pty_master, &sandbox->netns,
-		       &sandbox->listener, &sandbox->agent,   &sandbox->view };
+	int *fds[] = {
+		&sandbox->pidfd,    &sandbox->control, &sandbox->pty_master, &sandbox->netns,
+		&sandbox->listener, &sandbox->agent,   &sandbox->view,       &sandbox->status
+	};
 
 	broker_free(sandbox->broker);
 	keyring_release(&sandbox->keys);

@@ -57,15 +57,16 @@ struct sandbox {
 	struct keyring keys;
 	struct broker *broker; /* NULL: none */
 	struct ports ports;
-	struct cgroup cgroup; /* this and the next two: the native engine's */
+	int status; /* this and the next three: the native engine's; a struct err comes from it */
+	struct cgroup cgroup;
 	enum cgroup_kind limits_by;
 	struct uplink uplink; /* attached before the start */
 };
 
 /* For fields that are descriptors: none of them is there. */
-#define SANDBOX_NONE                                                                            \
-	.pidfd = -1, .control = -1, .pty_master = -1, .netns = -1, .listener = -1, .agent = -1, \
-	.view = -1, .ports = PORTS_NONE
+#define SANDBOX_NONE                                                                             \
+	.pidfd = -1, .control = -1, .status = -1, .pty_master = -1, .netns = -1, .listener = -1, \
+	.agent = -1, .view = -1, .ports = PORTS_NONE
 
 /* Tells whoever listens that a comfort was lost, or what happened. */
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err);

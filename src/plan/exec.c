@@ -202,10 +202,18 @@ static int check(const struct plan *plan, const struct host *host, struct err *e
 	return 0;
 }
 
+/* What every command has: nothing of it depends on where it runs or on which rules there are. */
+void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host)
+{
+	plan_add(plan, OP_ROOT, "/", "/",
+		 OPF_DIR | OPF_RECURSIVE | (exec->files.disabled ? 0 : OPF_RO));
+	add_proc(plan, exec, host);
+	add_dev(plan);
+}
+
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
 {
 	const struct exec_spec *exec = spec->exec;
-	bool writable = exec->files.disabled;
 	int r;
 
 	plan->files = &exec->files;
@@ -219,11 +227,9 @@ int plan_exec(struct plan *plan, const struct spec *spec, const struct host *hos
 	r = check(plan, host, err);
 	if (r < 0)
 		return r;
-	plan_add(plan, OP_ROOT, "/", "/", OPF_DIR | OPF_RECURSIVE | (writable ? 0 : OPF_RO));
-	add_proc(plan, exec, host);
-	add_dev(plan);
+	plan_exec_root(plan, exec, host);
 	add_resolver(plan, host);
-	if (!writable && add_denials(plan, &exec->files, host, err) < 0)
+	if (!exec->files.disabled && add_denials(plan, &exec->files, host, err) < 0)
 		return -err->code;
 	add_env(plan, spec, host);
 	for (char **word = spec->cmd; word && *word; word++)

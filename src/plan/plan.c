@@ -11,8 +11,6 @@
 #include "os/linux/seccomp.h"
 #include "spec/file_rules.h"
 
-#define MIB (1024 * 1024ULL)
-
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
 		    unsigned flags)
 {
@@ -61,8 +59,8 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 	/* A single command has the limits that it is given. */
 	if (!spec->exec)
 		cgroup_limits_default(&plan->limits, &host->cgroup);
-	plan->root_size = 16 * MIB;
-	plan->scratch_size = spec->limits.disk ? spec->limits.disk : 4096 * MIB;
+	plan->root_size = ROOT_SIZE;
+	plan->scratch_size = spec->limits.disk ? spec->limits.disk : SCRATCH_SIZE;
 	if (plan->engine == ENGINE_PODMAN) {
 		plan_podman_limits(plan);
 		return;

@@ -42,6 +42,10 @@ enum op_kind {
 	OP_COW,      /* a view of the host's src: changes go to a layer of the session's */
 };
 
+/* Bytes, where the user names no size. */
+#define ROOT_SIZE (16ULL << 20)
+#define SCRATCH_SIZE (4096ULL << 20)
+
 enum op_flags {
 	OPF_RO = 1 << 0, /* OP_SCRATCH: once everything stands in it */
 	OPF_DEV = 1 << 1,
@@ -197,6 +201,13 @@ char *op_session_source(struct arena *arena, const struct op *op, const char *id
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);
 void plan_release(struct plan *plan);
+
+/* How the plan of an ordinary user's command begins, whatever the command and the settings are: it can
+ * be built before they are known. */
+void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid);
+/* All that is missing when 'begun' was carried out are the operations after its last, and what a
+ * command has besides a root. */
+bool plan_continues(const struct plan *plan, const struct plan *begun);
 void plan_print(const struct plan *plan, FILE *out);
 void plan_print_json(const struct plan *plan, FILE *out);
 
@@ -330,6 +341,8 @@ int plan_exec(struct plan *plan, const struct spec *spec, const struct host *hos
 /* The file rules of 'run': before the workspace is planned, and when all mounts are. */
 void plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host);
 int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err);
+struct exec_spec;
+void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
 /* Where the programs inside find the relay of a brokered credential. */

@@ -234,10 +234,89 @@ def test_updates(project):
     check("... to the end", command.until("exit")["status"], 0)
 
 
+def processes():
+    """{pid: (parent, words)} of this user's."""
+    lines = subprocess.run(["ps", "-u", str(os.getuid()), "-o", "pid=,ppid=,args="], capture_output=True, check=True,
+                           text=True).stdout.splitlines()
+    rows = [line.split(None, 2) for line in lines]
+    return {int(row[0]): (int(row[1]), row[2]) for row in rows if len(row) == 3}
+
+
+def link(path):
+    """None: it is gone, or is not to be looked at, as a command's is."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def await_spares(server):
+    """The sandboxes that the server's workers have begun, once there are two that wait, as {pid: mount namespace}."""
+    while True:
+        all_of = processes()
+        spares = {pid: link(f"/proc/{pid}/ns/mnt") for pid, (parent, words) in all_of.items()
+                  if words == "wrapix-init" and all_of.get(parent, (0,))[0] == server and link(f"/proc/{pid}/cwd") == "/"}
+        if len(spares) == 2 and None not in spares.values():
+            return spares
+        threading.Event().wait(0.01)
+
+
+def is_ahead(server, request):
+    """Whether a command runs in a sandbox that was there before it was asked for, and what it says besides."""
+    spares = await_spares(server)
+    status, out, _ = run({"command": f"readlink /proc/self/ns/mnt; {request.pop('command')}", **request})
+    return out.split("\n", 1)[0] in spares.values(), status, out.split("\n", 1)[1]
+
+
+def write(text, *names):
+    os.makedirs(os.path.join(*names[:-1]), exist_ok=True)
+    with open(os.path.join(*names), "w", encoding="ascii") as f:
+        f.write(text)
+
+
+def test_spare(project, server):
+    place, files = os.path.join(project, "place"), {"denyRead": [], "allowWrite": [], "denyWrite": []}
+    check("a command has a sandbox that was there before", is_ahead(server, {"command": "pwd"}), (True, 0, f"{project}\n"))
+    check("... its own variables, umask and directory", is_ahead(
+        server, {"command": "umask; echo $A; pwd", "cwd": "/usr", "umask": 0o27, "env": {"A": "1", "HOME": "/", "PATH": "/usr/bin:/bin"}}),
+        (True, 0, "0027\n1\n/usr\n"))
+    for name in ("old", "new"):
+        await_spares(server)
+        write(name, place, "file")
+        check(f"... what stands there now: {name}", is_ahead(server, {"command": "cat file", "cwd": place}), (True, 0, name))
+        check("... where it writes, too", (is_ahead(server, {"command": "echo x >made", "cwd": place}),
+                                           os.listdir(place)), ((True, 0, ""), ["file", "made"]))
+        os.rename(place, f"{place}.{name}")
+    secret = os.path.join(project, "denied")
+    denying = {"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": {**files, "denyRead": [secret]}}
+    for name in ("first", "second"):
+        write("s", secret, "key")
+        ahead, status, out = is_ahead(server, {"command": "cat denied/key", "settings": denying})
+        check(f"what the settings deny, {name} of its name", (ahead, status, out), (True, 1, ""))
+        check("... which can be read without them", is_ahead(server, {"command": "cat denied/key"}), (True, 0, "s"))
+        await_spares(server)
+        os.rename(secret, f"{secret}.{name}")
+    open_files = {"network": denying["network"], "filesystem": {**files, "disabled": True}}
+    check("a plan that begins otherwise starts anew", is_ahead(server, {"command": "echo x", "settings": open_files})[:2], (False, 0))
+    pid = next(iter(await_spares(server)))
+    held = [link(f"/proc/{pid}/fd/{fd}") or "" for fd in os.listdir(f"/proc/{pid}/fd")]
+    check("while it waits it has no file of the user's open", [name for name in held if name[0] == "/" and name not in (
+        "/", "/dev", "/dev/null", "/dev/shm")], [])
+    for pid in await_spares(server):
+        os.kill(pid, signal.SIGKILL)
+        while link(f"/proc/{pid}/ns/mnt"):
+            threading.Event().wait(0.001)
+    check("one that was killed: the next command starts anew", [run({"argv": ["true"]})[0] for _ in range(3)], [0, 0, 0])
+    started = [Command({"command": f"cat file; exit {i}", "cwd": f"{place}.old"}) for i in range(64)]
+    check("64 at once", [command.finish()[:2] for command in started], [(i, "old") for i in range(64)])
+    check("... and then there are two again", len(await_spares(server)), 2)
+
+
 def main():
     what, project = sys.argv[2], sys.argv[3]
     {"answers": lambda: test_answers(project), "settings": lambda: test_settings(project), "descriptors": test_descriptors,
-     "hostile": test_hostile, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project)}[what]()
+     "hostile": test_hostile, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project),
+     "spare": lambda: test_spare(project, int(sys.argv[4]))}[what]()
     return 1 if tests["failed"] else 0
 
 

@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 
 #include "engine/native/native.h"
+#include "engine/native/order.h"
+#include "engine/native/root.h"
 #include "os/fs.h"
 #include "os/linux/caps.h"
 #include "os/linux/netif.h"
@@ -73,6 +75,8 @@ static int set_up_namespaces(struct child *child, struct err *err)
 	const struct plan *plan = child->plan;
 	int r = userns_map_self(plan->uid, plan->gid, err);
 
+	if (r == 0 && unshare((int)child->namespaces) < 0)
+		return userns_explain(errno, err);
 	if (r == 0 && child->wait_for_go && control_send(child->control, CONTROL_MAPPED, 0, -1) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	if (r == 0 && plan->hostname && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
@@ -131,7 +135,7 @@ static int send_view(const struct child *child, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
 
-	if (!child->plan->files)
+	if (!child->order && !child->plan->files)
 		return 0;
 	fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -166,7 +170,7 @@ static int leave_keyring(struct err *err)
 
 /* For us and for the command that we are about to fork. From here on nothing inside may look at
  * us; the command inherits that until its exec. */
-static int give_up_privileges(const struct plan *plan, struct err *err)
+static int give_up_privileges(const struct child *child, struct err *err)
 {
 	int r = leave_keyring(err);
 
@@ -176,7 +180,7 @@ static int give_up_privileges(const struct plan *plan, struct err *err)
 		return err_errno(err, errno, "setting no_new_privs");
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_errno(err, errno, "PR_SET_DUMPABLE");
-	return r == 0 ? seccomp_load_base(plan_seccomp(plan), err) : r;
+	return r == 0 ? seccomp_load_base(child->seccomp, err) : r;
 }
 
 /* Where the command's supervisor refuses in the filter's place: nobody does that for us. */
@@ -242,19 +246,39 @@ _Noreturn static void reap_and_forward(pid_t command, int control, int signals)
 	}
 }
 
+/* What needs nothing of the command, and may be done long before there is one. */
+static int begin(struct child *child, struct root *root, struct err *err)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return err_errno(err, errno, "PR_SET_PDEATHSIG");
+	if (set_up_namespaces(child, err) < 0 || send_netns(child, err) < 0)
+		return -err->code;
+	return root_begin(root, child, err);
+}
+
+/* The rest of it, for the command that there is now. */
+static int complete(struct child *child, struct root *root, struct err *err)
+{
+	int r = root_complete(root, err);
+
+	if (r == 0 && child->order)
+		r = order_place(child, err);
+	return r < 0 || send_view(child, err) < 0 || make_pty(child, err) < 0 ||
+			       wait_for_go(child, err) < 0 || give_up_privileges(child, err) < 0
+		       ? -err->code
+		       : 0;
+}
+
 _Noreturn void init_main(struct child *child)
 {
 	struct err err = { 0 };
+	struct root root;
 	sigset_t all;
 	pid_t command;
 	int signals;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-		init_fail(child, (err_errno(&err, errno, "PR_SET_PDEATHSIG"), &err));
-	if (set_up_namespaces(child, &err) < 0 || send_netns(child, &err) < 0 ||
-	    root_build(child, &err) < 0 || send_view(child, &err) < 0 ||
-	    make_pty(child, &err) < 0 || wait_for_go(child, &err) < 0 ||
-	    give_up_privileges(child->plan, &err) < 0)
+	if (begin(child, &root, &err) < 0 || (child->ahead && order_take(child, &err) < 0) ||
+	    complete(child, &root, &err) < 0)
 		init_fail(child, &err);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);

@@ -11,6 +11,9 @@
  *	wait for the status pipe      <------------ target: pty, limits, Landlock, seccomp, exec
  *	loop: signals, terminal, end  <-- exit ----
  *
+ * The first half, up to the root, needs nothing of the command: a spare (spare.c) has it behind itself
+ * and waits for an order (order.c).
+ *
  * A failure anywhere comes back through the status pipe as one struct err. When the supervisor
  * dies, however it dies, the kernel kills PID 1 (PDEATHSIG) and with it the whole pid namespace.
  */
@@ -26,8 +29,15 @@ struct source_id {
 };
 
 /* What the child inherits from the supervisor. */
+struct order;
+
 struct child {
 	const struct plan *plan;
+	unsigned seccomp; /* plan_seccomp() */
+	uint64_t namespaces;
+	bool ahead;                      /* it builds its root, and waits for an order */
+	struct order *order;             /* that came; NULL: none */
+	mode_t mask;                     /* of the command */
 	const char *id;                  /* the session's */
 	const struct source_id *sources; /* one for each operation of the plan */
 	int control;                     /* to the supervisor */
@@ -38,9 +48,6 @@ struct child {
 	int pty_slave;      /* -1: none */
 	const char *layers; /* the directory of the copy-on-write layers, or NULL */
 };
-
-/* In the new namespaces, with all capabilities over them: builds the root and enters it. */
-int root_build(const struct child *child, struct err *err);
 
 /* PID 1 of the sandbox; never returns. */
 _Noreturn void init_main(struct child *child);
@@ -56,3 +63,10 @@ _Noreturn void target_main(struct child *child);
 
 /* How the supervisor and PID 1 speak. */
 extern const struct sandbox_link native_link;
+
+/* Makes the child that carries child->plan out; the sandbox has its ends. */
+int sandbox_clone(struct sandbox *sandbox, struct child *child, struct err *err);
+
+/* Where the spare is as good as a new child for this plan, the sandbox takes it over and gives it the
+ * order; false: it does not, and must start its own. */
+bool spare_use(struct engine_spare *spare, struct sandbox *sandbox);

@@ -61,7 +61,7 @@ static int begin_host(struct root *root, const struct plan *plan)
 	int r;
 
 	root->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root->fd < 0)
+	if (root->fd < 0 || chdir("/") < 0)
 		return -errno;
 	r = mount_is_uncovered(root->fd)
 		    ? mount_set_flags(root->fd, root_mount_flags(&plan->ops[0]))
@@ -70,28 +70,28 @@ static int begin_host(struct root *root, const struct plan *plan)
 }
 
 /* What ours would lie over is cloned before it does. */
-static void clone_early(struct root *root, const struct plan *plan)
+static int clone_early(struct root *root, const struct plan *plan, struct err *err)
 {
+	root->early = calloc(plan->n_ops + 1, sizeof(*root->early));
+	if (!root->early)
+		return err_errno(err, ENOMEM, "making the root");
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *op = &plan->ops[i];
 
-		if (op->kind == OP_BIND && (plan_root_of_host(plan) || !strcmp(op->src, "/")))
+		if (op->kind == OP_BIND && (root->host || !strcmp(op->src, "/")))
 			root->early[i] = root_clone_source(root, op);
 	}
+	return 0;
 }
 
 static int begin(struct root *root, const struct plan *plan, struct err *err)
 {
 	int r;
 
-	root->early = calloc(plan->n_ops, sizeof(*root->early));
-	if (!root->early)
-		return err_errno(err, ENOMEM, "making the root");
-	clone_early(root, plan);
 	root->scratch = new_tmpfs(plan->scratch_size, &root->scratch_dev);
 	if (root->scratch < 0)
 		return err_errno(err, -root->scratch, "mounting a tmpfs");
-	r = plan_root_of_host(plan) ? begin_host(root, plan) : begin_own(root, plan);
+	r = root->host ? begin_host(root, plan) : begin_own(root, plan);
 	return r < 0 ? err_errno(err, -r, "making the root") : 0;
 }
 
@@ -114,36 +114,56 @@ static int seal(struct root *root, const struct plan *plan, struct err *err)
 	return 0;
 }
 
-static int finish(struct root *root, const struct plan *plan, struct err *err)
+/* All operations of a plan, or of what is left of one. */
+static int fill(struct root *root, const struct plan *plan, struct err *err)
 {
-	int r = seal(root, plan, err);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	if (plan_root_of_host(plan))
-		return chdir("/") < 0 ? err_errno(err, errno, "entering '/'") : 0;
+	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
+		r = plan->ops[i].kind == OP_ROOT ? 0 : root_do(root, &plan->ops[i], err);
+	free(TAKE_PTR(root->early));
+	return r == 0 ? seal(root, plan, err) : r;
+}
+
+int root_begin(struct root *root, struct child *child, struct err *err)
+{
+	const struct plan *plan = child->plan;
+	int r;
+
+	*root = (struct root){ .child = child, .fd = -1, .scratch = -1, .parent = -1 };
+	root->host = plan->n_ops && plan->ops[0].kind == OP_ROOT;
+	child->mask = umask(0);
+	r = clone_early(root, plan, err);
+	if (r == 0)
+		r = begin(root, plan, err);
+	return r == 0 ? fill(root, plan, err) : r;
+}
+
+static int enter(const struct root *root, struct err *err)
+{
+	int r;
+
+	if (root->host)
+		return 0;
 	r = mount_make_readonly(root->fd);
 	if (r < 0)
 		return err_errno(err, -r, "making the root read-only");
 	return mount_pivot(root->fd, err);
 }
 
-int root_build(const struct child *child, struct err *err)
+int root_complete(struct root *root, struct err *err)
 {
-	struct root root = { .child = child, .fd = -1, .scratch = -1, .parent = -1 };
-	const struct plan *plan = child->plan;
-	mode_t user_mask = umask(0);
-	int r = begin(&root, plan, err);
+	const struct child *child = root->child;
+	int r = child->order ? clone_early(root, child->plan, err) : 0;
 
-	for (size_t i = plan_root_of_host(plan); r == 0 && i < plan->n_ops; i++)
-		r = root_do(&root, &plan->ops[i], err);
+	if (r == 0 && child->order)
+		r = fill(root, child->plan, err);
 	if (r == 0)
-		r = finish(&root, plan, err);
-	umask(user_mask);
-	if (root.parent >= 0)
-		close(root.parent);
-	close(root.fd);
-	close(root.scratch);
-	free(root.early);
+		r = enter(root, err);
+	umask(child->mask);
+	if (root->parent >= 0)
+		close(root->parent);
+	close(root->fd);
+	close(root->scratch);
 	return r;
 }

@@ -8,7 +8,8 @@
 #include "engine/native/native.h"
 
 struct root {
-	const struct child *child;
+	struct child *child;
+	bool host; /* the host's tree is the root */
 	int fd, scratch;
 	int *early; /* for each operation its source, cloned before anything of ours lay over it; 0: none */
 	dev_t dev, scratch_dev;
@@ -23,6 +24,12 @@ struct root {
 	bool parent_own, parent_image;
 };
 
+/* In the new namespaces, with all capabilities over them: carries the child's plan out. */
+int root_begin(struct root *root, struct child *child, struct err *err);
+/* The same with the plan of an order, where one came; then enters the root, and is done with it. */
+int root_complete(struct root *root, struct err *err);
+
+/* For root.c and root_ops.c. */
 unsigned root_mount_flags(const struct op *op);
 
 /* The source of a bind, detached. A descriptor or -errno. */

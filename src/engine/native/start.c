@@ -24,8 +24,6 @@
 #include "os/proc.h"
 #include "spec/exec.h"
 
-#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS)
-
 /* What the user's sources are now; the system's own directories need no check. */
 static int identify_sources(const struct plan *plan, struct source_id *sources, struct err *err)
 {
@@ -150,10 +148,10 @@ _Noreturn static void child_main(struct child *child)
 	init_main(child);
 }
 
-static int clone_child(struct sandbox *sandbox, struct child *child, struct err *err)
+/* The network takes the kernel half a millisecond: the child makes that one, and the others, itself,
+ * and we go on meanwhile. */
+int sandbox_clone(struct sandbox *sandbox, struct child *child, struct err *err)
 {
-	uint64_t flags = NAMESPACES | (child->plan->net == NET_HOST ? 0 : CLONE_NEWNET) |
-			 (child->limits_by == CGROUP_NONE ? CLONE_NEWCGROUP : 0);
 	int control[2], status[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
@@ -165,13 +163,18 @@ static int clone_child(struct sandbox *sandbox, struct child *child, struct err 
 	}
 	child->control = control[1];
 	child->status = status[1];
-	sandbox->pid = userns_clone(flags, cgroup_fd(&sandbox->cgroup), &sandbox->pidfd);
+	child->cgroup = &sandbox->cgroup;
+	child->namespaces = CLONE_NEWIPC | CLONE_NEWUTS |
+			    (child->plan->net == NET_HOST ? 0 : CLONE_NEWNET) |
+			    (child->limits_by == CGROUP_NONE ? CLONE_NEWCGROUP : 0);
+	sandbox->pid = userns_clone(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID,
+				    cgroup_fd(&sandbox->cgroup), &sandbox->pidfd);
 	if (sandbox->pid == 0)
 		child_main(child);
 	close(control[1]);
 	close(status[1]);
 	sandbox->control = control[0];
-	child->status = status[0];
+	sandbox->status = status[0];
 	return sandbox->pid < 0 ? userns_explain(-sandbox->pid, err) : 0;
 }
 
@@ -246,17 +249,17 @@ static void receive_descriptors(struct sandbox *sandbox)
 }
 
 /* Until the command runs, or the error why it does not. */
-static int await_exec(struct sandbox *sandbox, const struct child *child, struct err *err)
+static int await_exec(struct sandbox *sandbox, struct err *err)
 {
 	struct err reported;
 	ssize_t n;
-	int r = child->wait_for_go ? give_go(sandbox, err) : 0;
+	int r = needs_go(sandbox->plan) ? give_go(sandbox, err) : 0;
 
 	if (r < 0)
 		return r;
 	receive_descriptors(sandbox);
 	do {
-		n = read(child->status, &reported, sizeof(reported));
+		n = read(sandbox->status, &reported, sizeof(reported));
 	} while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return 0;
@@ -266,7 +269,7 @@ static int await_exec(struct sandbox *sandbox, const struct child *child, struct
 	return -err->code;
 }
 
-static void clean(struct sandbox *sandbox, int status_pipe)
+static void clean(struct sandbox *sandbox)
 {
 	if (sandbox->pid > 0) {
 		os_pidfd_kill(sandbox->pidfd, SIGKILL);
@@ -277,8 +280,6 @@ static void clean(struct sandbox *sandbox, int status_pipe)
 	sandbox_release(sandbox);
 	cgroup_remove(&sandbox->cgroup);
 	cgroup_sweep(&sandbox->plan->cgroup); /* what a killed wrapix left, when nobody waits */
-	if (status_pipe >= 0)
-		close(status_pipe);
 }
 
 /* A limit that the user named must hold. The defaults are a comfort: when their group cannot be
@@ -298,63 +299,71 @@ static int make_group(struct sandbox *sandbox, const char *id, struct err *err)
 	return cgroup_create(&sandbox->cgroup, &plan->cgroup, CGROUP_NONE, id, &plan->limits, err);
 }
 
-/* Everything up to the command's exec. */
-static int start_command(struct sandbox *sandbox, struct child *child, struct source_id *sources,
-			 const char *id, struct err *err)
+/* A child of our own; it does not outlive what it is given here but for its own copies. */
+static int start_child(struct sandbox *sandbox, const struct engine_session *session,
+		       struct err *err)
 {
 	const struct plan *plan = sandbox->plan;
-	int r = ports_bind(&sandbox->ports, plan->ports, plan->n_ports, err);
+	_cleanup_free_ struct source_id *sources = calloc(plan->n_ops, sizeof(*sources));
+	struct child child = {
+		.plan = plan,
+		.seccomp = plan_seccomp(plan),
+		.id = session->id,
+		.sources = sources,
+		.pty_slave = -1,
+		.layers = session->layers,
+		.limits_by = sandbox->limits_by,
+		.wait_for_go = needs_go(plan),
+	};
+	int r = sources ? identify_sources(plan, sources, err)
+			: err_errno(err, ENOMEM, "starting the sandbox");
+
+	return r < 0 ? r : sandbox_clone(sandbox, &child, err);
+}
+
+/* Everything up to the command's exec. */
+static int start_command(struct sandbox *sandbox, const struct engine_session *session,
+			 struct err *err)
+{
+	const struct plan *plan = sandbox->plan;
+	int r = check_descriptors(plan, err);
 
 	if (r == 0)
-		r = make_group(sandbox, id, err);
-	child->limits_by = sandbox->limits_by;
+		r = ports_bind(&sandbox->ports, plan->ports, plan->n_ports, err);
 	if (r == 0)
-		r = identify_sources(plan, sources, err);
-	if (r == 0)
-		r = clone_child(sandbox, child, err);
+		r = make_group(sandbox, session->id, err);
+	if (r == 0 && !spare_use(session->spare, sandbox))
+		r = start_child(sandbox, session, err);
+	native_spare_free(session->spare);
 	if (r == 0)
 		r = guards_prepare(sandbox, err);
-	return r == 0 ? await_exec(sandbox, child, err) : r;
+	return r == 0 ? await_exec(sandbox, err) : r;
 }
 
 int native_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
 {
-	_cleanup_free_ struct source_id *sources = calloc(plan->n_ops, sizeof(*sources));
 	struct sandbox sandbox = {
 		.plan = plan,
 		.hooks = hooks,
 		.link = &native_link,
 		SANDBOX_NONE,
 	};
-	struct child child = {
-		.plan = plan,
-		.id = session->id,
-		.sources = sources,
-		.status = -1,
-		.pty_slave = -1,
-		.layers = session->layers,
-		.cgroup = &sandbox.cgroup,
-		.wait_for_go = needs_go(plan),
-	};
 	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	sigset_t held, old;
 	int r;
 
-	r = sources ? check_descriptors(plan, err) : err_errno(err, ENOMEM, "starting the sandbox");
-	if (r < 0)
-		return r;
-	warn_of_files(&sandbox);
 	/* Signals that arrive while we start are delivered when the command can have them. */
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
 	sandbox.ports.automatic = plan->publish_auto;
-	r = start_command(&sandbox, &child, sources, session->id, err);
+	r = start_command(&sandbox, session, err);
 	if (r == 0) {
+		warn_of_files(&sandbox);
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		r = supervise(&sandbox, ret_status, err);
 	}
-	clean(&sandbox, child.status);
+	clean(&sandbox);
 	prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;

@@ -63,9 +63,9 @@ static int load_filter(const struct child *child, struct err *err)
 	_cleanup_close_ int listener = -1;
 	int r;
 
-	if (!plan_has_listener(child->plan))
+	if (!(child->seccomp & SECCOMP_NOTIFY))
 		return 0;
-	r = seccomp_load_notify(plan_seccomp(child->plan), &listener, err);
+	r = seccomp_load_notify(child->seccomp, &listener, err);
 	if (r == 0 && control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return r;

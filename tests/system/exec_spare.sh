@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The sandboxes that a server of commands begins before anybody asks: that they are used, that nothing in them is older
+# than the command that gets them, and that they go. TAP.
+#
+# shellcheck disable=SC1091,SC2009,SC2154,SC2317 # the library; ps with arguments; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+cd "$project" || exit 1
+socket=$tmp/socket
+start() { # a server as $pid, once it answers
+	"$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+	pid=$!
+	started="${started-} $pid"
+	await answers
+}
+answers() { python3 "$here/ask.py" "$socket" true; }
+begun() { ps -u "$(id -u)" -o comm=,args= | awk '$1 ~ /^wrapix/ && $2 == "wrapix-init"'; }
+begun_before=$(begun | wc -l)
+are_gone() { [ "$(begun | wc -l)" -le "$begun_before" ]; }
+are_there() { [ "$(begun | wc -l)" -ge $((begun_before + 2)) ]; }
+
+start
+timeout -s KILL 90 python3 "$here/server.py" "$socket" spare "$project" "$pid" >"$tmp/log/out" 2>"$tmp/log/err"
+rc=$?
+while read -r word rest; do
+	case "$word $rest" in
+	"ok "*) check "${rest#*- }" true ;;
+	"not ok"*) check "${rest#*- }" false ;;
+	esac
+done <"$tmp/log/out"
+check "all was said" is "$rc" 0
+
+# --- their end ---
+check "two wait" await are_there
+kill -9 "$pid"
+wait "$pid"
+check "kill -9 of the server: they are gone" await are_gone
+start
+check "two wait again" await are_there
+worker=$(ps -u "$(id -u)" -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; exit }')
+kill -9 "$worker"
+check "kill -9 of a worker: another one waits, with its own" await are_there
+check "... and the server goes on" answers
+kill "$pid"
+wait "$pid"
+check "SIGTERM: they are gone when the server is" are_gone
+
+# --- mounts: a server in a place where an ordinary user may mount ---
+mkdir "$tmp/place"
+echo old >"$tmp/place/file"
+cat >"$tmp/mounts" <<'EOF'
+"$WRAPIX" exec --server "$1" </dev/null >/dev/null 2>&1 &
+until python3 "$2/ask.py" "$1" true 2>/dev/null; do :; done
+for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file"; done
+mount -t tmpfs none "$3" && echo new >"$3/file"
+for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file"; done
+umount "$3"
+for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file"; done
+kill $!
+wait $!
+EOF
+WRAPIX=$wrapix unshare --user --map-current-user --keep-caps --mount sh "$tmp/mounts" "$socket" "$here" "$tmp/place" >"$tmp/log/out" 2>"$tmp/log/err"
+check "a mount that came, and went: no command sees what was" is "$(xargs <"$tmp/log/out")" "old old old new new new old old old"
+finish
