@@ -282,7 +282,9 @@ _Noreturn void init_main(struct child *child)
 		init_fail(child, &err);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	command = fork();
+	/* A copy of us would cost as much as all that is left to do: the command's process has our
+	 * memory until its exec, and we stand still. */
+	command = vfork();
 	if (command < 0)
 		init_fail(child, (err_errno(&err, errno, "fork"), &err));
 	if (command == 0)

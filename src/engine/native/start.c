@@ -248,7 +248,8 @@ static void receive_descriptors(struct sandbox *sandbox)
 	}
 }
 
-/* Until the command runs, or the error why it does not. */
+/* Until the command runs, or the error why it does not. What was sent meanwhile has waited for us: to
+ * be woken for each message would cost the sender more than the message. */
 static int await_exec(struct sandbox *sandbox, struct err *err)
 {
 	struct err reported;
@@ -257,12 +258,13 @@ static int await_exec(struct sandbox *sandbox, struct err *err)
 
 	if (r < 0)
 		return r;
-	receive_descriptors(sandbox);
 	do {
 		n = read(sandbox->status, &reported, sizeof(reported));
 	} while (n < 0 && errno == EINTR);
-	if (n == 0)
+	if (n == 0) {
+		receive_descriptors(sandbox);
 		return 0;
+	}
 	if (n != sizeof(reported))
 		return err_set(err, EIO, "the sandbox failed without saying why");
 	*err = reported;
