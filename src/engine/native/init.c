@@ -184,9 +184,9 @@ static int give_up_privileges(const struct child *child, struct err *err)
 }
 
 /* Where the command's supervisor refuses in the filter's place: nobody does that for us. */
-static int confine_self(const struct plan *plan, struct err *err)
+static int confine_self(const struct child *child, struct err *err)
 {
-	unsigned flags = plan_seccomp(plan);
+	unsigned flags = child->seccomp;
 
 	if (!(flags & SECCOMP_NOTIFY_REFUSED))
 		return 0;
@@ -289,7 +289,7 @@ _Noreturn void init_main(struct child *child)
 		init_fail(child, (err_errno(&err, errno, "fork"), &err));
 	if (command == 0)
 		target_main(child);
-	if (confine_self(child->plan, &err) < 0)
+	if (confine_self(child, &err) < 0)
 		init_fail(child, &err);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0)
