@@ -55,6 +55,7 @@ static int on_start_message(struct container *c, const struct stage_message *mes
 
 	switch (message->type) {
 	case STAGE_HELLO:
+		c->greeted = true;
 		stage_close(c);
 		r = container_enter(c, err);
 		break;
@@ -136,7 +137,9 @@ static int await(struct container *c, int signals, int *ret_status, struct err *
 			return r;
 		if (fds[2].revents)
 			return no_container(c, err);
-		*ret_status = fds[0].revents ? take_signal(signals) : 0;
+		if (c->greeted) /* the command may run before we hear of it: its signals wait */
+			fds[0].fd = -1;
+		*ret_status = fds[0].fd >= 0 && fds[0].revents ? take_signal(signals) : 0;
 		if (*ret_status)
 			return 0;
 	}
