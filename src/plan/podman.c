@@ -70,6 +70,24 @@ static int check_wishes(const struct spec *spec, const struct host *host, struct
 	return 0;
 }
 
+/* What the kernel shows of this machine: as much as the native engine lets through. podman mounts and
+ * closes the rest of /proc itself. */
+static void add_kernel(struct plan *plan, const struct host *host)
+{
+	plan_add(plan, OP_SCRATCH, "/sys", NULL, OPF_RO);
+	plan_add(plan, OP_SCRATCH, "/sys/fs/cgroup", NULL, OPF_RO);
+	for (size_t i = 0; i < host->extra.len; i++) {
+		const struct path_fact *fact = &host->extra.v[i];
+
+		if (fact->kind == PATH_DIR && path_is_below(fact->path, "/sys"))
+			plan_add(plan, OP_BIND, fact->path, fact->path, OPF_RO | OPF_DIR);
+	}
+	for (size_t i = 0; !plan->nested && i < host->masks.len; i++)
+		if (!host->masks.v[i].target) /* the others are read-only by podman */
+			plan_add(plan, OP_HIDE, host->masks.v[i].path, NULL,
+				 host->masks.v[i].kind == PATH_DIR ? OPF_DIR : 0);
+}
+
 int plan_podman(struct plan *plan, const struct spec *spec, const struct host *host,
 		struct err *err)
 {
@@ -100,6 +118,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 	};
 	plan_hosts(plan, spec);
 	plan_places(plan, spec, host);
+	add_kernel(plan, host);
 	plan_add(plan, OP_BIND, INIT_INSIDE, host->podman.init, OPF_RO);
 	if (plan->nested)
 		strv_add(a, &plan->weaker,

@@ -80,7 +80,8 @@ static void add_field(struct str *out, const char *name, const char *value)
 	str_add(out, quoted ? "\"" : "");
 }
 
-/* Private labels for what is the session's own, shared ones for what others may use as well. */
+/* Private labels for what is the session's own, shared ones for what others may use as well. A device
+ * or a setuid program that stands in a tree is none inside. */
 static void add_bind(struct arena *arena, const struct plan *plan, struct strv *words,
 		     const char *src, const char *dest, bool ro, const char *label)
 {
@@ -89,10 +90,10 @@ static void add_bind(struct arena *arena, const struct plan *plan, struct strv *
 	str_add(&word, "--mount=type=bind");
 	add_field(&word, "src", src);
 	add_field(&word, "dst", dest);
-	str_add(&word, ro ? ",ro=true" : "");
+	str_add(&word, ro ? ",ro=true,nodev,nosuid" : ",nodev,nosuid");
 	/* The system's own files are everybody's to read, and not ours to label. */
 	if (plan->podman.selinux && label && !path_is_below(src, "/usr") &&
-	    !path_is_below(src, "/nix"))
+	    !path_is_below(src, "/nix") && !path_is_below(src, "/sys"))
 		add_field(&word, "relabel", label);
 	strv_add(arena, words, word.s);
 }
@@ -102,7 +103,8 @@ static bool in_scratch(const struct plan *plan, const char *dest)
 {
 	const struct op *around = mount_around(plan, dest);
 
-	return around && around->kind == OP_SCRATCH && strcmp(around->dest, dest);
+	return around && around->kind == OP_SCRATCH && !(around->flags & OPF_RO) &&
+	       strcmp(around->dest, dest);
 }
 
 static void add_scratch(struct arena *arena, const struct plan *plan, struct strv *words,
@@ -112,8 +114,11 @@ static void add_scratch(struct arena *arena, const struct plan *plan, struct str
 
 	str_add(&word, "--mount=type=tmpfs");
 	add_field(&word, "dst", op->dest);
-	str_addf(&word, ",U=true,notmpcopyup,tmpfs-mode=%04o,tmpfs-size=%llu", op->mode,
-		 (unsigned long long)plan->scratch_size);
+	if (op->flags & OPF_RO) /* nothing but what is mounted in it */
+		str_add(&word, ",ro=true,notmpcopyup,tmpfs-mode=0755,tmpfs-size=64k");
+	else
+		str_addf(&word, ",U=true,notmpcopyup,tmpfs-mode=%04o,tmpfs-size=%llu", op->mode,
+			 (unsigned long long)plan->scratch_size);
 	strv_add(arena, words, word.s);
 }
 
@@ -246,6 +251,18 @@ static void add_limits(struct arena *arena, const struct plan *plan, struct strv
 	strv_add(arena, words, "--ulimit=core=0:0");
 }
 
+/* Beside what podman masks anyway. */
+static void add_masks(struct arena *arena, const struct plan *plan, struct strv *words)
+{
+	_cleanup_str_ struct str paths = { 0 };
+
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_HIDE)
+			str_addf(&paths, "%s%s", paths.len ? ":" : "", plan->ops[i].dest);
+	if (paths.len)
+		strv_addf(arena, words, "--security-opt=mask=%s", paths.s);
+}
+
 static void add_identity(struct arena *arena, const struct plan *plan, struct strv *words)
 {
 	const struct plan_podman *podman = &plan->podman;
@@ -294,6 +311,8 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 	strv_addf(arena, ret, "--security-opt=seccomp=%s/seccomp.json", stage);
 	if (plan->nested)
 		strv_add(arena, ret, "--security-opt=unmask=ALL");
+	else
+		add_masks(arena, plan, ret);
 	strv_addf(arena, ret, "--network=%s", plan->podman.network);
 	strv_add(arena, ret, "--no-hosts");
 	add_limits(arena, plan, ret);

@@ -81,6 +81,8 @@ int reaches_kernel(const struct call *call)
 		return unable("tracing: %m");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 254)
 		return unable("a filter of its own");
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		return -EPERM; /* and more: a runtime's filter kills for it */
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status) ? -WEXITSTATUS(status) : unable("was not stopped");
 	if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_SECCOMP) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh user|open|root|srt: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
+# run.sh user|open|root|srt|podman: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
 #
 # A case passes when the attempt works in its control and is stopped in the sandbox. The control is the same program,
 # against the same victim, in the same directory; the second column of the list says how it runs: 'plain' as the same
@@ -9,13 +9,16 @@
 #
 # user: as the ordinary user, with several kinds of sandbox. root: as root, staying root. open: the open network, on a
 # made-up host (a network namespace with one interface that leads nowhere), so that no packet leaves this machine.
-# srt: as the ordinary user, through wrapix exec.
+# srt: as the ordinary user, through wrapix exec. podman: as the ordinary user, in podman's containers.
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; its variables; scripts for other shells; functions
 # called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 
+. "$top/tests/lib/podman.sh"
+
 part=${1-}
+[ "$part" != podman ] || need_podman "$@"
 attempt=${ATTEMPT:-$top/build/tests/escape/attempt}
 victim=${VICTIM:-$top/build/tests/escape/victim}
 ontty=${ONTTY:-$top/build/tests/escape/ontty}
@@ -27,6 +30,7 @@ options="--network none"
 [ "$part" != srt ] || options=
 case $part in
 user | made-up | srt) ;;
+podman) options="--engine podman --network none" ;;
 open)
 	# From here on as the ordinary user, alone in a network with one address and a gateway that is not there.
 	need_user
@@ -51,7 +55,7 @@ root)
 	HOME=/root
 	options="--network none --as-root"
 	;;
-*) bail "usage: run.sh user|open|root|srt" ;;
+*) bail "usage: run.sh user|open|root|srt|podman" ;;
 esac
 need_user
 
@@ -65,6 +69,10 @@ clean_up() {
 	cd / || :
 	exec 3>&-
 	[ -z "$victim_pid" ] || wait "$victim_pid"
+	[ "$part" != podman ] || { # files of other ids, and podman's own process
+		with_secrets podman unshare rm -rf "$base/keyhome/.local" 2>/dev/null
+		kill "$(cat "$base/prun/libpod/tmp/pause.pid" 2>/dev/null)" 2>/dev/null
+	}
 	rm -rf "$base" ${run_dir:+"$run_dir"}
 }
 trap clean_up EXIT
@@ -97,7 +105,8 @@ fi
 
 # What a desktop's and a cloud user's environment holds, and two forgotten descriptors.
 with_secrets() {
-	me env WX_SECRET="$token" WX_RUN="${run_dir-${XDG_RUNTIME_DIR-$base/state}}" HOME="${other_home:-$its_home}" \
+	# shellcheck disable=SC2086 # settings are words
+	me env ${podman_env-} WX_SECRET="$token" WX_RUN="${run_dir-${XDG_RUNTIME_DIR-$base/state}}" HOME="${other_home:-$its_home}" \
 		XDG_STATE_HOME="$base/state" SSH_AUTH_SOCK="$base/agent.sock" \
 		DBUS_SESSION_BUS_ADDRESS="unix:path=$base/agent.sock" DISPLAY=:9 WAYLAND_DISPLAY=wayland-0 \
 		XAUTHORITY="$base/secret/key" DOCKER_HOST="unix://$base/agent.sock" KUBECONFIG="$base/secret/key" \
@@ -105,6 +114,16 @@ with_secrets() {
 		GIT_SSH_COMMAND=ssh SUDO_USER=root PYTHONPATH="$base" \
 		"$@" 8<"$base/secret" 9<"$base/secret/key"
 }
+
+if [ "$part" = podman ]; then
+	other_home=$base/keyhome
+	podman_env="XDG_RUNTIME_DIR=$base/prun CONTAINERS_CONF=$podman_prefix/containers.conf PATH=$podman_prefix/bin:$PATH"
+	me mkdir -p "$base/keyhome/.config/containers"
+	me mkdir -m 700 "$base/prun"
+	me cp "$podman_prefix/policy.json" "$base/keyhome/.config/containers/"
+	(rootfs "$base/root")
+	with_secrets "$wrapix" image build --from "rootfs:$base/root" --name base 2>/dev/null || bail "no image"
+fi
 
 cd "$project" || exit 1
 mkfifo "$base/log/stop" "$base/log/ready"
@@ -143,9 +162,15 @@ run_inside() { # run_inside "OPTIONS" NAME...
 		with_secrets timeout -s KILL 60 "$wrapix" exec -s "$base/settings.json" -- ./attempt --inside "$@"
 		return
 	fi
+	# podman's standard output is a pipe, which an attempt may read from; a file of the project keeps the results.
+	[ "$part" != podman ] || set -- sh -c './attempt --inside "$@" >results' sh "$@"
+	[ "$part" = podman ] || set -- ./attempt --inside "$@"
 	# shellcheck disable=SC2086 # options are words
 	with_secrets timeout -s KILL 60 "$wrapix" run . $inside_options --mount "$base/shown:/shown:ro" \
-		--env WX_ARG="$argument" -- ./attempt --inside "$@"
+		--env WX_ARG="$argument" -- "$@"
+	inside_rc=$?
+	[ "$part" != podman ] || { cat results; rm -f results; }
+	return $inside_rc
 }
 
 # 'wrapix exec' keeps the host's tree, its name and the environment: what is not denied may be seen. A second mount
@@ -358,6 +383,16 @@ user)
 	with_secrets "$wrapix" key add escape >"$base/log/err" 2>&1 || bail "no deploy key: $(cat "$base/log/err")"
 	place keys "$options --deploy-key escape"
 	other_home=
+	check "a daemon does not outlive the sandbox (control: plain)" outlive
+	terminal
+	;;
+podman)
+	place none "$options"
+	signal_everybody none "$options"
+	place nested "$options --allow-nested"
+	place host "--engine podman --network host"
+	with_secrets "$wrapix" key add escape >"$base/log/err" 2>&1 || bail "no deploy key: $(cat "$base/log/err")"
+	place keys "$options --deploy-key escape"
 	check "a daemon does not outlive the sandbox (control: plain)" outlive
 	terminal
 	;;
