@@ -94,6 +94,13 @@ static int fill_spec(struct exec *x, struct err *err)
 		exec_say(x, x->hooks.on_warning, x->config.warnings.v[i]);
 	for (size_t i = 0; i < notes.lines.len; i++)
 		exec_say(x, x->hooks.on_warning, notes.lines.v[i]);
+	for (size_t i = 0; i < x->config.unused.len; i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s: accepted, with nothing to do for it here",
+			 x->config.unused.v[i]);
+		exec_say(x, x->hooks.on_debug, text);
+	}
 	x->exec_spec.files.watched = x->request.watch_reads;
 	x->spec.exec = &x->exec_spec;
 	return r;
@@ -210,6 +217,13 @@ static void on_loop(void *ctx, struct loop *loop)
 		x->hooks.on_loop(x->hooks.ctx, loop);
 }
 
+static void on_terminal(void *ctx, int master)
+{
+	const struct exec *x = ctx;
+
+	x->hooks.take_terminal(x->hooks.ctx, master);
+}
+
 static void on_log_opened(void *ctx)
 {
 	((struct exec *)ctx)->logged = true;
@@ -245,6 +259,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.on_event = on_event,
 		.on_loop = on_loop,
 		.on_live = exec_on_live,
+		.take_terminal = x->hooks.take_terminal ? on_terminal : NULL,
 		.stays = x->hooks.on_stopped != NULL,
 		.ctx = x,
 	};

@@ -29,6 +29,8 @@ struct exec_hooks {
 	void (*on_debug)(void *ctx, const char *text);
 	/* The supervisor's loop: guests may be added. NULL: it ends. May be NULL. */
 	void (*on_loop)(void *ctx, struct loop *loop);
+	/* Takes the master of the command's terminal over. NULL: this process carries its bytes. */
+	void (*take_terminal)(void *ctx, int master);
 	/* The command was stopped by this signal. NULL: this process stops with it, as a shell wants
 	 * it; else SIGCONT, sent to this process, makes it go on. */
 	void (*on_stopped)(void *ctx, int signal_no);
@@ -91,7 +93,11 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 /* To the end of the command. ret_status is an exit status, 128+n when signal n killed it. */
 int exec_run(struct exec *x, int *ret_status, struct err *err);
 void exec_release(struct exec *x);
-/* Whose settings would allow what is refused. */
+/* What a person is told of something that was refused: what and why, and what would allow it (which stays
+ * empty where nothing would). */
+void exec_explain(const struct exec *x, const struct denial *denial, struct str *ret_text,
+		  struct str *ret_change);
+/* Whose settings would allow it. */
 struct fix_place exec_fix_place(const struct exec *x);
 
 /* While it runs. New settings, as a line of the control descriptor's; and the end, at once. */

@@ -41,6 +41,24 @@ void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid)
 	owner_unref(owner);
 }
 
+void exec_explain(const struct exec *x, const struct denial *denial, struct str *ret_text,
+		  struct str *ret_change)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const struct fix_place place = exec_fix_place(x);
+	struct fix fix;
+
+	fix_make(&arena, denial, &place, &fix);
+	denial_add_act(ret_text, denial, place.home);
+	str_add(ret_text, ": ");
+	denial_add_why(ret_text, denial);
+	if (!fix.key)
+		return;
+	fix_add_text(ret_change, &fix);
+	if (fix.risk)
+		str_addf(ret_change, " (careful: %s)", fix.risk);
+}
+
 void exec_on_line(void *ctx, const char *line)
 {
 	struct exec *x = ctx;

@@ -21,11 +21,13 @@
  * for a while: an idle server holds no file system. Such a worker starts its command from nothing.
  *
  * Who may ask: a process of the same user that is in no sandbox below the server's own place
- * (session/control.h): what is restricted must not have a command run under other settings.
+ * (session/control.h): what is restricted must not have a command run under other settings. A server
+ * that was lent to a sandbox (engine/native/lend.h) hears that sandbox alone.
  */
 #pragma once
 
 #include "api/exec.h"
+#include "api/serve_wire.h"
 
 enum {
 	SERVE_SPARE = 2,         /* workers that wait */
@@ -37,10 +39,11 @@ struct serve_options {
 	int listener; /* taken over */
 	int owner;    /* the server ends when its other end is closed; -1: by signals alone */
 	const char *settings; /* of requests that name none; NULL: as 'choose' says */
-	/* Claude Code's settings count in the working directory; NULL: srt's always */
-	int (*choose)(struct arena *arena, struct claude_where *ret, bool *ret_use,
-		      struct err *err);
-	bool confined; /* in a sandbox that commands are to be held in */
+	/* Claude Code's settings count for the request, in the working directory; NULL: srt's always */
+	int (*choose)(const struct serve_request *request, struct arena *arena,
+		      struct claude_where *ret, bool *ret_use, struct err *err);
+	bool lent;   /* to a sandbox, in which commands are held */
+	bool nested; /* it allows user namespaces */
 };
 
 /* Makes the socket, mode 0600. What a killed server left is replaced, anything else is refused.

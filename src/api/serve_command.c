@@ -29,6 +29,8 @@ struct job {
 	struct engine_spare *spare; /* until it is known what for */
 	struct claude_where where;
 	int pass[SERVE_FDS_MAX];
+	bool detail, terminal;
+	char said[512]; /* the last line about something refused */
 };
 
 /* --- to the client --- */
@@ -44,17 +46,64 @@ static void push(struct job *j, const struct str *line)
 		exec_kill(&j->exec);
 }
 
+static void say_line(struct job *j, const struct serve_line *line)
+{
+	_cleanup_str_ struct str text = { 0 };
+
+	serve_line_add(&text, line);
+	push(j, &text);
+}
+
 static void say(struct job *j, enum serve_kind kind, int number, const char *text, const char *hint)
 {
-	_cleanup_str_ struct str line = { 0 };
-
-	serve_line_add(&line, &(struct serve_line){ kind, number, text, hint });
-	push(j, &line);
+	say_line(j, &(struct serve_line){
+			    .kind = kind, .number = number, .text = text, .hint = hint });
 }
 
 static void on_warning(void *ctx, const char *text)
 {
 	say(ctx, SERVE_WARNING, 0, text, NULL);
+}
+
+static void on_weaker(void *ctx, const char *text)
+{
+	say(ctx, ((struct job *)ctx)->detail ? SERVE_WEAKER : SERVE_WARNING, 0, text, NULL);
+}
+
+static void on_debug(void *ctx, const char *text)
+{
+	const struct job *j = ctx;
+
+	if (j->detail && j->request.debug)
+		say(ctx, SERVE_DEBUG, 0, text, NULL);
+}
+
+/* The same again is not worked out again. */
+static void on_denied(void *ctx, const struct denial *denial, const char *line)
+{
+	struct job *j = ctx;
+	_cleanup_str_ struct str text = { 0 }, change = { 0 };
+	bool again = !strncmp(j->said, line, sizeof(j->said) - 1);
+
+	if (!j->detail)
+		return;
+	if (!again)
+		exec_explain(&j->exec, denial, &text, &change);
+	snprintf(j->said, sizeof(j->said), "%s", line);
+	say_line(j, &(struct serve_line){
+			    .kind = SERVE_DENIED, .line = line, .text = text.s, .hint = change.s });
+}
+
+/* The bytes of the command's terminal are the client's to carry. */
+static void take_terminal(void *ctx, int master)
+{
+	static const char line[] = "{\"type\":\"terminal\"}\n";
+	struct job *j = ctx;
+
+	(void)serve_conn_flush(&j->conn, 0);
+	/* Where it fails the client is gone, and with it the command. */
+	(void)serve_conn_send(&j->conn, line, strlen(line), &master, 1);
+	close(master);
 }
 
 static void on_line(void *ctx, const char *line)
@@ -68,8 +117,7 @@ static void on_line(void *ctx, const char *line)
 
 static void on_settings(void *ctx, bool control, const char *why)
 {
-	(void)control;
-	say(ctx, SERVE_SETTINGS, 0, why, NULL);
+	say(ctx, SERVE_SETTINGS, control && ((struct job *)ctx)->detail, why, NULL);
 }
 
 static void on_stopped(void *ctx, int signal_no)
@@ -176,14 +224,16 @@ static int place_descriptors(struct job *j, const struct serve_request *q, struc
 	for (size_t i = 0; i < q->n_fds; i++) {
 		if (dup2(j->conn.fds[i], q->fds[i]) < 0)
 			return err_errno(err, errno, "descriptor %d", q->fds[i]);
-		if (q->fds[i] > STDERR_FILENO)
+		if (q->fds[i] == q->control)
+			j->request.control_fd = q->fds[i];
+		else if (q->fds[i] > STDERR_FILENO)
 			j->pass[j->request.n_pass_fds++] = q->fds[i];
 		close(j->conn.fds[i]);
 	}
 	j->conn.n_fds = 0;
 	j->request.pass_fds = j->pass;
 	/* Its keys go to the foreground of a session that we are not in: it would wait for ever. */
-	if (isatty(STDIN_FILENO)) {
+	if (!q->terminal && isatty(STDIN_FILENO)) {
 		err_usage(err, "standard input is a terminal, which a server cannot read");
 		return err_hint(err, "give the command a pipe or /dev/null");
 	}
@@ -248,7 +298,7 @@ static int choose_settings(struct job *j, const struct serve_request *q, struct 
 	j->request.text = q->text;
 	j->request.settings = q->settings ? q->settings : q->text ? NULL : j->options->settings;
 	if (!q->text && !j->request.settings && !q->srt && j->options->choose)
-		r = j->options->choose(&j->arena, &j->where, &use, err);
+		r = j->options->choose(q, &j->arena, &j->where, &use, err);
 	if (use)
 		j->request.claude = &j->where;
 	return r;
@@ -267,20 +317,22 @@ static int take_request(struct job *j, struct err *err)
 	r = line ? serve_request_parse(&j->arena, line, len, j->conn.n_fds, q, err) : -err->code;
 	if (r == 0)
 		r = enter(j, q, err);
-	if (r == 0)
-		r = choose_settings(j, q, err);
-	if (r == 0)
-		exec_choose_argv(&j->arena,
-				 &(struct exec_line){
-					 .string = q->command, .words = q->argv.v, .srt = q->srt },
-				 &j->request);
-	return r;
+	if (r < 0)
+		return r;
+	j->detail = q->detail;
+	j->terminal = q->terminal;
+	j->request.report = q->report;
+	j->request.watch_reads = q->watch;
+	j->request.debug = q->debug;
+	exec_choose_argv(&j->arena, &(struct exec_line){ q->command, q->argv.v, q->srt, q->dashed },
+			 &j->request);
+	return choose_settings(j, q, err);
 }
 
 /* Commands of a sandbox's are held in it: nothing may be wider than what holds it. */
-static int check_confined(const struct job *j, struct err *err)
+static int check_lent(const struct job *j, struct err *err)
 {
-	if (!j->options->confined || !j->exec.plan.nested)
+	if (!j->options->lent || j->options->nested || !j->exec.plan.nested)
 		return 0;
 	err_set(err, EPERM, "allowNestedUserNamespaces: the sandbox around allows none");
 	return err_hint(err, "start it with --allow-nested");
@@ -290,7 +342,10 @@ _Noreturn static void run(struct job *j)
 {
 	const struct exec_hooks hooks = {
 		.on_warning = on_warning,
-		.on_weaker = on_warning,
+		.on_weaker = on_weaker,
+		.on_denied = on_denied,
+		.on_debug = on_debug,
+		.take_terminal = j->terminal ? take_terminal : NULL,
 		.on_line = on_line,
 		.on_settings = on_settings,
 		.on_loop = on_loop,
@@ -304,11 +359,17 @@ _Noreturn static void run(struct job *j)
 	j->request.spare = TAKE_PTR(j->spare);
 	r = exec_prepare(&j->exec, &j->request, &hooks, &why, &err);
 	if (r == 0)
-		r = check_confined(j, &err);
+		r = check_lent(j, &err);
 	if (r == 0)
 		r = exec_run(&j->exec, &status, &err);
+	if (j->detail && j->exec.logged)
+		say(j, SERVE_LOGGED, 0, j->exec.id, NULL);
 	if (r == 0)
 		finish(j, status);
+	if (why.len && j->detail) {
+		say(j, SERVE_ERROR, 1, why.s, NULL);
+		finish(j, EXIT_USAGE);
+	}
 	if (why.len)
 		err_usage(&err, "%s", str_starts(why.s, "Error: ") ? why.s + 7 : why.s);
 	fail(j, &err);
@@ -328,7 +389,7 @@ _Noreturn void serve_command(const struct serve_options *options, int fd,
 	close(fd);
 	if (job.conn.fd < 0)
 		_exit(1);
-	if (!control_may_ask(job.conn.fd))
+	if (!(options->lent ? control_may_ask_lent : control_may_ask)(job.conn.fd))
 		fail(&job, (err_set(&err, EPERM,
 				    "only processes of the same user, in no sandbox, may ask"),
 			    &err));

@@ -13,6 +13,7 @@
 struct reader {
 	struct arena *arena;
 	struct serve_request *request;
+	const char *key;
 	bool has_fds;
 };
 
@@ -124,10 +125,41 @@ static int read_umask(struct reader *r, const struct json_at *at, struct json_ob
 	return read_number(at, value, 0777, &r->request->umask, err);
 }
 
-static int read_srt(struct reader *r, const struct json_at *at, struct json_object *value,
-		    struct err *err)
+/* Members that are a switch or a text and no more. */
+static const struct plain {
+	const char *key;
+	size_t offset;
+	bool text;
+} plains[] = {
+	{ "srt", offsetof(struct serve_request, srt), false },
+	{ "dashed", offsetof(struct serve_request, dashed), false },
+	{ "terminal", offsetof(struct serve_request, terminal), false },
+	{ "watch", offsetof(struct serve_request, watch), false },
+	{ "debug", offsetof(struct serve_request, debug), false },
+	{ "detail", offsetof(struct serve_request, detail), false },
+	{ "from", offsetof(struct serve_request, from), true },
+	{ "project", offsetof(struct serve_request, project), true },
+	{ "report", offsetof(struct serve_request, report), true },
+};
+
+static int read_plain(struct reader *r, const struct json_at *at, struct json_object *value,
+		      struct err *err)
 {
-	return json_get_bool(at, value, &r->request->srt, err);
+	for (size_t i = 0; i < ARRAY_LEN(plains); i++) {
+		char *field = (char *)r->request + plains[i].offset;
+
+		if (strcmp(plains[i].key, r->key) != 0)
+			continue;
+		return plains[i].text ? read_text(r, at, value, (const char **)field, err)
+				      : json_get_bool(at, value, (bool *)field, err);
+	}
+	return -ENOENT; /* the table of keys has them all */
+}
+
+static int read_control(struct reader *r, const struct json_at *at, struct json_object *value,
+			struct err *err)
+{
+	return read_number(at, value, SERVE_FD_TOP - 1, &r->request->control, err);
 }
 
 static int read_fds(struct reader *r, const struct json_at *at, struct json_object *value,
@@ -152,10 +184,15 @@ static int read_fds(struct reader *r, const struct json_at *at, struct json_obje
 	return code;
 }
 
-static const char *const request_keys[] = { "command",  "argv",  "cwd", "env",
-					    "settings", "umask", "srt", "fds" };
-static read_fn *const request_readers[] = { read_command,  read_argv,  read_cwd, read_env,
-					    read_settings, read_umask, read_srt, read_fds };
+static const char *const request_keys[] = {
+	"command", "argv", "cwd",     "env",      "settings", "umask", "fds",   "control", "srt",
+	"dashed",  "from", "project", "terminal", "report",   "watch", "debug", "detail",
+};
+static read_fn *const request_readers[] = {
+	read_command, read_argv,    read_cwd,   read_env,   read_settings, read_umask,
+	read_fds,     read_control, read_plain, read_plain, read_plain,    read_plain,
+	read_plain,   read_plain,   read_plain, read_plain, read_plain,
+};
 
 static int parse_object(const char *line, size_t len, struct json_object **ret, struct err *err)
 {
@@ -174,7 +211,14 @@ static int check_request(struct reader *r, struct err *err)
 		return err_usage(err, "request: %zu descriptors came along, and no fds", q->n_fds);
 	for (size_t i = 0; !r->has_fds && i < q->n_fds; i++)
 		q->fds[i] = (int)i;
-	return 0;
+	for (size_t i = 0; i < q->n_fds; i++)
+		if (q->fds[i] == q->control && q->control > 2)
+			return 0;
+	return q->control < 0 ? 0
+			      : err_usage(err,
+					  "control: no descriptor that came along is %d, or it "
+					  "is a standard one",
+					  q->control);
 }
 
 int serve_request_parse(struct arena *arena, const char *line, size_t len, size_t n_fds,
@@ -184,7 +228,7 @@ int serve_request_parse(struct arena *arena, const char *line, size_t len, size_
 	struct reader reader = { .arena = arena, .request = ret };
 	int r = parse_object(line, len, &object, err);
 
-	*ret = (struct serve_request){ .umask = -1, .n_fds = n_fds };
+	*ret = (struct serve_request){ .umask = -1, .control = -1, .n_fds = n_fds };
 	if (r < 0)
 		return r;
 	if (n_fds > SERVE_FDS_MAX)
@@ -196,6 +240,7 @@ int serve_request_parse(struct arena *arena, const char *line, size_t len, size_
 
 		while (i < ARRAY_LEN(request_keys) && strcmp(request_keys[i], key) != 0)
 			i++;
+		reader.key = key;
 		r = i < ARRAY_LEN(request_keys)
 			    ? request_readers[i](&reader, at, value, err)
 			    : json_err_key(at, request_keys, ARRAY_LEN(request_keys), err);
@@ -218,6 +263,15 @@ static void add_member(struct str *out, const char *key, const char *value)
 	json_add_string(out, value);
 }
 
+/* Of a variable that is there twice the first one counts, as for getenv(). */
+static bool is_second(const struct strv *env, size_t i, size_t len)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strncmp(env->v[k], env->v[i], len + 1))
+			return true;
+	return false;
+}
+
 static void add_env(struct str *out, const struct strv *env)
 {
 	_cleanup_str_ struct str name = { 0 };
@@ -226,6 +280,8 @@ static void add_env(struct str *out, const struct strv *env)
 	for (size_t i = 0; i < env->len; i++) {
 		size_t len = strcspn(env->v[i], "=");
 
+		if (is_second(env, i, len))
+			continue;
 		name.len = 0;
 		str_addn(&name, env->v[i], len);
 		str_add(out, i ? "," : "{");
@@ -256,7 +312,16 @@ void serve_request_add(struct str *out, const struct serve_request *q)
 	}
 	if (q->umask >= 0)
 		str_addf(out, ",\"umask\":%d", q->umask);
-	str_add(out, q->srt ? ",\"srt\":true" : "");
+	for (size_t i = 0; i < ARRAY_LEN(plains); i++) {
+		const char *field = (const char *)q + plains[i].offset;
+
+		if (plains[i].text)
+			add_member(out, plains[i].key, *(const char *const *)field);
+		else if (*(const bool *)field)
+			str_addf(out, ",\"%s\":true", plains[i].key);
+	}
+	if (q->control >= 0)
+		str_addf(out, ",\"control\":%d", q->control);
 	for (size_t i = 0; i < q->n_fds; i++)
 		str_addf(out, "%s%d", i ? "," : ",\"fds\":[", q->fds[i]);
 	str_add(out, q->n_fds ? "]}\n" : "}\n");
@@ -309,17 +374,34 @@ int serve_message_parse(struct arena *arena, const char *line, size_t len,
 
 static const char *const kinds[] = {
 	[SERVE_OUTPUT] = "output",     [SERVE_WARNING] = "warning", [SERVE_DENY] = "deny",
-	[SERVE_SETTINGS] = "settings", [SERVE_STOPPED] = "stopped", [SERVE_ERROR] = "error",
-	[SERVE_EXIT] = "exit",
+	[SERVE_SETTINGS] = "settings", [SERVE_STOPPED] = "stopped", [SERVE_TERMINAL] = "terminal",
+	[SERVE_WEAKER] = "weaker",     [SERVE_DEBUG] = "debug",     [SERVE_DENIED] = "denied",
+	[SERVE_LOGGED] = "logged",     [SERVE_ERROR] = "error",     [SERVE_EXIT] = "exit",
+};
+
+/* What a kind calls its number. */
+static const struct {
+	enum serve_kind kind;
+	const char *key;
+	bool flag; /* true or absent */
+} numbers[] = {
+	{ SERVE_EXIT, "status", false },
+	{ SERVE_STOPPED, "signal", false },
+	{ SERVE_SETTINGS, "control", true },
+	{ SERVE_ERROR, "settings", true },
 };
 
 void serve_line_add(struct str *out, const struct serve_line *line)
 {
 	str_addf(out, "{\"type\":\"%s\"", kinds[line->kind]);
-	if (line->kind == SERVE_EXIT)
-		str_addf(out, ",\"status\":%d", line->number);
-	if (line->kind == SERVE_STOPPED)
-		str_addf(out, ",\"signal\":%d", line->number);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (numbers[i].kind != line->kind || (numbers[i].flag && !line->number))
+			continue;
+		else if (numbers[i].flag)
+			str_addf(out, ",\"%s\":true", numbers[i].key);
+		else
+			str_addf(out, ",\"%s\":%d", numbers[i].key, line->number);
+	add_member(out, "line", line->line);
 	add_member(out, "text", line->text);
 	add_member(out, "hint", line->hint && *line->hint ? line->hint : NULL);
 	str_add(out, "}\n");
@@ -349,7 +431,10 @@ int serve_line_parse(struct arena *arena, const char *line, size_t len, struct s
 			ret->kind = (enum serve_kind)i;
 	ret->text = get(arena, object, "text");
 	ret->hint = get(arena, object, "hint");
-	ret->number = json_object_get_int(
-		json_object_object_get(object, ret->kind == SERVE_STOPPED ? "signal" : "status"));
+	ret->line = get(arena, object, "line");
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (numbers[i].kind == ret->kind)
+			ret->number = json_object_get_int(
+				json_object_object_get(object, numbers[i].key));
 	return 0;
 }

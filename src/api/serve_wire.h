@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 enum {
-	SERVE_LINE_MAX = 1 << 20, /* bytes of a line */
+	SERVE_LINE_MAX = 4 << 20, /* bytes of a line: a command line and an environment fit */
 	SERVE_FDS_MAX = 64,       /* descriptors that come along */
 	SERVE_FD_TOP = 256,       /* what a descriptor may be called inside is below */
 };
@@ -27,8 +27,17 @@ struct serve_request {
 	const char *text;       /* the settings themselves; NULL: in a file */
 	int umask;              /* -1: the server's */
 	bool srt;               /* a single word may be a line, as srt reads it */
+	bool dashed;            /* the words stood after '--' */
 	int fds[SERVE_FDS_MAX]; /* what the descriptors that came are called inside, in order */
 	size_t n_fds;
+	bool terminal;       /* the client carries the bytes of a terminal */
+	int control;         /* of these descriptors the one that brings new settings; -1: none */
+	const char *from;    /* whose settings: "claude", "srt"; NULL: as the place has them */
+	const char *project; /* of Claude Code's; NULL: looked for */
+	const char *report;  /* a file that the command must not write; NULL */
+	bool watch;          /* every read that is refused is to be reported */
+	bool debug;          /* tell programs so */
+	bool detail;         /* the client is 'wrapix exec', and shows all that it would itself */
 };
 
 /* n_fds descriptors came along with the line. Strings are in the arena. */
@@ -51,17 +60,23 @@ enum serve_kind {
 	SERVE_OUTPUT,   /* descriptors come along: the command's output and errors */
 	SERVE_WARNING,  /* text */
 	SERVE_DENY,     /* the whole line is the event */
-	SERVE_SETTINGS, /* new settings hold, or, with a text, do not */
+	SERVE_SETTINGS, /* new settings hold, or, with a text, do not; number: by the descriptor */
 	SERVE_STOPPED,  /* number: the signal */
-	SERVE_ERROR,    /* text, hint: why it was not run */
-	SERVE_EXIT,     /* number: the exit status; the last line */
-	SERVE_OTHER,    /* one of a newer server */
+	SERVE_TERMINAL, /* a descriptor comes along: the master */
+	SERVE_WEAKER,   /* text; with 'detail', as the next three */
+	SERVE_DEBUG,    /* text */
+	SERVE_DENIED, /* line; text, hint: what was refused and what allows it, unless as before */
+	SERVE_LOGGED, /* text: the session whose log has what was refused */
+	SERVE_ERROR,  /* text, hint: why it was not run; number: it is the settings' own lines */
+	SERVE_EXIT,   /* number: the exit status; the last line */
+	SERVE_OTHER,  /* one of a newer server */
 };
 
 struct serve_line {
 	enum serve_kind kind;
 	int number;
 	const char *text, *hint; /* NULL: none */
+	const char *line;        /* SERVE_DENIED */
 };
 
 void serve_line_add(struct str *out, const struct serve_line *line);

@@ -129,6 +129,7 @@ static int fill(struct arena *arena, const struct wrapix_command *command, struc
 		.has_env = true,
 		.settings = command->settings,
 		.text = command->settings_json,
+		.control = -1,
 		.umask = -1, /* the server's, which it has of us: to ask for ours is to change it */
 		.fds = { 0, 1, 2 },
 		.n_fds = 3,

@@ -45,9 +45,11 @@ struct program {
 	const char *name; /* as it is typed: "wrapix", "wrapix image" */
 	const char *about;
 	const char *const *examples;
-	/* Another name of the file, under which it is another program; NULL: none. */
-	const char *alias;
-	int (*run_alias)(int argc, char **argv);
+	/* Other names of the file, under which it is another program; NULL at the end. */
+	struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} others[3];
 	void (*begin)(void); /* before each command, or NULL */
 };
 extern const struct program this_program;
@@ -115,9 +117,10 @@ extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_version;
 
-/* The program under the name 'srt'. */
+/* The program under the name 'srt'; and under one that only a supervisor gives it (exec_server.c). */
 int cmd_srt(int argc, char **argv);
 void git_begin(void);
+int cmd_lent(int argc, char **argv);
 
 /*
  * Parses the words of the subcommand argv[0] by its row. Returns CLI_GO_ON, or the exit status to

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "engine/native/lend.h"
+
 const struct program this_program = {
 	.name = "wrapix",
 	.about = "Gives an AI coding agent a sandbox of its own: the project, the programs, a "
@@ -14,8 +16,7 @@ const struct program this_program = {
 		 "nothing else of this machine.",
 	.examples = EXAMPLES("wrapix run", "Claude Code in a sandbox, in this directory",
 			     "wrapix run -- make test", "one command instead of the agent"),
-	.alias = "srt",
-	.run_alias = cmd_srt,
+	.others = { { "srt", cmd_srt }, { LENT_NAME, cmd_lent } },
 	.begin = git_begin,
 };
 

@@ -9,23 +9,8 @@
 #include <sys/stat.h>
 
 #include "api/exec.h"
-#include "base/json.h"
-#include "os/fs.h"
-#include "os/proc.h"
+#include "cli/exec_say.h"
 #include "spec/claude.h"
-
-enum { REPORT_MAX = 16 << 20 }; /* bytes */
-
-/* What is said while the command runs, and to whom. */
-struct speaker {
-	const struct exec_args *args;
-	int report;      /* --violations; -1: none */
-	size_t reported; /* bytes of it */
-	bool debug;
-	bool annotate; /* an agent reads the command's standard error */
-	struct fix_place place;
-	struct denials denials;
-};
 
 int exec_parse_fd(const char *text)
 {
@@ -34,180 +19,6 @@ int exec_parse_fd(const char *text)
 	if (!digits || digits > 7 || text[digits])
 		return -1;
 	return strtol(text, NULL, 10) >= 3 ? (int)strtol(text, NULL, 10) : -1;
-}
-
-/* --- what is said --- */
-
-/* While a command has the terminal it is in raw mode. */
-static void say_line(const char *line)
-{
-	_cleanup_str_ struct str out = { 0 };
-
-	str_addf(&out, "%s%s", line, isatty(STDERR_FILENO) ? "\r\n" : "\n");
-	fflush(stdout);
-	(void)os_write_all(STDERR_FILENO, out.s, out.len);
-}
-
-static void say(const struct speaker *s, const char *type, const char *prefix, const char *text)
-{
-	_cleanup_str_ struct str line = { 0 };
-
-	if (s->args->json) {
-		str_addf(&line, "{\"type\":\"%s\",\"text\":", type);
-		json_add_string(&line, text);
-		str_add(&line, "}");
-	} else {
-		str_add(&line, prefix);
-		str_add_escaped(&line, text);
-	}
-	say_line(line.s);
-}
-
-static void on_warning(void *ctx, const char *text)
-{
-	const struct speaker *s = ctx;
-
-	say(s, "warning", s->args->srt ? "Warning: " : "wrapix: warning: ", text);
-}
-
-static void on_debug(void *ctx, const char *text)
-{
-	const struct speaker *s = ctx;
-
-	if (s->debug)
-		say(s, "debug", "[SandboxDebug] ", text);
-}
-
-/* Who asks for srt's switches knows what they do, and hears of it with every command. */
-static void on_weaker(void *ctx, const char *text)
-{
-	const struct speaker *s = ctx;
-
-	if (s->args->srt)
-		on_debug(ctx, text);
-	else
-		on_warning(ctx, text);
-}
-
-/* Each time; a flood costs no more than counting. */
-static void on_denied(void *ctx, const struct denial *denial, const char *line)
-{
-	struct speaker *s = ctx;
-	_cleanup_str_ struct str text = { 0 }, change = { 0 };
-	struct arena arena = { 0 };
-	struct fix fix;
-	bool again;
-
-	if (s->debug)
-		say(s, "debug", "[SandboxDebug] ", line);
-	again = denials_again(&s->denials, line);
-	if (again && (!s->annotate || s->denials.lines.len == DENIALS_ANNOTATED))
-		return;
-	fix_make(&arena, denial, &s->place, &fix);
-	denial_add_act(&text, denial, s->place.home);
-	str_add(&text, ": ");
-	denial_add_why(&text, denial);
-	fix_add_text(&change, &fix);
-	if (fix.risk)
-		str_addf(&change, " (careful: %s)", fix.risk);
-	if (!again)
-		denials_add(&s->denials, line, text.s, fix.key ? change.s : NULL);
-	if (s->annotate)
-		denials_add_line(&s->denials, line, fix.key ? change.s : NULL);
-	arena_release(&arena);
-}
-
-static void on_line(void *ctx, const char *line)
-{
-	struct speaker *s = ctx;
-	_cleanup_str_ struct str out = { 0 };
-
-	if (s->report == STDERR_FILENO || s->args->json)
-		say_line(line);
-	/* A command that is refused for ever must not fill the disk. */
-	if (s->report <= STDERR_FILENO || s->reported >= REPORT_MAX)
-		return;
-	str_addf(&out, "%s\n", line);
-	s->reported += out.len;
-	if (s->reported >= REPORT_MAX)
-		str_add(&out, "{\"type\":\"truncated\"}\n");
-	(void)os_write_all(s->report, out.s, out.len);
-}
-
-static void on_settings(void *ctx, bool control, const char *why)
-{
-	const struct speaker *s = ctx;
-	char text[512];
-
-	if (!why) {
-		on_debug(ctx,
-			 control ? "config updated via control fd" : "settings file read again");
-		return;
-	}
-	if (control) {
-		snprintf(text, sizeof(text),
-			 "Invalid config on control fd %d: ignored, previous config still in force",
-			 s->args->control_fd);
-		say(s, "warning", "", text);
-		on_debug(ctx, why);
-		return;
-	}
-	snprintf(text, sizeof(text), "%.*s", (int)strcspn(why, "\n"), why);
-	say(s, "warning", "", text);
-	say(s, "warning", "", "The previous config is still in force.");
-}
-
-/* At the end, unless a report was asked for; srt says nothing of itself to people. */
-static void tell_denials(struct speaker *s)
-{
-	if (s->annotate)
-		denials_annotate(&s->denials);
-	else if (!s->args->srt && s->report < 0 && !s->args->json)
-		denials_print(&s->denials, NULL);
-	denials_release(&s->denials);
-}
-
-/* --- errors --- */
-
-static int fail(const struct speaker *s, const struct err *err)
-{
-	bool command = err->exit == EXIT_NOEXEC || err->exit == EXIT_NOTFOUND;
-
-	if (!s->args->srt && !s->args->json)
-		return cli_fail(err);
-	say(s, "error", "Error: ", err->msg);
-	if (err->hint[0])
-		say(s, "hint", "hint: ", err->hint);
-	return command || !s->args->srt ? err->exit : 1;
-}
-
-static int fail_text(const struct speaker *s, const char *text)
-{
-	struct err err = { .code = EINVAL, .exit = EXIT_USAGE };
-
-	if (s->args->srt) {
-		say(s, "error", "Error: ", text);
-		return 1;
-	}
-	snprintf(err.msg, sizeof(err.msg), "%s", text);
-	return fail(s, &err);
-}
-
-/* The two lines of settings that are wrong, which hold other people's words. */
-static int fail_settings(const struct speaker *s, const char *why)
-{
-	for (const char *p = why; *p;) {
-		_cleanup_str_ struct str line = { 0 };
-		size_t len = strcspn(p, "\n");
-
-		str_addn(&line, p, len);
-		if (s->args->json)
-			say(s, "error", "", line.s);
-		else
-			say_line(line.s);
-		p += len + (p[len] == '\n');
-	}
-	return s->args->srt ? 1 : EXIT_USAGE;
 }
 
 /* --- descriptors --- */
@@ -231,7 +42,7 @@ static int check_control(const struct speaker *s)
 		 "--control-fd %d is not usable: %s. Refusing to run the command without the "
 		 "control channel it asks for.",
 		 fd, what);
-	return fail_text(s, text);
+	return speaker_fail_text(s, text);
 }
 
 static int check_pass_fds(const struct speaker *s)
@@ -245,7 +56,7 @@ static int check_pass_fds(const struct speaker *s)
 			continue;
 		snprintf(text, sizeof(text), "--pass-fd %d: %s", fd,
 			 fd == s->args->control_fd ? "is the control channel" : "is not open");
-		return fail_text(s, text);
+		return speaker_fail_text(s, text);
 	}
 	return CLI_GO_ON;
 }
@@ -270,43 +81,48 @@ static int open_report(struct speaker *s, struct exec_request *request)
 		 "--violations %.300s cannot be written (%s). Refusing to run the command without "
 		 "the report it asks for.",
 		 path, strerrorname_np(errno));
-	return fail_text(s, text);
+	return speaker_fail_text(s, text);
 }
 
 /* --- all of it --- */
 
+static void on_denied(void *ctx, const struct denial *denial, const char *line)
+{
+	struct speaker *s = ctx;
+	_cleanup_str_ struct str text = { 0 }, change = { 0 };
+	bool again;
+
+	if (speaker_counts(s, line, &again))
+		return;
+	exec_explain(s->exec, denial, &text, &change);
+	speaker_denied(s, again, line, text.s, change.len ? change.s : NULL);
+}
+
 static int run(struct speaker *s, const struct exec_request *request)
 {
 	const struct exec_hooks hooks = {
-		.on_warning = on_warning,
-		.on_weaker = on_weaker,
+		.on_warning = speaker_warning,
+		.on_weaker = speaker_weaker,
 		.on_denied = on_denied,
-		.on_line = on_line,
-		.on_settings = on_settings,
-		.on_debug = on_debug,
+		.on_line = speaker_event,
+		.on_settings = speaker_settings,
+		.on_debug = speaker_debug,
 		.ctx = s,
 	};
 	_cleanup_str_ struct str why = { 0 };
 	struct err err = { 0 };
-	struct exec x;
+	static struct exec x; /* the speaker knows it */
 	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
 
 	if (r == 0 && s->args->plan) {
 		(s->args->json ? plan_print_json : plan_print)(&x.plan, stdout);
 	} else if (r == 0) {
-		s->place = exec_fix_place(&x);
+		s->exec = &x;
 		r = exec_run(&x, &status, &err);
 		snprintf(s->denials.log, sizeof(s->denials.log), "%s", x.logged ? x.id : "");
 	}
 	if (r < 0)
-		status = why.len ? fail_settings(s, why.s) : fail(s, &err);
-	for (size_t i = 0; i < x.config.unused.len && s->debug; i++) {
-		char text[128];
-
-		snprintf(text, sizeof(text), "%s: accepted, with nothing to do for it here",
-			 x.config.unused.v[i]);
-		on_debug(s, text);
-	}
+		status = why.len ? speaker_fail_settings(s, why.s) : speaker_fail(s, &err);
 	exec_release(&x);
 	return status;
 }
@@ -318,7 +134,7 @@ static int choose_settings(const struct speaker *s, struct arena *arena, struct 
 	bool use = false;
 
 	if (exec_choose(s->args, arena, where, &use, &err) < 0)
-		return fail(s, &err);
+		return speaker_fail(s, &err);
 	if (use)
 		request->claude = where;
 	return CLI_GO_ON;
@@ -332,6 +148,19 @@ static bool is_agent(void)
 	return value && !strcmp(value, "1");
 }
 
+/* To its end; with a door, by whoever is behind it. */
+static int execute(struct speaker *s, const struct exec_request *request, int door)
+{
+	int status = door < 0 ? run(s, request) : exec_inside(s, request, door);
+	char text[64];
+
+	speaker_end(s);
+	snprintf(text, sizeof(text), "{\"type\":\"exit\",\"status\":%d}", status);
+	if (s->args->json && !s->args->plan)
+		speaker_line(text);
+	return status;
+}
+
 int exec_main(const struct exec_args *args)
 {
 	const char *debug = getenv("SRT_DEBUG");
@@ -342,24 +171,25 @@ int exec_main(const struct exec_args *args)
 					.n_pass_fds = args->n_pass_fds };
 	struct claude_where where;
 	struct arena arena = { 0 };
-	int status;
+	int status, door = -1;
 
 	s.debug = args->debug || (debug && *debug);
 	request.debug = s.debug;
 	request.watch_reads = args->watch;
 	s.annotate = args->annotate || is_agent();
 	if (!(args->string && *args->string) && (!args->words || !args->words[0]))
-		return fail_text(&s, args->srt
-					     ? "No command specified. Use -c <command> or provide "
-					       "command arguments."
-					     : "no command: give one after '--', or with -c");
+		return speaker_fail_text(
+			&s, args->srt ? "No command specified. Use -c <command> or provide "
+					"command arguments."
+				      : "no command: give one after '--', or with -c");
 	status = check_control(&s);
 	if (status == CLI_GO_ON)
 		status = check_pass_fds(&s);
 	if (status == CLI_GO_ON)
 		status = open_report(&s, &request);
 	if (status == CLI_GO_ON) {
-		request.spare = args->plan ? NULL : exec_begin(0);
+		door = args->plan ? -1 : exec_knock();
+		request.spare = args->plan || door >= 0 ? NULL : exec_begin(0);
 		exec_choose_argv(
 			&arena,
 			&(struct exec_line){ args->string, args->words, args->srt, args->dashed },
@@ -368,16 +198,8 @@ int exec_main(const struct exec_args *args)
 		if (status != CLI_GO_ON)
 			native_spare_free(request.spare);
 	}
-	if (status == CLI_GO_ON) {
-		status = run(&s, &request);
-		tell_denials(&s);
-		if (args->json && !args->plan) {
-			char text[64];
-
-			snprintf(text, sizeof(text), "{\"type\":\"exit\",\"status\":%d}", status);
-			say_line(text);
-		}
-	}
+	if (status == CLI_GO_ON)
+		status = execute(&s, &request, door);
 	if (s.report > STDERR_FILENO)
 		close(s.report);
 	arena_release(&arena);

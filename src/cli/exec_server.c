@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix exec --server: commands for programs in any language, each cheaper than a start. */
+#include <string.h>
+
 #include "api/serve.h"
 #include "cli/exec.h"
+#include "engine/native/lend.h"
 #include "os/proc.h"
 
 static const struct exec_args *given;
 
-static int choose(struct arena *arena, struct claude_where *ret, bool *ret_use, struct err *err)
+/* What the request says counts before what the server was started with. */
+static int choose(const struct serve_request *request, struct arena *arena,
+		  struct claude_where *ret, bool *ret_use, struct err *err)
 {
-	return exec_choose(given, arena, ret, ret_use, err);
+	const struct exec_args args = {
+		.from = request->from ? request->from : given->from,
+		.project = request->project ? request->project : given->project,
+	};
+
+	if (args.from && strcmp(args.from, "claude") && strcmp(args.from, "srt"))
+		return err_usage(err, "from: '%s' is neither 'claude' nor 'srt'", args.from);
+	return exec_choose(&args, arena, ret, ret_use, err);
 }
 
 int exec_server(const struct exec_args *args)
@@ -33,4 +45,24 @@ int exec_server(const struct exec_args *args)
 	r = serve_run(&options, &err);
 	serve_unlink(args->server, &id);
 	return r < 0 ? cli_fail(&err) : 0;
+}
+
+/* For commands inside of a sandbox whose supervisor has started us (engine/native/lend.h). */
+int cmd_lent(int argc, char **argv)
+{
+	static const struct exec_args none = { .control_fd = -1 };
+	struct serve_options options = { .listener = LENT_LISTENER,
+					 .owner = LENT_OWNER,
+					 .choose = choose,
+					 .lent = true,
+					 .nested = argc > 2 && !strcmp(argv[2], LENT_NESTED) };
+	struct err err = { 0 };
+
+	given = &none;
+	if (argc < 2 || lent_enter((int)strtol(argv[1], NULL, 10), &err) < 0) {
+		lent_tell(LENT_OWNER, &err);
+		return EXIT_WRAPIX;
+	}
+	lent_tell(LENT_OWNER, NULL);
+	return serve_run(&options, &err) < 0 ? EXIT_WRAPIX : 0;
 }

@@ -102,8 +102,9 @@ static int dispatch(int argc, char **argv)
 {
 	const struct command *command;
 
-	if (argc > 0 && this_program.alias && !strcmp(path_name(argv[0]), this_program.alias))
-		return this_program.run_alias(argc, argv);
+	for (size_t i = 0; argc > 0 && this_program.others[i].name; i++)
+		if (!strcmp(path_name(argv[0]), this_program.others[i].name))
+			return this_program.others[i].run(argc, argv);
 	if (argc < 2) {
 		cli_print_help(NULL);
 		return 0;

@@ -61,6 +61,7 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 	*args = (struct run_args){ .spec = wrapix_spec_new(".") };
 	if (!args->spec)
 		return EXIT_WRAPIX;
+	args->spec->spec.lends = true;
 	status = cli_parse(argc, argv, args, &rest);
 	if (status != CLI_GO_ON)
 		return status;

@@ -8,6 +8,7 @@ enum control_type {
 	CONTROL_MAPPED,   /* child: the user namespace has its ids */
 	CONTROL_NETNS,    /* child: the network namespace comes along */
 	CONTROL_AGENT,    /* child: the listening socket of the ssh-agent comes along */
+	CONTROL_DOOR,     /* child: the listening socket for 'exec' inside comes along */
 	CONTROL_VIEW,     /* child: the root directory as the command sees it comes along */
 	CONTROL_PTY,      /* child: the master comes along */
 	CONTROL_LISTENER, /* command: the seccomp listener comes along */
@@ -16,6 +17,8 @@ enum control_type {
 	CONTROL_SIGNAL,   /* supervisor: deliver value to the command */
 	CONTROL_STOPPED,  /* child: the command was stopped by value */
 	CONTROL_EXITED,   /* child: the command ended with wait status value */
+	CONTROL_LEND,     /* supervisor: send the namespaces */
+	CONTROL_SPACE,    /* child: one of them comes along; value 0: that was all */
 };
 
 struct control {

@@ -55,6 +55,9 @@ struct engine_hooks {
 	void (*on_note)(void *ctx, const char *text);
 	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
 	void (*on_event)(void *ctx, enum engine_event event, int value);
+	/* Asked before the command runs, where it has a terminal: takes the master over, and carries its
+	 * bytes. NULL: the engine does. */
+	void (*take_terminal)(void *ctx, int master);
 	/* A copy of what passes on the terminal, from the user or to him. */
 	void (*on_terminal)(void *ctx, bool from_user, const char *bytes, size_t len);
 	/* The supervisor's loop: guests may be added. NULL: it ends, and they must be gone. */

@@ -27,10 +27,17 @@ static int on_socket(void *ctx, const struct seccomp_notif *call)
 	return needs_network(call) ? answers[lazy_net_ask(&n->lazy, call->id)] : NOTIFY_CONTINUE;
 }
 
+/* What network_raise() asks by, instead of a call. */
+#define RAISED UINT64_MAX
+
 static void on_net_answer(void *ctx, uint64_t id, bool up)
 {
 	struct network *n = ctx;
 
+	if (id == RAISED) {
+		n->on_raised(n->raised_ctx);
+		return;
+	}
 	notify_answer(&n->dispatch->notify, id, up ? NOTIFY_CONTINUE : -ENETDOWN);
 }
 
@@ -41,22 +48,39 @@ static void on_net_failed(void *ctx, const struct err *err)
 	sandbox_warn(n->sandbox, err);
 }
 
+/* Where it fails that is said once, and it stays closed. */
+static bool bring_filter_up(struct network *n)
+{
+	struct err err;
+
+	if (!n->filter_failed && filter_up(&n->filter, &err) < 0) {
+		n->filter_failed = true;
+		on_net_failed(n, &err);
+	}
+	return !n->filter_failed;
+}
+
 /* The filtered network is configured within the first call, in less than a millisecond. */
 static int on_filtered_socket(void *ctx, const struct seccomp_notif *call)
 {
 	struct network *n = ctx;
-	struct err err;
 
 	if (!needs_network(call))
 		return NOTIFY_CONTINUE;
-	if (n->filter_failed)
-		return -ENETDOWN; /* said once; it stays closed */
-	owners_note(&n->filter.owners, (pid_t)call->pid);
-	if (filter_up(&n->filter, &err) == 0)
-		return NOTIFY_CONTINUE;
-	n->filter_failed = true;
-	on_net_failed(n, &err);
-	return -ENETDOWN;
+	if (!n->filter_failed)
+		owners_note(&n->filter.owners, (pid_t)call->pid);
+	return bring_filter_up(n) ? NOTIFY_CONTINUE : -ENETDOWN;
+}
+
+void network_raise(struct network *n, void (*fn)(void *ctx), void *ctx)
+{
+	n->on_raised = fn;
+	n->raised_ctx = ctx;
+	if (n->filter.loop)
+		(void)bring_filter_up(n);
+	else if (n->lazy.loop && lazy_net_ask(&n->lazy, RAISED) == LAZY_WAIT)
+		return;
+	fn(ctx);
 }
 
 static void on_net_event(void *ctx, const struct net_event *event)
@@ -112,6 +136,8 @@ static int start_filter(struct network *n, struct err *err)
 		return r;
 	if (plan_root_of_host(plan))
 		policy->guard.kind = GUARD_SRT;
+	if (plan->inside) /* the outer sandbox's network may be filtered, and names lead to its own */
+		policy->guard.veiled = names_is_synthetic;
 	filter_start(&n->filter, n->loop, take_fd(&n->sandbox->netns), policy, on_net_event, n);
 	n->filter.best = (enum net_tier)(plan->filter_tier - 1);
 	n->filter.explain = plan->explain;

@@ -19,6 +19,8 @@ struct network {
 	bool filter_failed;
 	struct ticker door_due; /* a command that ends at once needs no door */
 	struct control_server door;
+	void (*on_raised)(void *ctx); /* somebody waits for it; NULL: nobody does */
+	void *raised_ctx;
 };
 
 /* Always leaves it ready for network_stop(). */
@@ -27,6 +29,9 @@ int network_start(struct network *network, struct loop *loop, struct sandbox *sa
 /* Once the session is registered: lets the user change the rules, from a second later on. Without it
  * they stay as they are. */
 void network_open_door(struct network *network);
+/* For a process inside that no filter makes ask: brings the network up, if it is one that waits to be
+ * used, and then calls fn, also when that failed. One at a time. */
+void network_raise(struct network *network, void (*fn)(void *ctx), void *ctx);
 /* Puts other rules in the place of those that the filter has. */
 int network_set_rules(struct network *network, const struct engine_rules *rules, struct err *err);
 void network_stop(struct network *network);

@@ -18,10 +18,9 @@ void sandbox_tell(const struct sandbox *sandbox, enum engine_event event, int va
 
 void sandbox_release(struct sandbox *sandbox)
 {
-	int *fds[] = {
-		&sandbox->pidfd,    &sandbox->control, &sandbox->pty_master, &sandbox->netns,
-		&sandbox->listener, &sandbox->agent,   &sandbox->view,       &sandbox->status
-	};
+	int *fds[] = { &sandbox->pidfd, &sandbox->control,  &sandbox->pty_master,
+		       &sandbox->netns, &sandbox->listener, &sandbox->agent,
+		       &sandbox->view,  &sandbox->status,   &sandbox->door };
 
 	broker_free(sandbox->broker);
 	keyring_release(&sandbox->keys);

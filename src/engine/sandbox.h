@@ -21,6 +21,9 @@
 #include "plan/plan.h"
 
 struct broker;
+struct lender;
+struct loop;
+struct network;
 struct sandbox;
 
 /* What PID 1 of a sandbox tells its supervisor. */
@@ -40,6 +43,10 @@ struct sandbox_link {
 	/* The process behind 'pidfd' is dead, or is to die: waits for it. ret_status: what the command's
 	 * status is when PID 1 said none. */
 	int (*reap)(struct sandbox *sandbox, int *ret_status, struct err *err);
+	/* Guests of the engine's own, for as long as the loop runs; either may be NULL. */
+	int (*start)(struct sandbox *sandbox, struct loop *loop, struct network *network,
+		     struct err *err);
+	void (*stop)(struct sandbox *sandbox);
 };
 
 struct sandbox {
@@ -54,10 +61,12 @@ struct sandbox {
 	int listener;   /* of the guards; -1: none */
 	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
 	int agent;      /* the listening socket of the ssh-agent; -1: none */
+	int door;       /* the listening socket for 'exec' inside; -1: none */
 	struct keyring keys;
 	struct broker *broker; /* NULL: none */
 	struct ports ports;
-	int status; /* this and the next three: the native engine's; a struct err comes from it */
+	int status; /* this and the next four: the native engine's; a struct err comes from it */
+	struct lender *lender;
 	struct cgroup cgroup;
 	enum cgroup_kind limits_by;
 	struct uplink uplink; /* attached before the start */
@@ -66,7 +75,7 @@ struct sandbox {
 /* For fields that are descriptors: none of them is there. */
 #define SANDBOX_NONE                                                                             \
 	.pidfd = -1, .control = -1, .status = -1, .pty_master = -1, .netns = -1, .listener = -1, \
-	.agent = -1, .view = -1, .ports = PORTS_NONE
+	.agent = -1, .door = -1, .view = -1, .ports = PORTS_NONE
 
 /* Tells whoever listens that a comfort was lost, or what happened. */
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err);

@@ -186,6 +186,23 @@ static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *er
 	return loop_add(&s->loop, &s->signals, EPOLLIN, err);
 }
 
+static int start_terminal(struct supervisor *s, struct err *err)
+{
+	const struct engine_hooks *hooks = s->sandbox->hooks;
+	int master = take_fd(&s->sandbox->pty_master);
+
+	if (hooks && hooks->take_terminal) {
+		hooks->take_terminal(hooks->ctx, master);
+		return 0;
+	}
+	if (hooks) {
+		s->terminal.tap = hooks->on_terminal;
+		s->terminal.tap_ctx = hooks->ctx;
+	}
+	s->has_terminal = true;
+	return terminal_start(&s->terminal, &s->loop, master, s->sandbox->plan->tty, err);
+}
+
 static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 {
 	struct sandbox *sandbox = s->sandbox;
@@ -206,16 +223,9 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 		r = keys_serve(&s->keys, &s->loop, sandbox, err);
 	if (r == 0)
 		r = guards_start(&s->guards, &s->loop, sandbox, err);
-	if (r == 0 && sandbox->pty_master >= 0) {
-		if (sandbox->hooks) {
-			s->terminal.tap = sandbox->hooks->on_terminal;
-			s->terminal.tap_ctx = sandbox->hooks->ctx;
-		}
-		r = terminal_start(&s->terminal, &s->loop, take_fd(&sandbox->pty_master),
-				   sandbox->plan->tty, err);
-		s->has_terminal = true;
-	}
-	return r;
+	if (r == 0 && sandbox->link->start)
+		r = sandbox->link->start(sandbox, &s->loop, &s->network, err);
+	return r == 0 && sandbox->pty_master >= 0 ? start_terminal(s, err) : r;
 }
 
 /* PID 1 says how the command ended just before its own end; both may be there in one round. */
@@ -274,6 +284,8 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = end(&s, err);
+	if (sandbox->link->stop)
+		sandbox->link->stop(sandbox);
 	guards_stop(&s.guards);
 	key_agent_stop(&s.keys);
 	network_stop(&s.network);

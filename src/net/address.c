@@ -283,7 +283,7 @@ static enum address_class class_of_one(const struct address_guard *guard,
 
 	*ret_bits = 128;
 	for (size_t i = 0; i < guard->n_denied; i++) {
-		if (range_has(&guard->denied[i], addr))
+		if (range_has(&guard->denied[i], addr) || (guard->veiled && guard->veiled(addr)))
 			return ADDRESS_DENIED;
 	}
 	class = class_in_table(guard, addr, ret_bits);

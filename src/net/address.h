@@ -70,6 +70,8 @@ struct address_guard {
 	enum { GUARD_STRICT, GUARD_SRT } kind; /* GUARD_SRT leaves private networks open */
 	const struct address_range *denied;    /* besides */
 	size_t n_denied;
+	/* An address that stands for one which we cannot see, so that it may be a denied one; may be NULL. */
+	bool (*veiled)(const struct address *addr);
 	bool (*own)(void *ctx, const struct address *addr); /* is it the host's? may be NULL */
 	void *ctx;
 };

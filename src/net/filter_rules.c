@@ -337,6 +337,7 @@ int filter_set_rules(struct filter *f, struct policy *policy, struct err *err)
 	const struct address_guard *old = &f->policy->guard;
 
 	policy->guard.kind = old->kind;
+	policy->guard.veiled = old->veiled;
 	policy->guard.own = old->own;
 	policy->guard.ctx = old->ctx;
 	return replace_policy(f, policy, err);

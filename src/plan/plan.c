@@ -136,12 +136,23 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 		.net = spec->net == NET_UNSET ? default_network(spec, host) : spec->net,
 		.landlock_abi = host->landlock_abi,
 		.nested = spec->allow_nested,
+		.inside = host->inside,
 	};
 	memcpy(plan->tty, host->tty, sizeof(plan->tty));
 	plan->hostname = arena_strdup(&plan->arena, "wrapix");
 	plan->home_key = arena_strndup(&plan->arena, hash, 16);
 	plan->name = spec->name ? arena_strdup(&plan->arena, spec->name)
 				: default_name(&plan->arena, host->project.dir);
+}
+
+/* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
+ * where it is 'wrapix' itself, and under no filter. */
+static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
+		     host->seccomp_notify;
+	if (plan->door)
+		plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;
 }
 
 /* A machine of the command's own: 'wrapix run'. */
@@ -161,6 +172,7 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 		plan_env(plan, spec, host);
 		plan_notify(plan, spec, host);
 		r = plan_deploy_key(plan, spec, host, err);
+		add_door(plan, spec, host);
 	}
 	if (r == 0)
 		r = plan_agent(plan, spec, host, err);

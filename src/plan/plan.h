@@ -12,6 +12,10 @@
 
 #define AGENT_INSIDE "/opt/wrapix"
 #define AGENT_SOCKET_INSIDE "/etc/wrapix/ssh/agent"
+/* Where an 'exec' inside asks the supervisor; the mode of a socket that takes orders
+ * (session/control.h). */
+#define EXEC_DOOR_INSIDE "/etc/wrapix/exec"
+#define EXEC_DOOR_MODE 01600
 
 /* The layers of a copy-on-write session, each a directory in the session's own. */
 #define LAYER_DIR_PROJECT "project"
@@ -153,6 +157,8 @@ struct plan {
 	struct access_rule *rules;
 	size_t n_rules;
 	bool nested;
+	bool inside; /* of another sandbox of ours */
+	bool door;   /* the supervisor lends a process to 'exec' inside */
 	struct cgroup_facts cgroup;
 	struct cgroup_limits limits;
 	enum cgroup_kind limits_by;

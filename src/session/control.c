@@ -98,6 +98,15 @@ bool control_may_ask(int fd)
 	       is_outside(fd, peer.pid);
 }
 
+bool control_may_ask_lent(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid() &&
+	       peer.pid == 0;
+}
+
 static bool answer(int fd, const struct str *reply)
 {
 	return send(fd, reply->s, reply->len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)reply->len;

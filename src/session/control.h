@@ -56,6 +56,9 @@ void control_server_stop(struct control_server *server); /* safe for one that wa
 
 /* True for a peer of this user's that is not inside a sandbox; for other doors too. */
 bool control_may_ask(int fd);
+/* The same for a process that was lent to a sandbox (engine/native/lend.h): its peer is in that one, and
+ * not in one of those that it has made itself, whose processes it can see. */
+bool control_may_ask_lent(int fd);
 
 /* The other side: one request, and the reply within ten seconds. */
 int control_call(int dir_fd, const struct str *request, struct str *reply, struct err *err);

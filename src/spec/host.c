@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
@@ -267,13 +268,13 @@ static void probe_cow(const struct spec *spec, struct host *host)
 	}
 }
 
-/* PID 1 of a sandbox of ours says so. */
+/* PID 1 of a sandbox of ours says so, and so does one that a supervisor lent to a sandbox. */
 static bool is_inside(void)
 {
 	_cleanup_free_ char *name = NULL;
 
 	return os_read_file_at(AT_FDCWD, "/proc/1/cmdline", 65536, &name, NULL) == 0 &&
-	       !strcmp(name, "wrapix-init");
+	       (!strcmp(name, "wrapix-init") || !strcmp(name, "wrapix-lent"));
 }
 
 void host_probe_dirs(char **environment, struct host *host)
@@ -288,8 +289,10 @@ void host_probe_kernel(struct host *host)
 {
 	host->landlock_abi = landlock_abi();
 	host->inside = is_inside();
-	/* A process tree has one listener, and ours is the outer sandbox's. */
-	host->seccomp_notify = !host->inside && (seccomp_features() & SECCOMP_HAS_NOTIFY);
+	/* A process tree has one listener, and ours is the outer sandbox's: but for a process that its
+	 * supervisor lent, which is under no filter. */
+	host->seccomp_notify = (!host->inside || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0) &&
+			       (seccomp_features() & SECCOMP_HAS_NOTIFY);
 	for (int fd = 0; fd < 3; fd++)
 		host->tty[fd] = isatty(fd);
 }

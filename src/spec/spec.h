@@ -154,6 +154,7 @@ struct spec {
 	bool only;         /* mount DIR alone, without its repository */
 	bool force;        /* accept '/' and the home directory as DIR */
 	bool allow_nested; /* user namespaces inside */
+	bool lends;        /* whoever runs the plan is 'wrapix', and can lend a process */
 	bool as_root;      /* root stays root instead of becoming the owner of DIR */
 
 	const struct exec_spec *held; /* of 'run': file rules and addresses to deny, by settings of

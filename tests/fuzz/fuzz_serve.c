@@ -48,6 +48,12 @@ static void check_request(struct arena *arena, const struct serve_request *q)
 	check(q->has_env == again.has_env && q->umask == again.umask && q->srt == again.srt);
 	check_same(&q->env, &again.env);
 	check_text(q->settings, again.settings);
+	check_text(q->from, again.from);
+	check_text(q->project, again.project);
+	check_text(q->report, again.report);
+	check(q->terminal == again.terminal && q->control == again.control &&
+	      q->dashed == again.dashed && q->watch == again.watch && q->debug == again.debug &&
+	      q->detail == again.detail);
 	check(!memcmp(q->fds, again.fds, q->n_fds * sizeof(*q->fds)));
 }
 
@@ -65,6 +71,7 @@ static void check_line(struct arena *arena, const struct serve_line *line)
 	check(serve_line_parse(arena, text.s, text.len - 1, &again, &err) == 0);
 	check(again.kind == line->kind);
 	check_text(line->text, again.text);
+	check_text(line->line, again.line);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Plays a terminal and the person at it: what is typed, what is seen, what state the terminal is left in.
 
-Run by tty.sh in an empty project directory, as an ordinary user, with WRAPIX set. Prints TAP. Every wait is for
+Run by tty.sh in an empty project directory, as an ordinary user, with WRAPIX set, and by exec_inside_tty.sh inside of
+a sandbox. Prints TAP. Every wait is for
 text on the screen, for the end of a process or for a condition, with a deadline.
 """
 import errno
@@ -19,7 +20,9 @@ import time
 
 WRAPIX = os.environ["WRAPIX"]
 PATIENCE = 20
-RUN = [WRAPIX, "run", "--network", "none", "--"]
+# What it is run by; inside of a sandbox ("exec --") the command's processes are out of sight.
+RUN = [WRAPIX, *os.environ.get("WRAPIX_TTY_RUN", "run --network none --").split()]
+SEES = RUN[1] == "run"
 TYPED = " ".join(RUN)  # on the command line of a shell
 count = failed = 0
 
@@ -145,6 +148,11 @@ def await_true(condition):
     return True
 
 
+def await_sleep(mark):
+    """Until the command sleeps; where its processes are out of sight, until it has made the file of that name."""
+    return await_true(lambda: processes("sleep", mark) if SEES else os.path.exists(mark))
+
+
 def processes(*argv):
     """Processes with exactly this command line: not the shell that is about to start them."""
     wanted = "\0".join(argv).encode() + b"\0"
@@ -221,8 +229,8 @@ t.type("PS1='in''side> '\r")
 t.expect(rb"inside> ")
 check("no complaint about job control", b"job control" not in t.all and b"cannot set terminal" not in t.all, t.all)
 mark = f"9999.{os.getpid()}"
-t.type(f"sleep {mark}\r")
-await_true(lambda: processes("sleep", mark))
+t.type(f"sh -c 'touch {mark}; exec sleep {mark}'\r")
+await_sleep(mark)
 t.type("\x03")
 check("Ctrl-C kills the foreground command", t.expect(rb"\^C.*inside> "), t.all)
 t.type("echo a''live $?\r")
@@ -252,7 +260,7 @@ t.close()
 s = Shell()
 cooked = s.flags()
 mark = f"7777.{os.getpid()}"
-s.type(f"{TYPED} sh -c 'echo rea''dy; read x; echo got $x; sleep {mark}'\r")
+s.type(f"{TYPED} sh -c 'echo rea''dy; read x; echo got $x; touch {mark}; sleep {mark}'\r")
 s.expect(rb"ready\r\n")
 s.type("\x1a")
 check("Ctrl-Z suspends wrapix: the outer shell says so", s.expect(rb"Stopped"), s.all)
@@ -263,11 +271,11 @@ s.type("fg\r")
 s.expect(rb"read x")
 s.type("word\r")
 check("fg continues it: the command gets what is typed", s.expect(rb"got word"), s.all)
-await_true(lambda: processes("sleep", mark))
+await_sleep(mark)
 s.type("\x1a")
 check("Ctrl-Z once more", s.expect(rb"Stopped") and s.prompt() is not None, s.all)
 s.run("bg")
-check("bg lets it go on", await_true(lambda: processes("sleep", mark)), s.all)
+check("bg lets it go on", await_sleep(mark), s.all)
 s.run("kill %1; wait %1")
 check("... and kill ends it", await_true(lambda: not processes("sleep", mark)), processes("sleep", mark))
 check("the terminal is as it was", s.flags() == cooked, cooked, s.flags())
@@ -380,11 +388,11 @@ os.close(t.fd)
 check("the terminal goes away: the command gets SIGHUP", await_true(lambda: os.path.exists("hup")))
 check("... and all ends", await_true(lambda: not processes("sleep", mark)), processes("sleep", mark))
 os.waitpid(t.pid, 0)
-t = Terminal(RUN + ["sh", "-c", f"trap '' HUP; echo ready; cat; echo end >survived; sleep {mark}; :"])
+t = Terminal(RUN + ["sh", "-c", f"trap '' HUP; echo ready; cat; echo end >survived; touch {mark}; sleep {mark}; :"])
 t.expect(rb"ready")
 os.close(t.fd)
 check("one that ignores SIGHUP goes on, and reads the end of its input", await_true(lambda: os.path.exists("survived")))
-await_true(lambda: processes("sleep", mark))
+await_sleep(mark)
 os.kill(t.pid, signal.SIGTERM)
 check("... until it is told to end", await_true(lambda: not processes("sleep", mark)), processes("sleep", mark))
 os.kill(t.pid, signal.SIGKILL)

@@ -212,6 +212,24 @@ static bool reap(pid_t command, int control)
 	return false;
 }
 
+/* A process that the supervisor lends joins these. Nobody else inside may open them: we are not to be
+ * looked at, but by ourselves. The user namespace is asked of the others. */
+static void send_namespaces(int control)
+{
+	static const char *const names[] = { "mnt", "ipc", "uts", "cgroup", "net" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		_cleanup_close_ int fd = -1;
+		char path[32];
+
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", names[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			control_send(control, CONTROL_SPACE, (int)i + 1, fd);
+	}
+	control_send(control, CONTROL_SPACE, 0, -1);
+}
+
 /* Keyboard signals are for the whole foreground group, the others for the command alone. */
 static void deliver(pid_t command, int signal_no)
 {
@@ -243,16 +261,24 @@ _Noreturn static void reap_and_forward(pid_t command, int control, int signals)
 			_exit(EXIT_WRAPIX); /* the supervisor is gone, and the sandbox goes with it */
 		if (message.type == CONTROL_SIGNAL)
 			deliver(command, message.value);
+		else if (message.type == CONTROL_LEND)
+			send_namespaces(control);
 	}
 }
 
 /* What needs nothing of the command, and may be done long before there is one. */
 static int begin(struct child *child, struct root *root, struct err *err)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+
+	/* A supervisor that was lent is one that nobody may look at, and its child must write its own
+	 * uid_map. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return err_errno(err, errno, "PR_SET_PDEATHSIG");
 	if (set_up_namespaces(child, err) < 0 || send_netns(child, err) < 0)
 		return -err->code;
+	if (prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0) < 0)
+		return err_errno(err, errno, "PR_SET_DUMPABLE");
 	return root_begin(root, child, err);
 }
 

@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "engine/native/lend.h"
 #include "engine/native/native.h"
 
 static int hear(struct sandbox *sandbox, struct said *ret)
 {
 	struct control message;
-	int r = control_receive(sandbox->control, &message, NULL);
+	int fd, r = control_receive(sandbox->control, &message, &fd);
 
+	if (r == 0 && message.type == CONTROL_SPACE)
+		lender_take(sandbox->lender, message.value, fd);
 	if (r == 0)
 		*ret = (struct said){
 			.type = message.type == CONTROL_STOPPED  ? SAID_STOPPED
@@ -41,4 +44,15 @@ static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
 	return 0;
 }
 
-const struct sandbox_link native_link = { hear, deliver, reap };
+static int start(struct sandbox *sandbox, struct loop *loop, struct network *network,
+		 struct err *err)
+{
+	return lender_start(sandbox->lender, loop, sandbox, network, err);
+}
+
+static void stop(struct sandbox *sandbox)
+{
+	lender_stop(sandbox->lender);
+}
+
+const struct sandbox_link native_link = { hear, deliver, reap, start, stop };

@@ -408,6 +408,7 @@ static int do_readonly(struct root *root, const struct op *op, struct err *err)
 static int do_socket(struct root *root, const struct op *op, struct err *err)
 {
 	const char *name = go_to(root, op, err);
+	enum control_type type = strcmp(op->dest, EXEC_DOOR_INSIDE) ? CONTROL_AGENT : CONTROL_DOOR;
 	_cleanup_close_ int fd = -1;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
@@ -420,7 +421,7 @@ static int do_socket(struct root *root, const struct op *op, struct err *err)
 	    bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    fchmodat(root->parent, name, op->mode, 0) < 0 || listen(fd, SOMAXCONN) < 0)
 		return err_errno(err, errno, "listening on '%s'", op->dest);
-	if (control_send(root->child->control, CONTROL_AGENT, 0, fd) < 0)
+	if (control_send(root->child->control, type, 0, fd) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return 0;
 }

@@ -16,6 +16,7 @@
 
 #include "engine/keys.h"
 #include "engine/guards.h"
+#include "engine/native/lend.h"
 #include "engine/native/native.h"
 #include "engine/relays.h"
 #include "net/uplink.h"
@@ -233,6 +234,7 @@ static void receive_descriptors(struct sandbox *sandbox)
 	} due[] = {
 		{ plan_is_lazy(plan) && sandbox->netns < 0, CONTROL_NETNS, &sandbox->netns },
 		{ plan_has_key_agent(plan), CONTROL_AGENT, &sandbox->agent },
+		{ plan->door, CONTROL_DOOR, &sandbox->door },
 		{ plan->files, CONTROL_VIEW, &sandbox->view },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
 		{ plan_has_listener(plan), CONTROL_LISTENER, &sandbox->listener },
@@ -351,6 +353,7 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 		.link = &native_link,
 		SANDBOX_NONE,
 	};
+	struct lender lender = LENDER_NONE;
 	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	sigset_t held, old;
 	int r;
@@ -359,6 +362,7 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
 	sandbox.ports.automatic = plan->publish_auto;
+	sandbox.lender = &lender;
 	r = start_command(&sandbox, session, err);
 	if (r == 0) {
 		warn_of_files(&sandbox);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lent process, from its first instruction to its last right.
+ *
+ * It was started outside, by the supervisor, in the sandbox's control group. It joins the sandbox's
+ * namespaces and becomes PID 1 of a pid namespace beside the sandbox's own, whose /proc shows its own
+ * processes alone.
+ *
+ * The kernel lets no /proc be mounted by those who see none that is whole. So there is a whole one in
+ * its mount namespace, covered by another with the sandbox's restrictions, where no path leads.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "engine/native/lend.h"
+#include "os/linux/caps.h"
+#include "os/linux/mount.h"
+#include "os/proc.h"
+
+void lent_tell(int owner, const struct err *err)
+{
+	/* The supervisor is gone when this fails; then there is nobody to tell. */
+	(void)send(owner, err ? (const void *)err : "", err ? sizeof(*err) : 1, MSG_NOSIGNAL);
+}
+
+static int join(int n_spaces, struct err *err)
+{
+	for (int fd = LENT_FIRST_SPACE; fd < LENT_FIRST_SPACE + n_spaces; fd++) {
+		if (setns(fd, 0) < 0)
+			return err_errno(err, errno, "lending a process: joining a namespace");
+		close(fd);
+	}
+	/* Joining a user namespace is a change of rights, which makes both forgotten. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return err_errno(err, errno, "lending a process");
+	return 0;
+}
+
+/* Returns in the child, PID 1 of the new namespace; the parent stays until it has ended. */
+static int enter_pids(struct err *err)
+{
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID | CLONE_NEWNS) < 0)
+		return err_errno(err, errno, "lending a process: namespaces");
+	pid = fork();
+	if (pid < 0)
+		return err_errno(err, errno, "lending a process: fork");
+	if (pid == 0) {
+		return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0
+			       ? err_errno(err, errno, "lending a process")
+			       : 0;
+	}
+	os_close_all_but(0, NULL, 0);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+/* Nobody but root may write here, who must not do so for a sandbox. */
+static int protect_proc(void)
+{
+	static const char *const paths[] = { "/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs",
+					     "/proc/sysrq-trigger" };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(paths); i++) {
+		_cleanup_close_ int fd = mount_clone(AT_FDCWD, paths[i], MOUNT_RO);
+
+		if (fd >= 0)
+			r = mount_attach(fd, AT_FDCWD, paths[i]);
+		else if (fd != -ENOENT)
+			r = fd;
+	}
+	return r;
+}
+
+static int mount_proc(struct err *err)
+{
+	_cleanup_close_ int cover = mount_new("tmpfs", NULL, 0, 0);
+	_cleanup_close_ int whole = mount_new("proc", NULL, 0, MOUNT_NOEXEC);
+	_cleanup_close_ int seen = mount_new("proc", NULL, 0, MOUNT_NOEXEC);
+	int r = cover < 0 ? cover : whole < 0 ? whole : seen < 0 ? seen : 0;
+
+	if (r == 0 && mkdirat(cover, "proc", 0700) < 0)
+		r = -errno;
+	if (r == 0)
+		r = mount_attach(cover, AT_FDCWD, "/proc");
+	if (r == 0)
+		r = mount_attach(whole, cover, "proc");
+	if (r == 0)
+		r = mount_attach(seen, AT_FDCWD, "/proc");
+	if (r == 0)
+		r = protect_proc();
+	return r < 0 ? err_errno(err, -r, "lending a process: /proc") : 0;
+}
+
+int lent_enter(int n_spaces, struct err *err)
+{
+	int r = join(n_spaces, err);
+
+	if (r == 0)
+		r = enter_pids(err);
+	if (r == 0)
+		r = mount_proc(err);
+	if (r == 0 && chdir("/") < 0)
+		r = err_errno(err, errno, "lending a process: /");
+	if (r == 0)
+		r = caps_drop_all(err);
+	if (r == 0 &&
+	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
+		r = err_errno(err, errno, "lending a process");
+	return r;
+}

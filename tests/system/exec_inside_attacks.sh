@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The process that a sandbox is lent for 'wrapix exec', attacked from inside: it has no filter, and nobody may share
+# that. Each attempt has something beside it that does work. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+cp "$top/tests/lib/lentattack.py" a.py
+mkfifo "$project/said"
+
+settings() { # settings FILE [NETWORK] [FILESYSTEM] [MORE]
+	printf '{"network":{"allowedDomains":[],"deniedDomains":[]%s},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]%s}%s}\n' \
+		"${2-}" "${3-}" "${4-}" >"$1"
+}
+nest() {
+	nest_script="PATH=/bin2:\$PATH; $1"
+	shift
+	inside "$nest_script" --mount "$wrapix:/bin2/wrapix:ro" "$@"
+}
+gives() { # gives NAME WANT SCRIPT [OPTION...]
+	gives_name=$1 gives_want=$2
+	shift 2
+	nest "$@"
+	check "$gives_name" is "$(xargs <"$out")" "$gives_want"
+}
+settings s.json
+
+# --- the lent process ---
+
+gives "anybody inside may ask" "hi" 'python3 a.py run echo hi'
+gives "what runs there is out of sight" "0 0" 'wrapix exec -- sh -c "echo go >said; exec sleep 4311.0" & read x <said; python3 a.py seen sleep 4311.0; python3 a.py seen wrapix-lent; kill $!'
+gives "... where a process of one's own is not" "1" 'sleep 4312.0 & python3 a.py seen sleep 4312.0; kill $!'
+gives "... nor can the command see those outside" "0" 'sleep 4313.0 & wrapix exec -- python3 a.py seen sleep 4313.0; kill $!'
+gives "a descriptor that stands for it is of no use" "EPERM EINVAL" 'python3 a.py peer'
+gives "... one of a process of one's own is" "done done" 'python3 a.py control'
+gives "a directory is not passed on" "descriptor 9 is a directory, and would lead past the file rules" 'python3 a.py directory'
+gives "nonsense harms nobody" "sent hi" 'python3 a.py garbage; wrapix exec -- echo hi'
+gives "nor do 200 that say nothing" "200 hi" 'python3 a.py flood 200; wrapix exec -- echo hi'
+gives "the name that it goes by starts nothing" "125 hi" 'sh -c "exec -a wrapix-lent wrapix 1 nested" 2>/dev/null || bash -c "exec -a wrapix-lent /bin2/wrapix 1 nested"; echo $?; wrapix exec -- echo hi'
+# What it runs, it runs under the filter: also what it looks for on a PATH of ours.
+mkdir evil
+for name in bash sh git pasta busctl systemd-run getent newuidmap rg bwrap socat; do
+	printf '#!/bin/dash\ngrep ^Seccomp: /proc/self/status >>/workspace/ran\nexec /usr/bin/%s "$@"\n' $name >evil/$name
+done
+chmod +x evil/*
+nest 'PATH=/workspace/evil:$PATH wrapix exec -c "echo a; echo b" </dev/null; LD_PRELOAD=/workspace/none.so wrapix exec -- true; cat ran'
+check "a program of ours runs under the filter there" is "$(sort -u ran 2>/dev/null)" "Seccomp:	2"
+
+# --- the door, from the commands ---
+
+gives "a command does not reach the door" "refused" 'wrapix exec -s s.json -- python3 a.py run echo hi 2>/dev/null || echo refused'
+settings door.json ',"allowUnixSockets":["/etc/wrapix/exec"]'
+gives "... not when its settings list it" "refused" 'wrapix exec -s door.json -- python3 a.py run echo hi 2>/dev/null || echo refused'
+settings all.json ',"allowAllUnixSockets":true'
+gives "... and when they allow all sockets it is not heard" "1" 'wrapix exec -s all.json -- python3 a.py run echo hi | grep -c "only processes of the same user"'
+gives "... but other sockets of the outer one's are" "told" 'python3 -c "
+import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"sock\"); s.listen(); open(\"said\", \"w\").write(\"x\\n\"); s.accept()[0].sendall(b\"told\")" & read x <said
+	wrapix exec -s all.json -- python3 -c "
+import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"sock\"); print(s.recv(9).decode())"; rm sock'
+
+# --- settings that ask for more ---
+
+settings nested.json "" "" ', "allowNestedUserNamespaces": true'
+gives "allowNestedUserNamespaces is refused" "125" 'wrapix exec -s nested.json -- true; echo $?'
+check "... with the reason" has "$err" "the sandbox around allows none"
+gives "... and works where the outer one allows it" "0" 'wrapix exec -s nested.json -- unshare -Ur id -u' --allow-nested
+gives "... and makes nobody more than he was" "1 1" 'wrapix exec -s nested.json -- unshare -Urm sh -c "mount --bind /workspace /usr; echo x >/usr/x" 2>/dev/null; [ -e /usr/x ]; echo $?; wrapix exec -s nested.json -- sh -c "echo x >/etc/x" 2>/dev/null; [ -e /etc/x ]; echo $?' --allow-nested
+settings disabled.json "" ',"disabled":true'
+gives "filesystem.disabled: as the outer one has it" "1 ok" 'wrapix exec -s disabled.json -- sh -c "echo x >/etc/x; echo x >/usr/x; echo ok >here"; [ -e /etc/x ] || [ -e /usr/x ]; echo $?; cat here'
+settings proc.json "" "" ', "enableWeakerNestedSandbox": true'
+gives "enableWeakerNestedSandbox: nothing of the outer one's processes" "0" 'sleep 4314.0 & wrapix exec -s proc.json -- python3 a.py seen sleep 4314.0; kill $!'
+gives "... nor a way into the lent ones" "closed" 'wrapix exec -s proc.json -- sh -c "cat /proc/1/environ /proc/1/mem /proc/1/maps 2>/dev/null | head -c 1; ls /proc/1/fd /proc/1/root/ 2>/dev/null; echo closed"'
+settings sys.json "" "" ""
+sed -i 's|"allowWrite":\[\]|"allowWrite":["/proc","/sys","/dev","/"]|' sys.json
+gives "/proc/sys stays closed" "closed" 'wrapix exec -s sys.json -- sh -c "echo x >/proc/sys/kernel/core_pattern || echo closed" 2>/dev/null'
+gives "namespaces stay so" "1" 'wrapix exec -s sys.json -- unshare -Ur true 2>/dev/null; echo $?'
+
+# --- limits ---
+
+bomb='import os, sys
+n = 0
+try:
+    while n < 300:
+        if os.fork() == 0:
+            os.read(0, 1)
+            os._exit(0)
+        n += 1
+except OSError: pass
+print("bounded" if n < 80 else n)'
+printf '%s' "$bomb" >bomb.py
+gives "processes count for the outer sandbox" "bounded" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py <&7; rm hold' --pids 80
+gives "... which has room for more without that limit" "300" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py <&7; rm hold' --pids 2000
+gives "... also when two have it together" "bounded bounded together" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py <&7 >1 & wrapix exec -- python3 bomb.py <&7 >2; wait; cat 1 2; echo together; rm hold' --pids 80
+
+# --- keys ---
+
+if command -v ssh-add >/dev/null; then
+	wx key add site >/dev/null
+	git init -q .
+	git config user.name n && git config user.email n@example.org
+	gives "the agent of the deploy key is out of reach" "0 2" 'ssh-add -l >/dev/null; echo $?; wrapix exec -s s.json -- ssh-add -l >/dev/null; echo $?' --deploy-key site
+	settings agent.json ',"allowUnixSockets":["/etc/wrapix/ssh/agent"]'
+	gives "... unless it is listed" "2" 'wrapix exec -s agent.json -- ssh-add -l | wc -l' --deploy-key site
+fi
+
+# --- the end ---
+
+"$wrapix" run --network none --name ended --mount "$wrapix:/wrapix:ro" -- /wrapix exec -- sh -c 'echo up >said; exec sleep 4315.0' >/dev/null 2>&1 &
+pid=$!
+hear said
+check "the lent process is there" running ^wrapix-lent
+wx stop ended
+wait $pid 2>/dev/null
+check "stop: the command is gone" none_running "^sleep 4315.0"
+check "... and what was lent" none_running ^wrapix-lent
+"$wrapix" run --network none --mount "$wrapix:/wrapix:ro" -- /wrapix exec -- sh -c 'echo up >said; exec sleep 4316.0' >/dev/null 2>&1 &
+pid=$!
+hear said
+kill -9 $pid
+wait $pid 2>/dev/null
+check "kill -9 of the supervisor: the command is gone" none_running "^sleep 4316.0"
+check "... and what was lent" none_running ^wrapix-lent
+"$wrapix" run --network none --mount "$wrapix:/wrapix:ro" -- sh -c '/wrapix exec -- sh -c "echo up >said; exec sleep 4317.0"; echo $?; echo down >said; /wrapix exec -- echo again' >"$tmp/log/out" 2>"$tmp/log/err" &
+pid=$!
+hear said
+running ^wrapix-lent | xargs kill -9
+check "kill -9 of the lent process: the command is gone" none_running "^sleep 4317.0"
+hear said
+wait $pid
+check "... is told, and the next one finds another" is "$(xargs <"$tmp/log/out")" "125 again"
+check "... with a word about it" has "$tmp/log/err" "the outer sandbox ended the command"
+finish
