@@ -24,6 +24,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def knock():
     s = socket.socket(socket.AF_UNIX)
     s.settimeout(20)
+    s.setsockopt(socket.SOL_SOCKET, SO_PASSPIDFD, 1)
     s.connect(DOOR)
     return s
 
@@ -76,18 +77,17 @@ def run(*argv):
 
 def peer():
     s, _ = ask(["sh", "-c", "touch .bashrc; sleep 1000"])
-    s.setsockopt(socket.SOL_SOCKET, SO_PASSPIDFD, 1)
     print(abuse(pidfd_of(s)))
 
 
 def control():
     """The same with a process of our own: what would be possible."""
     a, b = socket.socketpair()
+    a.setsockopt(socket.SOL_SOCKET, SO_PASSPIDFD, 1)
     pid = os.fork()
     if pid == 0:
         b.sendall(b"x")
         signal.pause()
-    a.setsockopt(socket.SOL_SOCKET, SO_PASSPIDFD, 1)
     print(abuse(pidfd_of(a)))
 
 
