@@ -79,9 +79,9 @@ rm -r .claude
 
 # --- while it runs ---
 
-mkfifo control said
+mkfifo control said then
 cat >live.sh <<'EOF'
-wrapix exec -s s.json --control-fd 5 -- sh -c 'read x <said; echo n >fixed/f2 && echo written; read x <said; echo n >fixed/f3 || echo refused' 5<control &
+wrapix exec -s s.json --control-fd 5 -- sh -c 'read x <said; echo n >fixed/f2 && echo written; read x <then; echo n >fixed/f3 || echo refused' 5<control &
 exec 6>control
 echo '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}' >&6
 until grep -q updated err; do sleep 0.02; done
@@ -91,7 +91,7 @@ echo '{"nonsense":1}' >&6
 until grep -q Invalid err; do sleep 0.02; done
 cat s.json >&6
 until [ "$(grep -c updated err)" = 2 ]; do sleep 0.02; done
-echo go >said
+echo go >then
 wait
 EOF
 gives "--control-fd changes the rules, and a bad line does not" "written refused" 'SRT_DEBUG=1 timeout 20 sh live.sh 2>err'
