@@ -142,6 +142,8 @@ int git_adopt(struct git_store *main, const struct git_new *new, struct err *err
 	if (r == 0)
 		r = git_base_save(part, "start", &host, err);
 	if (r == 0)
+		host.mark = "";
+	if (r == 0)
 		r = git_base_save(part, "base", &host, err);
 	if (r == 0)
 		r = git_store_write_meta(main, err);
@@ -245,7 +247,8 @@ void git_adopt_modules(struct git_store *main, struct git_report *report)
 	struct err ignored;
 
 	/* What is odd there is said when it is published. */
-	if (modules < 0 || git_read_private(main, &main->arena, &session, &ignored) < 0)
+	if (modules < 0 || git_read_private(main, &main->arena, &session, &ignored) < 0 ||
+	    git_read_index(main, true, &main->arena, &session, &ignored) < 0)
 		return;
 	report->where = "";
 	find_modules(&s, dir, "modules", 0);

@@ -151,6 +151,19 @@ static int make_dirs(const struct git_store *store, int to, struct err *err)
 	return write_new(to, "objects/info/alternates", borrowed, strlen(borrowed), err);
 }
 
+/* Nobody works with the copy yet, and the host's was linked a moment ago: what has the same numbers
+ * later is the same. */
+static const char *marks_now(struct git_store *store, int private)
+{
+	_cleanup_close_ int real = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	bool ignored;
+
+	return arena_printf(&store->arena, "%s %s",
+			    git_index_mark(&store->arena, private, &ignored),
+			    git_index_mark(&store->arena, real, &ignored));
+}
+
 static int fill(struct git_store *store, struct err *err)
 {
 	_cleanup_close_ int to = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -178,6 +191,10 @@ static int fill(struct git_store *store, struct err *err)
 	host.config_len = config.len;
 	if (r == 0)
 		r = git_base_save(store, "start", &(struct git_state){ .refs = host.refs }, err);
+	if (r == 0)
+		r = git_base_link_index(store, err);
+	if (r == 0)
+		host.mark = marks_now(store, to);
 	return r < 0 ? r : git_base_save(store, "base", &host, err);
 }
 

@@ -15,6 +15,8 @@ int git_store_make(struct git_store *store, struct err *err);
 int git_store_make_record(struct git_store *store, struct err *err);
 int git_store_write_meta(const struct git_store *store, struct err *err);
 
+char *git_index_mark(struct arena *arena, int dir, bool *ret_new);
+
 /* The next one of the session's further repositories. */
 struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
 			       const char *where);
@@ -56,7 +58,8 @@ struct git_round {
 	struct strv created;   /* references that the host gets new */
 	size_t n_new;
 	bool config_held;
-	bool changed; /* something was done, so that the states must be read again */
+	bool index_same; /* it is on both sides as it was, and was not read */
+	bool changed;    /* something was done, so that the states must be read again */
 };
 
 /* refs.c, index.c, stash.c, config.c, import.c: each a part of the round. */

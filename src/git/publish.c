@@ -30,6 +30,36 @@ static int read_states(struct git_round *round, struct err *err)
 	return r < 0 ? r : git_read_host(round->store, &round->arena, &round->host, err);
 }
 
+static int read_indexes(struct git_round *round, struct err *err)
+{
+	struct arena *a = &round->arena;
+	int r;
+
+	if (round->index_same)
+		return 0;
+	r = git_read_index(round->store, true, a, &round->session, err);
+	return r < 0 ? r : git_read_index(round->store, false, a, &round->host, err);
+}
+
+/* The marks of both sides; "" when one of them says nothing. */
+static const char *join_marks(struct git_round *round)
+{
+	const char *session = round->session.mark, *host = round->host.mark;
+
+	return *session && *host ? arena_printf(&round->arena, "%s %s", session, host) : "";
+}
+
+static bool same_items(const struct git_items *a, const struct git_items *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i].name, b->v[i].name) != 0 ||
+		    strcmp(a->v[i].value, b->v[i].value) != 0)
+			return false;
+	return true;
+}
+
 /*
  * --- the new base ---
  *
@@ -74,7 +104,8 @@ static void agree(struct git_round *round, const struct git_state *session,
 	struct git_state *base = &round->base;
 
 	merge_items(round, &base->refs, &session->refs, &host->refs);
-	merge_items(round, &base->index, &session->index, &host->index);
+	if (!round->index_same)
+		merge_items(round, &base->index, &session->index, &host->index);
 	if (git_same(session->head, host->head))
 		base->head = host->head;
 	merge_items(round, &base->ops, &session->ops, &host->ops);
@@ -106,6 +137,23 @@ static struct git_items merged_made(struct git_round *round, const struct git_it
 	return into;
 }
 
+/* The index first: with an old one the marks would say too much. */
+static int save_base(struct git_round *round, struct err *err)
+{
+	struct git_state base = round->base;
+	int r = 0;
+
+	if (!round->index_same) {
+		r = git_base_save_index(round->store, &base.index, err);
+		base.mark = !round->session.mark_new && !round->host.mark_new &&
+					    same_items(&round->session.index, &round->host.index)
+				    ? join_marks(round)
+				    : "";
+	}
+	base.index = (struct git_items){ 0 };
+	return r < 0 ? r : git_base_save(round->store, "base", &base, err);
+}
+
 static int note_base(struct git_round *round, const struct git_state *session,
 		     const struct git_state *host, struct err *err)
 {
@@ -124,7 +172,7 @@ static int note_base(struct git_round *round, const struct git_state *session,
 		round->base.config = session->config;
 		round->base.config_len = session->config_len;
 	}
-	return git_base_save(round->store, "base", &round->base, err);
+	return save_base(round, err);
 }
 
 /* A round that was broken off may have written to the host what the session had then; what it made
@@ -134,6 +182,12 @@ static int load_base(struct git_round *round, struct err *err)
 	struct git_state pending;
 	int r = git_base_load(round->store, "base", &round->arena, &round->base, err);
 
+	if (r < 0)
+		return r;
+	round->index_same = *round->base.mark && !strcmp(round->base.mark, join_marks(round));
+	r = read_indexes(round, err);
+	if (r == 0 && !round->index_same)
+		r = git_base_load_index(round->store, &round->arena, &round->base.index, err);
 	if (r < 0 || git_base_load(round->store, "pending", &round->arena, &pending, err) < 0)
 		return r;
 	agree(round, &pending, &round->host);
@@ -228,6 +282,8 @@ static int go(struct git_round *round, struct err *err)
 	git_hold_lists(round);
 	if (round->changed)
 		r = read_states(round, err);
+	if (r == 0 && round->changed)
+		r = read_indexes(round, err);
 	if (r == 0 && round->last)
 		r = git_hold_rewritten(round, err);
 	return r < 0 ? r : note_base(round, &session, &host, err);

@@ -5,14 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/path.h"
+#include "cow/copy.h"
 #include "os/fs.h"
 #include "session/record.h"
 #include "spec/gitconfig.h"
 #include "spec/gitkeys.h"
 
 #define BASE_MAGIC "wrapix git base 1\n"
+#define BASE_INDEX "base.index"
+enum { MARK_MS = 100 };
 #define HEAD_MAX 4096
 
 /* --- asking git: where the files are none that we read --- */
@@ -69,8 +74,29 @@ static int odd(const struct side *side, int r, const char *what, struct err *err
 	return err_errno(err, -r, "reading the %s's %s", side->whose, what);
 }
 
-static int read_index(const struct side *side, struct git_items *ret, struct err *err)
+/* It is replaced and never written in place: another number, size or time. One that is very new may be
+ * replaced within the same time. */
+char *git_index_mark(struct arena *arena, int dir, bool *ret_new)
 {
+	struct timespec now;
+	struct stat st;
+	int64_t age;
+
+	*ret_new = false;
+	if (fstatat(dir, "index", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return arena_strdup(arena, errno == ENOENT ? "none" : "");
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	age = (int64_t)(now.tv_sec - st.st_ctim.tv_sec) * 1000 +
+	      (now.tv_nsec - st.st_ctim.tv_nsec) / 1000000;
+	*ret_new = age < MARK_MS;
+	return arena_printf(arena, "%llu:%lld:%lld.%09ld", (unsigned long long)st.st_ino,
+			    (long long)st.st_size, (long long)st.st_ctim.tv_sec,
+			    st.st_ctim.tv_nsec);
+}
+
+static int read_index(const struct side *side, struct git_state *state, struct err *err)
+{
+	struct git_items *ret = &state->index;
 	_cleanup_free_ char *data = NULL;
 	size_t len;
 	int r = git_read_file(side->own, "index", GIT_INDEX_MAX, &data, &len);
@@ -128,10 +154,9 @@ static int read_side(const struct side *side, struct git_state *ret, struct err 
 	if (r < 0 && (r != -ENOENT || side->private))
 		return odd(side, r, "configuration", err);
 	r = read_refs(side, &ret->refs, err);
-	if (r == 0)
-		r = read_index(side, &ret->index, err);
 	if (r < 0)
 		return r;
+	ret->mark = git_index_mark(side->arena, side->own, &ret->mark_new);
 	r = git_ops_read(side->arena, side->own, &ret->ops);
 	if (r < 0)
 		return odd(side, r, "unfinished operations", err);
@@ -141,24 +166,36 @@ static int read_side(const struct side *side, struct git_state *ret, struct err 
 	return r < 0 ? odd(side, r, "stash", err) : 0;
 }
 
+/* Calls fn with the session's side or the host's. */
+static int with_side(struct git_store *store, bool private, struct arena *arena,
+		     int (*fn)(const struct side *, struct git_state *, struct err *),
+		     struct git_state *ret, struct err *err)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (private ? O_NOFOLLOW : 0);
+	_cleanup_close_ int own = open(private ? store->private : store->real, flags);
+	_cleanup_close_ int common = open(private ? store->private : store->common, flags);
+	const struct side side = { store, arena,  private,
+				   own,   common, private ? "session" : "repository" };
+
+	return fn(&side, ret, err);
+}
+
 int git_read_host(struct git_store *store, struct arena *arena, struct git_state *ret,
 		  struct err *err)
 {
-	_cleanup_close_ int own = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int common = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct side side = { store, arena, false, own, common, "repository" };
-
-	return read_side(&side, ret, err);
+	return with_side(store, false, arena, read_side, ret, err);
 }
 
 int git_read_private(struct git_store *store, struct arena *arena, struct git_state *ret,
 		     struct err *err)
 {
-	_cleanup_close_ int own = open(store->private,
-				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const struct side side = { store, arena, true, own, own, "session" };
+	return with_side(store, true, arena, read_side, ret, err);
+}
 
-	return read_side(&side, ret, err);
+int git_read_index(struct git_store *store, bool private, struct arena *arena,
+		   struct git_state *ret, struct err *err)
+{
+	return with_side(store, private, arena, read_index, ret, err);
 }
 
 /* --- the base --- */
@@ -208,6 +245,8 @@ int git_base_save(const struct git_store *store, const char *file, const struct 
 	struct str head = { .s = (char *)state->head,
 			    .len = state->head ? strlen(state->head) : 0 };
 	struct str config = { .s = (char *)state->config, .len = state->config_len };
+	struct str mark = { .s = (char *)state->mark,
+			    .len = state->mark ? strlen(state->mark) : 0 };
 
 	str_add(&out, BASE_MAGIC);
 	add_lines(&out, "refs", &state->refs);
@@ -216,6 +255,7 @@ int git_base_save(const struct git_store *store, const char *file, const struct 
 	add_lines(&out, "stash", &state->stash);
 	add_section(&out, "head", &head);
 	add_section(&out, "config", &config);
+	add_section(&out, "mark", &mark);
 	add_index(&out, &state->index);
 	git_step(store, file);
 	return record_write_file(store->dir, file, out.s, out.len, err);
@@ -269,6 +309,10 @@ int git_base_parse(struct arena *arena, const char *text, size_t len, struct git
 		return -EINVAL;
 	ret->config = arena_strndup(arena, s, n);
 	ret->config_len = strlen(ret->config);
+	s = section(&at, end, "mark", &n);
+	if (!s)
+		return -EINVAL;
+	ret->mark = arena_strndup(arena, s, n);
 	s = section(&at, end, "index", &n);
 	return s && git_parse_index(arena, s, n, &ret->index) == 0 ? 0 : -EINVAL;
 }
@@ -285,4 +329,51 @@ int git_base_load(const struct git_store *store, const char *file, struct arena 
 	r = git_base_parse(arena, text, len, ret);
 	return r < 0 ? err_set(err, EINVAL, "the base of the session '%s' is damaged", store->id)
 		     : 0;
+}
+
+/* --- the index of the base, which may be large --- */
+
+int git_base_link_index(const struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int real = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (linkat(real, "index", store->dir, BASE_INDEX, 0) == 0 || errno == ENOENT)
+		return 0;
+	return copy_tree(real, "index", store->dir, BASE_INDEX, err);
+}
+
+int git_base_save_index(const struct git_store *store, const struct git_items *index,
+			struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	for (size_t i = 0; i < index->n; i++)
+		git_index_lines(&out, &index->v[i]);
+	git_step(store, BASE_INDEX);
+	return record_write_file(store->dir, BASE_INDEX, out.s ? out.s : "", out.len, err);
+}
+
+int git_base_load_index(struct git_store *store, struct arena *arena, struct git_items *ret,
+			struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = os_read_file_at(store->dir, BASE_INDEX, GIT_INDEX_MAX, &text, &len);
+
+	*ret = (struct git_items){ .sorted = true };
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = len > 4 && !memcmp(text, "DIRC", 4)
+			    ? git_index_read(arena, text, len, git_is_sha256(store), ret)
+			    : git_parse_index(arena, text, len, ret);
+	if (r == -ENOTSUP) { /* the host's own, so git may read it */
+		struct git_run run = git_on_host(store, index_args);
+		_cleanup_str_ struct str out = { 0 };
+
+		run.index = path_join(&store->arena, store->path, BASE_INDEX);
+		r = git_do(&run, &out, err);
+		return r < 0 ? r : git_parse_index(arena, out.s ? out.s : "", out.len, ret);
+	}
+	return r < 0 ? err_errno(err, -r, "reading the base of the session '%s'", store->id) : 0;
 }

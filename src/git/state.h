@@ -25,6 +25,10 @@ struct git_state {
 	const char *head; /* "ref: refs/heads/..." or an object's name */
 	const char *config;
 	size_t config_len;
+	/* What the index was as a file when the rest was read; in the base of both sides, "" where the
+	 * two did not agree on all of it. */
+	const char *mark;
+	bool mark_new;         /* too new to be noted */
 	struct git_items ops;  /* MERGE_HEAD ...: objects, joined by commas */
 	struct git_items made; /* references the session made (base only) */
 };
@@ -78,10 +82,19 @@ int git_each(const struct git_items *base, const struct git_items *session,
 
 /* The names of its objects are of the longer kind. */
 bool git_is_sha256(const struct git_store *store);
+/* All but the index, of which only the mark is taken; and the index. */
 int git_read_host(struct git_store *store, struct arena *arena, struct git_state *ret,
 		  struct err *err);
 int git_read_private(struct git_store *store, struct arena *arena, struct git_state *ret,
 		     struct err *err);
+int git_read_index(struct git_store *store, bool private, struct arena *arena,
+		   struct git_state *ret, struct err *err);
+/* Of the base: it begins as the host's file itself. */
+int git_base_link_index(const struct git_store *store, struct err *err);
+int git_base_save_index(const struct git_store *store, const struct git_items *index,
+			struct err *err);
+int git_base_load_index(struct git_store *store, struct arena *arena, struct git_items *ret,
+			struct err *err);
 
 /* A state in one file, old or new, never half: the base, and what a round is about to publish. */
 int git_base_save(const struct git_store *store, const char *file, const struct git_state *state,

@@ -17,7 +17,8 @@
 #include "os/fs.h"
 #include "os/proc.h"
 
-enum { DEBOUNCE_MS = 60, MAX_WATCHES = 512, MAX_DEPTH = 6 };
+/* A command of a moment is not watched: the kernel takes 15 ms to end a watch. */
+enum { FIRST_MS = 100, DEBOUNCE_MS = 60, MAX_WATCHES = 512, MAX_DEPTH = 6 };
 
 /* Names are made and renamed, never written in place. A link is not followed. */
 #define EVENTS                                                                               \
@@ -139,6 +140,9 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 	(void)!read(source->fd, &times, sizeof(times));
 	if (watch->pid)
 		return 0;
+	if (!watch->on)
+		watch_all(watch);
+	watch->on = true;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return 0; /* the next change tries again */
 	watch->dirty = false;
@@ -211,7 +215,7 @@ int git_watch_start(struct git_watch *watch, struct loop *loop, struct git_store
 		git_watch_stop(watch);
 		return r;
 	}
-	watch_all(watch);
+	set_timer(watch, FIRST_MS);
 	return 0;
 }
 

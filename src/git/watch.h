@@ -13,6 +13,7 @@ struct git_watch {
 	struct loop *loop; /* NULL: not started */
 	struct loop_source notes, timer, child;
 	pid_t pid;  /* the child; 0: none */
+	bool on;    /* the directories are watched */
 	bool dirty; /* something changed since it was started */
 	void (*on_failure)(void *ctx, const char *text);
 	void *ctx;
