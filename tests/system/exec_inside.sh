@@ -79,7 +79,7 @@ rm -r .claude
 
 # --- while it runs ---
 
-mkfifo control said then
+mkfifo control said 'then'
 cat >live.sh <<'EOF'
 wrapix exec -s s.json --control-fd 5 -- sh -c 'read x <said; echo n >fixed/f2 && echo written; read x <then; echo n >fixed/f3 || echo refused' 5<control &
 exec 6>control
