@@ -205,6 +205,11 @@ static void on_event(void *ctx, enum engine_event event, int value)
 	exec_say(x, x->hooks.on_debug, text);
 }
 
+static void on_peaks(void *ctx, const struct cgroup_peaks *peaks)
+{
+	event_log_peaks(&((struct exec *)ctx)->log, peaks);
+}
+
 static void on_loop(void *ctx, struct loop *loop)
 {
 	struct exec *x = ctx;
@@ -260,6 +265,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.on_loop = on_loop,
 		.on_live = exec_on_live,
 		.take_terminal = x->hooks.take_terminal ? on_terminal : NULL,
+		.on_peaks = on_peaks,
 		.stays = x->hooks.on_stopped != NULL,
 		.ctx = x,
 	};

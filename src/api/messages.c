@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/str.h"
+#include "session/events.h"
 
 #define COPY(field, text) snprintf(field, sizeof(field), "%s", (text) ? (text) : "")
 
@@ -69,6 +71,25 @@ void messages_started(struct messages *m, pid_t init)
 void messages_bytes(struct messages *m, bool from_user, const char *bytes, size_t len)
 {
 	watcher_bytes(&m->watcher, from_user, bytes, len);
+}
+
+void messages_refused(struct messages *m, const char *line)
+{
+	_cleanup_json_ struct json_object *event = NULL;
+	_cleanup_str_ struct str text = { 0 };
+	struct denial denial;
+	int64_t count;
+
+	if (!m->bell.loop || !m->plan->plan.notify.violations ||
+	    event_parse(line, strlen(line), &event) < 0 || !denial_read(event, &denial))
+		return;
+	count = json_object_get_int64(json_object_object_get(event, "count"));
+	denial_add_act(&text, &denial, m->plan->host.home);
+	str_add(&text, ": ");
+	denial_add_why(&text, &denial);
+	if (count > 1)
+		str_addf(&text, " (%lld times)", (long long)count);
+	doorbell_say(&m->bell, "refused", "Refused", text.s);
 }
 
 void messages_remove(struct messages *m)

@@ -26,4 +26,6 @@ void messages_watch(struct messages *messages, struct loop *loop);
 /* The command runs, below this PID 1. */
 void messages_started(struct messages *messages, pid_t init);
 void messages_bytes(struct messages *messages, bool from_user, const char *bytes, size_t len);
+/* A line of the log about a refusal; told where the user wants it. */
+void messages_refused(struct messages *messages, const char *line);
 void messages_remove(struct messages *messages);

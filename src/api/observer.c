@@ -199,6 +199,11 @@ static void on_log_opened(void *ctx)
 	observer_emit(observer, WRAPIX_LOGGED, 0, observer->id);
 }
 
+static void on_refused_line(void *ctx, const char *line)
+{
+	messages_refused(&((struct observer *)ctx)->messages, line);
+}
+
 static void on_log_failed(void *ctx, const struct err *err)
 {
 	observer_emit(ctx, WRAPIX_WARNING, 0, err->msg);
@@ -305,6 +310,11 @@ static void on_live(void *ctx, struct engine_live *live)
 		run_claude_live(claude, live);
 }
 
+static void on_peaks(void *ctx, const struct cgroup_peaks *peaks)
+{
+	event_log_peaks(&((struct observer *)ctx)->log, peaks);
+}
+
 struct engine_hooks observer_hooks(struct observer *observer)
 {
 	return (struct engine_hooks){
@@ -318,6 +328,7 @@ struct engine_hooks observer_hooks(struct observer *observer)
 		.on_event = on_engine_event,
 		.on_loop = on_loop,
 		.on_live = on_live,
+		.on_peaks = on_peaks,
 		.on_terminal = on_terminal,
 		.ctx = observer,
 	};
@@ -327,6 +338,7 @@ struct event_log_hooks observer_log_hooks(struct observer *observer)
 {
 	return (struct event_log_hooks){ .opened = on_log_opened,
 					 .failed = on_log_failed,
+					 .denied = on_refused_line,
 					 .ctx = observer };
 }
 

@@ -63,16 +63,15 @@ const struct srt_config *run_claude_config(const struct run_claude *c)
 /* What decides about the next start; a mount says it too, which the supervisor does not see. */
 static int protect_own(const struct run_claude *c, struct file_rules *rules, struct err *err)
 {
-	static const char *const names[] = { "wrapix.json", ".wrapix" };
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(names); i++)
+	for (size_t i = 0; r == 0 && i < c->own.len; i++)
 		r = file_rules_add(rules,
 				   &(struct file_rule_source){
 					   .kind = FILE_DENY_WRITE,
-					   .text = names[i],
-					   .path = path_join(&arena, c->place.cwd, names[i]),
+					   .text = c->own.v[i],
+					   .path = path_join(&arena, c->place.cwd, c->own.v[i]),
 					   .key = "wrapix",
 					   .literal = true,
 				   },
@@ -149,6 +148,10 @@ int run_claude_load(struct run_claude *c, struct spec *spec, struct strv *says, 
 		err_usage(err, "%.*s", (int)first, text ? text : "");
 		return text && text[first] ? err_hint(err, "%s", text + first + 1) : -err->code;
 	}
+	strv_add(&c->arena, &c->own, "wrapix.json");
+	strv_add(&c->arena, &c->own, ".wrapix");
+	for (size_t i = 0; i < spec->read_only.len; i++)
+		strv_add(&c->arena, &c->own, spec->read_only.v[i]);
 	r = make_rules(c, &config, &c->first, says, &spec->arena, err);
 	if (r == 0)
 		r = add_hosts(c->first, spec, err);

@@ -21,6 +21,7 @@ struct run_claude {
 	struct claude_rules *first; /* the plan points at them */
 	struct claude_rules *later; /* those in force since; NULL: the first are */
 	struct strv allow, deny;    /* hosts by anybody else */
+	struct strv own;            /* paths of the project that are wrapix's own, or read-only */
 	struct config_watch watch;
 	struct loop *loop;
 	struct engine_live *live;

@@ -210,3 +210,26 @@ void str_add_shell_words(struct str *str, char *const *words)
 		str_add_shell(str, words[i]);
 	}
 }
+
+void str_add_markup(struct str *str, const char *s)
+{
+	static const struct {
+		char c;
+		const char *entity;
+	} entities[] = { { '&', "&amp;" },
+			 { '<', "&lt;" },
+			 { '>', "&gt;" },
+			 { '"', "&quot;" },
+			 { '\'', "&#39;" } };
+
+	for (; *s; s++) {
+		size_t i = 0;
+
+		while (i < ARRAY_LEN(entities) && entities[i].c != *s)
+			i++;
+		if (i < ARRAY_LEN(entities))
+			str_add(str, entities[i].entity);
+		else
+			str_addn(str, s, 1);
+	}
+}

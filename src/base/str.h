@@ -27,6 +27,8 @@ bool utf8_visible(uint32_t cp);
 
 /* Adds s with what is not visible and invalid UTF-8 as \xNN, and '\' doubled. */
 void str_add_escaped(struct str *str, const char *s);
+/* For HTML and its like: & < > and both quotes become entities. */
+void str_add_markup(struct str *str, const char *s);
 
 /* Adds n bytes of a text for a terminal: what is not visible as \xNN; tabs and newlines stay. */
 void str_add_visible(struct str *str, const char *s, size_t n);

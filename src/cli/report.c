@@ -13,6 +13,7 @@
 #include "cli/logs.h"
 #include "cow/show.h"
 #include "os/fs.h"
+#include "session/session.h"
 
 struct report_args {
 	bool md, json;
@@ -139,6 +140,11 @@ static void add_event(struct report *r, struct json_object *event)
 		add_sentence(r, event, MOMENT_LIMIT, "");
 	} else if (!strcmp(type, "rule")) {
 		add_sentence(r, event, MOMENT_RULE, "from now on: ");
+	} else if (!strcmp(type, "settings")) {
+		_cleanup_str_ struct str text = { 0 };
+
+		event_add_change(&text, event);
+		add_moment(r, event, MOMENT_RULE, text.s);
 	} else if (!strcmp(type, "truncated")) {
 		r->lost += (unsigned long)MAX(number(event, "lost", 0), 0.0);
 	} else if (!strcmp(type, "exit")) {
@@ -146,6 +152,8 @@ static void add_event(struct report *r, struct json_object *event)
 		r->status = (int)number(event, "status", -1);
 		r->cpu = number(event, "cpu", -1);
 		r->memory = number(event, "memory", -1);
+		r->peak_memory = number(event, "peakMemory", -1);
+		r->peak_processes = number(event, "peakProcesses", -1);
 	} else {
 		_cleanup_str_ struct str text = { 0 };
 
@@ -271,14 +279,58 @@ void report_add_bytes(struct str *out, double bytes)
 
 /* --- all of it --- */
 
+static void describe(struct report *r, const char *id, const char *name, const char *dir,
+		     const char *command, int64_t started)
+{
+	struct lessons *l = &r->lessons;
+
+	l->id = arena_strdup(&l->arena, id);
+	l->name = arena_strdup(&l->arena, name);
+	l->dir = arena_strdup(&l->arena, dir);
+	l->command = command ? arena_strdup(&l->arena, command) : NULL;
+	r->started = started * 1000;
+}
+
+/* A session in which nothing happened has no log, but it may run, or its changes may be kept. */
+static bool find_without_log(struct report *r, const char *word)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const struct session_info *running;
+	const struct cow_info *kept = NULL;
+	struct session_info *sessions;
+	struct cow_info *list;
+	struct err ignored;
+	size_t n;
+
+	if (!word)
+		return false;
+	running = cli_list_sessions(&arena, &sessions, &n, &ignored) < 0
+			  ? NULL
+			  : cli_pick_session(sessions, n, word, &ignored);
+	if (running) {
+		describe(r, running->id, running->name, running->dir, running->command,
+			 running->started);
+		r->network = arena_strdup(&r->arena, running->network);
+		r->engine = arena_strdup(&r->arena, running->engine);
+		return true;
+	}
+	if (cli_cow_list(&arena, &list, &n, &ignored) == 0)
+		kept = cow_find(list, n, word);
+	if (kept)
+		describe(r, kept->id, kept->name, kept->project, NULL, kept->started);
+	return kept != NULL;
+}
+
 static int gather(struct report *r, const char *word, const char *home, struct err *err)
 {
 	int k;
 
-	*r = (struct report){ .status = -1, .cpu = -1, .memory = -1 };
+	*r = (struct report){
+		.status = -1, .cpu = -1, .memory = -1, .peak_memory = -1, .peak_processes = -1
+	};
 	lessons_init(&r->lessons, home);
 	k = cli_read_log(word, on_event, r, err);
-	if (k < 0)
+	if (k < 0 && (k != -ENOENT || !find_without_log(r, word)))
 		return k;
 	lessons_merge(&r->lessons);
 	if (r->n_moments)

@@ -58,26 +58,7 @@ static const char style[] =
 /* Text, safe in an element. */
 static void add(struct str *out, const char *text)
 {
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			str_add(out, "&amp;");
-			break;
-		case '<':
-			str_add(out, "&lt;");
-			break;
-		case '>':
-			str_add(out, "&gt;");
-			break;
-		case '"':
-			str_add(out, "&quot;");
-			break;
-		case '\'':
-			str_add(out, "&#39;");
-			break;
-		default:
-			str_addn(out, text, 1);
-		}
+	str_add_markup(out, text);
 }
 
 /* The same for a text that nobody escaped yet. */
@@ -128,9 +109,29 @@ static void add_head(struct str *out, const struct report *r)
 	str_add(out, "</code></p></header>\n<main id=\"main\">");
 }
 
+static void add_peaks(struct str *out, const struct report *r)
+{
+	_cleanup_str_ struct str cpu = { 0 }, memory = { 0 }, all = { 0 };
+
+	if (r->cpu >= 0) {
+		report_add_seconds(&cpu, r->cpu);
+		add_fact(out, "processor time", cpu.s, NULL);
+	}
+	if (r->peak_memory >= 0) {
+		report_add_bytes(&all, r->peak_memory);
+		add_fact(out, "most memory at once", all.s, NULL);
+	}
+	if (r->memory >= 0) {
+		report_add_bytes(&memory, r->memory);
+		add_fact(out, "largest process", memory.s, NULL);
+	}
+	if (r->peak_processes >= 0)
+		add_count(out, "most processes at once", (unsigned long)r->peak_processes, NULL);
+}
+
 static void add_facts(struct str *out, const struct report *r)
 {
-	_cleanup_str_ struct str began = { 0 }, took = { 0 }, cpu = { 0 }, memory = { 0 };
+	_cleanup_str_ struct str began = { 0 }, took = { 0 };
 	char status[64];
 
 	report_add_time(&began, r->started);
@@ -148,14 +149,7 @@ static void add_facts(struct str *out, const struct report *r)
 	add_count(out, "hosts", r->n_hosts, NULL);
 	add_count(out, "refused", r->lessons.refused, "bad");
 	add_count(out, "limits reached", r->limits.len, "warn");
-	if (r->cpu >= 0) {
-		report_add_seconds(&cpu, r->cpu);
-		add_fact(out, "processor time", cpu.s, NULL);
-	}
-	if (r->memory >= 0) {
-		report_add_bytes(&memory, r->memory);
-		add_fact(out, "largest process", memory.s, NULL);
-	}
+	add_peaks(out, r);
 	str_add(out, "</dl>\n");
 	if (r->lost)
 		str_addf(out, "<p class=\"warn\">%lu events are not in the log.</p>\n", r->lost);
@@ -256,7 +250,9 @@ static void add_changes(struct str *out, const struct report *r)
 		return;
 	str_add(out,
 		"<section aria-labelledby=\"h-changed\"><h2 id=\"h-changed\">What it changed</h2>"
-		"<p class=\"soft\"><code>wrapix review ");
+		"<p class=\"soft\"><code>wrapix diff ");
+	add_raw(out, r->lessons.id);
+	str_add(out, "</code> shows it, <code>wrapix review ");
 	add_raw(out, r->lessons.id);
 	str_add(out, "</code> takes it over, piece by piece.</p>");
 	for (size_t i = 0; i < r->n_changes; i++) {

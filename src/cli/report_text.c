@@ -92,6 +92,24 @@ static void add_timeline(struct str *out, const struct report *r)
 		str_addf(out, "- and %lu more\n", r->more_moments);
 }
 
+static void add_peaks(struct str *out, const struct report *r)
+{
+	if (r->memory >= 0) {
+		str_add(out, ", largest process ");
+		report_add_bytes(out, r->memory);
+	}
+	if (r->peak_memory >= 0) {
+		str_add(out, ", most memory at once ");
+		report_add_bytes(out, r->peak_memory);
+	}
+	if (r->peak_processes >= 0)
+		str_addf(out, ", most processes at once %.0f", r->peak_processes);
+	if (r->cpu >= 0) {
+		str_add(out, ", processor time ");
+		report_add_seconds(out, r->cpu);
+	}
+}
+
 void report_add_markdown(struct str *out, const struct report *r)
 {
 	str_add(out, "# Session ");
@@ -107,10 +125,7 @@ void report_add_markdown(struct str *out, const struct report *r)
 		report_add_seconds(out, (double)(r->ended - r->started) / 1000);
 		str_addf(out, ", ended with status %d", r->status);
 	}
-	if (r->memory >= 0) {
-		str_add(out, ", largest process ");
-		report_add_bytes(out, r->memory);
-	}
+	add_peaks(out, r);
 	str_addf(out, "\n\n## What was refused (%lu times)\n\n", r->lessons.refused);
 	for (size_t i = 0; i < r->lessons.n; i++)
 		if (!r->lessons.v[i].dropped)
@@ -118,7 +133,10 @@ void report_add_markdown(struct str *out, const struct report *r)
 	str_add(out, r->lessons.n ? "" : "Nothing.\n");
 	add_hosts(out, r);
 	if (r->is_cow)
-		str_add(out, "\n## What it changed\n\n");
+		str_addf(out,
+			 "\n## What it changed\n\n`wrapix diff %s` shows it, `wrapix review %s` "
+			 "takes it over.\n\n",
+			 r->lessons.id, r->lessons.id);
 	for (size_t i = 0; i < r->n_changes; i++) {
 		str_addf(out, "- %c ", r->changes[i].status);
 		add_code(out, r->changes[i].path);
@@ -201,6 +219,10 @@ static void add_json_facts(struct str *out, const struct report *r)
 		add_number(out, "cpu", r->cpu);
 	if (r->memory >= 0)
 		json_add_count(out, "memory", (uint64_t)r->memory);
+	if (r->peak_memory >= 0)
+		json_add_count(out, "peakMemory", (uint64_t)r->peak_memory);
+	if (r->peak_processes >= 0)
+		json_add_count(out, "peakProcesses", (uint64_t)r->peak_processes);
 	json_add_count(out, "lost", r->lost);
 	json_add_count(out, "refused", r->lessons.refused);
 }

@@ -53,6 +53,8 @@ struct engine_hooks {
 	void (*on_failure)(void *ctx, const struct err *err);
 	/* A line that the user should see while it runs. */
 	void (*on_note)(void *ctx, const char *text);
+	/* At the end, where a group of the kernel's counted. */
+	void (*on_peaks)(void *ctx, const struct cgroup_peaks *peaks);
 	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
 	void (*on_event)(void *ctx, enum engine_event event, int value);
 	/* Asked before the command runs, where it has a terminal: takes the master over, and carries its

@@ -436,11 +436,12 @@ void doorbell_focus(struct doorbell *bell, bool here)
 		send_focus(bell);
 }
 
-void doorbell_say(struct doorbell *bell, const char *title, const char *text)
+void doorbell_say(struct doorbell *bell, const char *kind, const char *title, const char *text)
 {
 	if (!bell->loop)
 		return;
-	bell->message = (struct message){ .urgency = URGENCY_NORMAL, .replace = "waiting" };
+	bell->message = (struct message){ .urgency = URGENCY_NORMAL };
+	message_set(bell->message.replace, sizeof(bell->message.replace), kind, false);
 	message_set(bell->message.title, sizeof(bell->message.title), title, false);
 	message_set(bell->message.text, sizeof(bell->message.text), text, true);
 	bell->has_message = true;

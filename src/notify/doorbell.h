@@ -48,8 +48,8 @@ void doorbell_remove(struct doorbell *bell);
 
 /* What the terminal itself says about its focus. */
 void doorbell_focus(struct doorbell *bell, bool here);
-/* A message of the supervisor's own. */
-void doorbell_say(struct doorbell *bell, const char *title, const char *text);
+/* A message of the supervisor's own, in the place of the last one of that kind. */
+void doorbell_say(struct doorbell *bell, const char *kind, const char *title, const char *text);
 
 #define DOORBELL_NONE                                                                     \
 	{                                                                                 \

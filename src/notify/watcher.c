@@ -13,6 +13,8 @@
 
 #include "os/fs.h"
 
+#define WAITING "waiting" /* one bubble for all that says so */
+
 #define SURE_SECONDS 3
 #define BELL_SECONDS 10
 #define PROCESSES_MAX 256
@@ -106,7 +108,7 @@ static void on_tick(struct ticker *ticker)
 	w->cpu = look.cpu;
 	if (!look.reads && silence < w->idle)
 		return;
-	doorbell_say(w->bell, w->title,
+	doorbell_say(w->bell, WAITING, w->title,
 		     look.reads ? "Waiting for input" : "Silent, perhaps waiting for you");
 	waiting_told(&w->waiting);
 }
@@ -119,7 +121,7 @@ static void on_bell(void *ctx)
 	if (!w->idle || (w->rung && now - w->rung < BELL_SECONDS))
 		return;
 	w->rung = now;
-	doorbell_say(w->bell, w->title, "Rang the bell");
+	doorbell_say(w->bell, WAITING, w->title, "Rang the bell");
 }
 
 static void on_text(void *ctx, const char *title, const char *text)
@@ -127,7 +129,7 @@ static void on_text(void *ctx, const char *title, const char *text)
 	struct watcher *w = ctx;
 
 	if (w->idle)
-		doorbell_say(w->bell, *title ? title : w->title, text);
+		doorbell_say(w->bell, WAITING, *title ? title : w->title, text);
 }
 
 static void on_focus(void *ctx, bool here)

@@ -100,6 +100,28 @@ static void note_rule(struct plan *plan, const struct file_rule *rule)
 	}
 }
 
+/* The supervisor does not see the mounts: what one makes read-only a rule must refuse too. */
+static int check_covers(const struct plan *plan, struct err *err)
+{
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *cover = &plan->ops[i];
+
+		for (size_t k = 0; cover->kind == OP_READONLY && k < i; k++) {
+			_cleanup_(arena_release) struct arena arena = { NULL };
+			const struct op *op = &plan->ops[k];
+			const char *below = path_below(cover->dest, op->dest);
+
+			if ((op->flags & OPF_HELD) && below &&
+			    file_rules_write(plan->files, path_join(&arena, op->src, below))
+				    .allowed)
+				return err_set(err, EPERM,
+					       "'%s' is to be read-only, and no rule says so",
+					       cover->dest);
+		}
+	}
+	return 0;
+}
+
 int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err)
 {
 	const struct file_rules *rules = spec->held ? &spec->held->files : NULL;
@@ -115,9 +137,10 @@ int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err
 		else if (denies && rule->origin && plan_rule_concerns(plan, rules, rule, 0))
 			return refuse(plan, spec, rule, err);
 	}
-	if (!plan->files)
-		strv_add(&plan->arena, &plan->weaker,
-			 "Claude Code's settings: names that are protected by default "
-			 "(.git/hooks, .vscode, ...) can be written in the project here");
+	if (plan->files)
+		return check_covers(plan, err);
+	strv_add(&plan->arena, &plan->weaker,
+		 "Claude Code's settings: names that are protected by default "
+		 "(.git/hooks, .vscode, ...) can be written in the project here");
 	return 0;
 }

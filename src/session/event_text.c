@@ -248,7 +248,7 @@ static void add_changes(struct str *out, struct json_object *event, const char *
 	}
 }
 
-static void add_settings(struct str *out, struct json_object *event)
+void event_add_change(struct str *out, struct json_object *event)
 {
 	double more = get_number(event, "more");
 
@@ -298,7 +298,7 @@ static const struct {
 } types[] = {
 	{ "deny", add_network },        { "connection", add_network },
 	{ "limit", add_limit },         { "warning", add_warning },
-	{ "rule", add_rule },           { "settings", add_settings },
+	{ "rule", add_rule },           { "settings", event_add_change },
 	{ "exit", add_exit },           { "truncated", add_gap },
 	{ "signature", add_signature }, { "credential", add_credential },
 };

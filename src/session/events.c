@@ -419,9 +419,9 @@ void event_log_watch(struct event_log *log, struct loop *loop)
 	log->loop = loop;
 }
 
-/* What our children took: the sandbox, and the programs of its network. Linux says the size of the
- * largest process, in KiB. */
-static void add_usage(struct str *body)
+/* What our children took: the sandbox, and the programs of its network; where a group counted, the
+ * sandbox alone. Linux says the size of the largest process, in KiB. */
+static void add_usage(struct str *body, const struct cgroup_peaks *peaks)
 {
 	struct rusage usage;
 	uint64_t ms;
@@ -430,10 +430,21 @@ static void add_usage(struct str *body)
 		return;
 	ms = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
 	     (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+	if (peaks->cpu)
+		ms = peaks->cpu / 1000;
 	json_add_key(body, "cpu");
 	str_addf(body, "%llu.%03llu", (unsigned long long)(ms / 1000),
 		 (unsigned long long)(ms % 1000));
 	json_add_count(body, "memory", (uint64_t)usage.ru_maxrss * 1024);
+	if (peaks->memory)
+		json_add_count(body, "peakMemory", peaks->memory);
+	if (peaks->processes)
+		json_add_count(body, "peakProcesses", peaks->processes);
+}
+
+void event_log_peaks(struct event_log *log, const struct cgroup_peaks *peaks)
+{
+	log->peaks = *peaks;
 }
 
 void event_log_close(struct event_log *log, int status)
@@ -445,7 +456,7 @@ void event_log_close(struct event_log *log, int status)
 	json_add_member(&body, "type", "exit");
 	if (status >= 0)
 		json_add_count(&body, "status", (uint64_t)status);
-	add_usage(&body);
+	add_usage(&body, &log->peaks);
 	if (log->fd >= 0)
 		add_line(log, now(), body.s, LINE_LAST);
 	if (log->fd >= 0 && log->fd != log->head)

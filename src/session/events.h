@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "os/loop.h"
+#include "os/linux/cgroup.h"
 #include "session/denial.h"
 #include "session/session.h"
 
@@ -61,6 +62,7 @@ struct event_log {
 	unsigned in_second;
 	struct event_pending pending[EVENTS_PENDING];
 	size_t n_pending;
+	struct cgroup_peaks peaks; /* for the last event */
 };
 
 /* Touches nothing. state_home and the strings of about and place must live as long as the log. */
@@ -93,6 +95,8 @@ void event_log_text(struct event_log *log, const char *type, const char *text);
 /* Writes what waits. Before the session is taken off the list: who follows one that is not there and
  * has no log waits no longer. */
 void event_log_flush(struct event_log *log);
+/* What the whole sandbox took, as far as that is known. */
+void event_log_peaks(struct event_log *log, const struct cgroup_peaks *peaks);
 /* The last event, if there is a log, and the end of it. status < 0: the sandbox failed. */
 void event_log_close(struct event_log *log, int status);
 
@@ -141,5 +145,7 @@ void event_time_add(struct str *out, int64_t milliseconds);
 /* A line for a person, without its end; safe for a terminal. */
 void event_add_text(struct str *out, struct json_object *event);
 void event_add_titles(struct str *out);
+/* Of a "settings" event what changed; safe for a terminal. */
+void event_add_change(struct str *out, struct json_object *event);
 /* The same event as JSON, in one line; safe for a terminal too. */
 void event_add_json(struct str *out, struct json_object *event);

@@ -20,6 +20,7 @@ static int read_member(const struct reader *reader, const struct json_at *at, co
 		{ "sound", "notify.sound", json_type_string },
 		{ "webhook", "notify.webhook", json_type_string },
 		{ "always", "notify.always", json_type_boolean },
+		{ "violations", "notify.violations", json_type_boolean },
 	};
 	const char *words[ARRAY_LEN(members)];
 	const struct json_at *place = JSON_KEY(at, key);

@@ -262,6 +262,7 @@ static const struct key keys[] = {
 	{ "notify.sound", parse_line, FIELD(notify.sound), NULL, 0, 63 },
 	{ "notify.webhook", parse_line, FIELD(notify.webhook), NULL, 0, 511 },
 	{ "notify.always", parse_bool, FIELD(notify.always), bools },
+	{ "notify.violations", parse_bool, FIELD(notify.violations), bools },
 };
 _Static_assert(ARRAY_LEN(keys) <= SPEC_KEYS, "spec.set_by is too short");
 

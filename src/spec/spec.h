@@ -88,7 +88,8 @@ struct notify_spec {
 	uint64_t idle;             /* ... after this many seconds of silence; 0: unset */
 	char *quiet;               /* times without messages, see spec/quiet.h */
 	char *sound, *webhook;
-	bool always; /* also when the user is looking */
+	bool always;     /* also when the user is looking */
+	bool violations; /* tell what is refused */
 };
 
 /* 0 means unset in each. */

@@ -31,7 +31,8 @@ event(3.0, type="deny", what="write", call="mkdir", path=here + "/.vscode", reas
 event(3.2, type="limit", text="memory: <i>512M</i>, a process was killed")
 event(3.3, type="rule", effect="allow", rule="new.example")
 event(3.4, type="warning", text="a part `failed` | here")
-event(4.0, type="exit", status=3, cpu=2.345, memory=345678901)
+event(3.5, type="settings", old=[dict(key="network.allowedDomains", rule="<u>gone.example")], new=[dict(key="permissions.deny[0]", rule="Read(.env)", origin="/x:1")])
+event(4.0, type="exit", status=3, cpu=2.345, memory=345678901, peakMemory=987654321, peakProcesses=77)
 path = os.path.join(sys.argv[1], "log")
 os.makedirs(path, mode=0o700, exist_ok=True)
 with open(path + "/reportaa.jsonl", "w", encoding="ascii") as out:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Messages from inside a sandbox to a real dunst: text, actions, clicks, hostile text, settings, and nothing left."""
+import html
 import json
 import os
 import subprocess
@@ -70,7 +71,7 @@ for name, words, title, text in cases:
     notify(*words)
     got = one()
     # dunst hands on markup as it came: what was escaped reads as text
-    body = got.get("body", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    body = html.unescape(got.get("body", ""))
     check(name, got.get("summary") == title and body == text, got)
     if name == "markup is text":
         check("... escaped on the bus", "&lt;i&gt;" in got.get("body", ""), got)
@@ -174,6 +175,16 @@ sandbox("wrapix-notify Quiet; wrapix-notify --urgency critical Loud; sleep 0.5")
 wait(lambda: displayed() > 0)
 shown = [x["summary"] for x in history()]
 check("a quiet time leaves out all but the critical", shown[0] == "Loud (project)" and "Quiet (project)" not in shown, shown)
+wait(lambda: not status())
+clear()
+settings({})
+sandbox("unshare -U true; true")
+check("what is refused is not told unasked: no daemon is started", not status() and displayed() == 0, history()[:1])
+settings({"notify": {"violations": True}})
+run = sandbox("unshare -U true; unshare -U true; true")
+got = one()
+check("violations: what is refused, and why", got.get("summary") == "Refused (project)" and html.unescape(got.get("body", "")) ==
+      "calling unshare(CLONE_NEWUSER): namespaces and mounts of its own are kept from it", got)
 settings({"notify": False})
 run = sandbox("ls /run/wrapix /opt; wrapix-notify x; echo $?")
 check("\"notify\": false: neither socket nor client", "127" in run.stdout and "notify.sock" not in run.stdout, run)

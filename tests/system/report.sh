@@ -20,7 +20,9 @@ check "a page" is "$rc$(cat "$err")" 0
 check "... that only its owner reads" is "$(stat -c %a "$page")" 600
 check "... of text and structure alone, whatever names hold" python3 "$top/tests/lib/reportpage.py" check "$page"
 for part in 'Session site&lt;/title&gt;' 'What was refused' '43.5 MiB' 'looking up evil.example' 'add &quot;evil.example&quot; to network.allowedDomains' \
-	'Careful: programs outside' 'needed by <code>npm install' 'memory: &lt;i&gt;512M' 'from now on: allow new.example' 'ended with status 3' '330 MiB'; do
+	'Careful: programs outside' 'needed by <code>npm install' 'memory: &lt;i&gt;512M' 'from now on: allow new.example' 'ended with status 3' '330 MiB' \
+	'<dt>most memory at once</dt><dd>942 MiB' '<dt>most processes at once</dt><dd>77' \
+	'settings changed: -network.allowedDomains &lt;u&gt;gone.example +permissions.deny[0] Read(.env)'; do
 	check "... with: $part" has "$page" "$part"
 done
 wx report reportaa
@@ -75,4 +77,8 @@ check "a copy-on-write session" is "$rc" 0
 check "... what it changed" has "$page" '<summary>M <code>f</code></summary>'
 check "... with the difference, as text" has "$page" '+&lt;/pre&gt;&lt;script&gt;'
 check "... and is sound" python3 "$top/tests/lib/reportpage.py" check "$page"
+wx run --workspace cow --name quiet -- sh -c 'echo x >new'
+wx report quiet --md
+check "one in which nothing happened: what it changed" has "$out" '- A `new`'
+check "... and where to see it" has "$out" '`wrapix diff '
 finish

@@ -28,6 +28,17 @@ static void deliver(struct sandbox *sandbox, int signal_no)
 	control_send(sandbox->control, CONTROL_SIGNAL, signal_no, -1);
 }
 
+static void tell_peaks(const struct sandbox *sandbox)
+{
+	const struct engine_hooks *hooks = sandbox->hooks;
+	struct cgroup_peaks peaks;
+
+	if (!hooks || !hooks->on_peaks)
+		return;
+	cgroup_peaks(&sandbox->cgroup, &peaks);
+	hooks->on_peaks(hooks->ctx, &peaks);
+}
+
 static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
 {
 	unsigned hits = cgroup_hits(&sandbox->cgroup);
@@ -36,6 +47,7 @@ static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
 	while (waitpid(sandbox->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	sandbox->pid = 0;
+	tell_peaks(sandbox);
 	if (hits)
 		sandbox_tell(sandbox, EVENT_LIMIT, (int)hits);
 	if (!WIFSIGNALED(status))

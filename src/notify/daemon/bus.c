@@ -383,24 +383,6 @@ static int on_shown(sd_bus_message *m, void *ctx, _unused_ sd_bus_error *error)
 	return 0;
 }
 
-static void add_markup(struct str *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			str_add(out, "&amp;");
-			break;
-		case '<':
-			str_add(out, "&lt;");
-			break;
-		case '>':
-			str_add(out, "&gt;");
-			break;
-		default:
-			str_addn(out, text, 1);
-		}
-}
-
 static int append_actions(const struct bus *bus, const struct message *message, sd_bus_message *m)
 {
 	int r = sd_bus_message_open_container(m, 'a', "s");
@@ -435,7 +417,7 @@ static int compose(struct bus *bus, const struct message *message, uint32_t repl
 	int r = sd_bus_message_new_method_call(bus->sd, &m, SERVICE, OBJECT, SERVICE, "Notify");
 
 	if (bus->markup)
-		add_markup(&body, message->text);
+		str_add_markup(&body, message->text);
 	else
 		str_add(&body, message->text);
 	if (r >= 0)

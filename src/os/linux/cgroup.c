@@ -288,6 +288,29 @@ unsigned cgroup_hits(const struct cgroup *cg)
 	return hits;
 }
 
+static uint64_t number_in(int dir, const char *file)
+{
+	char text[64];
+
+	return dir < 0 || read_control(dir, file, text, sizeof(text)) < 0
+		       ? 0
+		       : strtoull(text, NULL, 10);
+}
+
+void cgroup_peaks(const struct cgroup *cg, struct cgroup_peaks *ret)
+{
+	*ret = (struct cgroup_peaks){ 0 };
+	if (cg->kind == CGROUP_V2) {
+		ret->memory = number_in(cg->dir[0], "memory.peak");  /* 5.19 */
+		ret->processes = number_in(cg->dir[0], "pids.peak"); /* 6.1 */
+		ret->cpu = count_of(cg->dir[0], "cpu.stat", "usage_usec");
+	} else if (cg->kind == CGROUP_V1) {
+		ret->memory = number_in(cg->dir[LIMIT_MEMORY], "memory.max_usage_in_bytes");
+		ret->processes = number_in(cg->dir[LIMIT_PIDS], "pids.peak");
+		ret->cpu = number_in(cg->dir[LIMIT_CPUS], "cpuacct.usage") / 1000;
+	}
+}
+
 /* rmdir of a group and of those that a nested sandbox made in it; the tree is as deep and wide as
  * an attacker liked, so the depth is bounded and the rest is left to lie empty. */
 static int remove_tree(int parent, const char *name, int depth)

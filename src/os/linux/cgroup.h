@@ -122,6 +122,14 @@ int cgroup_join(const struct cgroup *cg, struct err *err);
 /* The LIMIT_BITs that were hit so far (an OOM kill, a refused fork): why a command got 137. */
 unsigned cgroup_hits(const struct cgroup *cg);
 
+/* The most at once, and the sum; 0: not known here. */
+struct cgroup_peaks {
+	uint64_t memory;    /* bytes */
+	uint64_t processes; /* and threads */
+	uint64_t cpu;       /* microseconds */
+};
+void cgroup_peaks(const struct cgroup *cg, struct cgroup_peaks *ret);
+
 /* Once the sandbox is dead. Also closes everything. */
 void cgroup_remove(struct cgroup *cg);
 
