@@ -39,7 +39,7 @@ struct report {
 	int status;             /* -1: not known */
 	double cpu, memory;     /* seconds; bytes of the largest process; -1: not known */
 	double peak_memory, peak_processes; /* of the whole sandbox at once; -1: not known */
-	unsigned long lost;     /* events that are not in the log */
+	unsigned long lost;                 /* events that are not in the log */
 	struct report_host *hosts;
 	size_t n_hosts;
 	struct report_moment *moments;
