@@ -43,6 +43,8 @@ struct command {
 /* What this program is; the table of its commands stands beside it. */
 struct program {
 	const char *name; /* as it is typed: "wrapix", "wrapix image" */
+	const char
+		*label; /* what its messages begin with, and its manual is called; NULL: wrapix */
 	const char *about;
 	const char *const *examples;
 	/* Other names of the file, under which it is another program; NULL at the end. */
@@ -53,6 +55,7 @@ struct program {
 	void (*begin)(void); /* before each command, or NULL */
 };
 extern const struct program this_program;
+const char *program_label(void);
 
 /* The rows, NULL at the end, and the one of that name or NULL. */
 extern const struct command *const commands[];

@@ -13,6 +13,18 @@ struct completion_args {
 
 #define SESSIONS "command wrapix completion --sessions 2>/dev/null"
 
+/* Text of the frame, which is written for wrapix: with this program's name in its place. */
+static void add_frame(struct str *out, const char *text)
+{
+	static const char name[] = "wrapix";
+
+	for (const char *at; (at = strstr(text, name)); text = at + strlen(name)) {
+		str_addn(out, text, (size_t)(at - text));
+		str_add(out, program_label());
+	}
+	str_add(out, text);
+}
+
 /* Words with a blank between them. */
 static void add_words(struct str *out, const char *const *words)
 {
@@ -86,27 +98,27 @@ static void add_bash_action(struct str *out, enum opt_complete complete, const c
 		str_add(out, ":");
 		break;
 	case COMPLETE_WORDS:
-		str_add(out, "_wrapix_words '");
+		add_frame(out, "_wrapix_words '");
 		add_words(out, words);
 		str_add(out, "'");
 		break;
 	case COMPLETE_FILE:
-		str_add(out, "_wrapix_option default");
+		add_frame(out, "_wrapix_option default");
 		break;
 	case COMPLETE_DIR:
-		str_add(out, "_wrapix_option dirnames");
+		add_frame(out, "_wrapix_option dirnames");
 		break;
 	case COMPLETE_PROGRAM:
-		str_add(out, "COMPREPLY=($(compgen -c -- \"$cur\")); _wrapix_option default");
+		add_frame(out, "COMPREPLY=($(compgen -c -- \"$cur\")); _wrapix_option default");
 		break;
 	case COMPLETE_ENV:
 		str_add(out, "COMPREPLY=($(compgen -e -- \"$cur\"))");
 		break;
 	case COMPLETE_SESSION:
-		str_add(out, "_wrapix_words \"$(" SESSIONS ")\"");
+		add_frame(out, "_wrapix_words \"$(" SESSIONS ")\"");
 		break;
 	case COMPLETE_COMMAND:
-		str_add(out, "_wrapix_words '");
+		add_frame(out, "_wrapix_words '");
 		add_command_names(out);
 		str_add(out, "'");
 		break;
@@ -119,7 +131,7 @@ static void add_bash_command(struct str *out, const struct command *command)
 
 	str_addf(out, "\t%s)\n", command->name);
 	if (syntax->command)
-		str_add(out, "\t\t_wrapix_tail && return\n");
+		add_frame(out, "\t\t_wrapix_tail && return\n");
 	str_add(out, "\t\tcase $prev in\n");
 	for (const struct opt *o = opt_first(syntax->opts); o; o = opt_next(o)) {
 		if (!o->arg)
@@ -131,7 +143,7 @@ static void add_bash_command(struct str *out, const struct command *command)
 		add_bash_action(out, o->complete, opt_words(o));
 		str_add(out, "; return ;;\n");
 	}
-	str_add(out, "\t\tesac\n\t\tif [[ $cur == -* ]]; then\n\t\t\t_wrapix_words '");
+	add_frame(out, "\t\tesac\n\t\tif [[ $cur == -* ]]; then\n\t\t\t_wrapix_words '");
 	add_option_names(out, syntax->opts);
 	str_add(out, "'\n\t\telse\n\t\t\t");
 	add_bash_action(out, syntax->complete, operand_words(syntax));
@@ -140,28 +152,28 @@ static void add_bash_command(struct str *out, const struct command *command)
 
 static void add_bash(struct str *out)
 {
-	str_add(out, bash_head);
-	str_add(out, "\tif ((COMP_CWORD == 1)); then\n\t\t_wrapix_words '");
+	add_frame(out, bash_head);
+	add_frame(out, "\tif ((COMP_CWORD == 1)); then\n\t\t_wrapix_words '");
 	add_option_names(out, main_opts);
 	add_command_names(out);
 	str_add(out, "'\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
 	for (const struct command *const *c = commands; *c; c++)
 		add_bash_command(out, *c);
-	str_add(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n"
-		     "# 'srt' is 'wrapix exec' under another name.\n"
-		     "_wrapix_srt()\n"
-		     "{\n"
-		     "\tCOMP_WORDS=(wrapix exec \"${COMP_WORDS[@]:1}\")\n"
-		     "\t((COMP_CWORD++))\n"
-		     "\t_wrapix\n"
-		     "}\n"
-		     "complete -F _wrapix_srt srt\n");
+	add_frame(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n");
+	if (this_program.alias)
+		str_add(out, "# 'srt' is 'wrapix exec' under another name.\n"
+			     "_wrapix_srt()\n"
+			     "{\n"
+			     "\tCOMP_WORDS=(wrapix exec \"${COMP_WORDS[@]:1}\")\n"
+			     "\t((COMP_CWORD++))\n"
+			     "\t_wrapix\n"
+			     "}\n"
+			     "complete -F _wrapix_srt srt\n");
 }
 
 /* --- zsh --- */
 
-static const char zsh_head[] = "#compdef wrapix srt\n"
-			       "# Completion of wrapix for zsh, made by 'wrapix completion zsh'.\n"
+static const char zsh_head[] = "# Completion of wrapix for zsh, made by 'wrapix completion zsh'.\n"
 			       "_wrapix_sessions() { compadd -- ${(f)\"$(" SESSIONS ")\"} }\n"
 			       "\n"
 			       "# The command after '--' is completed as if it stood alone.\n"
@@ -180,8 +192,7 @@ static const char zsh_head[] = "#compdef wrapix srt\n"
 static const char zsh_foot[] = "if [[ $funcstack[1] == _wrapix ]]; then\n"
 			       "\t_wrapix \"$@\"\n"
 			       "else\n"
-			       "\tcompdef _wrapix wrapix srt\n"
-			       "fi\n";
+			       "\tcompdef _wrapix wrapix";
 
 /* Adds text with what _arguments and _describe give a meaning to behind a backslash. */
 static void add_zsh_text(struct str *out, const char *text)
@@ -206,7 +217,7 @@ static void add_zsh_action(struct str *out, enum opt_complete complete, const ch
 	};
 
 	if (complete != COMPLETE_WORDS && complete != COMPLETE_COMMAND) {
-		str_add(out, actions[complete]);
+		add_frame(out, actions[complete]);
 		return;
 	}
 	str_add(out, "(");
@@ -263,14 +274,16 @@ static void add_zsh_arguments(struct str *out, const struct opt_syntax *syntax)
 
 static void add_zsh(struct str *out)
 {
-	str_add(out, zsh_head);
-	str_add(out, "_wrapix()\n{\n"
-		     "\t# 'srt' is 'wrapix exec' under another name.\n"
-		     "\tif [[ $service == srt ]]; then\n"
-		     "\t\twords=(wrapix exec \"${(@)words[2,-1]}\")\n"
-		     "\t\t((CURRENT++))\n"
-		     "\tfi\n"
-		     "\tlocal -a names=(");
+	str_addf(out, "#compdef %s%s\n", program_label(), this_program.alias ? " srt" : "");
+	add_frame(out, zsh_head);
+	add_frame(out, "_wrapix()\n{\n");
+	if (this_program.alias)
+		str_add(out, "\t# 'srt' is 'wrapix exec' under another name.\n"
+			     "\tif [[ $service == srt ]]; then\n"
+			     "\t\twords=(wrapix exec \"${(@)words[2,-1]}\")\n"
+			     "\t\t((CURRENT++))\n"
+			     "\tfi\n");
+	str_add(out, "\tlocal -a names=(");
 	for (const struct command *const *c = commands; *c; c++) {
 		_cleanup_str_ struct str row = { 0 };
 
@@ -284,13 +297,14 @@ static void add_zsh(struct str *out)
 	add_zsh_arguments(out, &(struct opt_syntax){ .opts = main_opts });
 	str_add(out, "\t\treturn\n\tfi\n\tshift words\n\t((CURRENT--))\n\tcase $words[1] in\n");
 	for (const struct command *const *c = commands; *c; c++) {
-		str_addf(out, "\t%s)\n\t\t%s", (*c)->name,
-			 (*c)->syntax.command ? "_wrapix_tail || " : "");
+		str_addf(out, "\t%s)\n\t\t", (*c)->name);
+		add_frame(out, (*c)->syntax.command ? "_wrapix_tail || " : "");
 		add_zsh_arguments(out, &(*c)->syntax);
 		str_add(out, "\t\t;;\n");
 	}
 	str_add(out, "\tesac\n}\n\n");
-	str_add(out, zsh_foot);
+	add_frame(out, zsh_foot);
+	str_add(out, this_program.alias ? " srt\nfi\n" : "\nfi\n");
 }
 
 /* --- fish --- */
@@ -338,7 +352,7 @@ static void add_fish_action(struct str *out, enum opt_complete complete, const c
 	};
 
 	if (complete != COMPLETE_WORDS && complete != COMPLETE_COMMAND) {
-		str_add(out, actions[complete]);
+		add_frame(out, actions[complete]);
 		return;
 	}
 	str_add(out, " -x -a '");
@@ -364,7 +378,7 @@ static void add_fish_text(struct str *out, const char *text)
 static void add_fish_options(struct str *out, const struct opt *table, const char *condition)
 {
 	for (const struct opt *o = opt_first(table); o; o = opt_next(o)) {
-		str_addf(out, "complete -c wrapix -n '%s'", condition);
+		str_addf(out, "complete -c %s -n '%s'", program_label(), condition);
 		if (o->letter)
 			str_addf(out, " -s %c", o->letter);
 		str_addf(out, " -l %s", o->name);
@@ -379,28 +393,33 @@ static void add_fish_command(struct str *out, const struct command *command)
 	const struct opt_syntax *syntax = &command->syntax;
 	_cleanup_str_ struct str condition = { 0 };
 
-	str_addf(&condition, "__wrapix_in %s", command->name);
-	str_addf(out, "\ncomplete -c wrapix -n __wrapix_at_command -a %s", command->name);
+	str_addf(&condition, "__%s_in %s", program_label(), command->name);
+	add_frame(out, "\ncomplete -c wrapix -n __wrapix_at_command");
+	str_addf(out, " -a %s", command->name);
 	add_fish_text(out, command->summary);
 	add_fish_options(out, syntax->opts, condition.s);
 	if (syntax->max && syntax->complete != COMPLETE_NONE) {
-		str_addf(out, "complete -c wrapix -n '%s'", condition.s);
+		str_addf(out, "complete -c %s -n '%s'", program_label(), condition.s);
 		add_fish_action(out, syntax->complete, operand_words(syntax));
 		str_add(out, "\n");
 	}
 	if (syntax->command)
-		str_addf(out, "complete -c wrapix -n '__wrapix_after %s' -x -a '(__wrapix_tail)'\n",
-			 command->name);
+		str_addf(out, "complete -c %1$s -n '__%1$s_after %2$s' -x -a '(__%1$s_tail)'\n",
+			 program_label(), command->name);
 }
 
 static void add_fish(struct str *out)
 {
-	str_add(out, fish_head);
-	add_fish_options(out, main_opts, "__wrapix_at_command");
+	_cleanup_str_ struct str at = { 0 };
+
+	add_frame(out, fish_head);
+	str_addf(&at, "__%s_at_command", program_label());
+	add_fish_options(out, main_opts, at.s);
 	for (const struct command *const *c = commands; *c; c++)
 		add_fish_command(out, *c);
-	str_add(out, "\n# 'srt' is 'wrapix exec' under another name.\n"
-		     "complete -c srt -w 'wrapix exec'\n");
+	if (this_program.alias)
+		str_add(out, "\n# 'srt' is 'wrapix exec' under another name.\n"
+			     "complete -c srt -w 'wrapix exec'\n");
 }
 
 /* --- the command --- */
@@ -450,7 +469,7 @@ static int cmd_completion(int argc, char **argv)
 	if (rest.n_operands)
 		return print_script(rest.operands[0]);
 	err_usage(&err, "SHELL is missing");
-	err_hint(&err, "one of: wrapix completion bash, zsh, fish");
+	err_hint(&err, "one of: %s completion bash, zsh, fish", program_label());
 	return cli_fail(&err);
 }
 

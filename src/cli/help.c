@@ -69,8 +69,8 @@ static void add_main_help(struct str *out, size_t width)
 	}
 	str_add(out, "\noptions:\n");
 	opt_add_help(out, main_opts, width);
-	str_addf(out, "\n'%s help COMMAND' explains a command; wrapix(1) is the manual.\n",
-		 this_program.name);
+	str_addf(out, "\n'%s help COMMAND' explains a command; %s(1) is the manual.\n",
+		 this_program.name, program_label());
 	add_examples(out, this_program.examples);
 }
 
@@ -112,7 +112,7 @@ static int cmd_version(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	puts("wrapix " WRAPIX_VERSION);
+	printf("%s " WRAPIX_VERSION "\n", program_label());
 	return 0;
 }
 
@@ -125,7 +125,7 @@ const struct command command_help = {
 	.name = "help",
 	.section = SECTION_HOST,
 	.usage = "help [COMMAND]",
-	.summary = "explain wrapix or one command",
+	.summary = "explain the program or one command",
 	.examples = EXAMPLES("wrapix help run", "all about 'run'"),
 	.syntax = { opts, .max = 1, .operand = "COMMAND", .complete = COMPLETE_COMMAND },
 	.run = cmd_help,

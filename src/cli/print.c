@@ -8,6 +8,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+const char *program_label(void)
+{
+	return this_program.label ? this_program.label : "wrapix";
+}
+
 bool cli_color(FILE *file)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -61,7 +66,7 @@ static void print_labelled(const char *label, const char *color, const char *tex
 
 void cli_print_err(const struct err *err)
 {
-	print_labelled("wrapix", "1;31", err->msg);
+	print_labelled(program_label(), "1;31", err->msg);
 	if (err->hint[0])
 		print_labelled("hint", "36", err->hint);
 }
@@ -74,13 +79,14 @@ int cli_fail(const struct err *err)
 
 void cli_warn(const char *fmt, ...)
 {
-	char text[sizeof(((struct err *)NULL)->msg)];
+	char text[sizeof(((struct err *)NULL)->msg)], label[48];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	print_labelled("wrapix: warning", "33", text);
+	snprintf(label, sizeof(label), "%s: warning", program_label());
+	print_labelled(label, "33", text);
 }
 
 int cli_parse(int argc, char **argv, void *args, struct opt_rest *ret_rest)

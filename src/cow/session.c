@@ -272,17 +272,45 @@ static void allow_descriptors(void)
 	}
 }
 
+#define GONE ".gone-" /* and the id: being removed, which the next list finishes */
+
+static int remove_dir(int base, const char *name)
+{
+	_cleanup_close_ int dir = record_open_dir(base, name);
+
+	allow_descriptors();
+	if (dir >= 0)
+		open_up_tree(dir);
+	return os_remove_tree(base, name);
+}
+
+/* It is gone at once, or not at all: what is half removed would be neither listed nor swept. */
 int cow_remove(struct cow *cow, struct err *err)
 {
 	_cleanup_close_ int base = record_open_dir(AT_FDCWD, cow->base);
+	char gone[64];
 	int r;
 
 	if (base < 0 || cow->dir < 0)
 		return err_errno(err, base < 0 ? -base : EBADF, "removing '%s'", cow->id);
-	allow_descriptors();
-	open_up_tree(cow->dir);
-	r = os_remove_tree(base, cow->id);
+	snprintf(gone, sizeof(gone), GONE "%s", cow->id);
+	r = renameat(base, cow->id, base, gone) < 0 ? -errno : remove_dir(base, gone);
 	return r < 0 ? err_errno(err, -r, "removing '%s/%s'", cow->base, cow->id) : 0;
+}
+
+/* What was being removed, and what has no record: a helper of a killed sandbox came too late. */
+static bool is_remnant(int base, const char *name)
+{
+	_cleanup_close_ int dir = -1;
+	struct stat st;
+
+	if (str_starts(name, GONE))
+		return true;
+	if (!record_id_ok(name))
+		return false;
+	dir = record_open_dir(base, name);
+	return dir >= 0 && fstat(dir, &st) == 0 && time(NULL) - st.st_mtime > 60 &&
+	       faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
 void cow_close(struct cow *cow)
@@ -346,7 +374,9 @@ int cow_list(struct arena *arena, const char *base, struct cow_info **list, size
 	while ((entry = readdir(dir))) {
 		struct cow_info info;
 
-		if (look_at(arena, base, entry->d_name, &info) == 1)
+		if (is_remnant(fd, entry->d_name))
+			(void)remove_dir(fd, entry->d_name); /* else the next list does */
+		else if (look_at(arena, base, entry->d_name, &info) == 1)
 			*(struct cow_info *)arena_grow(arena, list, len, sizeof(info)) = info;
 	}
 	closedir(dir);

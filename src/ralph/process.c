@@ -42,8 +42,17 @@ static int fill(struct wrapix_spec *spec, const struct process_spec *wanted,
 		r = wrapix_spec_set(spec, "network", "none", error);
 	if (r == 0 && wanted->agent)
 		r = wrapix_spec_set(spec, "agent", wanted->agent, error);
-	for (size_t i = 0; r == 0 && i < wanted->mounts.len; i++)
-		r = wrapix_spec_add_mount(spec, wanted->mounts.v[i], error);
+	for (size_t i = 0; r == 0 && i < wanted->n_mounts; i++) {
+		const struct process_mount *m = &wanted->mounts[i];
+		struct mount_spec mount = { .src = (char *)m->src,
+					    .dest = (char *)m->dest,
+					    .rw = m->rw,
+					    .layer = LAYER_FLAG };
+		struct err err;
+
+		if (spec_add_mount(&spec->spec, &mount, &err) < 0)
+			r = api_fail(&err, error);
+	}
 	for (size_t i = 0; r == 0 && i < wanted->env.len; i++)
 		r = wrapix_spec_add_env(spec, wanted->env.v[i], error);
 	if (wanted->command)

@@ -9,6 +9,11 @@
 #include "base/str.h"
 #include "os/loop.h"
 
+struct process_mount {
+	const char *src, *dest;
+	bool rw;
+};
+
 struct process_spec {
 	const char *dir;    /* the project */
 	const char *name;   /* the session's */
@@ -18,8 +23,9 @@ struct process_spec {
 	const char *agent;  /* NULL: wrapix's choice */
 	char **agent_args;  /* the agent with these; or */
 	char **command;     /* this */
-	struct strv mounts; /* as --mount takes them */
-	struct strv env;    /* as --env takes them */
+	struct process_mount mounts[4];
+	size_t n_mounts;
+	struct strv env;       /* as --env takes them */
 	struct strv read_only; /* paths of the project; a directory ends in '/' */
 	bool terminal; /* it has ours: no output is taken, and signals of the keyboard reach it */
 	int in;        /* -1: /dev/null */

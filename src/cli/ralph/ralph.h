@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands of ralph share: the row of each, how they begin and end, how they show items. */
+#pragma once
+
+#include "cli/cli.h"
+#include "ralph/drive.h"
+
+/* The headings of its help, in the places of wrapix's own. */
+#define SECTION_MAKE SECTION_SANDBOX
+#define SECTION_WATCH SECTION_SESSIONS
+#define SECTION_SETTLE SECTION_CLAUDE
+#define SECTION_SELF SECTION_HOST
+
+extern const struct command command_start, command_ralph_plan, command_ready, command_todo;
+extern const struct command command_step, command_loop, command_ralph_run;
+extern const struct command command_status, command_logs, command_ralph_report;
+extern const struct command command_msg, command_spec, command_ralph_check, command_item;
+extern const struct command command_tune, command_use, command_export;
+
+/* Opens the project and, unless feature is NULL, the feature that the first word names or that is in use.
+ * The status to end with, or CLI_GO_ON. */
+int ralph_open(struct work *work, const char *agent, const struct opt_rest *rest,
+	       struct feature *feature, bool verbose);
+/* Prints the error; 2 for a mistake of the user's, 1 for everything else. */
+int ralph_fail(const struct err *err);
+/* "next: ..." on standard error: what to type now. */
+void ralph_next(const char *fmt, ...) _printf_(1, 2);
+
+/* Text of an agent's for a terminal: what is not visible is escaped. */
+void add_plain(struct str *out, const char *text);
+void print_plain(const char *text);
+
+/* The tree of a feature's items, a line each. */
+void print_tree(const struct items *items, FILE *out);
+/* "[####------] 40% (4/10)" */
+void add_progress(struct str *out, const struct item_count *count);
+/* "3m 20s" */
+void add_duration(struct str *out, int64_t ms);
+/* What to type now that the items are as they are. */
+void say_next(const struct feature *feature, const struct items *items);
+
+/* The user's editor on a file; its exit status, or -errno. */
+int ralph_edit(const char *path, struct err *err);
+
+#define FEATURE_OPERAND .max = 1, .operand = "FEATURE", .complete = COMPLETE_SESSION

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The project's repository, from outside: commits of exactly the paths that a step changed, and pushes. */
+#pragma once
+
+#include "ralph/work.h"
+
+/* Runs git in the project with its output, without the last newline, in the arena. The exit status or
+ * -errno. No hook runs, and nothing asks on the terminal. */
+int git_ask(const struct work *work, struct arena *arena, const char *const *args,
+	    const char *index, const char *input, size_t input_len, char **ret);
+
+/* Those of the n paths that git ignores, by the project's rules and, where it is not NULL, by those of
+ * the file 'more'. *ret_ignored[i] says so of the i-th. */
+int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,
+		bool *ret_ignored, struct err *err);
+
+/*
+ * A commit on top of HEAD with the n paths as they are in the project now, added or removed; what else is
+ * staged or changed stays as it is. *ret is its id, in the arena; NULL when there was nothing to commit.
+ * 'before' is called with the id before the branch moves.
+ */
+int git_commit(const struct work *work, struct arena *arena, char *const *paths, size_t n,
+	       const char *message, int (*before)(void *ctx, const char *id, struct err *err),
+	       void *ctx, char **ret, struct err *err);
+/* Brings the index up to date for these paths. */
+void git_refresh(const struct work *work, char *const *paths, size_t n);
+/* True when HEAD has that commit. */
+bool git_has(const struct work *work, const char *commit);
+int git_push(const struct work *work, struct err *err);

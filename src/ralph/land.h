@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Taking over what a step did: its files into the project, a commit of them, and the record of it. In this
+ * order, each part knowing whether it was done already, so that it can be finished after a kill anywhere:
+ *
+ *	1. the paths it changed are written down             patches/N.paths, patches/N.diff
+ *	2. the item is 'landing'                             from here on it is finished, never begun again
+ *	3. the files, by the journal of the session (cow/apply.h)
+ *	4. the commit: its id is in the record before the branch moves
+ *	5. the item is 'done'
+ *	6. the session is removed
+ *
+ * Before 2 everything can be dropped, after 2 nothing is.
+ */
+#pragma once
+
+#include "ralph/work.h"
+
+/* What is in the session of an attempt, looked at once when the agent has ended. */
+struct harvest {
+	struct arena arena;
+	char *id; /* of the session; NULL: nothing was changed */
+	char **paths;
+	size_t n;
+	size_t ignored; /* by git: they are left behind */
+};
+
+/*
+ * Lists the changes and writes patches/N.diff and N.paths. *ret_verdict is VERDICT_COMPLETE, or
+ * VERDICT_REFUSED with the reason: something protected was changed, something that is executed later, or a
+ * hidden spec stands in a file.
+ */
+int land_look(struct work *work, struct attempt *attempt, struct harvest *ret,
+	      enum verdict *ret_verdict, struct str *reason, struct err *err);
+void harvest_release(struct harvest *harvest);
+
+/* Takes it over. VERDICT_CONFLICT when it does not fit what is in the project now: nothing was changed, and
+ * the session stays. The item is 'landing' before and 'done' afterwards. */
+int land_item(struct work *work, const struct item *item, struct attempt *attempt,
+	      const struct harvest *harvest, enum verdict *ret_verdict, struct str *reason,
+	      struct err *err);
+
+/* Finishes the landing that was interrupted of an item. */
+int land_again(struct work *work, const struct item *item, struct err *err);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * After a kill. The feature's lock is ours, so whoever worked on it is dead: what it had claimed is free
+ * again, what it had begun to land is finished, and its sessions are removed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ralph/step.h"
+
+static int take_back(struct work *work, const struct item *item, struct err *err)
+{
+	int r = db_begin(&work->db, err);
+
+	if (r == 0)
+		r = item_move(&work->db, item->id, ITEM_RUNNING, ITEM_OPEN, item->reason, err);
+	if (r == 0)
+		r = db_run(&work->db, err,
+			   "UPDATE step SET verdict = ?, ended = ?, reason = 'ralph was ended' "
+			   "WHERE item = "
+			   "? AND verdict = ?",
+			   "siss", verdict_name(VERDICT_KILLED), db_now(), item->id,
+			   verdict_name(VERDICT_NONE));
+	if (r == 0)
+		return db_commit(&work->db, err);
+	db_rollback(&work->db);
+	return r;
+}
+
+/* Sessions of attempts that have ended, but for those that were kept because of a conflict. */
+static int sweep(struct work *work, const char *feature, struct err *err)
+{
+	struct attempts attempts = { 0 };
+	struct arena arena = { 0 };
+	struct cow_info *list;
+	size_t n = 0;
+	int r = cow_list_all(&arena, work->site.state_home, &list, &n, err);
+
+	if (r == 0 && n)
+		r = attempts_load(&work->db, feature, NULL, &attempts, err);
+	for (size_t i = 0; r == 0 && n && i < attempts.n; i++) {
+		const struct attempt *a = &attempts.v[i];
+
+		if (a->session && a->verdict != VERDICT_NONE && a->verdict != VERDICT_CONFLICT &&
+		    cow_find(list, n, a->session))
+			r = work_discard(work, a->session, err);
+	}
+	attempts_release(&attempts);
+	arena_release(&arena);
+	return r;
+}
+
+/* Sessions that were no step of a task: planning, cutting, reviewing. */
+static int close_others(struct work *work, const char *feature, struct err *err)
+{
+	return db_run(&work->db, err,
+		      "UPDATE step SET verdict = ?, ended = ?, reason = 'ralph was ended' WHERE "
+		      "feature = ? "
+		      "AND verdict = ? AND (item IS NULL OR item NOT IN (SELECT id FROM item WHERE "
+		      "status "
+		      "IN ('running', 'landing')))",
+		      "siss", verdict_name(VERDICT_KILLED), db_now(), feature,
+		      verdict_name(VERDICT_NONE));
+}
+
+int step_recover(struct work *work, const struct feature *feature, struct err *err)
+{
+	struct items items;
+	int r = items_load(&work->db, feature->name, &items, err);
+
+	for (size_t i = 0; r == 0 && i < items.n; i++) {
+		const struct item *item = &items.v[i];
+
+		if (item->status == ITEM_RUNNING) {
+			work_say(work, "%s was interrupted; it is open again", item->id);
+			r = take_back(work, item, err);
+		} else if (item->status == ITEM_LANDING) {
+			work_say(work, "%s was being taken over; finishing that", item->id);
+			r = land_again(work, item, err);
+		}
+	}
+	items_release(&items);
+	if (r == 0)
+		r = close_others(work, feature->name, err);
+	return r < 0 ? r : sweep(work, feature->name, err);
+}

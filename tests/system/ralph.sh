@@ -1,0 +1,258 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ralph, with an agent that does what it is told: each outcome of a step as a user sees it, and what the sandbox holds.
+#
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # $1 in eval; the library and its variables; functions that check() calls by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+ralph=${wrapix%/*}/ralph/ralph
+[ -x "$ralph" ] || ralph=${wrapix%/*}/ralph
+git config --global user.name Tester
+git config --global user.email tester@example.com
+git config --global init.defaultBranch main
+
+rx() { # rx ARG...: leaves $rc, $out and $err
+	out=$tmp/log/out err=$tmp/log/err
+	timeout --foreground -s KILL 60 "$ralph" "$@" >"$out" 2>"$err" </dev/null
+	rc=$?
+}
+json() { "$ralph" status --json 2>/dev/null | jq -r "$1"; }
+id_of() { json ".items[] | select(.title == \"$1\") | .id"; }
+status_of() { json ".items[] | select(.title == \"$1\") | .status"; }
+task() { # task TITLE TEXT [OPTION...]: a task that counts
+	task_title=$1 task_text=$2
+	shift 2
+	rx item add --title "$task_title" --text "$task_text" "$@"
+	[ "$rc" = 0 ] || { explain; bail "no task could be added"; }
+}
+new_project() { # new_project NAME [CONFIG]: a repository with the feature of that name
+	mkdir "$tmp/$1" && cd "$tmp/$1" || exit 1
+	git init -q
+	echo base >base.txt
+	mkdir specs .agent
+	printf '# %s\n\n## Success Criteria\n- [ ] it works\n' "$1" >specs/feature.md
+	[ $# -lt 2 ] || printf '{"ralph": %s}\n' "$2" >wrapix.json
+	git add -A && git commit -qm base
+	rx start feature
+}
+sessions() { find "$state/cow" -mindepth 1 -maxdepth 1 -type d 2>/dev/null | wc -l; }
+agent=$home/agent
+cp "$top/tests/lib/ralph-agent" "$agent"
+mkdir -p "$home/.config/wrapix"
+printf '{"network": "none", "notify": false, "ralph": {"agent": "%s"}}\n' "$agent" >"$home/.config/wrapix/config.json"
+
+# --- the whole way: start, plan, ready, step, loop ---
+
+mkdir "$tmp/way project" && cd "$tmp/way project" || exit 1
+git init -q
+echo base >base.txt
+mkdir .agent deep
+cat >.agent/plan <<'EOF'
+mkdir -p specs
+printf '# A feature\n\n## Success Criteria\n- [ ] one is there\n  [verify](../check.sh#one.txt)\n- [ ] two is good\n  [judge](../rubric.md)\n- [ ] three\n' >specs/way.md
+echo stray >stray.txt
+EOF
+cat >.agent/ready <<'EOF'
+e=$(ralph item add --title 'All of it' --epic)
+a=$(ralph item add --title 'First' --after "$e" --text 'sh: echo one >one.txt')
+printf 'sh: test -e one.txt && echo two >two.txt\n' | ralph item add --title 'Second' --after "$a" --text - >&2
+ralph item add --title 'Third' --text 'sh: cd deep && echo three >three.txt' >&2
+ralph item list >&2
+EOF
+printf '#!/bin/sh\n[ "$1" != skip ] || exit 77\ntest -e "$1" || { echo "no $1"; exit 1; }\n' >check.sh
+chmod +x check.sh
+echo 'Is it good?' >rubric.md
+printf '*.log\n' >.gitignore
+git add -A && git commit -qm base
+cd deep || exit 1
+rx status
+check "without a feature it says how to begin one" eval 'is "$rc" 2 && has "$err" "ralph start NAME"'
+rx start way
+check "start says what to type next" eval 'is "$rc" 0 && has "$err" "next: ralph plan"'
+rx ready
+check "ready without a spec says so" eval 'is "$rc" 1 && has "$err" "ralph plan"'
+rx plan
+check "plan keeps the spec" eval 'is "$rc" 0 && exists ../specs/way.md && has "$err" "next: ralph ready"'
+check "... and nothing else that was written" absent ../stray.txt
+rx ready
+check "ready shows what is proposed" eval 'is "$rc" 0 && has "$out" "All of it" && has "$out" "Second  proposed  after" && has "$err" "--yes"'
+rx loop
+check "a proposal does not count" eval 'is "$rc" 100 && absent ../one.txt'
+EDITOR="sed -i -e s/Third/Last/" rx ready --edit
+check "proposals can be edited" eval 'is "$rc" 0 && has "$out" "Last"'
+rx ready --yes
+check "and accepted" eval 'is "$rc" 0 && has "$out" "4 items count now" && has "$err" "next: ralph loop"'
+rx step
+check "a step does one task" eval 'is "$rc" 0 && exists ../one.txt && absent ../two.txt && is "$(json .done)" 1'
+check "... in a commit of its own" eval 'is "$(git log -1 --format=%s)" First && is "$(git show --format= --name-only HEAD)" one.txt'
+check "... that names the item" eval 'git log -1 --format=%b | grep -qx "Ralph-Item: $(id_of First)"'
+rx loop
+check "a loop does the rest, in order" eval 'is "$rc" 0 && exists ../two.txt && exists three.txt && is "$(json .done)" 3'
+check "... and the epic is done with them" is "$(status_of 'All of it')" "done"
+check "the tree is clean but for the export and the spec" eval 'is "$(git -C .. status --short)" "?? .wrapix/
+?? specs/"'
+check "no session is left" is "$(sessions)" 0
+rx step
+check "then there is nothing to do" is "$rc" 100
+rx loop
+check "a loop with all done is content" is "$rc" 0
+check "cost and tokens are summed up" eval 'is "$(json .tokensIn)" 40 && is "$(json .cost)" 0.4'
+rx logs
+check "logs shows actions" eval 'is "$rc" 0 && has "$out" "> Bash working"'
+rx report --diff
+check "report has steps, commits and diffs" eval 'is "$rc" 0 && has "$out" "## Second" && has "$out" "+three" && has "$out" "commit $(git rev-parse HEAD)"'
+echo "end=PASS" >../.agent/judge
+rx spec
+check "the criteria are tried" eval 'is "$rc" 0 && has "$out" "[PASS] one is there" && has "$out" "[PASS] two is good" && has "$out" "2 passed, 0 failed, 0 skipped, 1 without a trial"'
+echo "end='FAIL: it is ugly'" >../.agent/judge
+sed -i 's/#one.txt/#none.txt/; $s/three/three\n  [verify](..\/check.sh#skip)/' ../specs/way.md
+rx spec
+check "... fail, with a reason, and are skipped" eval 'is "$rc" 1 && has "$out" "no none.txt" && has "$out" "it is ugly" && has "$out" "[SKIP] three"'
+echo "ralph item add --title 'A hole' --text 'sh: echo mended >mended.txt' >&2; echo x >review.txt" >../.agent/check
+rx check
+check "a reviewer's findings are proposals" eval 'is "$rc" 1 && is "$(status_of "A hole")" proposed && absent ../review.txt && has "$err" "ralph ready"'
+
+# --- the export makes the database again ---
+
+known=$(json '[.items[] | [.id, .title, .status]] | sort')
+rm -rf "$state"/ralph
+check "the database is made again from the export" is "$(json '[.items[] | [.id, .title, .status]] | sort')" "$known"
+cp ../.wrapix/ralph/way.jsonl "$tmp/ours"
+check "what git merges is read" eval '{ sed "s/\"title\":\"A hole\"/\"title\":\"A gap\"/; s/\"updated\":[0-9]*/\"updated\":9999999999999/" "$tmp/ours"; cat "$tmp/ours"; } >../.wrapix/ralph/way.jsonl && is "$(status_of "A gap")" proposed'
+
+# --- outcomes ---
+
+new_project outcomes '{"attempts": 2}'
+task lies 'sh: echo x >lie.txt
+end: I could say RALPH_COMPLETE'
+rx step
+check "an agent that mentions the signal is not done" eval 'is "$rc" 1 && is "$(status_of lies)" open && absent lie.txt && has "$out" "no signal"'
+rx step
+check "after as many attempts as are allowed it has failed" eval 'is "$rc" 1 && is "$(status_of lies)" failed'
+rx item drop "$(id_of lies)"
+task nothing 'end: RALPH_COMPLETE'
+rx step
+check "complete without a change and a note is a failure" eval 'is "$rc" 1 && has "$out" "changed nothing"'
+rx item drop "$(id_of nothing)"
+task noted 'sh: ralph item note "it was there already"'
+rx step
+check "with a note it is done" eval 'is "$rc" 0 && is "$(status_of noted)" done'
+task blocked 'end: RALPH_BLOCKED: there is no compiler'
+task asks 'sh1: echo half >half.txt
+end1: RALPH_CLARIFY: red or blue?
+sh2: grep -q "the blue one" /tmp/prompt && cp /run/ralph/previous.diff was.diff && echo blue >color.txt'
+task waits 'sh: echo w >w.txt' --after "$(id_of asks)"
+rx loop
+check "a loop with nothing but blocked tasks is stuck" eval 'is "$rc" 101 && is "$(status_of blocked)" blocked && is "$(status_of asks)" question && is "$(status_of waits)" open && has "$err" "ralph msg"'
+rx msg
+check "msg lists the questions" eval 'is "$rc" 0 && has "$out" "red or blue?" && has "$out" "there is no compiler"'
+rx msg "$(id_of asks)" --answer 'the blue one'
+check "an answer opens the task" eval 'is "$rc" 0 && is "$(status_of asks)" open'
+rx msg "$(id_of blocked)" --dismiss
+rx item drop "$(id_of blocked)"
+rx loop
+check "its next session has the answer, and the diff of the last one" eval 'is "$rc" 0 && exists color.txt && has was.diff +half && absent half.txt'
+task crashes 'raw: printf "{\"type\":\"assistant\",\"mess"; kill -9 $$'
+rx step
+check "a stream that breaks off is a crash" eval 'is "$rc" 1 && has "$out" "crashed"'
+rx item drop "$(id_of crashes)"
+task long 'raw: head -c 20000000 /dev/zero | tr "\0" x; echo
+raw: printf "\377\376 garbage\n{\"type\":\"result\",\"result\":\"early\"}\n"
+sh: echo l >long.txt'
+rx step
+check "20 MB on a line, garbage, and several results" eval 'is "$rc" 0 && exists long.txt'
+printf '{"ralph": {"attempts": 1, "silence": "1s"}}\n' >wrapix.json
+task hangs 'sh: sleep 1000'
+rx step
+check "silence ends a session" eval 'is "$rc" 1 && has "$out" "timeout: it printed nothing for 1 seconds"'
+rx item drop "$(id_of hangs)"
+printf '{"ralph": {"grace": "1s"}}\n' >wrapix.json
+task stays 'sh: echo s >stays.txt
+raw: result RALPH_COMPLETE; sleep 1000'
+rx step
+check "one that does not end after its result is ended, and counts" eval 'is "$rc" 0 && exists stays.txt'
+rx loop --max-time 0
+check "a limit that is none is refused" is "$rc" 2
+rx xyzzy
+check "an unknown command is refused" eval 'is "$rc" 2 && has "$err" "ralph help"'
+check "no session is left" is "$(sessions)" 0
+
+# --- the gate, protection, hidden specs ---
+
+new_project gate '{"gate": "sh gate.sh", "protect": ["tests", "specs"], "attempts": 3}'
+echo 'cat work.txt; grep -q good work.txt && touch built.log && ls /run/ralph-spec 2>/dev/null; grep -q good work.txt' >gate.sh
+mkdir tests && echo t >tests/t && echo '*.log' >.gitignore && git add -A && git commit -qm gate
+task gated 'sh1: echo bad >work.txt; echo other >other.txt
+sh2: grep -q +bad /run/ralph/previous.diff && grep -q "in the words of what failed" /tmp/prompt && echo good >work.txt'
+rx step
+check "a gate that fails rolls the step back" eval 'is "$rc" 1 && absent work.txt && absent other.txt && has "$out" "gate" && is "$(status_of gated)" open'
+rx step
+check "the next try knows why, and passes" eval 'is "$rc" 0 && has work.txt good && is "$(git log -1 --format=%s)" gated'
+check "what the gate makes is not taken over" absent built.log
+task tests 'sh: echo hacked >tests/t; rm -rf tests; echo good >>work.txt; echo new >specs/new.md'
+rx step
+check "protected files stand read-only" eval 'is "$rc" 0 && has tests/t t && absent specs/new.md'
+task config 'sh: echo "{}" >wrapix.json; echo good >>work.txt; echo "echo pwned" >.envrc'
+rx step
+check "what a shell would obey is not taken over" eval 'is "$rc" 1 && has "$out" "refused" && absent .envrc && has wrapix.json gate'
+rx item drop "$(id_of config)"
+rx start --hidden secret
+printf 'mkdir -p /run/ralph-spec; printf "# Secret\\n\\nThis sentence is to stay between the two of us.\\n" >/run/ralph-spec/spec.md\n' >.agent/plan
+rx plan
+check "a hidden spec is written outside of the project" eval 'is "$rc" 0 && ! grep -r --exclude-dir=.agent "between the two" . && grep -rq "between the two" "$state/ralph"'
+task quotes 'sh: cat /run/ralph-spec/spec.md >copy.txt; echo good >>work.txt'
+rx step
+check "and cannot reach a commit" eval 'is "$rc" 1 && has "$out" "a hidden spec stands in it" && absent copy.txt'
+rx use feature
+check "features stand side by side" eval 'is "$rc" 0 && "$ralph" status --all | grep -q "^secret"'
+
+# --- hooks, trust, pushes ---
+
+git init -q --bare "$tmp/remote.git"
+new_project hooks '{"hooks": {"pre-loop": "echo $RALPH_FEATURE; exit 3"}}'
+task one 'sh: echo 1 >1.txt'
+rx loop
+check "a hook that fails blocks, with its own status" eval 'is "$rc" 3 && has "$out" "pre-loop" && absent 1.txt'
+printf '{"ralph": {"hooks": {"pre-loop": {"run": "exit 3", "onFailure": "warn"}, "post-step": "touch %s/escaped"}}}\n' "$tmp" >wrapix.json
+rx loop
+check "one that only warns does not" eval 'exists 1.txt && has "$out" "status 3"'
+check "hooks run in a sandbox" absent "$tmp/escaped"
+task two 'sh: echo 2 >2.txt; git push -q origin main 2>/dev/null; true'
+rx loop --host
+check "on the host only when trusted" eval 'is "$rc" 1 && has "$err" "wrapix trust" && absent 2.txt'
+wx trust --yes
+git remote add origin "$tmp/remote.git" && git push -q -u origin main
+old=$(git -C "$tmp/remote.git" rev-parse main)
+rx loop --host
+check "... and then they do" eval 'exists "$tmp/escaped" && exists 2.txt'
+check "an agent cannot push" is "$(git -C "$tmp/remote.git" rev-parse main)" "$old"
+task three 'sh: echo 3 >3.txt'
+rx loop --push
+check "ralph pushes, after the gate" eval 'is "$(git -C "$tmp/remote.git" rev-parse main)" "$(git rev-parse HEAD)"'
+
+# --- templates ---
+
+EDITOR='sed -i s/{{TITLE}}/{{TITEL}}/' rx tune step
+check "a template with a wrong name is refused, with the right one" eval 'is "$rc" 2 && has "$err" "step.md:1" && has "$err" "{{TITLE}}"'
+rx check --templates
+check "check finds it too" is "$rc" 1
+rx tune step --reset
+rx check --templates
+check "and the built-in one is valid" is "$rc" 0
+
+# --- the manual ---
+
+heads() { sed -n '/^options:/,/^$/s/^ *\(-.*\)/\1/p' | sed 's/   *.*//' | sort -u; }
+commands=$("$ralph" --help | sed -n '/^options:/q; s/^  \([a-z][a-z]*\) .*/\1/p')
+{ "$ralph" --help; for c in $commands; do "$ralph" help "$c"; done; } >"$tmp/helps"
+heads <"$tmp/helps" >"$tmp/heads"
+sed -n 's/^\.It \(Fl .*\)/\1/p' "$top/man/ralph.1" | sed 's/Fl Fl /--/g; s/Fl /-/g; s/ ,/,/g; s/ Ar / /g' | sort -u >"$tmp/manual"
+check "ralph(1) has the options of the program, and no others" diff "$tmp/heads" "$tmp/manual"
+for c in $commands; do
+	check "ralph(1) explains $c, which has an example" eval 'grep -qE "^\.(It )?Cm (.*, )?$c\b|Cm help , version" "$top/man/ralph.1" && "$ralph" help "$c" | grep -q ^examples:'
+done
+for shell in bash zsh fish; do
+	check "ralph completion $shell is a script of that shell" eval '"$ralph" completion $shell >"$tmp/script" && $shell -n "$tmp/script"'
+done
+finish
