@@ -113,6 +113,35 @@ static void add_paths(struct str *out, char *const *paths, size_t n)
 		str_addn(out, paths[i], strlen(paths[i]) + 1);
 }
 
+char *git_submodules(const struct work *work, struct arena *arena)
+{
+	struct stat st;
+	char *links = NULL;
+
+	if (lstat(path_join(arena, work->site.top, ".gitmodules"), &st) < 0 ||
+	    git_ask(work, arena,
+		    ARGS("config", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"),
+		    NULL, NULL, 0, &links) != 0)
+		return NULL;
+	return links;
+}
+
+/* Lines of "submodule.NAME.path PATH". */
+bool git_is_in_submodule(const char *links, const char *path)
+{
+	while (links && *links) {
+		const char *link = links + strcspn(links, " \n");
+		size_t len;
+
+		link += *link == ' ';
+		len = strcspn(link, "\n");
+		if (len && !strncmp(path, link, len) && path[len] == '/')
+			return true;
+		links = link + len + (link[len] == '\n');
+	}
+	return false;
+}
+
 int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,
 		bool *ret_ignored, struct err *err)
 {
@@ -120,10 +149,14 @@ int git_ignored(const struct work *work, char *const *paths, size_t n, const cha
 	struct arena arena = { 0 };
 	const char *extra = more ? arena_printf(&arena, "core.excludesFile=%s", more)
 				 : "core.quotePath=true";
-	char *out = NULL;
+	char *out = NULL, *links = git_submodules(work, &arena);
 	int status;
 
-	add_paths(&list, paths, n);
+	/* Of a submodule's files git does not want to speak. */
+	str_add(&list, "");
+	for (size_t i = 0; i < n; i++)
+		if (!git_is_in_submodule(links, paths[i]))
+			add_paths(&list, &paths[i], 1);
 	status = git_ask(work, &arena, ARGS("-c", extra, "check-ignore", "-z", "--stdin"), NULL,
 			 list.s, list.len, &out);
 	/* The answers come in the order of the questions. */

@@ -9,6 +9,10 @@
 int git_ask(const struct work *work, struct arena *arena, const char *const *args,
 	    const char *index, const char *input, size_t input_len, char **ret);
 
+/* Where the submodules are, for the next; NULL: there are none. */
+char *git_submodules(const struct work *work, struct arena *arena);
+bool git_is_in_submodule(const char *links, const char *path);
+
 /* Those of the n paths that git ignores, by the project's rules and, where it is not NULL, by those of
  * the file 'more'. *ret_ignored[i] says so of the i-th. */
 int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,

@@ -60,40 +60,18 @@ static int note_commit(void *ctx, const char *id, struct err *err)
 	return attempt_put(&landing->work->db, landing->attempt, err);
 }
 
-/* "submodule.NAME.path PATH" in lines: where files are not this repository's to commit. */
-static bool is_in_submodule(const char *links, const char *path)
-{
-	while (links && *links) {
-		const char *link = links + strcspn(links, " \n");
-		size_t len;
-
-		link += *link == ' ';
-		len = strcspn(link, "\n");
-		if (len && !strncmp(path, link, len) && path[len] == '/')
-			return true;
-		links = link + len + (link[len] == '\n');
-	}
-	return false;
-}
-
 /* The paths that git keeps: no directories, nothing of a submodule's. */
 static size_t only_files(struct work *work, struct arena *arena, char **paths, size_t n)
 {
-	static const char *const query[] = {
-		"config", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$", NULL
-	};
+	char *links = git_submodules(work, arena);
 	size_t kept = 0, theirs = 0;
-	char *links = NULL;
 	struct stat st;
 
-	if (lstat(path_join(arena, work->site.top, ".gitmodules"), &st) == 0 &&
-	    git_ask(work, arena, query, NULL, NULL, 0, &links) != 0)
-		links = NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (lstat(path_join(arena, work->site.top, paths[i]), &st) == 0 &&
 		    S_ISDIR(st.st_mode))
 			continue;
-		if (is_in_submodule(links, paths[i]))
+		if (git_is_in_submodule(links, paths[i]))
 			theirs++;
 		else
 			paths[kept++] = paths[i];

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ralph with several tasks at once, several loops, and repositories of every kind.
+#
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154,SC2317 # $1 in eval; the library and its variables; functions that check() calls by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+. "$top/tests/lib/ralph.sh"
+
+# --- at once ---
+
+new_project parallel
+seq 1 20 >shared.txt && git add -A && git commit -qm shared
+task one 'sh: sed -i "s/^1$/first/" shared.txt'
+task two 'sh: sed -i "s/^20$/last/" shared.txt'
+task three 'sh: echo 3 >three.txt'
+rx loop -p 3
+check "three at once: what does not meet is merged" eval 'is "$rc" 0 && has shared.txt first && has shared.txt last && exists three.txt'
+check "... in a commit each" is "$(git log --format=%s | head -n 3 | sort | tr '\n' ' ')" "one three two "
+task left 'sh: sed -i "s/^10$/left/" shared.txt
+sh2: grep -q "others have changed" /tmp/prompt && grep -q "+right\|+left" /run/ralph/previous.diff && sed -i "s/^right$/both/" shared.txt'
+task right 'sh: sed -i "s/^10$/right/" shared.txt
+sh2: grep -q "others have changed" /tmp/prompt && sed -i "s/^left$/both/" shared.txt'
+rx loop -p 2
+check "what meets is tried again on the new state" eval 'is "$rc" 0 && has shared.txt both && lacks shared.txt "<<<<"'
+check "... as a conflict" eval '"$ralph" logs --list | grep -q " conflict "'
+wx ps --json
+session=$(jq -r '.. | objects | select(.name? // "" | startswith("ralph-")) | .id' "$out" | head -n 1)
+wx diff "$session"
+check "and the work of the one that came too late is kept" eval 'is "$rc" 0 && grep -qE "^\+(left|right)" "$out"'
+wx discard "$session"
+check "the tree is clean" is "$(git status --short | grep -v '\.wrapix/')" ""
+
+# --- two loops on one feature ---
+
+new_project loops
+task slow 'sh: touch begun; while :; do sleep 0.1; done'
+"$ralph" loop >"$tmp/log/first" 2>&1 </dev/null &
+first=$!
+started="$first"
+await is "$(json '.items[0].status')" running
+await eval 'is "$(json ".items[0].status")" running'
+rx loop
+check "a second loop on the feature is refused" eval 'is "$rc" 1 && has "$err" "another ralph works on it (pid $first)" && has "$err" "--wait"'
+rx start other
+task quick 'sh: echo q >quick.txt'
+rx loop
+check "a loop on another feature goes on beside it" eval 'is "$rc" 0 && exists quick.txt'
+await eval '"$ralph" status feature | grep -q "now: .*Bash working"'
+check "status shows what the first one does" eval '"$ralph" status feature | grep -q "now: .*Bash working"'
+"$ralph" loop feature --wait --max-steps 1 >"$tmp/log/second" 2>&1 </dev/null &
+second=$!
+started="$first $second"
+kill -INT $first
+wait $first
+check "Ctrl-C ends a loop" is $? 130
+check "... whose task is open again, and the try does not count" eval 'await eval "\"\$ralph\" logs --list | grep -q interrupted"'
+await eval '"$ralph" status feature | grep -q "now: "'
+check "who waited goes on" eval '"$ralph" status feature | grep -q "now: "'
+kill -TERM $second
+wait $second
+check "and ends when it is told" is $? 143
+check "nothing is left running" none_running "$home/agent"
+
+# --- repositories of every kind ---
+
+new_project main
+git worktree add -q "$tmp/linked tree" -b side
+cd "$tmp/linked tree" || exit 1
+rx start feature
+task tree 'sh: echo t >tree.txt'
+rx loop
+check "a linked worktree, with a space" eval 'is "$rc" 0 && is "$(git log -1 --format=%s side)" tree && is "$(git log -1 --format=%s main)" base'
+
+git init -q "$tmp/lib" && (cd "$tmp/lib" && echo l >lib.txt && git add -A && git commit -qm lib)
+new_project sub
+git -c protocol.file.allow=always submodule --quiet add "$tmp/lib" lib && git commit -qm submodule
+task both 'sh: echo changed >lib/lib.txt; echo s >super.txt'
+rx loop
+check "a submodule's files are taken over and not committed" eval 'is "$rc" 0 && has lib/lib.txt changed && is "$(git show --format= --name-only)" super.txt && has "$out" "in submodules"'
+
+mkdir "$tmp/plain" && cd "$tmp/plain" || exit 1
+mkdir specs .wrapix && echo '# P' >specs/feature.md
+rx start feature
+task alone 'sh: echo a >alone.txt; mkdir -p empty/dir'
+rx loop
+check "a directory without git" eval 'is "$rc" 0 && exists alone.txt && exists empty/dir'
+
+mkdir "$tmp/unborn" && cd "$tmp/unborn" || exit 1
+git init -q && mkdir specs && echo '# U' >specs/feature.md
+rx start feature
+task born 'sh: echo b >born.txt'
+rx loop
+check "a branch without a commit" eval 'is "$rc" 0 && is "$(git show --format= --name-only)" born.txt'
+
+new_project dirty
+echo mine >>base.txt && echo staged >staged.txt && git add staged.txt
+task clean 'sh: echo c >clean.txt; rm -f specs/README.md'
+rx loop
+check "what the user has staged and changed stays his" eval 'is "$(git show --format= --name-only)" clean.txt && is "$(git status --short | grep -v "\.wrapix/")" " M base.txt
+A  staged.txt"'
+task moves 'sh: git mv clean.txt moved.txt && git commit -qam inside && mkdir -p a/b && echo x >a/b/x'
+rx loop
+check "renames, and what the agent committed itself" eval 'is "$(git log -1 --format=%s)" moves && exists moved.txt && absent clean.txt && exists a/b/x && is "$(git log --format=%s | grep -c inside)" 0'
+finish
