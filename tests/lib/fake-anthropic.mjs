@@ -7,13 +7,14 @@
 //
 //   node fake-anthropic.mjs [--listen HOST:PORT] [--tool Bash|Write] [--file NAME]
 //                           [--content TEXT] [--reply TEXT] [--log FILE] [--seconds N]
-//                           [--input JSON] [--tls DIR] [--slow] [--look TEXT]
+//                           [--input JSON] [--tls DIR] [--slow] [--look TEXT] [--tasks FILE]
 //
 // Prints "ready PORT" when it accepts connections; port 0 lets the kernel choose.
 // The log gets one JSON object a line for each request, with what the tool said. --input is what
 // the tool is asked instead of making the file. --tls takes DIR/key.pem and DIR/cert.pem. --slow sends
 // each event of a stream only when GET /v1/next has asked for it. --look has the log say of each request
-// whether TEXT was in it.
+// whether TEXT was in it. --tasks has it play what the prompt itself says, as tests/lib/ralph-agent does; FILE is
+// JSON, with such a text for each heading of a prompt that has none.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -34,6 +35,7 @@ const { values: opt } = parseArgs({
 		input: { type: 'string' },
 		tls: { type: 'string' },
 		look: { type: 'string' },
+		tasks: { type: 'string' },
 		slow: { type: 'boolean', default: false },
 		seconds: { type: 'string', default: '120' },
 	},
@@ -72,7 +74,47 @@ function newestResults(request) {
 	return Array.isArray(content) ? content.filter((part) => part.type === 'tool_result') : [];
 }
 
+// The texts of the user's messages, and how many tools have answered.
+function heard(request) {
+	const parts = request.messages?.flatMap(({ role, content }) =>
+		role !== 'user' ? [] : Array.isArray(content) ? content : [{ type: 'text', text: content }]) ?? [];
+	return {
+		text: parts.filter((part) => part.type === 'text').map((part) => part.text).join('\n'),
+		results: parts.filter((part) => part.type === 'tool_result').length,
+	};
+}
+
+// 'sh: COMMAND' is a use of the tool, 'end: TEXT' the last line, 'big: N' that many letters before it, 'hang:' no answer at
+// all; 'sh1:', 'end2:' and so on are for the first try or a later one.
+function playTask(request) {
+	const { text, results } = heard(request);
+	const others = Object.entries(JSON.parse(readFileSync(opt.tasks, 'utf8')));
+	const script = others.find(([heading]) => text.includes(`# ${heading}`))?.[1] ?? text;
+	const attempt = text.includes('## The last try') ? '2' : '1';
+	const said = [...script.matchAll(/^(sh|end|big|hang)([12]?): ?(.*)$/gm)]
+		.filter(([, , when]) => !when || when === attempt);
+	const commands = said.filter(([, what]) => what === 'sh').map(([, , , command]) => command);
+	const one = (what) => said.findLast((line) => line[1] === what)?.[3];
+
+	if (!request.tools?.some((tool) => tool.name === opt.tool))
+		return say('Yes.');
+	if (results < commands.length)
+		return use({ command: commands[results], description: 'Do what the task says' });
+	if (one('hang') !== undefined)
+		return null;
+	return say(`${'x'.repeat(Number(one('big') ?? 0))}I am done.\n${one('end') ?? 'RALPH_COMPLETE'}`);
+}
+
+function use(input) {
+	return {
+		stop_reason: 'tool_use',
+		content: [{ type: 'tool_use', id: `toolu_${process.hrtime.bigint()}`, name: opt.tool, input }],
+	};
+}
+
 function chooseAnswer(request) {
+	if (opt.tasks)
+		return playTask(request);
 	const results = newestResults(request);
 	if (results.some((part) => part.is_error))
 		return say(`The tool failed: ${JSON.stringify(results)}`);
@@ -80,15 +122,7 @@ function chooseAnswer(request) {
 		return say(opt.reply);
 	if (!request.tools?.some((tool) => tool.name === opt.tool))
 		return say('Yes.');
-	return {
-		stop_reason: 'tool_use',
-		content: [{
-			type: 'tool_use',
-			id: `toolu_${process.hrtime.bigint()}`,
-			name: opt.tool,
-			input: opt.input ? JSON.parse(opt.input) : toolInput[opt.tool](request),
-		}],
-	};
+	return use(opt.input ? JSON.parse(opt.input) : toolInput[opt.tool](request));
 }
 
 function say(text) {
@@ -127,14 +161,17 @@ function sendJson(response, status, object) {
 }
 
 function sendMessage(request, response) {
+	const answer = chooseAnswer(request);
+	if (!answer)
+		return;
 	const message = {
 		id: `msg_${process.hrtime.bigint()}`,
 		type: 'message',
 		role: 'assistant',
 		model: request.model,
 		stop_sequence: null,
-		usage: { input_tokens: 1, output_tokens: 1 },
-		...chooseAnswer(request),
+		usage: { input_tokens: opt.tasks ? 1000 : 1, output_tokens: opt.tasks ? 1000 : 1 },
+		...answer,
 	};
 	if (!request.stream)
 		return sendJson(response, 200, message);
