@@ -179,17 +179,28 @@ bool git_has(const struct work *work, const char *commit)
 	return status == 0;
 }
 
-/* Writes the tree of HEAD with the paths over it. */
+/*
+ * Writes the tree of HEAD with the paths over it. The index is ours; after a commit it holds what HEAD
+ * holds, and a file beside it says so, for the next time.
+ */
 static int write_tree(const struct work *work, struct arena *arena, const struct str *list,
 		      const char *head, char **ret, struct err *err)
 {
 	char *index = work_file(work, arena, "index");
+	_cleanup_free_ char *known = NULL;
+	size_t len;
 	int status = 0;
+	bool fits = head &&
+		    os_read_file_at(AT_FDCWD, work_file(work, arena, "index.head"), 128, &known,
+				    &len) == 0 &&
+		    !strcmp(known, head);
 
 	/* One that a killed git had locked is of no use to anybody. */
-	unlink(index);
 	unlink(arena_printf(arena, "%s.lock", index));
-	if (head)
+	unlink(work_file(work, arena, "index.head"));
+	if (!fits)
+		unlink(index);
+	if (!fits && head)
 		status = git_ask(work, arena, ARGS("read-tree", head), index, NULL, 0, NULL);
 	if (status == 0)
 		status = git_ask(work, arena,
@@ -197,7 +208,6 @@ static int write_tree(const struct work *work, struct arena *arena, const struct
 				 list->s, list->len, NULL);
 	if (status == 0)
 		status = git_ask(work, arena, ARGS("write-tree"), index, NULL, 0, ret);
-	unlink(index);
 	return status ? failed(status, "writing a tree", err) : 0;
 }
 
@@ -298,19 +308,21 @@ int git_commit(const struct work *work, struct arena *arena, char *const *paths,
 {
 	_cleanup_str_ struct str list = { 0 };
 	char *head = NULL, *tree = NULL, *had = NULL;
+	struct err ignored;
 	int r, status;
 
 	*ret = NULL;
 	add_paths(&list, paths, n);
-	/* An unborn branch has none. */
-	status = git_ask(work, arena, ARGS("rev-parse", "--verify", "--quiet", "HEAD"), NULL, NULL,
-			 0, &head);
-	if (status)
+	/* An unborn branch has neither. */
+	status = git_ask(work, arena, ARGS("rev-parse", "HEAD", "HEAD^{tree}"), NULL, NULL, 0,
+			 &head);
+	had = status == 0 ? strchr(head, '\n') : NULL;
+	if (had)
+		*had++ = '\0';
+	else
 		head = NULL;
 	r = write_tree(work, arena, &list, head, &tree, err);
-	if (r == 0 && head &&
-	    git_ask(work, arena, ARGS("rev-parse", "HEAD^{tree}"), NULL, NULL, 0, &had) == 0 &&
-	    !strcmp(had, tree))
+	if (r == 0 && had && !strcmp(had, tree))
 		return 0;
 	if (r == 0)
 		r = make_commit(work, arena, tree, head, message, ret, err);
@@ -321,6 +333,8 @@ int git_commit(const struct work *work, struct arena *arena, char *const *paths,
 	status = move_branch(work, arena, *ret, head);
 	if (status)
 		return failed(status, "moving the branch", err);
+	(void)work_write(work, "index.head", *ret, strlen(*ret),
+			 &ignored); /* else it is read again */
 	git_refresh(work, paths, n);
 	return 0;
 }
