@@ -160,7 +160,7 @@ static void add_bash(struct str *out)
 	for (const struct command *const *c = commands; *c; c++)
 		add_bash_command(out, *c);
 	add_frame(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n");
-	if (this_program.alias)
+	if (this_program.others[0].name)
 		str_add(out, "# 'srt' is 'wrapix exec' under another name.\n"
 			     "_wrapix_srt()\n"
 			     "{\n"
@@ -274,10 +274,11 @@ static void add_zsh_arguments(struct str *out, const struct opt_syntax *syntax)
 
 static void add_zsh(struct str *out)
 {
-	str_addf(out, "#compdef %s%s\n", program_label(), this_program.alias ? " srt" : "");
+	str_addf(out, "#compdef %s%s\n", program_label(),
+		 this_program.others[0].name ? " srt" : "");
 	add_frame(out, zsh_head);
 	add_frame(out, "_wrapix()\n{\n");
-	if (this_program.alias)
+	if (this_program.others[0].name)
 		str_add(out, "\t# 'srt' is 'wrapix exec' under another name.\n"
 			     "\tif [[ $service == srt ]]; then\n"
 			     "\t\twords=(wrapix exec \"${(@)words[2,-1]}\")\n"
@@ -304,7 +305,7 @@ static void add_zsh(struct str *out)
 	}
 	str_add(out, "\tesac\n}\n\n");
 	add_frame(out, zsh_foot);
-	str_add(out, this_program.alias ? " srt\nfi\n" : "\nfi\n");
+	str_add(out, this_program.others[0].name ? " srt\nfi\n" : "\nfi\n");
 }
 
 /* --- fish --- */
@@ -417,7 +418,7 @@ static void add_fish(struct str *out)
 	add_fish_options(out, main_opts, at.s);
 	for (const struct command *const *c = commands; *c; c++)
 		add_fish_command(out, *c);
-	if (this_program.alias)
+	if (this_program.others[0].name)
 		str_add(out, "\n# 'srt' is 'wrapix exec' under another name.\n"
 			     "complete -c srt -w 'wrapix exec'\n");
 }
