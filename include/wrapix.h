@@ -71,6 +71,10 @@ WRAPIX_API int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *p
  * brokered: it stays outside, and requests get it on their way. */
 WRAPIX_API int wrapix_spec_add_credential(struct wrapix_spec *spec, const char *credential,
 					  struct wrapix_error *error);
+/* A package beyond the profile's: the sandbox runs from an image that has it. 'wrapix run' makes one where
+ * there is none; a program that uses the library finds one or is told how to make it. */
+WRAPIX_API int wrapix_spec_add_package(struct wrapix_spec *spec, const char *package,
+				       struct wrapix_error *error);
 /* The plan will be run: while it is made, credentials are fetched from the store. */
 WRAPIX_API void wrapix_spec_set_will_run(struct wrapix_spec *spec);
 /* NULL-terminated; without one the agent is started. */

@@ -12,6 +12,8 @@ struct wrapix_spec {
 	struct spec spec;
 	bool will_run;             /* the plan will be: credentials are fetched meanwhile */
 	struct run_claude *claude; /* --settings-from claude; NULL */
+	/* Makes the image that packages ask for, where it is not there and the plan will be run. */
+	int (*make_image)(const struct spec *spec, struct err *err);
 };
 
 struct wrapix_plan {
@@ -25,6 +27,13 @@ struct wrapix_plan {
 
 /* Lays the user's configuration, the project's and the profile under what the flags set. */
 int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err);
+
+/* A profile by itself, from where spec->dir is: the project's own, the user's or a built-in one. What the
+ * project's own widens is in *ret_project, for trust_check(). */
+int api_load_profile(struct spec *spec, const char *name, struct project_config *ret_project,
+		     struct err *err);
+/* Whether this user accepted what the project asks for. */
+int api_check_trust(struct spec *spec, const struct project_config *project, struct err *err);
 
 int api_check_rules(const struct spec *spec, struct err *err);
 /* says: what the user should know. */

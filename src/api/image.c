@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <sys/file.h>
 
+#include "api/api.h"
+
 int image_hold(const struct host *host, int *ret_fd, struct err *err)
 {
 	char path[PATH_MAX];
@@ -19,4 +21,13 @@ int image_hold(const struct host *host, int *ret_fd, struct err *err)
 	if (*ret_fd < 0 || flock(*ret_fd, LOCK_SH | LOCK_NB) < 0)
 		return err_errno(err, errno, "holding the image in '%s'", host->image_root);
 	return 0;
+}
+
+bool image_is_there(struct spec *spec)
+{
+	char *cache = api_base_dir(&spec->arena, "XDG_CACHE_HOME", ".cache");
+
+	return access(arena_printf(&spec->arena, "%s/wrapix/images/names/%s/.", cache,
+				   spec_image(spec)),
+		      F_OK) == 0;
 }

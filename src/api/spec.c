@@ -141,10 +141,41 @@ int spec_load_layers(struct spec *spec, struct project_config *ret_project, stru
 		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r == 0 && dir >= 0)
 		r = config_load_project(spec, dir, spec->config_dir, ret_project, err);
+	/* A project's own counts when somebody names it. */
 	if (r == 0)
 		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
-					err);
+					spec->profile ? ret_project : NULL, err);
 	if (r == 0)
 		r = spec_load_agent(spec, config_home, err);
-	return r;
+	return r == 0 ? spec_derive_image(spec, err) : r;
+}
+
+int api_load_profile(struct spec *spec, const char *name, struct project_config *ret_project,
+		     struct err *err)
+{
+	struct arena *a = &spec->arena;
+	char *config_home = api_base_dir(a, "XDG_CONFIG_HOME", ".config");
+	char *real = os_realpath(a, spec->dir ? spec->dir : ".");
+	_cleanup_close_ int dir = -1;
+	struct spec scratch; /* the project's other wishes are for a run */
+	int r = 0;
+
+	*ret_project = (struct project_config){ 0 };
+	spec->config_dir = real ? project_config_dir(a, real) : NULL;
+	if (spec->config_dir)
+		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	spec_init(&scratch);
+	if (dir >= 0)
+		r = config_load_project(&scratch, dir, spec->config_dir, ret_project, err);
+	spec_release(&scratch);
+	ret_project->n_widenings = 0;
+	return r < 0 ? r : config_load_profile(spec, name, config_home, ret_project, err);
+}
+
+int wrapix_spec_add_package(struct wrapix_spec *spec, const char *package,
+			    struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_package(&spec->spec, package, &err) < 0 ? api_fail(&err, error) : 0;
 }

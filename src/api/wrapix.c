@@ -38,12 +38,20 @@ int api_fail(const struct err *err, struct wrapix_error *error)
 	return -err->code;
 }
 
-static int check_trust(struct spec *spec, const struct project_config *project, struct err *err)
+int api_check_trust(struct spec *spec, const struct project_config *project, struct err *err)
 {
 	if (!spec->config_dir)
 		return 0;
 	return trust_check(project, spec->config_dir,
 			   api_base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"), err);
+}
+
+/* The image that packages ask for: made once. */
+static int make_image(struct wrapix_spec *spec, struct err *err)
+{
+	if (!spec->spec.packages.len || !spec->make_image || image_is_there(&spec->spec))
+		return 0;
+	return spec->make_image(&spec->spec, err);
 }
 
 /* Everything from the layers of configuration to the plan; host_json NULL: this machine. */
@@ -68,12 +76,14 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 	if (r == 0)
 		r = api_check_rules(&spec->spec, err);
 	/* A plan may be looked at before it is trusted; it is the run that is refused. */
-	if (r == 0 && !host_json && check_trust(&spec->spec, &project, &plan->untrusted) < 0)
+	if (r == 0 && !host_json && api_check_trust(&spec->spec, &project, &plan->untrusted) < 0)
 		plan->is_untrusted = true;
 	project_config_release(&project);
 	if (r == 0 && spec->will_run && !plan->is_untrusted)
 		credentials_prefetch(&plan->prefetch, &spec->spec,
 				     api_base_dir(&spec->spec.arena, "XDG_CONFIG_HOME", ".config"));
+	if (r == 0 && !host_json && spec->will_run && !plan->is_untrusted)
+		r = make_image(spec, err);
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);

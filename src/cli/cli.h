@@ -120,6 +120,9 @@ extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_version;
 
+/* Makes the image that packages ask for, and says so: image_door.c. */
+int cli_make_image(const struct spec *spec, struct err *err);
+
 /* The program under the name 'srt'; and under one that only a supervisor gives it (exec_server.c). */
 int cmd_srt(int argc, char **argv);
 void git_begin(void);

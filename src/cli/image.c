@@ -24,7 +24,7 @@ char *image_store_path(struct arena *arena)
 int image_open_store(struct store *store, struct err *err)
 {
 	struct arena arena = { 0 };
-	int r = store_open(store, image_store_path(&arena), err);
+	int r = layout_open(store, image_store_path(&arena), err);
 
 	arena_release(&arena);
 	return r;
@@ -81,7 +81,7 @@ int image_command(int argc, char **argv, image_fn *fn)
 	if (r < 0)
 		return cli_fail(&err);
 	r = fn(&store, &args, &err);
-	store_close(&store);
+	layout_close(&store);
 	return r < 0 ? cli_fail(&err) : 0;
 }
 
@@ -206,7 +206,7 @@ static int do_show(struct store *store, const struct image_args *args, struct er
 static int verify(struct store *store, struct oci_image *image, const struct image_args *args,
 		  struct err *err)
 {
-	int r = store_verify(store, image, err);
+	int r = layout_verify(store, image, err);
 
 	if (r == 0)
 		printf("%s: %zu layers, all as their digests say\n", args->name, image->n_layers);
@@ -238,13 +238,13 @@ static int do_unpack(struct store *store, const struct image_args *args, struct 
 
 static int do_remove(struct store *store, const struct image_args *args, struct err *err)
 {
-	return store_forget(store, args->name, err);
+	return layout_forget(store, args->name, err);
 }
 
 static int do_gc(struct store *store, _unused_ const struct image_args *args, struct err *err)
 {
 	struct store_gc gone;
-	int r = store_gc(store, &gone, err);
+	int r = layout_gc(store, &gone, err);
 
 	if (r == 0)
 		printf("removed %llu blobs, %.1f MiB\n", (unsigned long long)gone.blobs,

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "api/api.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/image.h"
@@ -17,7 +18,6 @@
 #include "image/platform.h"
 #include "image/unpack.h"
 #include "os/fs.h"
-#include "spec/config.h"
 
 enum { BAR = 30 };
 
@@ -236,7 +236,7 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 {
 	struct arena arena = { 0 };
 	char *unpacked;
-	int r = store_name(store, name, &image->manifest, err);
+	int r = layout_name(store, name, &image->manifest, err);
 
 	/* So that 'wrapix run --image' starts at once. */
 	if (r == 0)
@@ -249,19 +249,23 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 	return r;
 }
 
-static char *config_home(struct arena *arena)
+/* A profile of the project's own may ask for what nobody agreed to. */
+static int load_profile(struct spec *spec, const char *name, struct err *err)
 {
-	const char *set = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	struct project_config project;
+	int r = api_load_profile(spec, name, &project, err);
 
-	return set && set[0] == '/' ? arena_strdup(arena, set)
-				    : path_join(arena, home ?: "/", ".config");
+	if (r == 0)
+		r = api_check_trust(spec, &project, err);
+	project_config_release(&project);
+	return r;
 }
 
 static int set_up(struct making *making, const char *profile, struct err *err)
 {
 	struct build_args *args = making->args;
 	const char *wish = args->compression ?: compression_names[COMPRESS_GZIP];
-	int r = config_load_profile(making->spec, profile, config_home(&making->spec->arena), err);
+	int r = load_profile(making->spec, profile, err);
 
 	making->how = (struct build_how){ .on_progress = on_progress, .ctx = making };
 	for (size_t i = 0; i < COMPRESS_COUNT; i++)
@@ -306,7 +310,7 @@ static int cmd_build(int argc, char **argv)
 		r = deliver(&args, &store, args.name ?: profile, &image, &err);
 	if (making.log >= 0)
 		close(making.log);
-	store_close(&store);
+	layout_close(&store);
 	oci_image_release(&image);
 	spec_release(&spec);
 	arena_release(&args.arena);

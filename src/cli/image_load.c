@@ -152,7 +152,7 @@ static int into_store(struct store *store, const struct image_args *args, struct
 	if (r == 0 && !*name)
 		r = err_usage(err, "--name: what shall the image be called?");
 	if (r == 0)
-		r = store_name(store, name, &image.manifest, err);
+		r = layout_name(store, name, &image.manifest, err);
 	if (r == 0)
 		printf("%s %s%s\n", name, DIGEST_PREFIX, image.manifest.digest);
 	oci_image_release(&image);

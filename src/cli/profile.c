@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/api.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -27,8 +28,14 @@ static char *config_home(struct arena *arena)
 				    : path_join(arena, home ? home : "/", ".config");
 }
 
-/* The built-in ones, and the user's own. */
-static void list_names(struct arena *arena, struct strv *ret)
+static void add_once(struct arena *arena, struct strv *list, const char *name)
+{
+	if (!strv_has(list, name))
+		strv_add(arena, list, name);
+}
+
+/* The built-in ones, the user's own, and the project's. */
+static void list_names(struct arena *arena, const struct project_config *project, struct strv *ret)
 {
 	DIR *dir = opendir(path_join(arena, config_home(arena), "wrapix/profiles"));
 
@@ -36,22 +43,25 @@ static void list_names(struct arena *arena, struct strv *ret)
 		strv_add(arena, ret, config_profile(i));
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		size_t len = strlen(entry->d_name);
-		char *name;
 
-		if (len <= 5 || strcmp(entry->d_name + len - 5, ".json"))
-			continue;
-		name = arena_strndup(arena, entry->d_name, len - 5);
-		if (!strv_has(ret, name))
-			strv_add(arena, ret, name);
+		if (len > 5 && !strcmp(entry->d_name + len - 5, ".json"))
+			add_once(arena, ret, arena_strndup(arena, entry->d_name, len - 5));
 	}
 	if (dir)
 		closedir(dir);
+	for (size_t i = 0; i < project->n_profiles; i++)
+		add_once(arena, ret, project->profiles[i].name);
 }
 
 static int load(struct spec *spec, const char *name, struct err *err)
 {
+	struct project_config project;
+	int r;
+
 	spec_init(spec);
-	return config_load_profile(spec, name, config_home(&spec->arena), err);
+	r = api_load_profile(spec, name, &project, err);
+	project_config_release(&project);
+	return r;
 }
 
 static int do_list(bool json, struct err *err)
@@ -59,14 +69,26 @@ static int do_list(bool json, struct err *err)
 	struct arena arena = { 0 };
 	struct strv names = { 0 };
 	_cleanup_json_ struct json_object *out = json_object_new_array();
+	struct project_config project;
+	struct spec base;
+	int r;
 
-	list_names(&arena, &names);
+	spec_init(&base);
+	r = api_load_profile(&base, "base", &project, err);
+	list_names(&arena, &project, &names);
+	project_config_release(&project);
+	spec_release(&base);
+	if (r < 0) {
+		arena_release(&arena);
+		return r;
+	}
 	for (size_t i = 0; i < names.len; i++) {
 		_cleanup_str_ struct str name = { 0 }, about = { 0 };
 		struct json_object *row = json_object_new_object();
 		struct spec spec;
 		/* One that is broken is listed with what is wrong. */
-		int r = load(&spec, names.v[i], err);
+
+		r = load(&spec, names.v[i], err);
 
 		str_add_escaped(&name, names.v[i]);
 		str_add_escaped(&about, r < 0                     ? err->msg
@@ -256,6 +278,14 @@ static bool check_all(struct spec *spec, const char *name, const char *dir, bool
 	return all;
 }
 
+/* One of the project's own exists there alone. */
+static bool is_projects(struct spec *spec, const char *name)
+{
+	return spec->config_dir && access(arena_printf(&spec->arena, "%s/.wrapix/profiles/%s.json",
+						       spec->config_dir, name),
+					  F_OK) == 0;
+}
+
 /* Returns 1 when a tool is missing. */
 static int do_check(const char *name, bool json, struct err *err)
 {
@@ -265,11 +295,13 @@ static int do_check(const char *name, bool json, struct err *err)
 	bool all = true;
 	char *how;
 
-	if (r == 0 && !mkdtemp(dir))
-		r = err_errno(err, errno, "making '%s'", dir);
-	if (r == 0) {
+	if (r == 0 && is_projects(&spec, name)) {
+		all = check_all(&spec, name, spec.config_dir, json);
+	} else if (r == 0 && mkdtemp(dir)) {
 		all = check_all(&spec, name, dir, json);
 		rmdir(dir);
+	} else if (r == 0) {
+		r = err_errno(err, errno, "making '%s'", dir);
 	}
 	if (r == 0 && !all && !json && load(&base, "base", err) == 0) {
 		how = how_to_install(&spec, &base);
@@ -324,11 +356,10 @@ const struct command command_profile = {
 	.summary = "list the profiles, show one, try its tools",
 	.description =
 		"A profile is a ready-made environment: variables, mounts, packages, the hosts its "
-		"tools download from. 'list' names the built-in ones and your own, 'show' prints "
-		"one "
-		"with all that it extends, 'check' tries each of its tools in a sandbox and says "
-		"how "
-		"to get what is missing; the exit status is 1 when something is.",
+		"tools download from. 'list' names the built-in ones, your own and the project's, "
+		"'show' prints one with all that it extends, 'check' tries each of its tools in a "
+		"sandbox and says how to get what is missing; the exit status is 1 when something "
+		"is.",
 	.examples = EXAMPLES("wrapix profile show rust", "what the profile 'rust' brings",
 			     "wrapix profile check node", "whether node and npm are there"),
 	.syntax = { opts, .max = 2, .operand = "ACTION", .complete = COMPLETE_WORDS,

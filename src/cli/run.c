@@ -179,6 +179,7 @@ static int run_plan(struct run_args *args)
 	int status;
 
 	wrapix_spec_set_will_run(args->spec);
+	args->spec->make_image = cli_make_image;
 	status = make_plan(args, &plan);
 	if (status != CLI_GO_ON)
 		return status;

@@ -110,6 +110,15 @@ static int add_port(void *ctx, const struct opt *opt, const char *value, struct 
 		      &error, err);
 }
 
+static int add_package(void *ctx, _unused_ const struct opt *opt, const char *value,
+		       struct err *err)
+{
+	struct run_args *args = ctx;
+	struct wrapix_error error;
+
+	return as_err(wrapix_spec_add_package(args->spec, value, &error), &error, err);
+}
+
 static const char *const *profile_words(_unused_ const char *name)
 {
 	static const char *words[32];
@@ -188,6 +197,9 @@ static const struct opt shared_opts[] = {
 	{ 0, "filter-tier", "queue|static|ports", WORDS,
 	  .help = "catch connections in no better way than this; for tests of older kernels' "
 		  "ways" },
+	{ 0, "package", "NAME", .kind = OPT_CALL, .call = add_package, .repeat = true,
+	  .help = "run from an image of the profile that has this package as well; it is made "
+		  "once; repeatable" },
 	{ 0, "image", "NAME", KEY,
 	  .help = "use the programs of this image instead of the host's; see 'wrapix image'" },
 	{ 0, "credential", "NAME[=on|off|brokered]", .kind = OPT_CALL, .call = add_credential,

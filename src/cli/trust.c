@@ -88,6 +88,10 @@ static int cmd_trust(int argc, char **argv)
 		r = take_back(&spec.arena, dir, state, &err);
 	else
 		r = spec_load_layers(&spec, &project, &err);
+	/* Those that nobody has named yet are accepted with the rest. */
+	if (r == 0 && !args.revoke)
+		r = config_judge_profiles(
+			&project, api_base_dir(&spec.arena, "XDG_CONFIG_HOME", ".config"), &err);
 	if (r == 0 && !args.revoke)
 		r = trust(&project, spec.config_dir ? spec.config_dir : dir, state, &args, &err);
 	project_config_release(&project);

@@ -16,6 +16,9 @@
 #include "image/run.h"
 #include "os/fs.h"
 
+#define BLOBS "blobs/sha256/"
+#define ARCHIVE_LIMIT (64ULL << 30)
+
 enum { INDEX_DEPTH = 3, TABLE_MAX = 1 << 20 };
 
 /* --- which manifest --- */
@@ -89,7 +92,7 @@ static int import(struct store *store, const char *path, const char *name, const
 {
 	struct store from = STORE_NONE;
 	struct oci_image seen = { 0 };
-	int r = store_open_layout(&from, path, err);
+	int r = layout_open_foreign(&from, path, err);
 
 	if (r == 0)
 		r = find_manifest(&from, name, &seen.manifest, err);
@@ -108,8 +111,68 @@ static int import(struct store *store, const char *path, const char *name, const
 		r = oci_read_image(store->blobs, image, err);
 	}
 	oci_image_release(&seen);
-	store_close(&from);
+	layout_close(&from);
 	return r < 0 ? err_wrap(err, "the image in '%s'", path) : 0;
+}
+
+/* --- archives --- */
+
+/* A file of a layout, by its name in an archive? Nothing else is taken. */
+static bool is_of_layout(const char *name)
+{
+	char digest[DIGEST_HEX], text[NAME_SIZE];
+
+	if (strncmp(name, BLOBS, strlen(BLOBS)))
+		return !strcmp(name, "oci-layout") || !strcmp(name, "index.json");
+	snprintf(text, sizeof(text), DIGEST_PREFIX "%s", name + strlen(BLOBS));
+	return digest_parse(text, digest);
+}
+
+static int take_file(struct archive *tar, int dir, const char *name, uint64_t *left)
+{
+	_cleanup_close_ int fd = openat(
+		dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char buffer[65536];
+	la_ssize_t n;
+	int r = fd < 0 ? -errno : 0;
+
+	while (r == 0 && (n = archive_read_data(tar, buffer, sizeof(buffer))) != 0) {
+		if (n < 0 || (uint64_t)n > *left)
+			return n < 0 ? -EBADMSG : -EFBIG;
+		*left -= (uint64_t)n;
+		r = os_write_all(fd, buffer, (size_t)n);
+	}
+	return r;
+}
+
+/* An archive of a layout into the directory 'scratch'. Returns 0, or 1 when it is another archive. */
+static int take_layout(const char *path, const char *scratch, struct err *err)
+{
+	struct archive *tar = archive_read_new();
+	_cleanup_close_ int dir = -1;
+	struct archive_entry *entry;
+	char buffer[NAME_SIZE];
+	uint64_t left = ARCHIVE_LIMIT;
+	bool layout = false;
+	int r = 0;
+
+	if (mkdir(scratch, 0700) < 0)
+		return err_errno(err, errno, "making '%s'", scratch);
+	dir = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || mkdirat(dir, "blobs", 0700) < 0 || mkdirat(dir, "blobs/sha256", 0700) < 0)
+		return err_errno(err, errno, "making '%s/blobs'", scratch);
+	archive_read_support_filter_all(tar);
+	archive_read_support_format_tar(tar);
+	if (archive_read_open_filename(tar, path, 65536) == ARCHIVE_OK)
+		while (r == 0 && archive_read_next_header(tar, &entry) == ARCHIVE_OK) {
+			const char *name = name_clean(archive_entry_pathname(entry), buffer);
+
+			layout |= name && !strcmp(name, "oci-layout");
+			if (name && is_of_layout(name) && archive_entry_filetype(entry) == AE_IFREG)
+				r = take_file(tar, dir, name, &left);
+		}
+	archive_read_free(tar);
+	return r < 0 ? err_errno(err, -r, "reading '%s'", path) : !layout;
 }
 
 /* --- through skopeo --- */
@@ -145,23 +208,6 @@ static int copy_by_skopeo(struct arena *arena, const char *from, const char *arc
 	strv_add(arena, &argv, from);
 	strv_addf(arena, &argv, "oci:%s:base", scratch);
 	return run_program(arena, &argv, log, NULL, err);
-}
-
-/* The two kinds of archive are told apart by what they hold. */
-static const char *archive_kind(const char *path)
-{
-	struct archive *tar = archive_read_new();
-	struct archive_entry *entry;
-	const char *kind = "docker-archive";
-
-	archive_read_support_filter_all(tar);
-	archive_read_support_format_tar(tar);
-	if (archive_read_open_filename(tar, path, 65536) == ARCHIVE_OK)
-		while (archive_read_next_header(tar, &entry) == ARCHIVE_OK)
-			if (!strcmp(archive_entry_pathname(entry) ?: "", "oci-layout"))
-				kind = "oci-archive";
-	archive_read_free(tar);
-	return kind;
 }
 
 /* As skopeo spells it; a bare name is podman's, if it has one, or a registry's. */
@@ -253,14 +299,21 @@ int base_fetch(struct store *store, const char *ref, const char *architecture, c
 		r = import(store, ref, NULL, architecture, image, err);
 	} else if (colon && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
 		r = import(store, dir, colon + 1, architecture, image, err);
+	} else if (stat(ref, &st) == 0) {
+		r = take_layout(ref, scratch, err);
+		if (r > 0) {
+			os_remove_tree(AT_FDCWD, scratch);
+			r = fetch(&arena, arena_printf(&arena, "docker-archive:%s", ref),
+				  architecture, scratch, log, err);
+		}
+		if (r == 0)
+			r = import(store, scratch, NULL, architecture, image, err);
 	} else {
-		if (stat(ref, &st) == 0)
-			ref = arena_printf(&arena, "%s:%s", archive_kind(ref), ref);
 		r = fetch(&arena, ref, architecture, scratch, log, err);
 		if (r == 0)
-			r = import(store, scratch, "base", architecture, image, err);
-		os_remove_tree(AT_FDCWD, scratch);
+			r = import(store, scratch, NULL, architecture, image, err);
 	}
+	os_remove_tree(AT_FDCWD, scratch);
 	if (r == 0)
 		r = find_tables(store, image, ret_found, err);
 	arena_release(&arena);

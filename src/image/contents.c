@@ -294,7 +294,7 @@ static void set_entrypoint(struct oci_image *image, bool there)
 {
 	struct strv both = { 0 };
 
-	if (!there)
+	if (!there || (image->entrypoint.len && !strcmp(image->entrypoint.v[0], "/" ENTRY_PATH)))
 		return;
 	strv_add(&image->arena, &both, "/" ENTRY_PATH);
 	for (size_t i = 0; i < image->entrypoint.len; i++)

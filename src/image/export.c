@@ -20,7 +20,7 @@ static int export_layout(struct store *store, struct oci_image *image, const cha
 			 const char *path, struct err *err)
 {
 	struct store to;
-	int r = store_open(&to, path, err);
+	int r = layout_open(&to, path, err);
 
 	if (r == 0)
 		r = blob_copy(store->blobs, to.blobs, &image->config, err);
@@ -29,13 +29,13 @@ static int export_layout(struct store *store, struct oci_image *image, const cha
 	if (r == 0)
 		r = blob_copy(store->blobs, to.blobs, &image->manifest, err);
 	if (r == 0)
-		r = store_name(&to, name, &image->manifest, err);
+		r = layout_name(&to, name, &image->manifest, err);
 	/* Ours alone: a layout has no such files. */
 	if (r == 0) {
 		unlinkat(to.dir, "lock", 0);
 		unlinkat(to.dir, "use", 0);
 	}
-	store_close(&to);
+	layout_close(&to);
 	return r;
 }
 
@@ -62,6 +62,23 @@ static int begin_entry(struct archive *tar, const char *name, uint64_t size, str
 	archive_entry_set_pathname(entry, name);
 	archive_entry_set_mode(entry, S_IFREG | 0644);
 	archive_entry_set_size(entry, (la_int64_t)size);
+	archive_entry_set_mtime(entry, LAYER_TIME, 0);
+	if (archive_write_header(tar, entry) != ARCHIVE_OK)
+		r = pack_failed(tar, err);
+	archive_entry_free(entry);
+	return r;
+}
+
+/* Some programs make missing ones as root's, which they may not. */
+static int pack_dir(struct archive *tar, const char *name, struct err *err)
+{
+	struct archive_entry *entry = archive_entry_new();
+	int r = 0;
+
+	if (!entry)
+		return err_errno(err, ENOMEM, "writing an archive");
+	archive_entry_set_pathname(entry, name);
+	archive_entry_set_mode(entry, S_IFDIR | 0755);
 	archive_entry_set_mtime(entry, LAYER_TIME, 0);
 	if (archive_write_header(tar, entry) != ARCHIVE_OK)
 		r = pack_failed(tar, err);
@@ -139,6 +156,10 @@ static int pack_oci(struct pack *pack, const struct oci_image *image, const char
 	r = pack_text(pack->tar, "oci-layout", oci_layout_text, err);
 	if (r == 0)
 		r = pack_text(pack->tar, "index.json", text.s, err);
+	if (r == 0)
+		r = pack_dir(pack->tar, "blobs", err);
+	if (r == 0)
+		r = pack_dir(pack->tar, "blobs/sha256", err);
 	if (r == 0)
 		r = pack_blob(pack, &image->manifest, err);
 	return r < 0 ? r : pack_layers(pack, image, err);

@@ -38,7 +38,7 @@ static int open_lock(int dir, const char *name, int how, struct err *err)
 	return fd;
 }
 
-int store_open(struct store *store, const char *path, struct err *err)
+int layout_open(struct store *store, const char *path, struct err *err)
 {
 	_cleanup_close_ int blobs = -1;
 	int r = os_mkdirs(path, 0755, err);
@@ -55,11 +55,11 @@ int store_open(struct store *store, const char *path, struct err *err)
 		store->use = open_lock(store->dir, "use", LOCK_SH, err);
 	if (store->blobs >= 0 && store->use >= 0)
 		return 0;
-	store_close(store);
+	layout_close(store);
 	return err_wrap(err, "the images in '%s'", path);
 }
 
-int store_open_layout(struct store *store, const char *path, struct err *err)
+int layout_open_foreign(struct store *store, const char *path, struct err *err)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -69,11 +69,11 @@ int store_open_layout(struct store *store, const char *path, struct err *err)
 	if (store->blobs >= 0)
 		return 0;
 	err_errno(err, errno, "opening the OCI layout '%s'", path);
-	store_close(store);
+	layout_close(store);
 	return -err->code;
 }
 
-void store_close(struct store *store)
+void layout_close(struct store *store)
 {
 	for (size_t i = 0; i < 3; i++) {
 		int fd = (int[]){ store->dir, store->blobs, store->use }[i];
@@ -93,8 +93,8 @@ static void forget_link(struct store *store, const char *name)
 		unlinkat(store->dir, path, 0);
 }
 
-int store_name(struct store *store, const char *name, const struct blob_ref *manifest,
-	       struct err *err)
+int layout_name(struct store *store, const char *name, const struct blob_ref *manifest,
+		struct err *err)
 {
 	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
 	struct oci_index index;
@@ -110,7 +110,7 @@ int store_name(struct store *store, const char *name, const struct blob_ref *man
 	return r;
 }
 
-int store_forget(struct store *store, const char *name, struct err *err)
+int layout_forget(struct store *store, const char *name, struct err *err)
 {
 	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
 	struct oci_index index;
@@ -194,7 +194,7 @@ static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struc
 	return 0;
 }
 
-int store_gc(struct store *store, struct store_gc *ret, struct err *err)
+int layout_gc(struct store *store, struct store_gc *ret, struct err *err)
 {
 	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
 	struct oci_index index;
@@ -222,7 +222,7 @@ int store_gc(struct store *store, struct store_gc *ret, struct err *err)
 	return r;
 }
 
-int store_verify(const struct store *store, const struct oci_image *image, struct err *err)
+int layout_verify(const struct store *store, const struct oci_image *image, struct err *err)
 {
 	int r = blob_verify(store->blobs, &image->manifest, err);
 

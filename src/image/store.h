@@ -18,26 +18,26 @@ struct store {
 };
 
 /* Opens a layout, making what is missing; 'path' is the store or any layout of the user's. */
-int store_open(struct store *store, const char *path, struct err *err);
+int layout_open(struct store *store, const char *path, struct err *err);
 /* Somebody else's layout, to read: nothing is made or locked there. */
-int store_open_layout(struct store *store, const char *path, struct err *err);
-void store_close(struct store *store);
+int layout_open_foreign(struct store *store, const char *path, struct err *err);
+void layout_close(struct store *store);
 #define STORE_NONE                                \
 	{                                         \
 		.dir = -1, .blobs = -1, .use = -1 \
 	}
 
 /* Gives an image that is in the blobs its name. */
-int store_name(struct store *store, const char *name, const struct blob_ref *manifest,
-	       struct err *err);
+int layout_name(struct store *store, const char *name, const struct blob_ref *manifest,
+		struct err *err);
 /* Takes a name away; -ENOENT when nobody has it. The blobs stay until gc. */
-int store_forget(struct store *store, const char *name, struct err *err);
+int layout_forget(struct store *store, const char *name, struct err *err);
 
 struct store_gc {
 	uint64_t blobs, bytes; /* that were removed */
 };
 /* Removes what no image needs. Fails with -EBUSY while something is written. */
-int store_gc(struct store *store, struct store_gc *ret, struct err *err);
+int layout_gc(struct store *store, struct store_gc *ret, struct err *err);
 
 /* Every blob of the image is there and is what its name says. */
-int store_verify(const struct store *store, const struct oci_image *image, struct err *err);
+int layout_verify(const struct store *store, const struct oci_image *image, struct err *err);

@@ -35,12 +35,6 @@ static int read_text(_unused_ const struct reader *reader, const struct json_at 
 	return json_check_type(at, value, json_type_string, err);
 }
 
-static int read_later(_unused_ const struct reader *reader, const struct json_at *at,
-		      _unused_ struct json_object *value, struct err *err)
-{
-	return err_usage(err, "%s: not available yet in this version of wrapix", at->key);
-}
-
 /* What is in it is for ralph, which reads it itself; it widens no sandbox. */
 static int read_ralph(const struct reader *reader, const struct json_at *at,
 		      struct json_object *value, struct err *err)
@@ -267,15 +261,11 @@ static const struct key keys[] = {
 	{ "description", IN_PROFILE, config_read_description },
 	{ "extends", IN_PROFILE, read_text }, /* profile.c has followed it */
 	{ "packages", IN_PROFILE, config_read_packages },
+	{ "packages", IN_CONFIG, config_read_wanted },
 	{ "writable", IN_PROFILE, config_read_writable },
 	{ "domains", IN_PROFILE, config_read_domains },
 	{ "registries", IN_PROFILE, config_read_registries },
 	{ "checks", IN_PROFILE, config_read_checks },
-};
-
-/* Keys that are promised and not built yet: better refused than ignored. */
-static const struct key later_keys[] = {
-	{ "packages", IN_CONFIG, read_later },
 };
 
 const char *config_key(size_t i)
@@ -291,9 +281,6 @@ static const struct key *find_key(const char *name, unsigned files)
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (keys[i].files & files && !strcmp(keys[i].name, name))
 			return &keys[i];
-	for (size_t i = 0; i < ARRAY_LEN(later_keys); i++)
-		if (later_keys[i].files & files && !strcmp(later_keys[i].name, name))
-			return &later_keys[i];
 	return NULL;
 }
 
@@ -351,9 +338,8 @@ int config_parse(struct spec *spec, const char *text, size_t len, const char *or
 	return r < 0 ? r : config_apply(spec, root, origin, layer, project, err);
 }
 
-/* Reads a file that must be regular; *ret_text is malloc'ed, and NULL where there is no file. */
-static int read_file(int dir_fd, const char *name, uint64_t resolve, const char *shown,
-		     char **ret_text, size_t *ret_len, struct err *err)
+int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *shown,
+		   char **ret_text, size_t *ret_len, struct err *err)
 {
 	_cleanup_close_ int fd = os_openat2(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
 					    resolve);
@@ -374,7 +360,7 @@ static int read_file(int dir_fd, const char *name, uint64_t resolve, const char 
 	/* What covers the name inside does not cover a second one. */
 	if (resolve && st.st_nlink > 1) {
 		err_usage(err, "%s: has a second name (a hard link)", shown);
-		return err_hint(err, "cp wrapix.json new && mv new wrapix.json");
+		return err_hint(err, "cp %s new && mv new %s", name, name);
 	}
 	r = os_read_fd(fd, JSON_MAX_SIZE, ret_text, ret_len);
 	if (r == -EFBIG)
@@ -387,34 +373,7 @@ int config_read(const char *path, char **ret_text, size_t *ret_len, struct err *
 	_cleanup_str_ struct str shown = { 0 };
 
 	str_add_escaped(&shown, path);
-	return read_file(AT_FDCWD, path, 0, shown.s, ret_text, ret_len, err);
-}
-
-int config_load_project(struct spec *spec, int dir_fd, const char *dir,
-			struct project_config *ret_project, struct err *err)
-{
-	struct project_config project = { .path = NULL };
-	_cleanup_free_ char *text = NULL;
-	_cleanup_str_ struct str shown = { 0 };
-	int r;
-
-	project.path = path_join(&project.arena, dir, "wrapix.json");
-	str_add_escaped(&shown, project.path);
-	r = read_file(dir_fd, "wrapix.json", RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, shown.s, &text,
-		      &project.len, err);
-	if (r == 0 && text) {
-		project.bytes = arena_strndup(&project.arena, text, project.len);
-		r = config_parse(spec, project.bytes, project.len, project.path, LAYER_PROJECT,
-				 &project, err);
-	}
-	if (r < 0) {
-		project_config_release(&project);
-		return r;
-	}
-	if (!text)
-		project.path = NULL;
-	*ret_project = project;
-	return 0;
+	return config_read_at(AT_FDCWD, path, 0, shown.s, ret_text, ret_len, err);
 }
 
 int config_load_user(struct spec *spec, const char *config_home, struct err *err)
@@ -439,10 +398,4 @@ int config_load_file(struct spec *spec, const char *path, struct err *err)
 	if (r == 0 && !text)
 		return err_usage(err, "%s: there is no such file", str_quote(&shown, path));
 	return r < 0 ? r : config_parse(spec, text, len, path, LAYER_FLAG, NULL, err);
-}
-
-void project_config_release(struct project_config *project)
-{
-	arena_release(&project->arena);
-	*project = (struct project_config){ .path = NULL };
 }

@@ -18,11 +18,21 @@ struct widening {
 	char *shown; /* the value as the user should read it, escaped */
 };
 
+/* A profile of the project's own: .wrapix/profiles/NAME.json. */
+struct project_profile {
+	char *name, *path;
+	char *bytes;
+	size_t len;
+};
+
 struct project_config {
 	struct arena arena;
-	char *path;  /* NULL when there is no wrapix.json */
-	char *bytes; /* the content that was parsed, never read a second time; NUL-terminated */
+	char *path;  /* NULL when there is neither wrapix.json nor a profile */
+	char *bytes; /* the content that was parsed, never read a second time; that of the
+		      * profiles stands behind it */
 	size_t len;
+	struct project_profile *profiles; /* sorted by name */
+	size_t n_profiles;
 	struct widening *widenings;
 	size_t n_widenings;
 	bool has_ralph; /* commands that ralph runs, on the host when the user says --host */
@@ -44,18 +54,22 @@ int config_read(const char *path, char **ret_text, size_t *ret_len, struct err *
 /* The i-th key of a configuration file, NULL after the last. */
 const char *config_key(size_t i);
 
-/* DIR/wrapix.json: at most 1 MiB, a regular file, opened without following a link out of DIR. */
+/* DIR/wrapix.json: at most 1 MiB, a regular file, opened without following a link out of DIR; and its
+ * profiles, which are read and not yet laid over anything. */
 int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 			struct project_config *ret_project, struct err *err);
 /* $XDG_CONFIG_HOME/wrapix/config.json; absent is fine. */
 int config_load_user(struct spec *spec, const char *config_home, struct err *err);
 /* A file that the user names on the command line: it counts as flags do. */
 int config_load_file(struct spec *spec, const char *path, struct err *err);
-/* The user's config_home/wrapix/profiles/NAME.json or else a built-in one, with what it extends;
- * a profile of the user's that extends its own name extends the built-in one. An absolute path is
- * that file. It may be laid last: every other layer is stronger. */
+/* The project's own profile of that name, the user's config_home/wrapix/profiles/NAME.json or a built-in
+ * one, with what it extends; each may be NULL, and is not looked at then. A profile that extends its own
+ * name extends the next of these. An absolute path is that file. What the project's own widen is added to
+ * 'project'. It may be laid last: every other layer is stronger. */
 int config_load_profile(struct spec *spec, const char *name, const char *config_home,
-			struct err *err);
+			struct project_config *project, struct err *err);
+/* Adds what any of the project's profiles widens, whether it is used or not. */
+int config_judge_profiles(struct project_config *project, const char *config_home, struct err *err);
 /* A package's name, for a package manager's command line? */
 bool config_is_package(const char *name);
 /* The i-th built-in profile, NULL after the last. */

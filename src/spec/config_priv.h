@@ -39,6 +39,9 @@ int config_read_registries(const struct reader *reader, const struct json_at *at
 int config_read_checks(const struct reader *reader, const struct json_at *at,
 		       struct json_object *value, struct err *err);
 
+int config_read_wanted(const struct reader *reader, const struct json_at *at,
+		       struct json_object *value, struct err *err);
+
 int config_read_deploy_key(const struct reader *reader, const struct json_at *at,
 			   struct json_object *value, struct err *err);
 
@@ -49,3 +52,8 @@ int config_read_notify(const struct reader *reader, const struct json_at *at,
 		       struct json_object *value, struct err *err);
 
 bool config_in_words(const char *word, const char *const *words, size_t n);
+
+/* Reads a file that must be regular; *ret_text is malloc'ed, and NULL where there is no file. 'resolve' is
+ * for openat2(); with any, the file may have no second name. */
+int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *shown,
+		   char **ret_text, size_t *ret_len, struct err *err);

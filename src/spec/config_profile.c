@@ -10,8 +10,10 @@
 #include "base/str.h"
 #include "spec/config_priv.h"
 #include "spec/registry.h"
+#include "spec/widen.h"
 
-typedef int text_fn(struct spec *spec, const char *text, struct err *err);
+typedef int text_fn(const struct reader *reader, const struct json_at *at, const char *text,
+		    struct err *err);
 
 static void add_once(struct spec *spec, struct strv *list, const char *text)
 {
@@ -32,7 +34,7 @@ static int read_list(const struct reader *reader, const struct json_at *at,
 
 		r = json_get_string(place, json_object_array_get_idx(value, i), &text, err);
 		if (r == 0)
-			r = add(reader->spec, text, err);
+			r = add(reader, place, text, err);
 		if (r < 0) {
 			json_at_add(&shown, place);
 			return err_wrap(err, "%s", shown.s);
@@ -41,11 +43,12 @@ static int read_list(const struct reader *reader, const struct json_at *at,
 	return r;
 }
 
-static int add_check(struct spec *spec, const char *text, struct err *err)
+static int add_check(const struct reader *reader, _unused_ const struct json_at *at,
+		     const char *text, struct err *err)
 {
 	if (!*text)
 		return err_usage(err, "must be a command line");
-	add_once(spec, &spec->from_profile.checks, text);
+	add_once(reader->spec, &reader->spec->from_profile.checks, text);
 	return 0;
 }
 
@@ -55,11 +58,12 @@ int config_read_checks(const struct reader *reader, const struct json_at *at,
 	return read_list(reader, at, value, add_check, err);
 }
 
-static int add_writable(struct spec *spec, const char *text, struct err *err)
+static int add_writable(const struct reader *reader, _unused_ const struct json_at *at,
+			const char *text, struct err *err)
 {
-	if (text[0] != '/' || !text[1] || strcmp(path_join(&spec->arena, "/", text), text))
+	if (text[0] != '/' || !text[1] || strcmp(path_join(&reader->spec->arena, "/", text), text))
 		return err_usage(err, "must be a clean absolute path inside the sandbox");
-	add_once(spec, &spec->from_profile.writable, text);
+	add_once(reader->spec, &reader->spec->from_profile.writable, text);
 	return 0;
 }
 
@@ -69,9 +73,15 @@ int config_read_writable(const struct reader *reader, const struct json_at *at,
 	return read_list(reader, at, value, add_writable, err);
 }
 
-static int add_domain(struct spec *spec, const char *text, struct err *err)
+static int add_domain(const struct reader *reader, const struct json_at *at, const char *text,
+		      struct err *err)
 {
-	return spec_add_rule(spec, text, false, LAYER_PROFILE, err);
+	_cleanup_str_ struct str place = { 0 };
+
+	json_at_add(&place, at);
+	if (reader->project)
+		widen_rule(reader->project, reader->spec, place.s, text);
+	return spec_add_rule(reader->spec, text, false, LAYER_PROFILE, err);
 }
 
 int config_read_domains(const struct reader *reader, const struct json_at *at,
@@ -80,13 +90,18 @@ int config_read_domains(const struct reader *reader, const struct json_at *at,
 	return read_list(reader, at, value, add_domain, err);
 }
 
-static int add_registry(struct spec *spec, const char *text, struct err *err)
+static int add_registry(const struct reader *reader, const struct json_at *at, const char *text,
+			struct err *err)
 {
-	_cleanup_str_ struct str list = { 0 };
+	_cleanup_str_ struct str list = { 0 }, place = { 0 };
 
+	json_at_add(&place, at);
+	/* The hosts are those of the user's own tools. */
+	if (reader->project)
+		widen_rule(reader->project, reader->spec, place.s, text);
 	for (size_t i = 0; registry_name(i); i++) {
 		if (!strcmp(registry_name(i), text)) {
-			add_once(spec, &spec->from_profile.registries, text);
+			add_once(reader->spec, &reader->spec->from_profile.registries, text);
 			return 0;
 		}
 		str_addf(&list, "%s%s", i ? ", " : "", registry_name(i));
@@ -164,6 +179,34 @@ int config_read_packages(const struct reader *reader, const struct json_at *at,
 			return r;
 	}
 	return 0;
+}
+
+int spec_add_package(struct spec *spec, const char *name, struct err *err)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	if (!config_is_package(name))
+		return err_usage(err, "package: %s is no package's name", str_quote(&shown, name));
+	add_once(spec, &spec->packages, name);
+	return 0;
+}
+
+static int add_package(const struct reader *reader, const struct json_at *at, const char *text,
+		       struct err *err)
+{
+	_cleanup_str_ struct str place = { 0 };
+
+	json_at_add(&place, at);
+	/* An image is made for it, and its programs run instead of the host's. */
+	if (reader->project && !strv_has(&reader->spec->packages, text))
+		widen_port(reader->project, place.s, text);
+	return spec_add_package(reader->spec, text, err);
+}
+
+int config_read_wanted(const struct reader *reader, const struct json_at *at,
+		       struct json_object *value, struct err *err)
+{
+	return read_list(reader, at, value, add_package, err);
 }
 
 /* The youngest is read last, and its text is the one that counts. */

@@ -62,6 +62,12 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 		return 0;
 	root = os_realpath(&host->arena, arena_printf(&host->arena, "%s/names/%s", store, name));
 	dir = root && roots && path_is_below(root, roots) ? opendir(root) : NULL;
+	if (!dir && spec->packages.len) {
+		err_set(err, ENOENT, "the image with the packages is not made yet");
+		return err_hint(err,
+				"'wrapix run' makes it, and 'wrapix image build' with --name %s",
+				name);
+	}
 	if (!dir) {
 		err_set(err, ENOENT, "there is no unpacked image '%s'", name);
 		return err_hint(

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles: the built-in ones, which are data/profiles/ put into the program, and the user's own,
- * by name or as a file.
+ * Profiles: the project's own, the user's own, by name or as a file, and the built-in ones, which are
+ * data/profiles/ put into the program; in this order.
  * A profile is read together with what it extends, the oldest first, so that the child's values
- * replace the parent's.
+ * replace the parent's. It extends its like and what comes behind: nothing of the user's is ever
+ * decided by a project. What the project's own widen is noted, for trust.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,22 +12,25 @@
 #include "base/embed.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/sha256.h"
 #include "spec/config.h"
 
-enum { MAX_CHAIN = 8 };
-
 extern const struct embedded builtin_profiles[]; /* generated from data/profiles/ */
+
+enum level { LEVEL_PROJECT, LEVEL_USER, LEVEL_BUILTIN };
 
 struct profile {
 	char *origin; /* the file, or "profile 'rust'" */
 	struct json_object *root;
-	bool builtin;
+	enum level level;
 	const char *name;
 };
 
 struct chain {
 	struct arena arena;
-	struct profile v[MAX_CHAIN];
+	const struct project_config *project; /* or NULL */
+	const char *dir;                      /* of the user's own; or NULL */
+	struct profile *v;                    /* the child first */
 	size_t len;
 };
 
@@ -42,14 +46,6 @@ const char *config_profile(size_t i)
 	return builtin_profiles[i].name;
 }
 
-static const struct embedded *find_builtin(const char *name)
-{
-	for (const struct embedded *e = builtin_profiles; e->name; e++)
-		if (!strcmp(e->name, name))
-			return e;
-	return NULL;
-}
-
 static int unknown_profile(const char *name, struct err *err)
 {
 	_cleanup_str_ struct str shown = { 0 }, list = { 0 };
@@ -59,34 +55,70 @@ static int unknown_profile(const char *name, struct err *err)
 	for (size_t i = 0; config_profile(i); i++)
 		str_addf(&list, "%s%s", i ? ", " : "", config_profile(i));
 	err_usage(err, "profile %s: there is none of that name", str_quote(&shown, name));
-	return err_hint(err, "built in are %s; your own go to ~/.config/wrapix/profiles/NAME.json",
+	return err_hint(err,
+			"built in are %s; your own go to ~/.config/wrapix/profiles/NAME.json, a "
+			"project's to .wrapix/profiles/NAME.json",
 			list.s);
 }
 
-/* The text of the user's own profile, or else of the built-in one. */
-static int find_profile(struct chain *chain, const char *name, const char *dir, struct profile *ret,
-			struct err *err)
+/* Each fills ret->root where there is one of that name. */
+static int find_in_project(struct chain *chain, const char *name, struct profile *ret,
+			   struct err *err)
 {
-	const struct embedded *builtin = find_builtin(name);
+	const struct project_config *project = chain->project;
+
+	for (size_t i = 0; project && i < project->n_profiles; i++) {
+		const struct project_profile *found = &project->profiles[i];
+
+		if (strcmp(found->name, name))
+			continue;
+		ret->origin = arena_strdup(&chain->arena, found->path);
+		return json_parse(found->bytes, found->len, ret->origin, &ret->root, err);
+	}
+	return 0;
+}
+
+static int find_in_user(struct chain *chain, const char *name, struct profile *ret, struct err *err)
+{
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r;
 
-	ret->name = name;
-	if (dir || name[0] == '/') {
-		ret->origin = name[0] == '/' ? arena_strdup(&chain->arena, name)
-					     : arena_printf(&chain->arena, "%s/%s.json", dir, name);
-		r = config_read(ret->origin, &text, &len, err);
-		if (r < 0)
+	if (!chain->dir && name[0] != '/')
+		return 0;
+	ret->origin = name[0] == '/' ? arena_strdup(&chain->arena, name)
+				     : arena_printf(&chain->arena, "%s/%s.json", chain->dir, name);
+	r = config_read(ret->origin, &text, &len, err);
+	return r < 0 || !text ? r : json_parse(text, len, ret->origin, &ret->root, err);
+}
+
+static int find_builtin(struct chain *chain, const char *name, struct profile *ret, struct err *err)
+{
+	for (const struct embedded *e = builtin_profiles; e->name; e++)
+		if (!strcmp(e->name, name)) {
+			ret->origin = arena_printf(&chain->arena, "profile '%s'", name);
+			return json_parse(e->data, e->len, ret->origin, &ret->root, err);
+		}
+	return 0;
+}
+
+/* The first of that name, from this level on. */
+static int find_profile(struct chain *chain, const char *name, enum level from, struct profile *ret,
+			struct err *err)
+{
+	static int (*const finders[])(struct chain *, const char *, struct profile *,
+				      struct err *) = { find_in_project, find_in_user,
+							find_builtin };
+
+	for (size_t level = from; level < ARRAY_LEN(finders); level++) {
+		int r;
+
+		*ret = (struct profile){ .name = name, .level = (enum level)level };
+		r = finders[level](chain, name, ret, err);
+		if (r < 0 || ret->root)
 			return r;
-		if (text)
-			return json_parse(text, len, ret->origin, &ret->root, err);
 	}
-	if (!builtin)
-		return unknown_profile(name, err);
-	ret->builtin = true;
-	ret->origin = arena_printf(&chain->arena, "profile '%s'", name);
-	return json_parse(builtin->data, builtin->len, ret->origin, &ret->root, err);
+	return unknown_profile(name, err);
 }
 
 /* The name that the profile extends, checked as any profile's name; NULL when there is none. */
@@ -106,69 +138,100 @@ static int read_extends(struct chain *chain, const struct profile *profile, cons
 	arena_release(&probe.arena);
 	if (r < 0)
 		return err_wrap(err, "%s", profile->origin);
+	if (profile->level == LEVEL_PROJECT && strchr(*ret, '/'))
+		return err_usage(err, "%s: extends: a project's profile names one, not a file",
+				 profile->origin);
 	*ret = arena_strdup(&chain->arena, *ret);
 	return 0;
 }
 
-static int add_profile(struct chain *chain, const char *name, const char *dir, struct err *err)
+/* Adds the profile of that name behind its child, and gives the name that it extends itself. */
+static int add_profile(struct chain *chain, const char **name, struct err *err)
 {
 	const struct profile *child = chain->len ? &chain->v[chain->len - 1] : NULL;
-	struct profile *profile = &chain->v[chain->len];
-	int r;
+	/* The user's 'rust' may extend the built-in 'rust'. */
+	enum level from = child ? child->level + !strcmp(child->name, *name) : LEVEL_PROJECT;
+	struct profile profile;
+	int r = find_profile(chain, *name, from, &profile, err);
 
-	if (chain->len == MAX_CHAIN)
-		return err_usage(err, "profile '%s': more than %d profiles extend each other",
-				 chain->v[0].name, MAX_CHAIN);
-	/* The user's 'rust' may extend the built-in 'rust'; a built-in one extends only its like. */
-	if (child && (child->builtin || !strcmp(child->name, name)))
-		dir = NULL;
-	r = find_profile(chain, name, dir, profile, err);
 	if (r < 0)
 		return r;
-	chain->len++;
+	*(struct profile *)arena_grow(&chain->arena, &chain->v, &chain->len,
+				      sizeof(profile)) = profile;
 	for (size_t i = 0; i + 1 < chain->len; i++)
-		if (!strcmp(chain->v[i].name, name) && chain->v[i].builtin == profile->builtin)
-			return err_usage(err, "profile '%s' extends itself", name);
-	return 0;
-}
-
-/* Collects the profile and what it extends, the child first. */
-static int load_chain(struct chain *chain, const char *name, const char *dir, struct err *err)
-{
-	int r = 0;
-
-	while (r == 0 && name) {
-		r = add_profile(chain, name, dir, err);
-		if (r == 0)
-			r = read_extends(chain, &chain->v[chain->len - 1], &name, err);
-	}
-	return r;
+		if (!strcmp(chain->v[i].name, *name) && chain->v[i].level == profile.level)
+			return err_usage(err, "profile '%s' extends itself", *name);
+	return read_extends(chain, &profile, name, err);
 }
 
 int config_load_profile(struct spec *spec, const char *name, const char *config_home,
-			struct err *err)
+			struct project_config *project, struct err *err)
 {
-	_cleanup_(chain_release) struct chain chain = { .len = 0 };
+	_cleanup_(chain_release) struct chain chain = { .project = project };
 	struct spec probe = { .dir = NULL };
 	int r = spec_set(&probe, "profile", name, LAYER_FLAG, err);
 
 	arena_release(&probe.arena);
-	if (r == 0)
-		r = load_chain(&chain, name,
-			       config_home ? path_join(&chain.arena, config_home, "wrapix/profiles")
-					   : NULL,
-			       err);
-	for (size_t i = chain.len; r == 0 && i-- > 0;)
-		r = config_apply(spec, chain.v[i].root, chain.v[i].origin, LAYER_PROFILE, NULL,
-				 err);
+	if (config_home)
+		chain.dir = path_join(&chain.arena, config_home, "wrapix/profiles");
+	for (const char *next = name; r == 0 && next;)
+		r = add_profile(&chain, &next, err);
+	for (size_t i = chain.len; r == 0 && i-- > 0;) {
+		const struct profile *profile = &chain.v[i];
+		struct project_config *asks = profile->level == LEVEL_PROJECT ? project : NULL;
+		size_t before = asks ? asks->n_widenings : 0;
+
+		r = config_apply(spec, profile->root, profile->origin, LAYER_PROFILE, asks, err);
+		for (size_t j = before; asks && j < asks->n_widenings; j++)
+			asks->widenings[j].key = arena_printf(&asks->arena, "profile %s: %s",
+							      profile->name,
+							      asks->widenings[j].key);
+	}
 	return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int spec_derive_image(struct spec *spec, struct err *err)
+{
+	const struct profile_spec *profile = &spec->from_profile;
+	_cleanup_str_ struct str all = { 0 };
+	char sum[SHA256_HEX];
+	struct strv list = { 0 };
+
+	if (!spec->packages.len)
+		return 0;
+	if (spec->image) {
+		err_usage(err, "packages cannot go into the image '%s', which is there",
+			  spec->image);
+		return err_hint(err, "wrapix image build PROFILE --package NAME --name ANOTHER");
+	}
+	for (size_t i = 0; i < profile->n_packages; i++)
+		strv_addf(&spec->arena, &list, "%s %s", profile->packages[i].source,
+			  profile->packages[i].name);
+	for (size_t i = 0; i < spec->packages.len; i++)
+		strv_add(&spec->arena, &list, spec->packages.v[i]);
+	qsort(list.v, list.len, sizeof(*list.v), compare);
+	for (size_t i = 0; i < list.len; i++)
+		str_addf(&all, "%s\n", list.v[i]);
+	for (size_t i = 0; i < spec->n_env; i++)
+		if (spec->env[i].layer == LAYER_PROFILE)
+			str_addf(&all, "%s=%s\n", spec->env[i].name,
+				 spec->env[i].value ? spec->env[i].value : "");
+	sha256_hex(all.s, all.len, sum);
+	spec->image = arena_printf(&spec->arena, "%s-%.12s",
+				   spec->profile ? path_name(spec->profile) : "base", sum);
+	return 0;
 }
 
 bool config_profile_is_bare(const char *name)
 {
 	struct spec spec = { .dir = NULL };
 	struct err ignored; /* a profile that cannot be read is not bare */
-	bool bare = name[0] != '/' && config_load_profile(&spec, name, NULL, &ignored) == 0 &&
+	bool bare = name[0] != '/' && config_load_profile(&spec, name, NULL, NULL, &ignored) == 0 &&
 		    !spec.n_mounts;
 
 	for (size_t i = 0; i < spec.n_env; i++)

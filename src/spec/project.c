@@ -196,7 +196,7 @@ char *project_config_dir(struct arena *arena, const char *dir)
 		return NULL;
 	owner = st.st_uid;
 	for (char *at = arena_strdup(arena, dir);; at = path_parent(arena, at)) {
-		if (exists(arena, at, "wrapix.json"))
+		if (exists(arena, at, "wrapix.json") || exists(arena, at, ".wrapix/profiles"))
 			return at;
 		if (exists(arena, at, ".git") || !strcmp(at, "/") || (home && !strcmp(at, home)))
 			return NULL;

@@ -113,7 +113,7 @@ struct spec {
 	struct arena arena;
 
 	char *dir;        /* as given; "." by default */
-	char *config_dir; /* canonical: where the project's wrapix.json is; NULL: there is none */
+	char *config_dir; /* canonical: where the project's wrapix.json or profiles are; or NULL */
 	char **cmd;       /* NULL: the agent */
 
 	char *profile, *agent, *name;
@@ -123,6 +123,7 @@ struct spec {
 	enum home_mode home;
 	enum workspace_mode workspace;
 	char *image; /* the name of an image whose programs are used instead of the host's */
+	struct strv packages; /* beyond the profile's: an image is made with them */
 	enum git_mode git;
 	char *resume; /* the id of a copy-on-write session to go on with */
 	struct mount_spec *mounts;
@@ -206,6 +207,10 @@ int spec_set(struct spec *spec, const char *key, const char *value, enum layer l
  * directly counts as a flag's. */
 bool spec_layer(const struct spec *spec, const char *key, enum layer *ret_layer);
 
+int spec_add_package(struct spec *spec, const char *name, struct err *err);
+/* With packages, the image is one of its own: gives it a name that is the same for the same profile and
+ * packages, and no others. Call it when every layer is laid. */
+int spec_derive_image(struct spec *spec, struct err *err);
 /* The image to run from, which the podman engine cannot do without: by default that of the profile.
  * NULL: none. */
 const char *spec_image(const struct spec *spec);

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct store store;
 	struct err err = { 0 };
 
-	check(mkdtemp(path) != NULL && store_open(&store, path, &err) == 0);
+	check(mkdtemp(path) != NULL && layout_open(&store, path, &err) == 0);
 	check(os_write_file_atomic(store.dir, "index.json", data, size, 0644, &err) == 0);
 	check(blob_put(store.blobs, data, size, &image.manifest, &err) == 0);
 	if (oci_read_image(store.blobs, &image, &err) == 0)
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(oci_read_index(store.dir, &index, &err) == 0);
 		oci_index_release(&index);
 	}
-	store_close(&store);
+	layout_close(&store);
 	os_remove_tree(AT_FDCWD, path);
 	return 0;
 }

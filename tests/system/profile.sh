@@ -69,4 +69,106 @@ for bad in '{"writable": ["home"]}' '{"packages": {"arch": []}}' '{"packages": {
 done
 wx profile list
 check "... and the list says what is wrong with it" has "$out" "bad.json"
+rm "$HOME/.config/wrapix/profiles/bad.json"
+
+# --- the project's own ---
+mkdir -p .wrapix/profiles secret
+profile() { cat >".wrapix/profiles/$1.json"; } # profile NAME <TEXT
+profile plain <<'END'
+{ "extends": "mine", "description": "of the project", "env": { "PLAIN": "1" }, "checks": ["printenv PLAIN"] }
+END
+profile mine <<'END'
+{ "extends": "mine", "env": { "MINE": "2" } }
+END
+profile wide <<'END'
+{ "extends": "plain", "mounts": ["~/.config:/config:ro"] }
+END
+wx profile list
+check "the project's profiles are listed" has "$out" "of the project"
+wx run --profile plain --network none -- sh -c 'echo "$PLAIN $MINE $UV_LINK_MODE"'
+check "one is used, with what it extends: the project's, the user's, a built-in one" is "$(cat "$out")" "1 2 symlink"
+wx run --network none -- sh -c 'echo "${MINE-none}"; echo x >.wrapix/profiles/new.json'
+check "none is used unless it is named" grep -qx none "$out"
+check "... and the sandbox cannot make one" absent .wrapix/profiles/new.json
+wx profile check plain
+check "its tools are tried where it is" has "$out" "ok       printenv PLAIN"
+wx run --profile wide --network none -- true
+check "one that widens is refused until it is trusted" refused 125 "profile wide: mounts[0]"
+wx plan --profile wide -- true
+check "... and a plan says so" has "$out" "wrapix trust"
+wx image build wide --from "rootfs:$PWD/secret" --name wide
+check "... no image is made of it either" refused 125 "is not trusted"
+wx trust --yes
+check "'trust' shows what any of them asks for, named or not" has "$out" "profile wide: mounts[0]: "
+wx run --profile wide --network none -- ls /config
+check "... and then it runs" is "$rc $(cat "$out")" "0 wrapix"
+profile other <<'END'
+{ "mounts": ["~:/host:rw"] }
+END
+wx run --profile wide --network none -- true
+check "a change of any of them asks again" refused 125 "has changed since it was trusted"
+rm .wrapix/profiles/other.json
+wx run --profile wide --network none -- true
+check "... and the old content is as it was" is "$rc" 0
+echo '{ "profile": "wide" }' >wrapix.json
+wx run --network none -- true
+check "a project's file may name it, and asks for trust" refused 125 "has changed since it was trusted"
+rm wrapix.json
+for bad in '{ "extends": "/etc/passwd" }|not a file' '{ "extends": "loop" }|none of that name' '{ "extends": "back" }|extends itself' '{ "network": "host" }|unknown key'; do
+	printf '%s' "${bad%|*}" | profile loop
+	echo '{ "extends": "loop" }' | profile back
+	wx run --profile loop --network none -- true
+	check "${bad%|*} is refused" refused 2 "${bad#*|}"
+done
+rm .wrapix/profiles/loop.json .wrapix/profiles/back.json
+ln -s /etc/passwd .wrapix/profiles/link.json
+wx run --profile plain --network none -- true
+check "a link is none" refused 2 "symbolic link"
+rm .wrapix/profiles/link.json
+i=0
+while [ $i -lt 60 ]; do
+	echo "{ \"extends\": \"deep$((i + 1))\", \"env\": { \"D$i\": \"1\" } }" | profile deep$i
+	i=$((i + 1))
+done
+echo '{ "env": { "D60": "1" } }' | profile deep60
+wx run --profile deep0 --network none -- sh -c 'env | grep -c "^D[0-9]*=1"'
+check "profiles extend each other to any depth" is "$(cat "$out")" 61
+rm -r .wrapix
+
+# --- packages ---
+wx plan --package jq -- true
+check "a plan with packages says how their image is made" refused 125 "not made yet"
+wx run --package '-x' -- true
+check "a name that is none is refused" is "$rc" 2
+wx run --package jq --image one -- true
+check "packages and an image exclude each other" refused 2 "cannot go into"
+echo '{ "packages": ["jq"] }' >wrapix.json
+wx run --network none -- true
+check "a project's packages ask for trust" refused 125 "packages[0]"
+rm wrapix.json
+# A root of busybox instead of mmdebstrap's, which the image's own test has.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/mmdebstrap" <<END
+#!/bin/sh
+for last; do case \$last in --include=*) echo "\$last" >>"$tmp/asked" ;; *.make-*) to=\$last ;; esac; done
+mkdir -p "$tmp/made/usr/bin"
+cp /bin/busybox "$tmp/made/usr/bin/busybox"
+ln -sf busybox "$tmp/made/usr/bin/sh"
+ln -sfn usr/bin "$tmp/made/bin"
+exec tar -C "$tmp/made" -cf "\$to" .
+END
+chmod 755 "$tmp/bin/mmdebstrap"
+PATH=$tmp/bin:$PATH wx run --package zsh --package jq --network none -- sh -c 'echo ran'
+check "packages make an image of the profile, which is run" is "$rc $(cat "$out")" "0 ran"
+check "... and it is said, once" is "$(grep -c "^wrapix: making an image of the profile 'base' with zsh, jq" "$err")" 1
+check "... with the profile's packages and these" grep -q 'include=bash,.*,zsh,jq$' "$tmp/asked"
+PATH=$tmp/bin:$PATH wx run --package jq --package zsh --network none -- sh -c 'echo ran'
+check "the next time it is there, in any order" is "$rc $(cat "$out" "$err") $(wc -l <"$tmp/asked")" "0 ran 1"
+PATH=$tmp/bin:$PATH wx run --package jq --profile mine --network none -- sh -c 'echo ran'
+check "another profile, or other packages, are another image" is "$rc $(wc -l <"$tmp/asked")" "0 2"
+wx image list
+check "they are kept with the others" is "$(grep -cE '^(base|mine)-[0-9a-f]{12} ' "$out")" 2
+printf '#!/bin/sh\necho "E: no such package" >&2\nexit 1\n' >"$tmp/bin/mmdebstrap"
+PATH=$tmp/bin:$PATH wx run --package nosuch --network none -- true
+check "where it cannot be made, it is said why" sh -c '[ "$1" = 125 ] && grep -q "no such package" "$2"' sh "$rc" "$err"
 finish

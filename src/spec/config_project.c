@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A project's own files: wrapix.json, and profiles in .wrapix/profiles/. They may be an attacker's. Each
+ * is opened once, without following links, and read once; the bytes that were read are what the user is
+ * asked to trust, all of them together.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "os/fs.h"
+#include "spec/config_priv.h"
+
+#define PROFILES ".wrapix/profiles"
+#define INSIDE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+
+enum { MAX_PROFILES = 256 };
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct project_profile *)a)->name,
+		      ((const struct project_profile *)b)->name);
+}
+
+static int read_profile(struct project_config *project, int dir, const char *at, const char *file,
+			struct err *err)
+{
+	struct arena *a = &project->arena;
+	struct project_profile profile = {
+		.name = arena_strndup(a, file, strlen(file) - strlen(".json")),
+		.path = arena_printf(a, "%s/%s", at, file),
+	};
+	_cleanup_free_ char *text = NULL;
+	_cleanup_str_ struct str shown = { 0 };
+	int r;
+
+	str_add_escaped(&shown, profile.path);
+	r = config_read_at(dir, file, INSIDE, shown.s, &text, &profile.len, err);
+	if (r < 0 || !text)
+		return r;
+	profile.bytes = arena_strndup(a, text, profile.len);
+	*(struct project_profile *)arena_grow(a, &project->profiles, &project->n_profiles,
+					      sizeof(profile)) = profile;
+	return 0;
+}
+
+/* What every profile says counts for trust, and under which name. */
+static void add_bytes(struct project_config *project)
+{
+	_cleanup_str_ struct str all = { 0 };
+
+	if (!project->n_profiles)
+		return;
+	str_addn(&all, project->bytes ? project->bytes : "", project->len);
+	for (size_t i = 0; i < project->n_profiles; i++) {
+		str_addf(&all, "\n%s %zu\n", project->profiles[i].name, project->profiles[i].len);
+		str_addn(&all, project->profiles[i].bytes, project->profiles[i].len);
+	}
+	project->bytes = arena_alloc(&project->arena, all.len + 1);
+	memcpy(project->bytes, all.s, all.len);
+	project->len = all.len;
+}
+
+static int read_profiles(struct project_config *project, int dir_fd, const char *dir,
+			 struct err *err)
+{
+	int fd = os_openat2(dir_fd, PROFILES, O_RDONLY | O_DIRECTORY, 0, INSIDE), r = 0;
+	char *at = path_join(&project->arena, dir, PROFILES);
+	DIR *list;
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 0;
+	list = fd < 0 ? NULL : fdopendir(fd);
+	if (!list)
+		return err_errno(err, fd < 0 ? -fd : errno, "opening '%s'", at);
+	for (struct dirent *entry; r == 0 && (entry = readdir(list));) {
+		size_t len = strlen(entry->d_name);
+
+		if (entry->d_name[0] == '.' || len < 6 || strcmp(entry->d_name + len - 5, ".json"))
+			continue;
+		if (project->n_profiles == MAX_PROFILES)
+			r = err_usage(err, "%s: more than %d profiles", at, MAX_PROFILES);
+		else
+			r = read_profile(project, dirfd(list), at, entry->d_name, err);
+	}
+	closedir(list);
+	if (project->n_profiles)
+		qsort(project->profiles, project->n_profiles, sizeof(*project->profiles), compare);
+	return r;
+}
+
+int config_load_project(struct spec *spec, int dir_fd, const char *dir,
+			struct project_config *ret_project, struct err *err)
+{
+	struct project_config project = { .path = NULL };
+	_cleanup_free_ char *text = NULL;
+	_cleanup_str_ struct str shown = { 0 };
+	int r;
+
+	project.path = path_join(&project.arena, dir, "wrapix.json");
+	str_add_escaped(&shown, project.path);
+	r = config_read_at(dir_fd, "wrapix.json", INSIDE, shown.s, &text, &project.len, err);
+	if (r == 0 && text) {
+		project.bytes = arena_strndup(&project.arena, text, project.len);
+		r = config_parse(spec, project.bytes, project.len, project.path, LAYER_PROJECT,
+				 &project, err);
+	}
+	if (r == 0)
+		r = read_profiles(&project, dir_fd, dir, err);
+	if (r < 0) {
+		project_config_release(&project);
+		return r;
+	}
+	add_bytes(&project);
+	if (!text)
+		project.path = project.n_profiles ? project.profiles[0].path : NULL;
+	*ret_project = project;
+	return 0;
+}
+
+static void add_widening(struct project_config *project, const struct widening *widening)
+{
+	struct widening *w;
+
+	for (size_t i = 0; i < project->n_widenings; i++)
+		if (!strcmp(project->widenings[i].key, widening->key) &&
+		    !strcmp(project->widenings[i].shown, widening->shown))
+			return;
+	w = arena_grow(&project->arena, &project->widenings, &project->n_widenings, sizeof(*w));
+	*w = (struct widening){ arena_strdup(&project->arena, widening->key),
+				arena_strdup(&project->arena, widening->shown) };
+}
+
+int config_judge_profiles(struct project_config *project, const char *config_home, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < project->n_profiles; i++) {
+		struct project_config one = { .profiles = project->profiles,
+					      .n_profiles = project->n_profiles };
+		struct spec spec;
+
+		spec_init(&spec);
+		r = config_load_user(&spec, config_home, err);
+		if (r == 0)
+			r = config_load_profile(&spec, project->profiles[i].name, config_home, &one,
+						err);
+		for (size_t j = 0; r == 0 && j < one.n_widenings; j++)
+			add_widening(project, &one.widenings[j]);
+		arena_release(&one.arena);
+		spec_release(&spec);
+	}
+	return r;
+}
+
+void project_config_release(struct project_config *project)
+{
+	arena_release(&project->arena);
+	*project = (struct project_config){ .path = NULL };
+}

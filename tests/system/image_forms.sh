@@ -1,0 +1,88 @@
+#!/bin/sh
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# SPDX-License-Identifier: MIT
+# Images as others have them: each form that we write is taken by other programs, and each that they write by us.
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+
+mkdir -p root/usr/bin root/usr/lib/big
+cp /bin/busybox root/usr/bin/busybox
+ln root/usr/bin/busybox root/usr/bin/second-name
+ln -s usr/bin root/bin
+printf 'one\n' >"root/usr/bin/small tool"
+head -c 5000000 /dev/zero | tr '\0' x >root/usr/lib/big/data
+digest() { # of what 'build' and 'load' say
+	sed -n 's/.* sha256://p' "$out"
+}
+
+# --- other programs take it, in each form ---
+buildah_takes() ( # buildah keeps its files elsewhere than podman, whose process would outlive us
+	cd "$tmp" && XDG_RUNTIME_DIR=$tmp/run buildah --root "$tmp/buildah" --runroot "$tmp/buildah-run" --storage-driver vfs pull --quiet --policy always "$1"
+)
+mkdir -m 700 "$tmp/run"
+unpacked() { # is what went in
+	cmp "$1/usr/bin/busybox" root/usr/bin/busybox && cmp "$1/usr/lib/big/data" root/usr/lib/big/data && [ "$(readlink "$1/bin")" = usr/bin ] &&
+		[ "$(stat -c %i "$1/usr/bin/busybox")" = "$(stat -c %i "$1/usr/bin/second-name")" ] && [ "$(cat "$1/usr/bin/small tool")" = one ] && [ "$(stat -c %a "$1/tmp")" = 1777 ]
+}
+for how in gzip zstd none; do
+	for form in layout.$how $how.oci.tar $how.tar; do
+		wx image build --from "rootfs:$PWD/root" --name one --compression $how -o "$tmp/$form"
+		check "$form is written" is "$rc" 0
+	done
+	check "... skopeo reads the layout" skopeo inspect "oci:$tmp/layout.$how:one"
+	check "... and both archives" sh -c 'skopeo --insecure-policy copy -q "oci-archive:$1.oci.tar" "dir:$1.dir1" && skopeo --insecure-policy copy -q "docker-archive:$1.tar" "dir:$1.dir2"' sh "$tmp/$how"
+	check "... buildah takes it" buildah_takes "oci-archive:$how.oci.tar"
+	# Debian 12's umoci is older than zstd in images.
+	[ $how = zstd ] || check "... umoci unpacks it" umoci unpack --rootless --image "$tmp/layout.$how:one" "$tmp/bundle.$how"
+	[ $how = zstd ] || check "... to what went in" unpacked "$tmp/bundle.$how/rootfs"
+	merged=$("$wrapix" image unpack one)
+	check "... and so do we" unpacked "$merged"
+done
+check "zstd's layers are called so" grep -rqs 'tar+zstd' "$tmp/layout.zstd/blobs"
+check "a layout has nothing but what one has" is "$(find "$tmp/layout.gzip" -mindepth 1 -maxdepth 1 -printf '%f ' | tr ' ' '\n' | sort | grep . | tr '\n' ' ')" "blobs index.json oci-layout "
+
+# --- an image as a base, from each form ---
+for ref in "$tmp/layout.gzip" "$tmp/layout.gzip:one" "$tmp/gzip.oci.tar" "$tmp/gzip.tar" "oci:$tmp/layout.gzip:one"; do
+	wx image build --from "oci:$ref" --name based
+	check "oci:${ref##*/} is a base" is "$rc" 0
+	wx image show based
+	check "... whose layers and entrypoint stay" is "$(grep -c ^layer "$out") $(grep -c '^entrypoint  */opt/wrapix/bin/wrapix-entry$' "$out")" "$(($(skopeo inspect "oci:$tmp/layout.gzip:one" | jq '.Layers | length') + 1)) 1"
+done
+wx image load "$tmp/gzip.oci.tar" --into store --name taken
+check "an image is taken in as it is" is "$rc $(digest)" "0 $(skopeo inspect "oci:$tmp/layout.gzip:one" | jq -r .Digest | sed s/sha256://)"
+# Two machines' images under one name.
+python3 - "$tmp/layout.gzip" "$tmp/both" <<-'END'
+	import hashlib, json, os, shutil, sys
+	shutil.copytree(sys.argv[1], sys.argv[2])
+	os.chdir(sys.argv[2])
+	index = json.load(open("index.json"))
+	def blob(data):
+	    digest = hashlib.sha256(data).hexdigest()
+	    open("blobs/sha256/" + digest, "wb").write(data)
+	    return {"digest": "sha256:" + digest, "size": len(data)}
+	manifests = []
+	for arch in "arm64", "amd64":
+	    manifest = json.load(open("blobs/sha256/" + index["manifests"][0]["digest"][7:]))
+	    config = json.load(open("blobs/sha256/" + manifest["config"]["digest"][7:]))
+	    config["architecture"] = arch
+	    manifest["config"].update(blob(json.dumps(config).encode()))
+	    manifests.append(dict(blob(json.dumps(manifest).encode()), platform={"os": "linux", "architecture": arch}, mediaType=manifest["mediaType"]))
+	index["manifests"][0].update(blob(json.dumps({"schemaVersion": 2, "manifests": manifests}).encode()), mediaType="application/vnd.oci.image.index.v1+json")
+	json.dump(index, open("index.json", "w"))
+END
+for arch in arm64 amd64; do
+	wx image build --from "oci:$tmp/both" --name both --platform linux/$arch
+	wx image show both
+	check "of several machines' images the right one is taken ($arch)" has "$out" "linux/$arch"
+done
+wx image build --from "oci:$tmp/both" --name both --platform linux/s390x
+check "... or none, and it is said" has "$err" "nothing for linux/s390x"
+wx image build --from "oci:$tmp/both" --name both --platform linux/pdp11
+check "a machine that nobody has is refused" is "$rc" 2
+printf y | dd of="$(find "$tmp/layout.none/blobs/sha256" -size +4000k)" bs=1 seek=600 conv=notrunc 2>/dev/null
+wx image build --from "oci:$tmp/layout.none" --name spoilt
+check "a base that has been changed is refused" has "$err" "has been changed"
+wx image build --from "oci:$tmp/layout.gzip" --package jq --name wrong
+check "packages cannot go into an image that is there" has "$err" "--package"
+finish
