@@ -222,6 +222,11 @@ static void on_repository_failed(void *ctx, const char *text)
 	event_log_text(&((struct observer *)ctx)->log, "warning", text);
 }
 
+static int on_repository(void *ctx, const char *path, unsigned number)
+{
+	return gated_repository(&((struct observer *)ctx)->gated, path, number);
+}
+
 static void on_loop(void *ctx, struct loop *loop)
 {
 	struct observer *observer = ctx;
@@ -319,6 +324,7 @@ struct engine_hooks observer_hooks(struct observer *observer)
 {
 	return (struct engine_hooks){
 		.on_denied = on_denied,
+		.on_repository = on_repository,
 		.on_network = on_network,
 		.on_key = on_key,
 		.take_control = take_control,

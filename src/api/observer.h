@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/credentials.h"
+#include "api/gated.h"
 #include "api/messages.h"
 #include "api/repository.h"
 #include "api/workspace.h"
@@ -25,6 +26,7 @@ struct observer {
 	struct workspace workspace;
 	struct credentials credentials;
 	struct repository repository;
+	struct gated gated;
 	struct owners owners; /* of what was refused without a connection */
 };
 

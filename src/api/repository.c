@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/gated.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "os/proc.h"
 
-/* git, but none that the project brings along. */
-static char *find_git(struct arena *arena, const char *project)
+char *repository_program(struct arena *arena, const char *project)
 {
 	const char *path = getenv("PATH");
 
@@ -20,16 +20,20 @@ static char *find_git(struct arena *arena, const char *project)
 static void tell_held(const struct git_store *store, const struct git_report *report,
 		      struct arena *arena, struct strv *ret_says)
 {
+	/* A repository in the project that is a session of its own. */
+	const char *below = path_below(store->real, store->project);
+
+	below = below && strcmp(below, ".git") != 0 ? path_parent(arena, below) : "";
 	for (size_t i = 0; i < report->n_held && i < 10; i++) {
 		_cleanup_str_ struct str name = { 0 };
 
 		const struct git_held *held = &report->held[i];
+		const char *place = *held->where ? held->where : below;
 		_cleanup_str_ struct str where = { 0 };
 
 		strv_addf(arena, ret_says, "held back in git: %s%s%s %s: %s",
-			  *held->where ? str_quote(&where, held->where) : "",
-			  *held->where ? ": " : "", held->kind, str_quote(&name, held->name),
-			  held->why);
+			  *place ? str_quote(&where, place) : "", *place ? ": " : "", held->kind,
+			  str_quote(&name, held->name), held->why);
 	}
 	if (report->n_held)
 		strv_addf(arena, ret_says,
@@ -38,8 +42,7 @@ static void tell_held(const struct git_store *store, const struct git_report *re
 			  store->id);
 }
 
-/* The sandbox is gone: everything goes to the host, and what has nothing left is removed. */
-static void finish(struct git_store *store, struct arena *arena, struct strv *ret_says)
+void repository_finish(struct git_store *store, struct arena *arena, struct strv *ret_says)
 {
 	struct git_report report = { 0 };
 	struct err err;
@@ -65,7 +68,7 @@ void repository_repair(const char *state_home, const char *project, struct arena
 		       struct strv *ret_says)
 {
 	struct git_info *list = NULL;
-	char *program = find_git(arena, project);
+	char *program = repository_program(arena, project);
 	struct err err;
 	size_t n = 0;
 
@@ -80,7 +83,7 @@ void repository_repair(const char *state_home, const char *project, struct arena
 			continue;
 		strv_addf(arena, ret_says,
 			  "the session %s was broken off: its git is taken over now", list[i].id);
-		finish(&store, arena, ret_says);
+		repository_finish(&store, arena, ret_says);
 	}
 }
 
@@ -92,6 +95,7 @@ void repository_repair_here(const char *state_home, const char *here, struct are
 	struct err ignored;
 	size_t n = 0;
 
+	gated_repair(state_home, here, arena, ret_says);
 	if (git_list(arena, state_home, NULL, &list, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
@@ -124,7 +128,7 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		repository_repair(host->state_home, plan->project, arena, ret_says);
 	if (!plan->git_real)
 		return 0;
-	about.program = find_git(arena, plan->project);
+	about.program = repository_program(arena, plan->project);
 	if (!about.program) {
 		err_set(err, ENOENT, "--git private needs git on this machine");
 		return err_hint(err, "install it, or use --git direct");
@@ -153,7 +157,7 @@ void repository_end(struct repository *repository, struct arena *arena, struct s
 	if (!repository->on)
 		return;
 	git_watch_stop(&repository->watch);
-	finish(&repository->store, arena, ret_says);
+	repository_finish(&repository->store, arena, ret_says);
 	git_close(&repository->store);
 	repository->on = false;
 }

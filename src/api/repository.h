@@ -28,6 +28,11 @@ void repository_end(struct repository *repository, struct arena *arena, struct s
 /* The same for each project around this directory. Costs nothing where there is nothing. */
 void repository_repair_here(const char *state_home, const char *here, struct arena *arena,
 			    struct strv *ret_says);
+/* The sandbox is gone: everything goes to the host, and what has nothing left is removed. */
+void repository_finish(struct git_store *store, struct arena *arena, struct strv *ret_says);
+/* git, but none that the project brings along; NULL: there is none. */
+char *repository_program(struct arena *arena, const char *project);
+
 /* Publishes what runs that were killed left of this project, each with a line of what is held. */
 void repository_repair(const char *state_home, const char *project, struct arena *arena,
 		       struct strv *ret_says);

@@ -171,6 +171,9 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	if (r == 0)
 		r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id,
 				    err);
+	if (r == 0) /* what is left of a run that was killed becomes the repository's business */
+		r = gated_begin(&observer->gated, &plan->plan, &plan->host, observer->id, &arena,
+				&says, err);
 	if (r == 0)
 		r = repository_begin(&observer->repository, &plan->plan, &plan->host, observer->id,
 				     &arena, &says, err);
@@ -178,11 +181,13 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 		observer_emit(observer, WRAPIX_NOTE, 0, says.v[i]);
 	says = (struct strv){ 0 };
 	if (r < 0) {
+		gated_end(&observer->gated, &arena, &says);
 		workspace_end(&observer->workspace, true, &arena, &says);
 		arena_release(&arena);
 		return r;
 	}
 	session.layers = workspace_layers(&observer->workspace);
+	session.gate = observer->gated.meta;
 	about = observer_describe(observer, &arena);
 	place = (struct fix_place){
 		.dialect = FIX_RUN,
@@ -206,6 +211,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	event_log_close(&observer->log, r < 0 ? -1 : observer_exit_status(*ret_status));
 	session_remove(&observer->session);
 	repository_end(&observer->repository, &arena, &says);
+	gated_end(&observer->gated, &arena, &says);
 	workspace_end(&observer->workspace, r < 0, &arena, &says);
 	for (size_t i = 0; i < says.len; i++)
 		observer_emit(observer, WRAPIX_NOTE, 0, says.v[i]);
@@ -224,6 +230,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		.messages = MESSAGES_NONE,
 		.workspace = WORKSPACE_NONE,
 		.repository = REPOSITORY_NONE,
+		.gated = GATED_NONE,
 	};
 	struct engine_hooks hooks = observer_hooks(&observer);
 	struct credential_hooks credential_hooks = observer_credential_hooks(&observer);

@@ -5,10 +5,13 @@
 #include "base/err.h"
 
 enum control_type {
-	CONTROL_MAPPED,   /* child: the user namespace has its ids */
-	CONTROL_NETNS,    /* child: the network namespace comes along */
-	CONTROL_AGENT,    /* child: the listening socket of the ssh-agent comes along */
-	CONTROL_DOOR,     /* child: the listening socket for 'exec' inside comes along */
+	CONTROL_MAPPED, /* child: the user namespace has its ids */
+	CONTROL_NETNS,  /* child: the network namespace comes along */
+	CONTROL_AGENT,  /* child: the listening socket of the ssh-agent comes along */
+	CONTROL_DOOR,   /* child: the listening socket for 'exec' inside comes along */
+	CONTROL_MNTNS,  /* child: the mount namespace comes along */
+	CONTROL_GATE,   /* child: the gate's directory comes along */
+	CONTROL_TREE, /* child: a tree that is held (OPF_HELD), to write in; value is the operation */
 	CONTROL_VIEW,     /* child: the root directory as the command sees it comes along */
 	CONTROL_PTY,      /* child: the master comes along */
 	CONTROL_LISTENER, /* command: the seccomp listener comes along */

@@ -51,6 +51,9 @@ struct engine_hooks {
 	int (*take_relay)(void *ctx, size_t credential, int listener, struct err *err);
 	/* A part of the sandbox failed while it ran, and stays closed. */
 	void (*on_failure)(void *ctx, const struct err *err);
+	/* The gate is about to cover a git directory of the host's: asked for a private one, as the place of
+	 * that number (guard/gate.h). 0 or -errno. NULL: there never is one. */
+	int (*on_repository)(void *ctx, const char *path, unsigned number);
 	/* A line that the user should see while it runs. */
 	void (*on_note)(void *ctx, const char *text);
 	/* At the end, where a group of the kernel's counted. */
@@ -76,6 +79,7 @@ struct engine_session {
 	const char *id;
 	const char *layers;         /* the directory of its copy-on-write layers; NULL: none */
 	struct engine_spare *spare; /* taken over, and used where it fits; NULL: none */
+	int gate; /* the directory of the gate's list, where the plan has a gate */
 };
 
 /*

@@ -75,14 +75,22 @@ static struct broker_map *make_maps(const struct plan *plan, size_t *ret_n)
 	size_t n = 0;
 
 	for (size_t i = 0; maps && i < plan->n_ops; i++)
-		if (op_shows_host(&plan->ops[i]))
+		if (op_shows_host(&plan->ops[i]) || plan->ops[i].kind == OP_READONLY)
 			maps[n++] = (struct broker_map){
 				.inside = plan->ops[i].dest,
-				.host = plan->ops[i].src,
+				.host = plan->ops[i].src ? plan->ops[i].src : plan->ops[i].dest,
 				.writes = plan->ops[i].flags & OPF_HELD,
 			};
 	*ret_n = n;
 	return maps;
+}
+
+static int on_repository(void *ctx, const char *path, unsigned number)
+{
+	const struct engine_hooks *hooks = ((struct sandbox *)ctx)->hooks;
+
+	return hooks && hooks->on_repository ? hooks->on_repository(hooks->ctx, path, number)
+					     : -ENOSYS;
 }
 
 int guards_prepare(struct sandbox *sandbox, struct err *err)
@@ -92,6 +100,8 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	const struct plan *plan = sandbox->plan;
 	_cleanup_free_ struct broker_map *maps = NULL;
 	struct broker_view view = { .reads = plan_asks_reads(plan) };
+	struct gate *gate = NULL;
+	int r;
 
 	if (!plan_is_brokered(plan))
 		return 0;
@@ -101,7 +111,31 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 		if (!maps)
 			return err_errno(err, ENOMEM, "the file broker");
 	}
-	return broker_new(&sandbox->broker, plan->files, &view, &hooks, err);
+	r = plan->gate ? gate_new(&gate, sandbox->gate_meta, on_repository, sandbox, err) : 0;
+	view.gate = gate;
+	if (r == 0)
+		r = broker_new(&sandbox->broker, plan->files, &view, &hooks, err);
+	if (r < 0)
+		gate_free(gate);
+	sandbox->gate = r < 0 ? NULL : gate;
+	return r;
+}
+
+/* What the child handed over. */
+static int take_trees(struct sandbox *sandbox, struct err *err)
+{
+	const struct plan *plan = sandbox->plan;
+
+	if (sandbox->n_trees != plan_count_held(plan) ||
+	    (plan->gate && (sandbox->mntns < 0 || sandbox->gate_store < 0)))
+		return err_set(err, EPIPE, "the sandbox did not hand its directories over");
+	for (size_t i = 0; i < sandbox->n_trees; i++)
+		broker_take_tree(sandbox->broker, sandbox->trees[i].op->dest,
+				 take_fd(&sandbox->trees[i].fd));
+	if (plan->gate)
+		gate_enter(sandbox->gate, take_fd(&sandbox->mntns), take_fd(&sandbox->gate_store),
+			   plan->cwd, plan->project);
+	return 0;
 }
 
 static int start_broker(struct guards *g, struct err *err)
@@ -111,6 +145,8 @@ static int start_broker(struct guards *g, struct err *err)
 
 	if (!broker)
 		return 0;
+	if (take_trees(g->sandbox, err) < 0)
+		return -err->code;
 	view = fcntl(g->sandbox->view, F_DUPFD_CLOEXEC, 3);
 	if (view < 0)
 		return err_errno(err, errno, "the sandbox's root");

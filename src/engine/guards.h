@@ -7,6 +7,7 @@
 #include "guard/broker.h"
 #include "guard/connect.h"
 #include "guard/dispatch.h"
+#include "guard/gate.h"
 #include "guard/movedir.h"
 #include "guard/refused.h"
 

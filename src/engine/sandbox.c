@@ -18,9 +18,10 @@ void sandbox_tell(const struct sandbox *sandbox, enum engine_event event, int va
 
 void sandbox_release(struct sandbox *sandbox)
 {
-	int *fds[] = { &sandbox->pidfd, &sandbox->control,  &sandbox->pty_master,
-		       &sandbox->netns, &sandbox->listener, &sandbox->agent,
-		       &sandbox->view,  &sandbox->status,   &sandbox->door };
+	int *fds[] = { &sandbox->pidfd, &sandbox->control,   &sandbox->pty_master,
+		       &sandbox->netns, &sandbox->listener,  &sandbox->agent,
+		       &sandbox->view,  &sandbox->status,    &sandbox->door,
+		       &sandbox->mntns, &sandbox->gate_store };
 
 	broker_free(sandbox->broker);
 	keyring_release(&sandbox->keys);
@@ -28,4 +29,6 @@ void sandbox_release(struct sandbox *sandbox)
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		if (*fds[i] >= 0)
 			close(take_fd(fds[i]));
+	for (size_t i = 0; i < sandbox->n_trees; i++)
+		close_ptr(&sandbox->trees[i].fd);
 }

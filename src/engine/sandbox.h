@@ -24,7 +24,15 @@ struct broker;
 struct lender;
 struct loop;
 struct network;
+struct gate;
 struct sandbox;
+
+/* A tree that is held, to write in. */
+struct held_tree {
+	const struct op *op;
+	int fd;
+};
+enum { TREES_MAX = 32 };
 
 /* What PID 1 of a sandbox tells its supervisor. */
 enum said_type { SAID_NOTHING, SAID_STOPPED, SAID_EXITED };
@@ -60,10 +68,16 @@ struct sandbox {
 	int netns;      /* for the lazy network and ports; -1: none */
 	int listener;   /* of the guards; -1: none */
 	int view;       /* the sandbox's root, for those that resolve paths in it; -1: none */
+	int mntns;      /* for what is mounted while it runs; -1: none */
+	int gate_store; /* the gate's directory, as it is in there; -1: none */
 	int agent;      /* the listening socket of the ssh-agent; -1: none */
 	int door;       /* the listening socket for 'exec' inside; -1: none */
 	struct keyring keys;
 	struct broker *broker; /* NULL: none */
+	struct gate *gate;     /* the broker's; NULL: none */
+	struct held_tree trees[TREES_MAX];
+	size_t n_trees;
+	int gate_meta; /* where the gate writes its list down; borrowed */
 	struct ports ports;
 	int status; /* this and the next four: the native engine's; a struct err comes from it */
 	struct lender *lender;
@@ -75,7 +89,7 @@ struct sandbox {
 /* For fields that are descriptors: none of them is there. */
 #define SANDBOX_NONE                                                                             \
 	.pidfd = -1, .control = -1, .status = -1, .pty_master = -1, .netns = -1, .listener = -1, \
-	.agent = -1, .door = -1, .view = -1, .ports = PORTS_NONE
+	.agent = -1, .door = -1, .view = -1, .mntns = -1, .gate_store = -1, .ports = PORTS_NONE
 
 /* Tells whoever listens that a comfort was lost, or what happened. */
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err);

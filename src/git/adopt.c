@@ -53,14 +53,13 @@ static int write_new(int dir, const char *name, const char *text, struct err *er
 	return r < 0 ? err_errno(err, -r, "writing '%s' of a new repository", name) : 0;
 }
 
-static int make_repository(struct git_store *main, const char *gitdir, const char *work_tree,
-			   struct err *err)
+int git_make_repository(struct arena *a, const char *gitdir, const char *work_tree, bool sha256,
+			struct err *err)
 {
 	static const char *const dirs[] = { "objects", "objects/info", "objects/pack",
 					    "refs",    "refs/heads",   "refs/tags" };
 	_cleanup_str_ struct str config = { 0 };
 	_cleanup_close_ int dir = -1;
-	bool sha256 = git_is_sha256(main);
 	int r = os_mkdirs(gitdir, 0755, err);
 
 	if (r < 0)
@@ -74,8 +73,7 @@ static int make_repository(struct git_store *main, const char *gitdir, const cha
 		 "\tlogallrefupdates = true\n",
 		 sha256);
 	if (work_tree)
-		str_addf(&config, "\tworktree = \"%s\"\n",
-			 gitconfig_quote(&main->arena, work_tree));
+		str_addf(&config, "\tworktree = \"%s\"\n", gitconfig_quote(a, work_tree));
 	if (sha256)
 		str_add(&config, "[extensions]\n\tobjectformat = sha256\n");
 	r = write_new(dir, "config", config.s, err);
@@ -127,8 +125,9 @@ int git_adopt(struct git_store *main, const struct git_new *new, struct err *err
 
 	if (main->n_parts >= GIT_PARTS_MAX)
 		return err_set(err, E2BIG, "there are too many");
-	r = make_repository(main, new->gitdir, new->gitfile ? relative(a, new->gitdir, tree) : NULL,
-			    err);
+	r = git_make_repository(a, new->gitdir,
+				new->gitfile ? relative(a, new->gitdir, tree) : NULL,
+				git_is_sha256(main), err);
 	if (r < 0)
 		return r;
 	part = git_add_part(main, new->gitdir, new->name, new->where);

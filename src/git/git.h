@@ -42,7 +42,8 @@ struct git_store {
 	int turn; /* of the one who publishes; 0: nobody */
 	void (*on_step)(
 		const char *what); /* NULL, or called before each step: tests are killed there */
-	struct strv borrowed;      /* object directories that the host's repositories use as well */
+	struct strv lent;     /* further object directories of the host's, until it is closed */
+	struct strv borrowed; /* object directories that the host's repositories use as well */
 	/* Submodules are repositories of the same session; all but these fields are theirs, too. */
 	struct git_store *parts;
 	size_t n_parts;
@@ -119,6 +120,14 @@ struct git_new {
 };
 /* Makes an empty one on the host, which git_publish() then fills. The sandbox must be gone. */
 int git_adopt(struct git_store *store, const struct git_new *new, struct err *err);
+
+/* The same as a session of its own, where about->real (and common) is an empty directory; the store is new. */
+int git_adopt_apart(struct git_store *store, const struct git_about *about, const char *private,
+		    struct err *err);
+/* Objects of another repository of the host's that this one may borrow from, until it is closed. */
+void git_lend(struct git_store *store, const char *objects);
+/* What git would take for a repository; all in it may be hostile. */
+bool git_is_repository(int dir);
 
 /* A private directory that is kept must not be one that a git would work in. */
 void git_disarm(const struct git_store *store);

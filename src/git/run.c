@@ -243,18 +243,43 @@ char *git_objects(struct git_store *store)
 }
 
 /* A list by colons, so one that holds such is quoted. */
+static void add_alternate(struct str *out, const char *path)
+{
+	bool quoted = strpbrk(path, ":\"\\") != NULL;
+
+	str_add(out, out->len ? ":" : "");
+	str_add(out, quoted ? "\"" : "");
+	for (const char *p = path; *p; p++)
+		str_addf(out, "%s%c", quoted && strchr("\"\\", *p) ? "\\" : "", *p);
+	str_add(out, quoted ? "\"" : "");
+}
+
 char *git_alternate(struct git_store *store)
 {
 	_cleanup_str_ struct str out = { 0 };
-	const char *path = git_objects(store);
 
-	if (!strpbrk(path, ":\"\\"))
-		return arena_strdup(&store->arena, path);
-	str_add(&out, "\"");
-	for (const char *p = path; *p; p++)
-		str_addf(&out, "%s%c", strchr("\"\\", *p) ? "\\" : "", *p);
-	str_add(&out, "\"");
+	add_alternate(&out, git_objects(store));
 	return arena_strdup(&store->arena, out.s);
+}
+
+void git_lend(struct git_store *store, const char *objects)
+{
+	strv_add(&store->arena, &store->lent, objects);
+}
+
+/* What the session may have borrowed from. */
+static void add_lent(struct git_run *run, struct git_store *store)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	if (!store->lent.len)
+		return;
+	add_alternate(&out, git_objects(store));
+	for (size_t i = 0; i < store->lent.len && run->n_reads < GIT_READS_MAX - 1; i++) {
+		run->reads[run->n_reads++] = store->lent.v[i];
+		add_alternate(&out, store->lent.v[i]);
+	}
+	run->alternates = arena_strdup(&store->arena, out.s);
 }
 
 struct git_run git_on_host(struct git_store *store, const char *const *args)
@@ -297,5 +322,6 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 
 	git_may_read(&run, store);
 	run.reads[run.n_reads++] = store->private;
+	add_lent(&run, store);
 	return run;
 }

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
+#include "guard/gate.h"
 #include "os/fs.h"
 #include "os/linux/seccomp.h"
 
@@ -113,26 +114,19 @@ static int by_inside(const void *a, const void *b)
 }
 
 /* The innermost first; of two at one place the later one lies on top. */
-static int add_maps(struct broker *b, const struct broker_view *view, struct err *err)
+static void add_maps(struct broker *b, const struct broker_view *view)
 {
 	for (size_t i = view->n; i-- > 0;) {
 		const struct broker_map *map = &view->maps[i];
 		struct anchor *anchor;
-		int fd = -1;
 
-		if (map->writes)
-			fd = os_openat2(AT_FDCWD, map->host, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
-					RESOLVE_NO_SYMLINKS);
-		if (fd < 0 && map->writes)
-			return err_errno(err, -fd, "opening the writable directory '%s'",
-					 map->host);
 		anchor = arena_grow(&b->arena, (void *)&b->anchors, &b->n_anchors, sizeof(*anchor));
 		*anchor = (struct anchor){
 			.inside = arena_strdup(&b->arena, map->inside),
 			.inside_len = path_len(map->inside),
 			.path = arena_strdup(&b->arena, map->host),
 			.len = path_len(map->host),
-			.fd = fd,
+			.fd = -1,
 		};
 	}
 	/* Stable for equals: there are few, and insertion keeps their order. */
@@ -144,7 +138,6 @@ static int add_maps(struct broker *b, const struct broker_view *view, struct err
 			b->anchors[k] = b->anchors[k - 1];
 			b->anchors[k - 1] = swapped;
 		}
-	return 0;
 }
 
 int broker_new(struct broker **ret, const struct file_rules *rules, const struct broker_view *view,
@@ -174,14 +167,16 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 	if (b->proc < 0 || b->own_fds < 0)
 		r = err_errno(err, errno, "opening '/proc/self/fd'");
 	if (r == 0 && b->mapped)
-		r = add_maps(b, view, err);
+		add_maps(b, view);
 	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
 		r = add_anchor(b, rules->roots.v[i], err);
-	if (r == 0)
-		*ret = b;
-	else
+	if (r < 0) {
 		broker_free(b);
-	return r;
+		return r;
+	}
+	b->gate = view->gate;
+	*ret = b;
+	return 0;
 }
 
 void broker_free(struct broker *b)
@@ -200,8 +195,19 @@ void broker_free(struct broker *b)
 	close_ptr(&b->view);
 	close_ptr(&b->proc);
 	close_ptr(&b->own_fds);
+	gate_free(b->gate);
 	arena_release(&b->arena);
 	free(b);
+}
+
+void broker_take_tree(struct broker *b, const char *inside, int fd)
+{
+	for (size_t i = 0; i < b->n_anchors; i++)
+		if (b->anchors[i].fd < 0 && !strcmp(b->anchors[i].inside, inside)) {
+			b->anchors[i].fd = fd;
+			return;
+		}
+	close(fd);
 }
 
 void broker_enter(struct broker *b, const struct notify *notify, int view, bool nested)
@@ -268,7 +274,7 @@ int broker_call(void *broker, const struct seccomp_notif *call)
 	if (r.has_umask)
 		umask(b->umask);
 	close_ptr(&r.own_root);
-	return answer == OUTSIDE ? NOTIFY_CONTINUE : answer;
+	return answer == OUTSIDE || answer == RETRY ? NOTIFY_CONTINUE : answer;
 }
 
 uint64_t request_arg(const struct request *r, int i)

@@ -16,7 +16,8 @@
  *	broker_open.c      opening; the descriptor is put into the caller
  *	broker_names.c     names made, moved and removed
  *	broker_attrs.c     modes, owners, times, attributes, lengths
- *	broker_git.c       git's own files, by content
+ *	broker_git.c       git's own files, by content ('wrapix exec')
+ *	broker_gate.c      git's own files, made private ('wrapix run')
  *
  * Where the sandbox has names of its own for parts of the host's tree ('wrapix run'), a place is turned
  * into the host's name of it before the rules see it.
@@ -30,6 +31,7 @@
 #include "spec/file_rules.h"
 
 struct broker;
+struct gate;
 
 /* A refusal. The strings live until the function returns; what is in them is hostile. */
 struct broker_denial {
@@ -49,7 +51,8 @@ struct broker_hooks {
 /* A place of the sandbox's, and what it shows of the host's: the rules speak of the host's names. */
 struct broker_map {
 	const char *inside, *host; /* absolute, clean */
-	bool writes;               /* what the rules allow is changed there; else nothing is */
+	bool writes;               /* what the rules allow is changed there, in a tree that
+				    * broker_take_tree() brings; else nothing is */
 };
 
 struct broker_view {
@@ -58,6 +61,8 @@ struct broker_view {
 					* the rules allow something */
 	size_t n;
 	bool reads; /* opening for reading is asked about */
+	struct gate *
+		gate; /* names that git obeys are made private; taken over. NULL: judged by content */
 };
 
 /* Opens the writable places; the rules must outlive the broker. */
@@ -70,6 +75,10 @@ void broker_free(struct broker *broker);
  * processes inside may have roots and mounts of their own, and each caller's own are used.
  */
 void broker_enter(struct broker *broker, const struct notify *notify, int view, bool nested);
+
+/* Before the first call: the tree of a map, by its name inside, to write in; taken over. Its files have
+ * the names that they have inside. */
+void broker_take_tree(struct broker *broker, const char *inside, int fd);
 
 /* From the next call on; when it fails the old ones stay. Reading is asked about as it was. */
 int broker_set_rules(struct broker *broker, const struct file_rules *rules, struct err *err);

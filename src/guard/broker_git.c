@@ -77,6 +77,13 @@ static bool is_git_dir(int dir, enum part added)
 	       (added == PART_REFS || has(dir, "refs"));
 }
 
+bool git_is_dir(int dir, const char *added, size_t len)
+{
+	enum part part = added ? part_of(added, len) : PART_NONE;
+
+	return (!added || part != PART_NONE) && is_git_dir(dir, part);
+}
+
 static bool ends_in(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
@@ -221,6 +228,8 @@ int git_judge_name(struct request *r, struct place *p, enum git_act act)
 	const char *why = NULL;
 	int e = 0;
 
+	if (r->b->gate)
+		return gate_judge(r, p, act);
 	if (p->dir < 0 || act == GIT_REMOVE)
 		return 0;
 	if (part != PART_NONE && !dir_ends_in(p, "/.git"))
@@ -268,6 +277,8 @@ static bool in_git_dir(const struct place *p)
  * there. It makes links itself only to try whether they can be made. */
 int git_judge_link(struct request *r, struct place *p, const char *text)
 {
+	if (r->b->gate)
+		return 0; /* there are no such places in the host's tree */
 	if ((!strchr(text, '/') && text[0] != '.' && part_of(text, strlen(text)) == PART_NONE) ||
 	    !in_git_dir(p))
 		return 0;
@@ -276,7 +287,7 @@ int git_judge_link(struct request *r, struct place *p, const char *text)
 
 int git_judge_dir(struct request *r, const struct place *from, struct place *to)
 {
-	if (!in_git_dir(to) || in_git_dir(from))
+	if (r->b->gate || !in_git_dir(to) || in_git_dir(from))
 		return 0;
 	return request_denied(r, to->path, NULL, "git would obey what is in the directory");
 }
@@ -321,7 +332,8 @@ int git_replace(struct request *r, struct place *from, struct place *to,
 	mode_t mode = 0;
 	int e;
 
-	if (part_of(to->name, strlen(to->name)) != PART_CONFIG || !S_ISREG(from->st.st_mode))
+	if (r->b->gate || part_of(to->name, strlen(to->name)) != PART_CONFIG ||
+	    !S_ISREG(from->st.st_mode))
 		return 0;
 	if (rule ? !rule->by_content : !is_git_dir(to->dir, PART_NONE))
 		return 0;
@@ -345,6 +357,8 @@ void git_made_dir(struct request *r, const struct place *p)
 {
 	struct stat st;
 
+	if (r->b->gate)
+		return;
 	if (!ends_in(p->path, "/.git") && !strstr(p->path, "/.git/modules/"))
 		return;
 	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -356,8 +370,8 @@ int git_open_commondir(struct request *r, struct place *p, int flags)
 	_cleanup_close_ int fd = -1, nowhere = -1;
 	int e;
 
-	if (part_of(p->name, strlen(p->name)) != PART_COMMONDIR || !in_worktrees(p) || p->exists ||
-	    !file_rules_write(r->b->rules, p->path).allowed)
+	if (r->b->gate || part_of(p->name, strlen(p->name)) != PART_COMMONDIR || !in_worktrees(p) ||
+	    p->exists || !file_rules_write(r->b->rules, p->path).allowed)
 		return 0;
 	e = task_take_umask(r);
 	if (e == 0)

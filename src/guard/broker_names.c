@@ -38,6 +38,8 @@ int do_mkdir(struct request *r)
 
 	if (e != 0)
 		return e;
+	if (gate_makes(r, &p))
+		return gate_mkdir(r, &p, (mode_t)request_arg(r, r->row->arg));
 	e = request_result(mkdirat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg)));
 	if (e == NOTIFY_DONE)
 		git_made_dir(r, &p);
@@ -193,7 +195,9 @@ static int judge_move(struct request *r, struct place *from, struct place *to, u
 					      ? from->path
 					      : to->path,
 				      v.rule, NULL);
-	e = judge_arrival(r, from, to);
+	e = r->b->gate ? gate_judge(r, from, GIT_LEAVE) : 0;
+	if (e == 0)
+		e = judge_arrival(r, from, to);
 	return e == 0 && (flags & RENAME_EXCHANGE) ? judge_arrival(r, to, from) : e;
 }
 

@@ -214,9 +214,11 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 		return OUTSIDE; /* it only reads */
 	e = git_open_commondir(r, p, flags);
 	if (e == 0)
-		e = judge(r, p, GIT_CREATE);
+		e = judge(r, p, GIT_OPEN);
 	if (e != 0)
 		return e;
+	if (!p->exists && gate_makes(r, p))
+		return gate_open(r, p, flags);
 	if (p->exists && S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) &&
 	    (flags & O_ACCMODE) != O_RDWR)
 		return open_place_later(r, p, flags);

@@ -250,7 +250,8 @@ static bool is_called(struct broker *b, const struct dir *dir, const char *path)
 {
 	char now[PATH_MAX];
 
-	return place_path(b, dir->fd, now) > 0 && !strcmp(now, path);
+	return place_path(b, dir->fd, now) > 0 && place_to_host(b, now, sizeof(now)) &&
+	       !strcmp(now, path);
 }
 
 /* A directory that we have had open, and that is called so now. */

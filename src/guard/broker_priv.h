@@ -9,6 +9,8 @@
 
 /* Answer of a step: not in the broker's care, let the kernel do the call. */
 enum { OUTSIDE = 100 };
+/* Answer of a step: what stood in the way is arranged, let the kernel do the call. */
+enum { RETRY = 101 };
 
 /* Links on one path, as the kernel has it, and what their texts can come to. */
 enum { LINKS_MAX = 40, BROKER_REST = (LINKS_MAX + 2) * PATH_MAX };
@@ -72,6 +74,7 @@ struct broker {
 	size_t n_anchors;
 	struct task tasks[BROKER_TASKS];
 	struct dir dirs[BROKER_DIRS];
+	struct gate *gate; /* 'wrapix run'; NULL: none */
 	struct id_ring bound, git_dirs;
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
@@ -202,11 +205,13 @@ int place_open(const struct place *p);
 
 /* ---- broker_git.c */
 enum git_act {
-	GIT_CREATE, /* a new file or a write into one, a link, a node */
+	GIT_CREATE, /* a link, a node, a socket, a file without a name */
+	GIT_OPEN,   /* a new file or a write into one */
 	GIT_MKDIR,
 	GIT_TOUCH, /* only what is known about it */
 	GIT_REMOVE,
 	GIT_REPLACE, /* a rename onto it, whose content can be looked at */
+	GIT_LEAVE,   /* a rename away from it */
 };
 /* Decides on a write: the rules, then what is known about git. 0 or -errno (reported). */
 int judge(struct request *r, struct place *p, enum git_act act);
@@ -224,6 +229,17 @@ int git_replace(struct request *r, struct place *from, struct place *to,
 void git_made_dir(struct request *r, const struct place *p);
 /* .git/worktrees/ID/commondir, the one file of these that is written in place. 0: it is not that. */
 int git_open_commondir(struct request *r, struct place *p, int flags);
+
+/* Would git take the directory, with this name added, for one of its own? */
+bool git_is_dir(int dir, const char *added, size_t len);
+
+/* ---- broker_gate.c: with a gate, instead of what broker_git.c does */
+/* 0, RETRY or -errno (reported). */
+int gate_judge(struct request *r, struct place *p, enum git_act act);
+/* It is to be made private. */
+bool gate_makes(const struct request *r, const struct place *p);
+int gate_mkdir(struct request *r, struct place *p, mode_t mode);
+int gate_open(struct request *r, struct place *p, int flags);
 
 /* ---- broker_open.c, broker_names.c, broker_attrs.c: the rows */
 int do_open(struct request *r);

@@ -20,13 +20,54 @@ static bool can_hold(const struct plan *plan, const struct spec *spec, const str
 	       spec->workspace != WORKSPACE_COW;
 }
 
-void plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host)
+/* The project, and nothing else: what is done to names in it is the gate's to say. */
+static int make_rules(struct plan *plan, const struct host *host, struct err *err)
 {
+	const struct file_rule_source project = {
+		.kind = FILE_ALLOW_WRITE,
+		.text = host->project.dir,
+		.path = host->project.dir,
+		.key = "project",
+		.literal = true,
+	};
+
+	plan->own_files = arena_alloc(&plan->arena, sizeof(*plan->own_files));
+	file_rules_init(plan->own_files, host->home, host->project.dir);
+	plan->files = plan->own_files;
+	return file_rules_add(plan->own_files, &project, err);
+}
+
+/* Names that git obeys, in a project that is mounted itself, need the supervisor. */
+static int choose_gate(struct plan *plan, const struct spec *spec, const struct host *host,
+		       struct err *err)
+{
+	if (spec->git != GIT_MODE_PRIVATE || spec->workspace == WORKSPACE_COW ||
+	    plan->engine != ENGINE_NATIVE)
+		return 0;
+	if (!host->seccomp_notify) {
+		err_set(err, EOPNOTSUPP, "--git private needs seccomp notifications%s",
+			host->inside ? ", and the outer sandbox has them already"
+				     : " (Linux 5.19)");
+		return err_hint(err, "--git direct, or --workspace cow");
+	}
+	plan->gate = true;
+	return 0;
+}
+
+int plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host,
+		    struct err *err)
+{
+	int r = choose_gate(plan, spec, host, err);
+
+	if (r < 0)
+		return r;
 	if (spec->held)
 		plan->denied_resolved = spec->held->denied_resolved;
-	if (!spec->held || spec->held->files.disabled || !can_hold(plan, spec, host))
-		return;
-	plan->files = &spec->held->files;
+	if (spec->held && !spec->held->files.disabled && can_hold(plan, spec, host))
+		plan->files = &spec->held->files;
+	else if (plan->gate)
+		return make_rules(plan, host, err);
+	return 0;
 }
 
 /* Something that the operation shows could be meant. */

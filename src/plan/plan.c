@@ -162,7 +162,8 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	bool podman = plan->engine == ENGINE_PODMAN;
 	int r = podman ? plan_podman(plan, spec, host, err) : plan_root(plan, spec, host, err);
 
-	plan_take_rules(plan, spec, host);
+	if (r == 0)
+		r = plan_take_rules(plan, spec, host, err);
 	if (r == 0)
 		r = plan_workspace(plan, spec, host, err);
 	if (r == 0)
@@ -249,6 +250,8 @@ bool plan_has_listener(const struct plan *plan)
 
 void plan_release(struct plan *plan)
 {
+	if (plan->own_files)
+		file_rules_release(plan->own_files);
 	arena_release(&plan->arena);
 	*plan = (struct plan){ 0 };
 }

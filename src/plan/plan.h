@@ -26,6 +26,9 @@
 #define GIT_PRIVATE_DIR "wrapix/gitdirs"
 #define GIT_DIR_INSIDE "/run/wrapix-git/dir"
 
+/* What the gate makes private (guard/gate.h): in the state directory, by session. */
+#define GATE_DIR "wrapix/gatedirs"
+
 /* What builds the root, in order. Parents are made on the way in our own tmpfs, never in a tree
  * of the user's. */
 enum op_kind {
@@ -64,6 +67,7 @@ enum op_flags {
 	OPF_HELD = 1 << 9,     /* OP_BIND, read-only: what the file rules allow is changed for the
 				  sandbox (guard/broker.h) */
 	OPF_SESSION = 1 << 8,  /* the source is what the session's id names in that directory */
+	OPF_GATE = 1 << 10,    /* OP_BIND: for the supervisor alone, under what comes next there */
 };
 
 struct op {
@@ -173,6 +177,8 @@ struct plan {
 	/* 'wrapix exec', and 'wrapix run' under Claude Code's settings. The rules and the lists are the
 	 * spec's, which must outlive the plan; the rules speak of the host's names. */
 	const struct file_rules *files; /* NULL: none */
+	struct file_rules *own_files;   /* 'files', where they are the plan's own */
+	bool gate;                      /* of 'run': names that git obeys are made private */
 	bool ask_reads;                 /* of 'run': they deny reading something that is mounted */
 	bool guard_unix;                /* UNIX sockets of the host's are out of reach, but for: */
 	struct strv unix_sockets;
@@ -252,6 +258,16 @@ static inline bool plan_has_tty(const struct plan *plan)
 static inline bool plan_root_of_host(const struct plan *plan)
 {
 	return plan->n_ops && plan->ops[0].kind == OP_ROOT;
+}
+
+/* How many trees are held. */
+static inline size_t plan_count_held(const struct plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n_ops; i++)
+		n += plan->ops[i].kind == OP_BIND && (plan->ops[i].flags & OPF_HELD);
+	return n;
 }
 
 /* Opening for reading is asked about. */
@@ -345,7 +361,8 @@ int plan_reach(struct plan *plan, const struct spec *spec, const struct host *ho
 char *plan_resolver(struct plan *plan, const struct host *host);
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 /* The file rules of 'run': before the workspace is planned, and when all mounts are. */
-void plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host);
+int plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host,
+		    struct err *err);
 int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err);
 struct exec_spec;
 void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host);

@@ -225,7 +225,9 @@ void plan_access_rules(struct plan *plan)
 	add_rule(plan, "/proc", ACCESS_DEV);
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *op = &plan->ops[i];
-		bool bind = op->kind == OP_BIND && !(op->flags & OPF_RO);
+		/* Private places come to stand in what is held. */
+		bool gated = plan->gate && (op->flags & OPF_HELD);
+		bool bind = op->kind == OP_BIND && (gated || !(op->flags & (OPF_RO | OPF_GATE)));
 
 		if (bind || op->kind == OP_COW || op->kind == OP_IMAGE ||
 		    (op->kind == OP_SCRATCH && !(op->flags & OPF_RO)))

@@ -56,6 +56,16 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 
 #define TREE (OPF_DIR | OPF_RECURSIVE | OPF_CHECK)
 
+/* Under what the supervisor writes lies what it makes private of it. */
+static void add_direct(struct plan *plan, const struct host *host, const char *dest,
+		       const char *src)
+{
+	if (plan->gate)
+		plan_add(plan, OP_BIND, dest, path_join(&plan->arena, host->state_home, GATE_DIR),
+			 OPF_DIR | OPF_SESSION | OPF_GATE);
+	plan_add(plan, OP_BIND, dest, src, TREE | (plan_is_brokered(plan) ? OPF_RO | OPF_HELD : 0));
+}
+
 /* A tree of the user's to write in: itself, or a view of it. */
 static void add_writable(struct plan *plan, const struct host *host, const char *dest,
 			 const char *src, const char *layer)
@@ -65,8 +75,7 @@ static void add_writable(struct plan *plan, const struct host *host, const char 
 			 OPF_DIR | OPF_CHECK | (host->cow_overlay ? 0 : OPF_COPY))
 			->layer = layer;
 	else
-		plan_add(plan, OP_BIND, dest, src,
-			 TREE | (plan_is_brokered(plan) ? OPF_RO | OPF_HELD : 0));
+		add_direct(plan, host, dest, src);
 }
 
 static void add_repository(struct plan *plan, const struct host *host)

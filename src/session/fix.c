@@ -263,6 +263,8 @@ void fix_make(struct arena *arena, const struct denial *d, const struct fix_plac
 	*ret = (struct fix){ .none = NULL };
 	if (!strcmp(d->what, "call")) {
 		fix_call(&m);
+	} else if (d->path && d->reason && strchr(d->reason, ' ') && place->dialect == FIX_RUN) {
+		ret->none = "the name gate holds it; '--git direct' mounts the project without one";
 	} else if (d->path || d->call) {
 		if (!strcmp(d->what, "connect"))
 			fix_socket(&m);

@@ -116,11 +116,12 @@ echo >go
 check "... where the next one follows it" is "$(timeout 20 head -n 1 tell)" "more host in start"
 check "... and comes outside" await commits more
 check "... with an index that is the same" await clean
-kill -STOP "$pid"
+exec 9<.git # who publishes waits for this lock
+flock 9
 git commit -q --allow-empty -m theirs
 echo >go
 timeout 20 head -n 1 tell >/dev/null
-kill -CONT "$pid"
+exec 9<&-
 diverged() { git rev-parse -q --verify "refs/wrapix/$(first_id)/diverged/heads/main" >/dev/null; }
 check "both commit on one branch: the session's is kept beside" await diverged
 check "... the user's stays" commits theirs

@@ -130,6 +130,21 @@ static int send_netns(const struct child *child, struct err *err)
 	return 0;
 }
 
+/* The supervisor mounts what it makes private while the command runs. */
+static int send_mntns(const struct child *child, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!child->plan->gate)
+		return 0;
+	fd = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, errno, "opening '/proc/self/ns/mnt'");
+	if (control_send(child->control, CONTROL_MNTNS, 0, fd) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
 /* The supervisor resolves paths as the command does. */
 static int send_view(const struct child *child, struct err *err)
 {
@@ -275,7 +290,8 @@ static int begin(struct child *child, struct root *root, struct err *err)
 	 * uid_map. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return err_errno(err, errno, "PR_SET_PDEATHSIG");
-	if (set_up_namespaces(child, err) < 0 || send_netns(child, err) < 0)
+	if (set_up_namespaces(child, err) < 0 || send_netns(child, err) < 0 ||
+	    send_mntns(child, err) < 0)
 		return -err->code;
 	if (prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0) < 0)
 		return err_errno(err, errno, "PR_SET_DUMPABLE");

@@ -186,11 +186,17 @@ static int open_checked(struct root *root, const struct op *op)
 	return take_fd(&fd);
 }
 
+/* What is held is first the supervisor's. */
+static unsigned source_flags(const struct op *op)
+{
+	return root_mount_flags(op) & ~(unsigned)(op->flags & OPF_HELD ? MOUNT_RO : 0);
+}
+
 static int clone_checked(struct root *root, const struct op *op)
 {
 	_cleanup_close_ int fd = open_checked(root, op);
 
-	return fd < 0 ? fd : mount_clone(fd, "", root_mount_flags(op));
+	return fd < 0 ? fd : mount_clone(fd, "", source_flags(op));
 }
 
 /* A directory of ours that has one for each session. */
@@ -211,6 +217,30 @@ int root_clone_source(struct root *root, const struct op *op)
 					 : mount_clone(AT_FDCWD, op->src, root_mount_flags(op));
 }
 
+/*
+ * The supervisor gets what was just mounted, and nothing inside leads to it: the gate's directory is covered
+ * by what comes next, and a tree that is held by itself, read-only. A file of it that the supervisor
+ * opens for the command has the name that the command knows.
+ */
+static int hand_over(struct root *root, const struct op *op, struct err *err)
+{
+	_cleanup_close_ int at = os_openat2(root->fd, op->dest + 1, O_PATH | O_DIRECTORY, 0,
+					    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	bool gate = op->flags & OPF_GATE;
+	int fd;
+
+	if (at < 0)
+		return err_errno(err, -at, "opening '%s'", op->dest);
+	if (control_send(root->child->control, gate ? CONTROL_GATE : CONTROL_TREE,
+			 (int)(op - root->child->plan->ops), at) < 0)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	if (gate)
+		return 0;
+	fd = mount_clone(at, "", root_mount_flags(op));
+	return fd < 0 ? err_errno(err, -fd, "making '%s' read-only", op->dest)
+		      : attach(root, op, fd, err);
+}
+
 static int do_bind(struct root *root, const struct op *op, struct err *err)
 {
 	int early = root->early[op - root->child->plan->ops];
@@ -224,7 +254,9 @@ static int do_bind(struct root *root, const struct op *op, struct err *err)
 		return err_errno(err, -fd, "mounting '%s' on '%s'", op->src, op->dest);
 	if (op->flags & OPF_MAKE)
 		root->kept = op->dest;
-	return attach(root, op, fd, err);
+	if (attach(root, op, fd, err) < 0)
+		return -err->code;
+	return op->flags & (OPF_GATE | OPF_HELD) ? hand_over(root, op, err) : 0;
 }
 
 /* The session's layer over the source, or the whole copy that it is. Returns a detached mount. The

@@ -222,31 +222,58 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 	return r;
 }
 
-/* Takes the descriptors that the plan makes the child send. A child that fails sends another
- * message or none, and the status pipe says why. */
+/* One that is held, by the number of its operation. */
+static bool take_tree(struct sandbox *sandbox, int op, int fd)
+{
+	const struct plan *plan = sandbox->plan;
+
+	if (op < 0 || (size_t)op >= plan->n_ops || !(plan->ops[op].flags & OPF_HELD) ||
+	    sandbox->n_trees == TREES_MAX) {
+		close(fd);
+		return false;
+	}
+	sandbox->trees[sandbox->n_trees++] = (struct held_tree){ &plan->ops[op], fd };
+	return true;
+}
+
+/* Takes the descriptors that the plan makes the child send, in any order. A child that fails sends
+ * another message or none, and the status pipe says why. */
 static void receive_descriptors(struct sandbox *sandbox)
 {
 	const struct plan *plan = sandbox->plan;
-	const struct {
+	struct {
 		bool expected;
 		enum control_type type;
 		int *ret_fd;
 	} due[] = {
 		{ plan_is_lazy(plan) && sandbox->netns < 0, CONTROL_NETNS, &sandbox->netns },
+		{ plan->gate, CONTROL_MNTNS, &sandbox->mntns },
+		{ plan->gate, CONTROL_GATE, &sandbox->gate_store },
 		{ plan_has_key_agent(plan), CONTROL_AGENT, &sandbox->agent },
 		{ plan->door, CONTROL_DOOR, &sandbox->door },
 		{ plan->files, CONTROL_VIEW, &sandbox->view },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
 		{ plan_has_listener(plan), CONTROL_LISTENER, &sandbox->listener },
 	};
+	size_t left = plan_count_held(plan);
 
-	for (size_t i = 0; i < ARRAY_LEN(due); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(due); i++)
+		left += due[i].expected;
+	while (left-- > 0) {
 		struct control message;
+		int fd = -1;
+		size_t i = 0;
 
-		if (due[i].expected &&
-		    (control_receive(sandbox->control, &message, due[i].ret_fd) < 0 ||
-		     message.type != due[i].type))
+		if (control_receive(sandbox->control, &message, &fd) < 0 || fd < 0)
 			return;
+		if (message.type == CONTROL_TREE && take_tree(sandbox, message.value, fd))
+			continue;
+		while (i < ARRAY_LEN(due) && !(due[i].expected && due[i].type == message.type))
+			i++;
+		if (i == ARRAY_LEN(due))
+			return;
+		*due[i].ret_fd = fd;
+		due[i].expected = false;
 	}
 }
 
@@ -351,6 +378,7 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 		.plan = plan,
 		.hooks = hooks,
 		.link = &native_link,
+		.gate_meta = session->gate,
 		SANDBOX_NONE,
 	};
 	struct lender lender = LENDER_NONE;

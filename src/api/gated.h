@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The name gate of a run (guard/gate.h): where its private places are kept, and what becomes of them. */
+#pragma once
+
+#include "git/git.h"
+#include "plan/plan.h"
+
+/* A repository below the project that the session has a private version of. */
+struct gated_repo {
+	unsigned number;
+	struct git_store store;
+};
+
+struct gated {
+	bool on;
+	struct arena arena;
+	char *state_home, *state, *id; /* STATE, STATE/wrapix */
+	char *project;
+	char *common; /* the project's repository; NULL: none */
+	int meta, lock;
+	struct gated_repo *repos;
+	size_t n_repos;
+};
+#define GATED_NONE                      \
+	{                               \
+		.meta = -1, .lock = -1, \
+	}
+
+/* Nothing to do where the plan has no gate, but for what a run that was killed left. */
+int gated_begin(struct gated *gated, const struct plan *plan, const struct host *host,
+		const char *id, struct arena *arena, struct strv *ret_says, struct err *err);
+/* As engine_hooks.on_repository. */
+int gated_repository(struct gated *gated, const char *path, unsigned number);
+/* The host's tree gets what is data of them and loses the empty names; adds what to tell the user. */
+void gated_end(struct gated *gated, struct arena *arena, struct strv *ret_says);
+
+/* The same for runs that were killed, of the project that dir is or lies in. */
+void gated_repair(const char *state_home, const char *dir, struct arena *arena,
+		  struct strv *ret_says);

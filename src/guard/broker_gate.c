@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The name gate of 'wrapix run': what the host's git would obey does not come into the host's tree.
+ *
+ * Git takes a directory for one of its own where it finds .git (a directory, a file that leads to one, a
+ * link), or HEAD with objects and refs, or HEAD with commondir; and then obeys what is in it. So:
+ *
+ * - .git is made private (gate.h) when it is made: 'git init', 'git clone', 'git worktree add' and
+ *   'git submodule add' work. It is not made as a link or by renaming something, nor in letters that
+ *   some file system takes for the same;
+ * - what is a git directory already, .git or not, is covered by a private one at the first change, and a
+ *   directory that is about to become one ('git init --bare') by a view of it; the call is then let go
+ *   on, and finds that.
+ *
+ * Nothing here trusts a look: the workspace is read-only inside, the broker alone changes it, one call at a
+ * time, so what was judged is what is done. The host may change its tree meanwhile, as it likes.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "guard/broker_priv.h"
+#include "guard/gate.h"
+#include "os/fs.h"
+
+/* A name as any file system that ignores something might compare it: in small letters, without what is not
+ * ASCII (code points that are skipped when names are compared), without the end that Windows cuts off. */
+static void fold(const char *name, size_t n, char buf[NAME_MAX + 2])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && name[i] != ':'; i++)
+		if (!((unsigned char)name[i] & 0x80))
+			buf[len++] = (char)tolower((unsigned char)name[i]);
+	while (len > 0 && (buf[len - 1] == '.' || buf[len - 1] == ' '))
+		len--;
+	buf[len] = '\0';
+}
+
+static bool is_dotgit(const char *name, size_t n)
+{
+	return n == 4 && !memcmp(name, ".git", 4);
+}
+
+/* .git, or what may be the same to another file system. */
+static bool like_dotgit(const char *name, size_t n)
+{
+	char folded[NAME_MAX + 2];
+
+	if (n < 4 || n > NAME_MAX)
+		return false;
+	fold(name, n, folded);
+	return !strcmp(folded, ".git") || (!strncmp(folded, "git~", 4) && folded[4] &&
+					   !folded[4 + strspn(folded + 4, "0123456789")]);
+}
+
+/* ------------------------------------------------------------------ git directories of the host's */
+
+/* The first n bytes of the place's path, in the writable tree. */
+static int open_prefix(const struct place *p, size_t n)
+{
+	char buf[PATH_MAX + NAME_MAX + 2];
+	const char *below = buf + p->anchor->len;
+
+	memcpy(buf, p->path, n);
+	buf[n] = '\0';
+	below += strspn(below, "/");
+	return os_openat2(p->anchor->fd, *below ? below : ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+/* Is the directory, the first n bytes, one that git obeys whatever it is called? */
+static bool is_bare(const struct place *p, size_t n)
+{
+	char buf[PATH_MAX + NAME_MAX + 8];
+	const char *below = buf + p->anchor->len;
+	_cleanup_close_ int dir = -1;
+	struct stat st;
+
+	memcpy(buf, p->path, n);
+	memcpy(buf + n, "/HEAD", sizeof("/HEAD"));
+	below += strspn(below, "/");
+	if (fstatat(p->anchor->fd, below, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG &&
+		       errno != EACCES;
+	dir = open_prefix(p, n);
+	return dir < 0 || git_is_dir(dir, NULL, 0);
+}
+
+/* The outermost git directory that the place lies in: the length of its path; 0: none. */
+static size_t enclosing(const struct place *p)
+{
+	size_t at = p->anchor->len;
+
+	if (is_bare(p, at))
+		return at ? at : 1;
+	while (at < p->dir_len) {
+		const char *name = p->path + at + 1;
+		size_t n = strcspn(name, "/");
+
+		at += 1 + n;
+		if (at > p->dir_len)
+			break;
+		if (like_dotgit(name, n) || is_bare(p, at))
+			return at;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ making it private */
+
+/* The directory of the sandbox's view that the host calls so. */
+static int open_view(struct request *r, const struct anchor *a, const char *path)
+{
+	char buf[PATH_MAX];
+
+	if (snprintf(buf, sizeof(buf), "%s%s", a->inside, path + a->len) >= (int)sizeof(buf))
+		return -ENAMETOOLONG;
+	return os_openat2(r->root, buf[1] ? buf + 1 : ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+			  RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+/* The place whose path is the first n bytes, by its directory. */
+static int open_spot(struct request *r, const struct place *p, size_t n, char buf[PATH_MAX],
+		     struct gate_spot *ret)
+{
+	size_t dir = n;
+
+	if (n >= PATH_MAX || n <= p->anchor->len)
+		return -EACCES;
+	memcpy(buf, p->path, n);
+	buf[n] = '\0';
+	while (buf[dir - 1] != '/')
+		dir--;
+	*ret = (struct gate_spot){ .dir = open_prefix(p, dir - 1), .view = -1, .path = buf };
+	ret->name = buf + dir;
+	if (ret->dir < 0)
+		return ret->dir;
+	buf[dir - 1] = '\0';
+	ret->view = open_view(r, p->anchor, buf);
+	buf[dir - 1] = '/';
+	return MIN(ret->view, 0);
+}
+
+/* A view of the host's own; then the call is done again by the kernel, and meets it. */
+static int cover(struct request *r, struct place *p, size_t n)
+{
+	struct gate_spot spot = { .dir = -1, .view = -1 };
+	char buf[PATH_MAX];
+	struct stat st;
+	int e = open_spot(r, p, n, buf, &spot);
+
+	/* Who still stands in what lies under it would ask for ever. */
+	if (e == 0 && fstatat(spot.view, spot.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    gate_is_ours(r->b->gate, &st))
+		e = -EACCES;
+	if (e == 0)
+		e = request_check(r);
+	if (e == 0)
+		e = gate_cover(r->b->gate, &spot, !strcmp(spot.name, ".git"));
+	close_ptr(&spot.dir);
+	close_ptr(&spot.view);
+	if (e == -EINTR)
+		return e;
+	return e == 0 ? RETRY
+		      : request_denied(r, p->path, NULL,
+				       "the host's git would obey what is in that directory");
+}
+
+static int make(struct request *r, struct place *p, enum gate_kind kind, mode_t mode)
+{
+	struct gate_spot spot = { .dir = p->dir, .view = p->view, .name = ".git", .path = p->path };
+	int e = request_check(r);
+
+	if (e < 0)
+		return e;
+	e = gate_make(r->b->gate, &spot, kind, mode);
+	if (e == -EINVAL || e == -EMFILE || e == -EPERM)
+		return request_denied(r, p->path, NULL,
+				      e == -EMFILE ? "too many repositories were made here"
+						   : "it cannot be made private there");
+	return e;
+}
+
+int gate_mkdir(struct request *r, struct place *p, mode_t mode)
+{
+	int e = make(r, p, GATE_NEW, mode);
+
+	return e < 0 ? e : NOTIFY_DONE;
+}
+
+int gate_open(struct request *r, struct place *p, int flags)
+{
+	_cleanup_close_ int fd = -1;
+	int e = make(r, p, GATE_FILE, 0);
+
+	if (e < 0)
+		return e;
+	fd = openat(p->view, ".git",
+		    (flags & ~(O_CREAT | O_EXCL)) | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : open_inject(r, fd, flags);
+}
+
+bool gate_makes(const struct request *r, const struct place *p)
+{
+	return r->b->gate && is_dotgit(p->name, strcspn(p->name, "/"));
+}
+
+/* ------------------------------------------------------------------ decisions */
+
+/* Something is mounted on the name, inside. */
+static bool is_mount(const struct place *p)
+{
+	char name[NAME_MAX + 2];
+	struct statx st;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
+	return p->view >= 0 && p->exists &&
+	       statx(p->view, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_INO, &st) == 0 &&
+	       (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+static bool is_empty(const struct place *p)
+{
+	char name[NAME_MAX + 2];
+	const struct dirent *entry;
+	bool empty = true;
+	DIR *dir;
+	int fd;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
+	fd = openat(p->view, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return false;
+	while (empty && (entry = readdir(dir)) != NULL)
+		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	closedir(dir);
+	return empty;
+}
+
+/* Removing it takes the mount along, because the broker is in another mount namespace. */
+static int judge_mount(struct request *r, struct place *p, enum git_act act)
+{
+	if (act != GIT_REMOVE || !gate_is_ours(r->b->gate, &p->st))
+		return -EBUSY;
+	if (S_ISDIR(p->st.st_mode) && !is_empty(p))
+		return -ENOTEMPTY;
+	return 0;
+}
+
+static int judge_dotgit(struct request *r, struct place *p, enum git_act act)
+{
+	if (act == GIT_REMOVE || act == GIT_TOUCH)
+		return 0;
+	if (act == GIT_MKDIR || (act == GIT_OPEN && !p->exists))
+		return is_dotgit(p->name, strcspn(p->name, "/"))
+			       ? 0
+			       : request_denied(r, p->path, NULL,
+						"another file system takes it for .git");
+	if (act == GIT_OPEN && S_ISREG(p->st.st_mode))
+		return cover(r, p, strlen(p->path));
+	return request_denied(r, p->path, NULL,
+			      act == GIT_LEAVE ? "a git directory stays what it is called"
+					       : "git itself makes .git, in place");
+}
+
+int gate_judge(struct request *r, struct place *p, enum git_act act)
+{
+	size_t n = strcspn(p->name, "/"), outer;
+	char folded[NAME_MAX + 2];
+
+	if (p->dir < 0 || !p->anchor)
+		return 0;
+	outer = enclosing(p);
+	if (outer)
+		return cover(r, p, outer);
+	if ((act == GIT_REMOVE || act == GIT_LEAVE || act == GIT_REPLACE) && is_mount(p))
+		return judge_mount(r, p, act);
+	if (like_dotgit(p->name, n))
+		return judge_dotgit(r, p, act);
+	if (act == GIT_REMOVE || act == GIT_TOUCH || act == GIT_LEAVE)
+		return 0;
+	fold(p->name, n, folded);
+	/* One that is not called .git ('git init --bare') becomes one in a view. */
+	return git_is_dir(p->dir, folded, strlen(folded)) ? cover(r, p, p->dir_len) : 0;
+}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The name gate: repositories that are made, cloned or found below the project work inside and are published,
+# and nothing that the host's git obeys comes into the project. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+set_up
+git config --global user.name "A User"
+git config --global user.email user@example.org
+git config --global init.defaultBranch main
+
+new_repo() { # new_repo DIR: with one commit
+	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
+}
+gated() { wx run --git private --network none -- sh -c "$1"; }
+log_of() { git -C "$1" log --format=%s | xargs; }
+output() { is "$(cat "$out")" "$1"; }
+hooks_of() { find "$1/.git/hooks" -type f 2>/dev/null | wc -l; }
+
+# --- made inside ---
+new_repo "$tmp/made" && cd "$tmp/made" || exit 1
+gated 'git init -q -b main sub && cd sub && echo 1 >f && git add f && git commit -q -m one && cd .. && mv sub moved && cd moved &&
+	echo 2 >f && git commit -qam two && git log --format=%s | xargs; printf "#!/bin/sh\ntouch $HOME/ran" >.git/hooks/pre-commit; chmod +x .git/hooks/*
+	git config core.fsmonitor "touch /tmp/x"; git config user.name Inside'
+check "git init, commit, mv, commit inside" output "two one"
+check "... published with its history" is "$(log_of moved)" "two one"
+check "... clean" is "$(git -C moved status --porcelain)" ""
+check "... with no hook, and only keys that are data" is "$(hooks_of moved) $(git -C moved config --local --get core.fsmonitor) $(git -C moved config --local user.name)" "0  Inside"
+check "... and what was held is said, with the place" has "$err" "held back in git: 'moved': config 'core.fsmonitor'"
+gated 'git clone -q . copy && cd copy && git commit -q --allow-empty -m cloned && cd .. && git clone -q copy two && rm -rf copy && ls -A two; test ! -e copy'
+check "clone of the project, clone of the clone, rm -rf" is "$rc $(log_of two) $(echo .git* file* m* two*)" "0 cloned start .git file moved two"
+gated 'git clone -q --depth 1 "file://$PWD" thin && git -C thin log --format=%s'
+check "a shallow clone" is "$(cat "$out") $(log_of thin)" "start start"
+gated 'git init -q --object-format=sha256 other && cd other && git commit -q --allow-empty -m long'
+check "a sha256 repository" is "$(log_of other) $(git -C other rev-parse HEAD | wc -c)" "long 65"
+gated 'git init -q --bare bare.git && git push -q bare.git HEAD:refs/heads/main && git -C bare.git log --format=%s main'
+check "a bare repository works inside" output start
+check "... and is none outside" absent bare.git/objects
+check "... which is said" has "$err" "'bare.git' is a git directory by its content"
+gated 'cp -a moved copied && git -C copied log --format=%s | xargs && tar cf - moved | (mkdir out && cd out && tar xf -) && git -C out/moved status --porcelain'
+check "cp -a and tar of a repository" is "$rc $(cat "$out")" "0 two one"
+check "... published" is "$(log_of copied) $(log_of out/moved)" "two one two one"
+mkdir "$tmp/none" && cd "$tmp/none" || exit 1
+gated 'git init -q -b main && echo 1 >f && git add . && git commit -q -m first'
+check "git init in a project without git" is "$rc $(log_of .) $(git status --porcelain)" "0 first "
+
+# --- there before ---
+new_repo "$tmp/old" && cd "$tmp/old" && new_repo nested && git init -q --bare fixture.git && new_repo sub/deep || exit 1
+gated 'cd nested && echo 2 >>file && git commit -qam inside && git log --format=%s | xargs && git fsck --no-progress && git config core.pager evil
+	echo "[core] fsmonitor = evil" >>../fixture.git/config; echo evil >../fixture.git/hooks/post-update; cat ../fixture.git/hooks/post-update
+	echo x >../sub/deep/.git/hooks/pre-commit; cat ../sub/deep/.git/hooks/pre-commit'
+check "an existing repository below: commits" output "inside start
+evil
+x"
+check "... are published, its index as well" is "$(log_of nested) $(git -C nested status --porcelain)" "inside start "
+check "... not its configuration" is "$(git -C nested config core.pager)" ""
+check "a bare one, and one deeper: changed inside alone" is "$(git config -f fixture.git/config core.fsmonitor)$(ls fixture.git/hooks/post-update sub/deep/.git/hooks/pre-commit 2>/dev/null)" ""
+
+# --- what is refused ---
+new_repo "$tmp/bad" && cd "$tmp/bad" && mkdir d e || exit 1
+gated 'n=0; no() { "$@" 2>/dev/null || n=$((n + 1)); }
+	no ln -s /tmp d/.git; no ln file d/.git; no mkfifo d/.git; echo gitdir: /tmp >g; no mv g d/.git; no mv e d/.git; no mv .git x; no rmdir .git
+	no mkdir d/.GIT; no mkdir d/.Git; no mkdir d/git~1; no mkdir "d/.git "; no mkdir "d/.g$(printf "\342\200\214")it"; no touch "d/.git::\$INDEX_ALLOCATION"; echo $n
+	touch d/.gitignore d/.github d/git d/x.git && mkdir d/.git && mv d d2 && echo fine'
+check "links, moves and other spellings of .git are refused, and nothing else" output "13
+fine"
+check "... nothing of it is there" is "$(find . -iname '*git' -path './?*/*' ! -path './.git/*' | sort | xargs)" "./d2/git ./d2/x.git"
+check "... and it is said" has "$err" "refused writing $PWD/d/.git: git itself makes .git, in place"
+
+# --- killed ---
+new_repo "$tmp/killed" && cd "$tmp/killed" && new_repo nested || exit 1
+"$wrapix" run --git private --network none -- sh -c 'git init -q -b main sub; cd sub; git commit -q --allow-empty -m kept; cd ../nested; git commit -q --allow-empty -m too
+	cd ..; mkdir d; echo gitdir: x >d/.git; mkfifo /tmp/f; echo >ready; read -r x </tmp/f' >/dev/null 2>&1 </dev/null &
+pid=$!
+await test -e ready
+check "while it runs the host's has an empty .git" is "$(find sub/.git d/.git | tr "\n" " ") $(stat -c %s d/.git)" "sub/.git d/.git  0"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+wx git status
+check "after kill -9 the next command takes over both" is "$rc $(log_of sub) $(log_of nested)" "0 kept too start"
+check "... and clears up" is "$(find d) $(grep -rl "$PWD" "$state/gate" "$state/git")" "d "
+
+finish
