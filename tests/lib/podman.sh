@@ -68,10 +68,13 @@ rootfs() {
 		file=$(readlink -f "$(command -v "$name")")
 		rm -f "$rootfs/usr/bin/$name"
 		cp "$file" "$rootfs/usr/bin/$name"
-		ldd "$file" | grep -o '/[^ ]*' | while read -r lib; do
-			case $lib in /usr/*) ;; *) lib=/usr$lib ;; esac
-			mkdir -p "$rootfs${lib%/*}"
-			cp -n "$(readlink -f "$lib")" "$rootfs$lib"
-		done
+		rootfs_libraries "$rootfs" "$file"
+	done
+}
+rootfs_libraries() { # rootfs_libraries DIR FILE: those that the file needs
+	ldd "$2" | grep -o '/[^ ]*' | while read -r lib; do
+		case $lib in /usr/*) ;; *) lib=/usr$lib ;; esac
+		mkdir -p "$1${lib%/*}"
+		cp -n "$(readlink -f "$lib")" "$1$lib"
 	done
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A real Claude Code in a sandbox: its own hooks reach the desktop. It stops at a question for permission, and later at
-the end of its turn. The provider is the tests' own and runs inside; see claude.sh."""
+the end of its turn. The provider is the tests' own and runs inside; see claude.sh. With NOTIFY_ENGINE=podman it is a
+container of podman's, and the provider runs outside: podman_agent.sh has made the image and podman's environment."""
 import os
 import shutil
 
@@ -21,8 +22,21 @@ for file in here + "/../lib/fake-anthropic.mjs", here + "/claude/with-api":
 real = os.path.realpath(claude)
 ENV["ANTHROPIC_API_KEY"] = "sk-ant-test-0123456789-abcdefghij-0123456789"
 ENV["PATH"] = os.path.dirname(claude) + ":" + ENV["PATH"]
-run = (f"{WRAPIX} run --network none --mount {kit}:/kit:ro --mount {real}:/claude.real:ro --env ANTHROPIC_API_KEY "
-       "--env CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 --agent claude -- sh /kit/with-api /claude.real "
+where, with_api = "", "sh /kit/with-api "
+if os.environ.get("NOTIFY_ENGINE") == "podman":
+    for name in "PATH", "CONTAINERS_CONF", "XDG_RUNTIME_DIR":
+        ENV[name] = os.environ[name]
+    ENV["PATH"] = os.path.dirname(claude) + ":" + ENV["PATH"]
+    said = os.path.join(TMP, "api")
+    with open(said, "w") as f:
+        start("node", kit + "/fake-anthropic.mjs", "--seconds", "90", "--look", "a sandbox that wrapix made", "--log",
+              TMP + "/api.log", stdout=f)
+    wait(lambda: open(said).read().endswith("\n"))
+    port = open(said).read().split()[1]
+    ENV["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:" + port
+    where, with_api = f"--engine podman --host-port {port} --env ANTHROPIC_BASE_URL ", ""
+run = (f"{WRAPIX} run --network none {where}--mount {kit}:/kit:ro --mount {real}:/claude.real:ro --env ANTHROPIC_API_KEY "
+       f"--env CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 --agent claude -- {with_api}/claude.real "
        "--permission-mode default")
 
 
