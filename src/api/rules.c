@@ -14,6 +14,24 @@ static void wrap_escaped(struct err *err, const char *where)
 	err_wrap(err, "%s", shown.s);
 }
 
+/* 'none' on the command line, or in a file that counts more, is less than hosts which others have named,
+ * and no contradiction. */
+static bool is_none_at_all(const struct spec *spec)
+{
+	enum layer layer;
+
+	if (spec->net != NET_NONE || !spec_layer(spec, "network", &layer))
+		return false;
+	for (size_t i = 0; i < spec->n_rules; i++) {
+		const struct rule_spec *rule = &spec->rules[i];
+
+		if (rule->layer > layer ||
+		    (rule->layer == layer && !(rule->where && layer == LAYER_FLAG)))
+			return false;
+	}
+	return true;
+}
+
 /* The rules of the network, before anything is started for them. */
 int api_check_rules(const struct spec *spec, struct err *err)
 {
@@ -37,7 +55,7 @@ int api_check_rules(const struct spec *spec, struct err *err)
 		return err_hint(err, "name those to --allow as well");
 	}
 	if (r == 0 && spec_names_hosts(spec) && spec->net != NET_UNSET &&
-	    spec->net != NET_FILTERED) {
+	    spec->net != NET_FILTERED && !is_none_at_all(spec)) {
 		err_usage(err, "hosts are named, and the network is '%s'",
 			  net_mode_name(spec->net));
 		return err_hint(err, "--allow and --deny belong to --network filtered");

@@ -11,6 +11,8 @@
 
 #include "base/path.h"
 
+#define RESOLVE_TRIES 256
+
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
 	struct open_how how = {
@@ -18,11 +20,16 @@ int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t re
 		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
 		.resolve = resolve,
 	};
-	long fd;
+	long fd = -1;
 
-	do {
+	/* EAGAIN: something was renamed or mounted on the way, which the kernel notices where ".." is
+	 * bounded. It may also mean that a lease has to be broken first, and then it stays. */
+	for (int i = 0; i < RESOLVE_TRIES; i++) {
 		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-	} while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+		if (fd >= 0 || (errno != EINTR && errno != EAGAIN))
+			break;
+		i -= errno == EINTR;
+	}
 	return fd < 0 ? -errno : (int)fd;
 }
 

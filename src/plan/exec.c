@@ -51,6 +51,24 @@ static void add_dev(struct plan *plan)
 	plan_add(plan, OP_DIR, TMP_INSIDE, NULL, 0)->mode = 0700;
 }
 
+static void add_masks(struct plan *plan, const struct host *host)
+{
+	for (size_t i = 0; i < host->masks.len; i++) {
+		const struct path_fact *fact = &host->masks.v[i];
+
+		plan_add(plan, fact->target ? OP_READONLY : OP_HIDE, fact->path, NULL,
+			 fact->kind == PATH_DIR ? OPF_DIR : 0);
+	}
+}
+
+/* What a sandbox around hides of its /proc stays hidden in this one. */
+static void add_outer_masks(struct plan *plan, const struct exec_spec *exec,
+			    const struct host *host)
+{
+	if (host->inside && host->uid && !plan->nested && !exec->host_proc)
+		add_masks(plan, host);
+}
+
 /* Everybody but root is kept from what is dangerous in /proc by its owner and mode. A sandbox inside
  * could mount no /proc of its own over a masked one. */
 static void add_proc(struct plan *plan, const struct exec_spec *exec, const struct host *host)
@@ -65,12 +83,8 @@ static void add_proc(struct plan *plan, const struct exec_spec *exec, const stru
 		return;
 	for (size_t i = 0; host->uid && i < ARRAY_LEN(key_files); i++)
 		plan_add(plan, OP_HIDE, key_files[i], NULL, OPF_OPTIONAL);
-	for (size_t i = 0; !host->uid && i < host->masks.len; i++) {
-		const struct path_fact *fact = &host->masks.v[i];
-
-		plan_add(plan, fact->target ? OP_READONLY : OP_HIDE, fact->path, NULL,
-			 fact->kind == PATH_DIR ? OPF_DIR : 0);
-	}
+	if (!host->uid)
+		add_masks(plan, host);
 }
 
 /* A place where reading begins or ends to be allowed. */
@@ -228,6 +242,7 @@ int plan_exec(struct plan *plan, const struct spec *spec, const struct host *hos
 	if (r < 0)
 		return r;
 	plan_exec_root(plan, exec, host);
+	add_outer_masks(plan, exec, host);
 	add_resolver(plan, host);
 	if (!exec->files.disabled && add_denials(plan, &exec->files, host, err) < 0)
 		return -err->code;

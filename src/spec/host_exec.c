@@ -97,7 +97,8 @@ int host_probe_exec(const struct spec *spec, char **environment, struct host *ho
 	if (r < 0)
 		return r;
 	host_probe_dirs(environment, host);
-	if (host->uid == 0)
+	host_probe_kernel(host);
+	if (host->uid == 0 || host->inside)
 		host_probe_masks(host);
 	probe_env(environment, host);
 	host_probe_proxy(environment, host);
@@ -105,6 +106,5 @@ int host_probe_exec(const struct spec *spec, char **environment, struct host *ho
 	host->resolv_path = os_realpath(&host->arena, "/etc/resolv.conf");
 	if (spec->limits.memory || spec->limits.pids || spec->limits.cpus > 0)
 		cgroup_probe(&host->cgroup);
-	host_probe_kernel(host);
 	return 0;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh user|open|root|srt|podman: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
+# run.sh user|open|root|srt|podman|lent|lent-root: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
 #
 # A case passes when the attempt works in its control and is stopped in the sandbox. The control is the same program,
 # against the same victim, in the same directory; the second column of the list says how it runs: 'plain' as the same
@@ -9,7 +9,8 @@
 #
 # user: as the ordinary user, with several kinds of sandbox. root: as root, staying root. open: the open network, on a
 # made-up host (a network namespace with one interface that leads nowhere), so that no packet leaves this machine.
-# srt: as the ordinary user, through wrapix exec. podman: as the ordinary user, in podman's containers.
+# srt: as the ordinary user, through wrapix exec. podman: as the ordinary user, in podman's containers. lent, lent-root: as
+# user and root, through wrapix exec inside of wrapix run.
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; its variables; scripts for other shells; functions
 # called by name
@@ -28,6 +29,9 @@ is_root=false
 me() { as_user "$@"; }
 options="--network none"
 [ "$part" != srt ] || options=
+# Through 'wrapix exec' inside of it, which asks its supervisor.
+lent=false
+case $part in lent | lent-root) lent=true part=$(echo "$part" | sed 's/^lent$/user/; s/^lent-//') ;; esac
 case $part in
 user | made-up | srt) ;;
 podman) options="--engine podman --network none" ;;
@@ -55,7 +59,7 @@ root)
 	HOME=/root
 	options="--network none --as-root"
 	;;
-*) bail "usage: run.sh user|open|root|srt|podman" ;;
+*) bail "usage: run.sh user|open|root|srt|podman|lent|lent-root" ;;
 esac
 need_user
 
@@ -165,6 +169,11 @@ run_inside() { # run_inside "OPTIONS" NAME...
 	# podman's standard output is a pipe, which an attempt may read from; a file of the project keeps the results.
 	[ "$part" != podman ] || set -- sh -c './attempt --inside "$@" >results' sh "$@"
 	[ "$part" = podman ] || set -- ./attempt --inside "$@"
+	if $lent; then
+		lent_settings "$inside_options"
+		set -- /wrapix exec -s /lent.json -- "$@"
+		inside_options="$inside_options --mount $wrapix:/wrapix:ro --mount $base/lent.json:/lent.json:ro"
+	fi
 	# shellcheck disable=SC2086 # options are words
 	with_secrets timeout -s KILL 60 "$wrapix" run . $inside_options --mount "$base/shown:/shown:ro" \
 		--env WX_ARG="$argument" -- "$@"
@@ -187,6 +196,17 @@ srt_settings() { # srt_settings [true]: with namespaces inside
 		  {"name": "WX_SECRET", "mode": "deny"}, {"name": "GITHUB_TOKEN", "mode": "deny"},
 		  {"name": "AWS_SECRET_ACCESS_KEY", "mode": "deny"}, {"name": "OPENAI_API_KEY", "mode": "deny"}]}}
 	EOF
+}
+
+# As much as settings can give: what stays closed is so by the outer sandbox, or by the filters.
+lent_settings() { # lent_settings OPTIONS
+	nests=false
+	case $1 in *--allow-nested*) nests=true ;; esac
+	cat >"$base/lent.json" <<-EOF
+		{"network": {"allowedDomains": [], "deniedDomains": [], "allowAllUnixSockets": true}, "allowNestedUserNamespaces": $nests,
+		 "filesystem": {"denyRead": [], "allowWrite": ["/"], "denyWrite": ["/workspace/wrapix.json", "/workspace/.wrapix"]}}
+	EOF
+	chmod 644 "$base/lent.json"
 }
 
 # The last result counts: a name may have been run before.
@@ -363,6 +383,17 @@ becomes_owner() {
 	return $became
 }
 
+if $lent && [ "$part" = root ]; then
+	place root "$options"
+	finish
+elif $lent; then
+	place none "$options"
+	signal_everybody none "$options"
+	place nested "$options --allow-nested"
+	place host "--network host"
+	check "a daemon does not outlive the command (control: plain)" outlive
+	finish
+fi
 case $part in
 srt)
 	place none ""

@@ -113,7 +113,7 @@ int lent_enter(int n_spaces, struct err *err)
 	if (r == 0 && chdir("/") < 0)
 		r = err_errno(err, errno, "lending a process: /");
 	if (r == 0)
-		r = caps_drop_all(err);
+		r = geteuid() == 0 ? caps_keep_map_root(err) : caps_drop_all(err);
 	if (r == 0 &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
 		r = err_errno(err, errno, "lending a process");

@@ -23,3 +23,28 @@ int caps_drop_all(struct err *err)
 		return err_errno(err, errno, "dropping capabilities");
 	return 0;
 }
+
+/* The low word holds CAP_SETFCAP. */
+#define SETFCAP (1U << CAP_SETFCAP)
+
+int caps_keep_map_root(struct err *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2] = { { .permitted = SETFCAP } };
+
+	if (syscall(SYS_capset, &header, sets) < 0)
+		return err_errno(err, errno, "dropping capabilities");
+	return 0;
+}
+
+bool caps_raise_map_root(bool on)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2];
+
+	if (syscall(SYS_capget, &header, sets) < 0 || !(sets[0].permitted & SETFCAP) ||
+	    !(sets[0].effective & SETFCAP) != on)
+		return false;
+	sets[0].effective ^= SETFCAP;
+	return syscall(SYS_capset, &header, sets) == 0;
+}

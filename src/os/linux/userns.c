@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "os/fs.h"
+#include "os/linux/caps.h"
 
 #ifndef CLONE_CLEAR_SIGHAND
 #define CLONE_CLEAR_SIGHAND 0x100000000ULL
@@ -28,9 +29,13 @@ pid_t userns_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd)
 		.exit_signal = SIGCHLD,
 		.cgroup = cgroup_fd >= 0 ? (uint64_t)cgroup_fd : 0,
 	};
+	bool raised = (flags & CLONE_NEWUSER) && caps_raise_map_root(true);
 	long pid = syscall(SYS_clone3, &args, sizeof(args));
+	int code = errno;
 
-	return pid < 0 ? -errno : (pid_t)pid;
+	if (raised && pid != 0)
+		caps_raise_map_root(false);
+	return pid < 0 ? -code : (pid_t)pid;
 }
 
 static int write_self(const char *path, const char *text, struct err *err)
