@@ -94,6 +94,34 @@ check "with a broken settings file every command is denied" nothing_ran
 check "and the file is named" has "$tmp/result" '.claude/settings.local.json:2:1:'
 rm -r .claude
 
+# The usual place: Claude Code inside of 'wrapix run', whose supervisor lends the hook's 'wrapix exec' a process.
+mkdir "$tmp/kit" .claude
+cp "$top/tests/lib/fake-anthropic.mjs" "$wrapix" "$tmp/kit"
+jq -s '.[0] * .[1]' "$top/data/hooks/claude-hooks.json" - >.claude/settings.json <<-X
+	{$auto}
+X
+inner='readlink /proc/self/ns/mnt; touch inside .bashrc; echo end'
+jq -nc --arg c "$inner" '{command: $c, description: "try"}' >"$tmp/kit/call"
+cat >"$tmp/kit/turn" <<-'X'
+	readlink /proc/self/ns/mnt >outer
+	mkfifo /tmp/ready
+	node /kit/fake-anthropic.mjs --seconds 60 --log "$PWD/api.log" --input "$(cat /kit/call)" >/tmp/ready 2>/dev/null </dev/null &
+	read -r _ port </tmp/ready
+	ANTHROPIC_BASE_URL=http://127.0.0.1:$port PATH=/kit:$PATH claude -p 'do it'
+X
+rm -f inside
+timeout 60 env PATH="$(dirname "$claude"):$PATH" ANTHROPIC_API_KEY=x "$wrapix" run --network none --agent claude --env ANTHROPIC_API_KEY \
+	--env CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 --mount "$tmp/kit:/kit:ro" -- sh /kit/turn >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+jq -r 'select(.results | length > 0) | .results[0].content' api.log >"$tmp/result" 2>"$tmp/log/why"
+cat "$tmp/result" >>"$tmp/log/out"
+outside=$(cat outer)
+check "inside of wrapix run: a command of the Bash tool runs in a sandbox of its own" sandboxed
+check "... to its end" has "$tmp/result" end
+check "... what is protected stays so" absent .bashrc
+check "... and the model is told" has "$tmp/result" "deny file-write /workspace/.bashrc"
+rm -r .claude inside
+outside=$(readlink /proc/self/ns/mnt)
+
 # No user namespaces below this one: no sandbox is possible.
 around='unshare --user --map-current-user --keep-caps sh -c'
 cannot='echo 0 >/proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --ambient-caps=-all "$@"'

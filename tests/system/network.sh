@@ -232,6 +232,11 @@ if [ "$rc" = 0 ]; then
 else
 	check "host: refused, because this kernel cannot close abstract sockets" refused 125 "abstract sockets"
 fi
+echo '{"network": {"allow": ["example.org"]}}' >"$tmp/hosts.json"
+wx run --config "$tmp/hosts.json" --network none -- sh -c 'ip -o link | wc -l'
+check "none is less than the hosts that a file allows" printed 1
+wx run --network none --allow example.org -- true
+check "... and a contradiction to those beside it" refused 2 "hosts are named"
 wx run --network bridge -- true
 check "an unknown network" refused 2 "bridge"
 finish
