@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/on.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/cow.h"
@@ -192,13 +193,42 @@ static int run_plan(struct run_args *args)
 	return status;
 }
 
+static void say_on(_unused_ void *ctx, const char *text)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	str_add_escaped(&shown, text);
+	fprintf(stderr, "wrapix: %s\n", shown.s);
+}
+
+static int run_on(const struct run_args *args)
+{
+	const struct on_hooks hooks = { .say = say_on };
+	_cleanup_str_ struct str text = { 0 };
+	struct err err;
+	int status;
+
+	if (args->dry_run) {
+		if (api_plan_on(args->spec, args->on, &args->task, &text, &err) < 0)
+			return cli_fail(&err);
+		fputs(text.s, stdout);
+		return fflush(stdout) ? EXIT_WRAPIX : 0;
+	}
+	if (api_run_on(args->spec, args->on, &args->task, isatty(0) && isatty(1), &hooks, &status,
+		       &err) < 0)
+		return cli_fail(&err);
+	return status;
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	struct run_args args;
 	int status = cli_parse_run(argc, argv, &args);
 
 	if (status == CLI_GO_ON)
-		status = args.dry_run ? print_plan(&args) : run_plan(&args);
+		status = args.on        ? run_on(&args)
+			 : args.dry_run ? print_plan(&args)
+					: run_plan(&args);
 	wrapix_spec_free(args.spec);
 	return status;
 }

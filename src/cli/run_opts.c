@@ -250,10 +250,18 @@ static const struct opt shared_opts[] = {
 	{ .kind = OPT_END },
 };
 
+#define WISH(field) .kind = OPT_STRING, .offset = offsetof(struct run_args, field)
+
 const struct opt run_opts[] = {
 	{ 0, "dry-run", FLAG(run_args, dry_run), .help = "print the plan and do nothing" },
 	{ 0, "resume", "SESSION", .kind = OPT_STRING, .offset = offsetof(struct run_args, resume),
 	  .complete = COMPLETE_SESSION, .help = "go on with a copy-on-write session" },
+	{ 0, "on", "PLACE", WISH(on),
+	  .help = "run it on another engine, podman:CONNECTION or kube:[CONTEXT/]NAMESPACE, from "
+		  "the last commit; its commits come back as a branch" },
+	{ 0, "image-ref", "REF", WISH(task.image),
+	  .help = "with --on: the image as that engine knows it (default: "
+		  "localhost/wrapix-PROFILE:latest)" },
 	{ .kind = OPT_MORE, .more = shared_opts },
 };
 
@@ -270,7 +278,6 @@ const struct opt plan_opts[] = {
 	{ .kind = OPT_MORE, .more = shared_opts },
 };
 
-#define WISH(field) .kind = OPT_STRING, .offset = offsetof(struct run_args, field)
 const struct opt export_opts[] = {
 	{ 0, "kind", "pod|job|sandbox|template", WISH(task.kind), .words = kind_words,
 	  .complete = COMPLETE_WORDS,

@@ -291,6 +291,19 @@ static void add_head(struct writer *w)
 	task_add_weaker(w->out, task, FORM_KUBE, "# ");
 }
 
+/* A pod for one run, with its policies; it knows the secrets of the task. */
+void kube_lend(struct str *out, const struct task *task)
+{
+	struct writer w = { out, task };
+	struct json_object *pod = new_object(&w, "v1", "Pod", NULL);
+
+	json_put(pod, "spec", pod_spec(task, POD_LENT));
+	if (names_hosts(task))
+		add_cilium(&w);
+	add_policy(&w);
+	add_document(&w, pod);
+}
+
 int task_kube(struct str *out, const struct task *task, const char *kind, struct err *err)
 {
 	struct writer w = { out, task };

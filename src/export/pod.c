@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A task as a pod that the "restricted" standard admits: nobody's root, nothing to gain, nothing to keep. */
 #include "export/pod.h"
+#include "export/on.h"
 
 #include <string.h>
 
@@ -50,9 +51,11 @@ static void put_command(struct json_object *container, const struct task *task, 
 	struct json_object *command = json_put_list(container, "command"), *args;
 
 	json_push_text(command, "/bin/sh");
-	if (use == POD_WARM) {
+	if (use == POD_WARM || use == POD_LENT) {
 		json_push_text(command, "-c");
-		json_push_text(command, "trap 'exit 0' TERM; sleep infinity & wait");
+		json_push_text(command, use == POD_LENT
+						? ON_HOLD
+						: "trap 'exit 0' TERM; sleep infinity & wait");
 		return;
 	}
 	json_push_text(command, TASK_IN "/" TASK_SCRIPT);
@@ -64,6 +67,7 @@ static void put_command(struct json_object *container, const struct task *task, 
 static void put_env(struct json_object *container, const struct task *task)
 {
 	struct json_object *env = json_put_list(container, "env");
+	const struct task owner = { .name = task->secrets_of ? task->secrets_of : task->name };
 	char name[64];
 
 	for (size_t i = 0; i < task->n_env; i++) {
@@ -77,7 +81,7 @@ static void put_env(struct json_object *container, const struct task *task)
 
 		json_put_text(entry, "name", task->secrets.v[i]);
 		from = json_put_map(json_put_map(entry, "valueFrom"), "secretKeyRef");
-		json_put_text(from, "name", pod_part(task, name, "secrets"));
+		json_put_text(from, "name", pod_part(&owner, name, "secrets"));
 		json_put_text(from, "key", task->secrets.v[i]);
 		json_put(from, "optional", json_object_new_boolean(true));
 	}
@@ -156,12 +160,16 @@ static void put_mount(struct json_object *mounts, const char *name, const char *
 		json_put(mount, "readOnly", json_object_new_boolean(true));
 }
 
-static void put_mounts(struct json_object *container)
+static void put_mounts(struct json_object *container, enum pod_use use)
 {
 	struct json_object *mounts = json_put_list(container, "volumeMounts");
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		put_mount(mounts, places[i].name, places[i].path, false);
+	if (use == POD_LENT) {
+		put_mount(mounts, "wrapix", "/wrapix", false);
+		return;
+	}
 	put_mount(mounts, "in", TASK_IN, true);
 	put_mount(mounts, "out", TASK_OUT, false);
 }
@@ -180,6 +188,11 @@ static void put_volumes(struct json_object *spec, const struct task *task, enum 
 			json_put_text(source, "medium", "Memory");
 	}
 	volume = json_push_map(volumes);
+	if (use == POD_LENT) {
+		json_put_text(volume, "name", "wrapix");
+		json_put_map(volume, "emptyDir");
+		return;
+	}
 	json_put_text(volume, "name", "in");
 	json_put_text(json_put_map(volume, "configMap"), "name", pod_part(task, name, "in"));
 	if (use == POD_KEPT)
@@ -210,7 +223,7 @@ struct json_object *pod_spec(const struct task *task, enum pod_use use)
 {
 	struct json_object *spec = json_object_new_object(), *container;
 
-	if (use == POD_TASK)
+	if (use == POD_TASK || use == POD_LENT)
 		json_put_text(spec, "restartPolicy", "Never");
 	json_put(spec, "automountServiceAccountToken", json_object_new_boolean(false));
 	json_put(spec, "enableServiceLinks", json_object_new_boolean(false));
@@ -222,12 +235,16 @@ struct json_object *pod_spec(const struct task *task, enum pod_use use)
 	json_put_text(container, "name", "wrapix");
 	json_put_text(container, "image", task->image);
 	put_command(container, task, use);
+	if (use == POD_LENT) {
+		json_put(container, "stdin", json_object_new_boolean(true));
+		json_put(container, "stdinOnce", json_object_new_boolean(true));
+	}
 	json_put_text(container, "workingDir", WORKSPACE_INSIDE);
 	put_env(container, task);
 	put_limits(container, task);
 	put_ports(container, task);
 	put_container_security(container);
-	put_mounts(container);
+	put_mounts(container, use);
 	put_volumes(spec, task, use);
 	return spec;
 }

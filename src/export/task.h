@@ -36,6 +36,7 @@ struct task {
 	struct strv argv;
 	struct env_fact *env; /* values that are no secrets, by name */
 	size_t n_env;
+	char *secrets_of;    /* the task that they are called after; NULL: this one */
 	struct strv secrets; /* variables whose values come from the engine's own store */
 	struct rule *allow;  /* NET_FILTERED */
 	size_t n_allow, n_deny;

@@ -223,8 +223,9 @@ for c in $commands; do
 	plan | export) # what they share with run is explained there
 		help_heads "$tmp/help.run" | grep -vxF -e '-h, --help' >"$tmp/shared"
 		grep -vxFf "$tmp/shared" "$tmp/heads" >"$tmp/own"
-		grep -vxF -e '--dry-run' -e '--resume SESSION' "$tmp/shared" | cat - "$tmp/own" | sort >"$tmp/all"
-		check "$c takes what run takes, but for --dry-run and --resume" same_heads "$tmp/all" "$tmp/heads"
+		grep -vxF -e '--dry-run' -e '--resume SESSION' -e '--on PLACE' -e '--image-ref REF' "$tmp/shared" |
+			cat - "$tmp/own" | sort >"$tmp/all"
+		check "$c takes what run takes, but for --dry-run, --resume and --on" same_heads "$tmp/all" "$tmp/heads"
 		cp "$tmp/own" "$tmp/heads"
 		;;
 	esac

@@ -32,7 +32,7 @@ SELECTOR = obj(matchLabels=LABELS)
 ENV = obj(("name",), name={"type": "string", "pattern": "^[-._a-zA-Z][-._a-zA-Z0-9]*$"}, value=TEXT,
           valueFrom=obj(secretKeyRef=obj(("name", "key"), name=LABEL, key=TEXT, optional=TRUTH)))
 CONTAINER = obj(("name", "image", "securityContext"), name=LABEL, image=TEXT, command=listed(TEXT), args=listed(TEXT),
-                workingDir=TEXT, env=listed(ENV),
+                workingDir=TEXT, stdin=TRUTH, stdinOnce=TRUTH, env=listed(ENV),
                 resources=obj(limits=obj(**{"cpu": QUANTITY, "memory": QUANTITY, "ephemeral-storage": QUANTITY})),
                 ports=listed(obj(("containerPort",), containerPort=PORT)),
                 # What the "restricted" standard asks for is required here.

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The conversation with somebody else's engine (export/on.h has its words): the container is held by a
+ * client whose standard input is a pipe of ours, so that it goes when we go, killed or not. Each step is a
+ * client of its own. What comes back is data of a stranger's: a bundle that git checks, in a branch that
+ * nothing else has.
+ */
+#include "api/on.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+#define READY_MS (60 * 1000)
+#define RESULT_MAX ((off_t)1 << 30)
+
+extern char **environ;
+
+struct lease {
+	struct arena *arena;
+	struct on_place place;
+	const struct task *task;
+	const char *program; /* where the client is */
+	const struct on_hooks *hooks;
+	pid_t holder;
+	int hold; /* its standard input */
+};
+
+static void say(const struct lease *l, const char *text)
+{
+	if (l->hooks && l->hooks->say)
+		l->hooks->say(l->hooks->ctx, text);
+}
+
+/* --- clients --- */
+
+/* Descriptors of a client; -1: /dev/null. */
+struct client {
+	int in, out, errors;
+	bool ends_with_us; /* a client that is in the middle of something dies with us */
+};
+
+static _Noreturn void become(char *const *argv, const struct client *c)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (c->ends_with_us)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (dup2(c->in < 0 ? null : c->in, 0) < 0 || dup2(c->out < 0 ? null : c->out, 1) < 0 ||
+	    dup2(c->errors < 0 ? null : c->errors, 2) < 0)
+		_exit(126);
+	os_close_all_but(3, NULL, 0);
+	os_reset_signals();
+	execve(argv[0], argv, environ);
+	_exit(127);
+}
+
+static pid_t start(const struct lease *l, struct strv *words, const struct client *c)
+{
+	pid_t pid;
+
+	words->v[0] = (char *)l->program;
+	pid = fork();
+	if (pid == 0)
+		become(words->v, c);
+	return pid;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run(const struct lease *l, struct strv *words, const struct client *c)
+{
+	pid_t pid = start(l, words, c);
+
+	return pid < 0 ? -errno : wait_for(pid);
+}
+
+/* One whose errors are the message when it fails. */
+static int run_step(const struct lease *l, struct strv *words, int in, int out, const char *what,
+		    struct err *err)
+{
+	_cleanup_close_ int said = memfd_create("said", MFD_CLOEXEC);
+	_cleanup_str_ struct str shown = { 0 };
+	char text[512] = "";
+	ssize_t n;
+	int status = run(l, words, &(struct client){ in, out, said, true });
+
+	if (status == 0)
+		return 0;
+	if (status < 0)
+		return err_errno(err, -status, "running %s", on_program(&l->place));
+	n = pread(said, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	str_add_escaped(&shown, text);
+	return err_set(err, EIO, "%s: %s", what, shown.len ? shown.s : "it failed");
+}
+
+/* --- the container --- */
+
+/* The first word of the container says that it is there. */
+static int await_ready(const struct lease *l, int from, struct err *err)
+{
+	struct pollfd fd = { .fd = from, .events = POLLIN };
+	char word[16];
+	int n = poll(&fd, 1, READY_MS);
+
+	if (n > 0 && read(from, word, sizeof(word)) > 0)
+		return 0;
+	err_set(err, n == 0 ? ETIMEDOUT : EIO, "the container '%s' %s", l->place.name,
+		n == 0 ? "does not start" : "ended at once");
+	return err_hint(err, "does the image '%s' have /bin/sh, and does %s reach its engine?",
+			l->task->image, on_program(&l->place));
+}
+
+static int hold(struct lease *l, struct err *err)
+{
+	_cleanup_close_ int in = -1, out = -1, from = -1;
+	struct strv words = { 0 };
+	int a[2], b[2];
+
+	if (pipe2(a, O_CLOEXEC) < 0)
+		return err_errno(err, errno, "a pipe");
+	in = a[0];
+	l->hold = a[1];
+	if (pipe2(b, O_CLOEXEC) < 0)
+		return err_errno(err, errno, "a pipe");
+	from = b[0];
+	out = b[1];
+	on_up_argv(l->arena, &l->place, l->task, &words);
+	l->holder = start(l, &words, &(struct client){ in, out, 2, false });
+	if (l->holder < 0)
+		return err_errno(err, errno, "running %s", on_program(&l->place));
+	close(take_fd(&out));
+	/* kube's pod was waited for, and has said its word before anybody listened. */
+	return l->place.kind == ON_KUBE ? 0 : await_ready(l, from, err);
+}
+
+static int check_image(const struct lease *l, struct err *err)
+{
+	struct strv words = { 0 };
+	int status;
+
+	on_image_argv(l->arena, &l->place, l->task, &words);
+	if (!words.len)
+		return 0;
+	status = run(l, &words, &(struct client){ -1, -1, -1, true });
+	if (status == 0)
+		return 0;
+	if (status != 1)
+		return err_set(err, EIO, "podman does not reach '%s'", l->place.connection);
+	err_set(err, ENOENT, "there is no image '%s' on '%s'", l->task->image, l->place.connection);
+	return err_hint(err,
+			"wrapix image build -o base.tar, then: podman --connection %s load -i "
+			"base.tar; or --image-ref",
+			l->place.connection);
+}
+
+/* What kubectl reads, in a file without a name. */
+static int manifest_fd(const struct lease *l)
+{
+	_cleanup_str_ struct str text = { 0 };
+	int fd;
+
+	if (l->place.kind != ON_KUBE)
+		return -1;
+	fd = memfd_create("manifest", MFD_CLOEXEC);
+	on_manifest(&text, &l->place, l->task);
+	if (fd >= 0 && (os_write_all(fd, text.s, text.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int go_up(struct lease *l, struct err *err)
+{
+	_cleanup_close_ int manifest = manifest_fd(l);
+	struct strv apply = { 0 }, wait = { 0 };
+	int r = check_image(l, err);
+
+	if (r == 0 && l->place.kind == ON_KUBE) {
+		on_apply_argv(l->arena, &l->place, &apply);
+		on_wait_argv(l->arena, &l->place, &wait);
+		r = run_step(l, &apply, manifest, -1, "kubectl apply", err);
+		if (r == 0)
+			r = run_step(l, &wait, -1, -1, "waiting for the pod", err);
+	}
+	return r < 0 ? r : hold(l, err);
+}
+
+static void go_down(struct lease *l)
+{
+	_cleanup_close_ int manifest = manifest_fd(l);
+	struct strv words = { 0 };
+
+	if (l->hold >= 0)
+		close(take_fd(&l->hold));
+	on_down_argv(l->arena, &l->place, &words);
+	(void)run(l, &words, &(struct client){ manifest, -1, -1, false });
+	if (l->holder > 0)
+		(void)wait_for(l->holder);
+}
+
+/* --- in and out --- */
+
+static int in_container(const struct lease *l, const char *script, int in, int out,
+			const char *what, struct err *err)
+{
+	struct strv words = { 0 };
+
+	on_exec_argv(l->arena, &l->place, false, &words);
+	strv_add(l->arena, &words, "/bin/sh");
+	strv_add(l->arena, &words, "-c");
+	strv_add(l->arena, &words, script);
+	return run_step(l, &words, in, out, what, err);
+}
+
+static int put(const struct lease *l, int bundle, struct err *err)
+{
+	_cleanup_close_ int script = memfd_create("script", MFD_CLOEXEC);
+	int r = os_write_all(script, task_script(), strlen(task_script()));
+
+	if (r < 0 || lseek(script, 0, SEEK_SET) < 0 || lseek(bundle, 0, SEEK_SET) < 0)
+		return err_errno(err, EIO, "the workspace");
+	r = in_container(l, "cat >" TASK_IN "/" TASK_SCRIPT, script, -1,
+			 "bringing the workspace in", err);
+	return r < 0 ? r
+		     : in_container(l, "cat >" TASK_IN "/" TASK_BUNDLE, bundle, -1,
+				    "bringing the workspace in", err);
+}
+
+static int run_command(const struct lease *l, bool tty)
+{
+	struct strv words = { 0 };
+
+	on_exec_argv(l->arena, &l->place, tty, &words);
+	strv_add(l->arena, &words, "/bin/sh");
+	strv_add(l->arena, &words, TASK_IN "/" TASK_SCRIPT);
+	for (size_t i = 0; i < l->task->argv.len; i++)
+		strv_add(l->arena, &words, l->task->argv.v[i]);
+	return run(l, &words, &(struct client){ 0, 1, 2, true });
+}
+
+/* The file stays where git does not take it: nothing is lost. */
+static int fetch(const struct lease *l, const char *file, struct err *err)
+{
+	char *git = os_find_program(l->arena, "git", getenv("PATH"), l->task->dir);
+	char *branch = arena_printf(l->arena, "wrapix/%s", l->place.name);
+	char *refs = arena_printf(l->arena, "refs/wrapix/result:refs/heads/%s", branch);
+	const char *const words[] = { git,
+				      "-c",
+				      "core.hooksPath=/dev/null",
+				      "-c",
+				      "fetch.fsckObjects=true",
+				      "-c",
+				      "gc.auto=0",
+				      "-c",
+				      "maintenance.auto=false",
+				      "fetch",
+				      "--quiet",
+				      "--no-tags",
+				      "--no-recurse-submodules",
+				      "--no-write-fetch-head",
+				      file,
+				      refs,
+				      NULL };
+	int status = os_run(&(struct os_command){ .argv = (char *const *)words,
+						  .env = environ,
+						  .cwd = l->task->dir,
+						  .in = -1,
+						  .out = -1 });
+
+	if (status) {
+		err_set(err, EIO, "git does not take the result");
+		return err_hint(err, "it is in '%s'", file);
+	}
+	unlink(file);
+	say(l, arena_printf(l->arena, "the result is the branch %s: git merge %s", branch, branch));
+	return 0;
+}
+
+static int get(const struct lease *l, struct err *err)
+{
+	char *dir = path_join(l->arena, api_base_dir(l->arena, "XDG_STATE_HOME", ".local/state"),
+			      "wrapix/results");
+	char *file = arena_printf(l->arena, "%s/%s.bundle", dir, l->place.name);
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int r = os_mkdirs(dir, 0700, err);
+
+	if (r < 0)
+		return r;
+	fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_errno(err, errno, "writing '%s'", file);
+	r = in_container(l,
+			 "[ ! -e " TASK_OUT "/" TASK_RESULT " ] || cat " TASK_OUT "/" TASK_RESULT,
+			 -1, fd, "bringing the result back", err);
+	if (r == 0 && (fstat(fd, &st) < 0 || !st.st_size || st.st_size > RESULT_MAX)) {
+		unlink(file);
+		say(l, "the command committed nothing");
+		return 0;
+	}
+	return r < 0 ? r : fetch(l, file, err);
+}
+
+/* --- the whole --- */
+
+static int prepare(struct lease *l, const char *where, struct err *err)
+{
+	unsigned char noise[4];
+	int r = on_parse(l->arena, where, &l->place, err);
+
+	if (r == 0)
+		r = on_check(&l->place, l->task, err);
+	if (r < 0)
+		return r;
+	if (getrandom(noise, sizeof(noise), 0) != sizeof(noise))
+		return err_errno(err, errno, "a random name");
+	snprintf(l->place.name, sizeof(l->place.name), "%s-%02x%02x%02x%02x", l->task->name,
+		 noise[0], noise[1], noise[2], noise[3]);
+	l->program = os_find_program(l->arena, on_program(&l->place), getenv("PATH"), l->task->dir);
+	if (l->program)
+		return 0;
+	err_set(err, ENOENT, "%s is not installed", on_program(&l->place));
+	return err_hint(err, "install it: --on talks to the engine through it");
+}
+
+int api_plan_on(struct wrapix_spec *spec, const char *where, const struct task_wishes *wishes,
+		struct str *out, struct err *err)
+{
+	struct task task;
+	struct lease l = { .arena = &spec->spec.arena, .task = &task, .hold = -1 };
+	struct strv words = { 0 };
+	int r = api_task(spec, wishes, false, &task, err);
+
+	if (r == 0)
+		r = prepare(&l, where, err);
+	if (r < 0)
+		return r;
+	if (l.place.kind == ON_KUBE) {
+		on_manifest(out, &l.place, &task);
+		return 0;
+	}
+	on_up_argv(l.arena, &l.place, &task, &words);
+	str_add_shell_words(out, words.v);
+	str_add(out, "\n");
+	return 0;
+}
+
+int api_run_on(struct wrapix_spec *spec, const char *where, const struct task_wishes *wishes,
+	       bool tty, const struct on_hooks *hooks, int *ret_status, struct err *err)
+{
+	struct task task;
+	struct lease l = { .arena = &spec->spec.arena, .task = &task, .hooks = hooks, .hold = -1 };
+	_cleanup_close_ int bundle = -1;
+	int r = api_task(spec, wishes, false, &task, err);
+
+	if (r == 0)
+		r = prepare(&l, where, err);
+	if (r < 0)
+		return r;
+	bundle = api_bundle(l.arena, task.dir, err);
+	if (bundle < 0)
+		return bundle;
+	/* A key on the terminal is for the client that runs the command; what follows must still be done. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	r = go_up(&l, err);
+	if (r == 0)
+		r = put(&l, bundle, err);
+	if (r == 0) {
+		*ret_status = run_command(&l, tty);
+		r = *ret_status < 0 ? err_errno(err, -*ret_status, "running %s", l.program)
+				    : get(&l, err);
+	}
+	go_down(&l);
+	return r;
+}
