@@ -222,7 +222,7 @@ def coverage(cases, world):
     pairs = {(a, b) for case in cases for a, b in zip(case.options, case.options[1:])}
     text = world.run(["run", "--help"])[1].decode()
     missing = [f"no case has {option}" for option in re.findall(r"^ +(?:-\w, |    )(--[a-z-]+)", text, re.M)
-               if option not in used and option not in ("--dry-run", "--resume", "--help")]
+               if option not in used and option not in ("--dry-run", "--resume", "--on", "--image-ref", "--help")]
     for option, words in re.findall(r"^ +(--[a-z-]+) ((?:[a-z]+\|)+[a-z]+)$", text, re.M) + [
             ("--profile", "|".join(builtin("profiles"))), ("--agent", "|".join(builtin("agents")))]:
         missing += [f"no case has {option} {word}" for word in words.split("|") if (option, word) not in pairs]

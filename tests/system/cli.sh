@@ -221,9 +221,9 @@ for c in $commands; do
 	help_heads "$tmp/help.$c" >"$tmp/heads"
 	case $c in
 	plan | export) # what they share with run is explained there
-		help_heads "$tmp/help.run" | grep -vxF -e '-h, --help' >"$tmp/shared"
+		help_heads "$tmp/help.run" | grep -vxF -e '-h, --help' -e '--image-ref REF' >"$tmp/shared"
 		grep -vxFf "$tmp/shared" "$tmp/heads" >"$tmp/own"
-		grep -vxF -e '--dry-run' -e '--resume SESSION' -e '--on PLACE' -e '--image-ref REF' "$tmp/shared" |
+		grep -vxF -e '--dry-run' -e '--resume SESSION' -e '--on PLACE' "$tmp/shared" |
 			cat - "$tmp/own" | sort >"$tmp/all"
 		check "$c takes what run takes, but for --dry-run, --resume and --on" same_heads "$tmp/all" "$tmp/heads"
 		cp "$tmp/own" "$tmp/heads"
