@@ -78,7 +78,7 @@ struct run_args {
 	struct denials denials;
 	bool host_refused; /* one of these was of the network */
 	const char *resume;
-	const char *on; /* another engine's place */
+	const char *on;          /* another engine's place */
 	const char *host_file;   /* plan --host: facts about another machine */
 	const char *from;        /* --settings-from */
 	struct task_wishes task; /* export */

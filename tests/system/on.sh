@@ -51,7 +51,7 @@ holds() {
 	check "$name: the commits are a branch" is "$(git log -3 --format=%s "$branch" | xargs)" "Left uncommitted by the command two one"
 	check "$name: the work tree is as it was" is "$(cat file) $(git status --porcelain | wc -l)" "one 0"
 	check "$name: nothing is left there" no_containers
-	check "$name: nor here" is "$(ls "$home/.local/state/wrapix/results" | wc -l)" 0
+	check "$name: nor here" is "$(find "$home/.local/state/wrapix/results" -type f)" ""
 }
 seen=s3cret
 holds podman --on "$there"
