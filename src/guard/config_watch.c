@@ -2,7 +2,7 @@
 /*
  * Settings that change while a command runs; see config_watch.h.
  *
- * The files are looked at some twenty times a second. The kernel could tell of changes (inotify), but it
+ * The files are looked at some twenty times a second, and soon again when one is another. The kernel could tell of changes (inotify), but it
  * makes whoever watches anything wait for 10 ms and more at his end, and most commands are shorter.
  * A file that changes between two looks is being written, and is told of when it stays the same.
  */
@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 
 #define LOOK_NS 45000000L /* two looks make a change: within 100 ms */
+#define SOON_NS 15000000L
 
 static bool is_blank(const char *text, size_t len)
 {
@@ -101,23 +102,32 @@ static struct stat look(const char *path)
 	return stat(path, &st) == 0 ? st : (struct stat){ 0 };
 }
 
-/* True when it is another than was told of, and has come to rest. */
-static bool has_changed(struct config_file *file)
+/* True when it is another than was told of, and has come to rest; restless: it is being written. */
+static bool has_changed(struct config_file *file, bool *restless)
 {
 	struct stat now = look(file->path);
 	bool rests = is_same(&now, &file->seen);
 
 	file->seen = now;
+	*restless |= !rests;
 	if (!rests || is_same(&now, &file->told))
 		return false;
 	file->told = now;
 	return true;
 }
 
+static int set_timer(const struct config_watch *w, long first_ns)
+{
+	const struct itimerspec tick = { .it_interval.tv_nsec = LOOK_NS,
+					 .it_value.tv_nsec = first_ns };
+
+	return timerfd_settime(w->timer.fd, 0, &tick, NULL);
+}
+
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct config_watch *w = container_of(source, struct config_watch, timer);
-	bool changed = false;
+	bool changed = false, restless = false;
 	uint64_t ticks;
 
 	(void)events;
@@ -125,7 +135,9 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
 		return 0;
 	for (size_t i = 0; i < w->n_files; i++)
-		changed |= has_changed(&w->files[i]);
+		changed |= has_changed(&w->files[i], &restless);
+	if (restless)
+		(void)set_timer(w, SOON_NS); /* else in its own time */
 	if (changed)
 		w->hooks.on_file(w->hooks.ctx);
 	return 0;
@@ -133,15 +145,12 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 
 static int watch_files(struct config_watch *w, const struct strv *paths, struct err *err)
 {
-	const struct itimerspec tick = { .it_interval.tv_nsec = LOOK_NS,
-					 .it_value.tv_nsec = LOOK_NS };
-
 	w->timer = (struct loop_source){
 		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
 		.on_event = on_timer,
 	};
 	w->files = calloc(paths->len, sizeof(*w->files));
-	if (w->timer.fd < 0 || !w->files || timerfd_settime(w->timer.fd, 0, &tick, NULL) < 0)
+	if (w->timer.fd < 0 || !w->files || set_timer(w, LOOK_NS) < 0)
 		return err_errno(err, errno, "watching '%s'", paths->v[0]);
 	for (size_t i = 0; i < paths->len; i++) {
 		struct config_file *file = &w->files[i];
