@@ -64,6 +64,7 @@ static void set_origins(struct srt_config *config, const struct claude_srt *srt)
 			continue;
 		at->origin = arena_printf(&config->arena, "%s:%u", v->path, v->line);
 		at->key = arena_strdup(&config->arena, v->name);
+		at->shown = v->string ? arena_strdup(&config->arena, v->string) : NULL;
 	}
 	for (size_t i = 0; i < config->n_paths; i++) {
 		struct srt_path *path = &config->paths[i];

@@ -8,16 +8,35 @@
 
 enum { CHANGES_SHOWN = 64 }; /* rules on each side */
 
-void explain_host(struct denial *denial, const struct srt_config *config, struct arena *arena)
+static bool is_denied(const struct denial *denial)
 {
 	const char *reason = denial->reason ? denial->reason : "";
+
+	return denial->rule &&
+	       (!strcmp(reason, "denied-name") || !strcmp(reason, "denied-address"));
+}
+
+void explain_host_by_plan(struct denial *denial, const struct plan *plan)
+{
+	for (size_t i = 0; is_denied(denial) && i < MIN(plan->deny.len, plan->deny_at.len); i++)
+		if (!strcmp(plan->deny.v[i], denial->rule) && *plan->deny_at.v[i]) {
+			denial->origin = plan->deny_at.v[i];
+			denial->key = "network.deny";
+			return;
+		}
+}
+
+void explain_host(struct denial *denial, const struct srt_config *config, struct arena *arena)
+{
 	const struct srt_denied *at;
 
 	denial->text = srt_reason(config, denial->rule);
-	if (strcmp(reason, "denied-name") != 0 && strcmp(reason, "denied-address") != 0)
+	if (!is_denied(denial))
 		return;
 	at = srt_denied_at(config, denial->rule, arena, &denial->origin);
 	denial->key = at ? at->key : NULL;
+	if (at && at->shown)
+		denial->rule = at->shown;
 }
 
 /* --- changes --- */

@@ -2,6 +2,7 @@
 /* What settings have to do with a refusal, and with another after they changed. */
 #pragma once
 
+#include "plan/plan.h"
 #include "session/events.h"
 #include "spec/exec.h"
 #include "spec/srt.h"
@@ -9,6 +10,9 @@
 /* Of a host that a rule denies: where that is written, and what it says about it. Strings live in the
  * arena or are the configuration's. */
 void explain_host(struct denial *denial, const struct srt_config *config, struct arena *arena);
+
+/* The same by the plan, of 'wrapix run'. */
+void explain_host_by_plan(struct denial *denial, const struct plan *plan);
 
 /* One reading of the settings, as rules. */
 struct settings_rules {

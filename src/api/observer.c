@@ -80,12 +80,15 @@ static bool log_network(struct observer *observer, const struct net_event *event
 
 	if (claude && event->type != NET_EVENT_DENIED && event->type != NET_EVENT_ENDED)
 		run_claude_added(claude, event->type == NET_EVENT_DENY_RULE, event->rule);
-	if (!claude || event->type != NET_EVENT_DENIED || event->seconds > 0) {
+	if (event->type != NET_EVENT_DENIED || event->seconds > 0) {
 		event_log_network(&observer->log, event);
 		return true;
 	}
 	event_network_denial(&denial, event);
-	explain_host(&denial, run_claude_config(claude), &arena);
+	if (claude)
+		explain_host(&denial, run_claude_config(claude), &arena);
+	if (!denial.origin)
+		explain_host_by_plan(&denial, &observer->plan->plan);
 	if (is_ignored(observer, &denial))
 		return false;
 	event_log_denial(&observer->log, &denial, NULL, event->owner);

@@ -5,6 +5,8 @@
  */
 #include "api/why.h"
 
+#include "api/explain.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "net/policy.h"
+#include "os/linux/seccomp.h"
 #include "os/fs.h"
 #include "spec/file_rules.h"
 
@@ -138,7 +141,80 @@ static void judge_mount(struct why *w, const char *path, const char *inside, con
 			       .risk = fix_path_risk(path, write, w->place.home) };
 }
 
+/* What is mounted, and then what the file rules say of it. */
+static void judge_inside(struct why *w, const char *path, const char *inside, const struct op *op,
+			 bool write)
+{
+	const struct file_rules *files = w->plan->files;
+	struct file_verdict v;
+
+	if (!files || !inside || (write && !(op->flags & OPF_HELD))) {
+		judge_mount(w, path, inside, op, write);
+		return;
+	}
+	v = write ? file_rules_write(files, path) : file_rules_read(files, path);
+	if (v.allowed && !write)
+		judge_mount(w, path, inside, op, write);
+	else
+		judge_file(w, path, write ? "write" : "read", v);
+}
+
 /* --- both --- */
+
+static bool is_among(const struct seccomp_program *fragment, const char *name)
+{
+	for (const struct seccomp_call *call = fragment->calls; call->name; call++)
+		if (!strcmp(call->name, name))
+			return true;
+	return false;
+}
+
+/* The lists as they are given to container runtimes have every name. */
+static const char *list_action(struct json_object *lists, const char *name)
+{
+	struct json_object *syscalls = json_object_object_get(lists, "syscalls");
+
+	for (size_t i = 0; i < json_object_array_length(syscalls); i++) {
+		struct json_object *list = json_object_array_get_idx(syscalls, i);
+		struct json_object *names = json_object_object_get(list, "names");
+
+		for (size_t k = 0; k < json_object_array_length(names); k++)
+			if (!strcmp(json_object_get_string(json_object_array_get_idx(names, k)),
+				    name))
+				return json_object_get_string(
+					json_object_object_get(list, "action"));
+	}
+	return NULL;
+}
+
+void why_call(struct why *w, const char *name)
+{
+	unsigned nested = w->plan->nested ? SECCOMP_NESTED : 0;
+	const char *text = nested ? seccomp_json_nested : seccomp_json_default, *action;
+	_cleanup_json_ struct json_object *lists = NULL;
+	struct err ignored; /* it is ours */
+	struct why_answer *a;
+
+	w->n = 0;
+	a = add_answer(w, &(struct denial){ .what = "call", .call = name });
+	action = json_parse(text, strlen(text), "", &lists, &ignored) == 0
+			 ? list_action(lists, name)
+			 : NULL;
+	if (is_among(seccomp_refused(nested), name)) {
+		a->act.reason = is_among(seccomp_refused(SECCOMP_NESTED), name) ? "system-call"
+										: "namespaces";
+		refuse(w, a);
+		if (action && !strcmp(action, "SCMP_ACT_ALLOW"))
+			a->why = arena_printf(&w->arena, "with some arguments: %s", a->why);
+	} else if (action && !strcmp(action, "SCMP_ACT_ALLOW")) {
+		allow(w, a, "every sandbox may make it");
+	} else {
+		a->why = action ? "programs are told that the kernel lacks it (ENOSYS)"
+				: "no list names it: programs are told that the kernel lacks it "
+				  "(ENOSYS)";
+		a->fix.none = "no setting allows this system call";
+	}
+}
 
 void why_path(struct why *w, const char *path)
 {
@@ -147,10 +223,10 @@ void why_path(struct why *w, const char *path)
 	struct stat st;
 
 	w->n = 0;
-	if (!w->plan->files) {
+	if (!plan_root_of_host(w->plan)) {
 		inside = find_inside(w, path, &op);
-		judge_mount(w, path, inside, op, false);
-		judge_mount(w, path, inside, op, true);
+		judge_inside(w, path, inside, op, false);
+		judge_inside(w, path, inside, op, true);
 	} else if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
 		judge_socket(w, path);
 	} else {
@@ -230,6 +306,10 @@ static void judge_host(struct why *w, struct why_answer *a, const struct verdict
 		return;
 	}
 	a->act.reason = net_reason_name(v->reason);
+	if (w->config)
+		explain_host(&a->act, w->config, &w->arena);
+	if (!a->act.origin)
+		explain_host_by_plan(&a->act, w->plan);
 	refuse(w, a);
 }
 

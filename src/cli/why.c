@@ -21,12 +21,15 @@ struct why_args {
 
 /* --- words --- */
 
-static void add_place(struct str *out, const struct fix_place *place)
+/* What is to go stands where it is; what is to come has a place. */
+static void add_place(struct str *out, const struct fix_place *place, const struct why_answer *a)
 {
-	if (!place->file)
+	const char *file = a->fix.remove && a->act.origin ? a->act.origin : place->file;
+
+	if (!file)
 		return;
 	str_add(out, " in ");
-	denial_add_path(out, place->file, place->home);
+	denial_add_path(out, file, place->home);
 }
 
 static void print_answer(const struct why *w, const struct why_answer *a)
@@ -39,7 +42,7 @@ static void print_answer(const struct why *w, const struct why_answer *a)
 		str_add(&out, a->fix.key ? "  to allow it: " : "  ");
 		fix_add_text(&out, &a->fix);
 		if (a->fix.key)
-			add_place(&out, &w->place);
+			add_place(&out, &w->place, a);
 		if (a->fix.risk)
 			str_addf(&out, "\n  careful: %s", a->fix.risk);
 		str_add(&out, "\n");
@@ -51,6 +54,8 @@ static void add_answer_json(struct str *out, const struct why_answer *a)
 {
 	str_add(out, "{");
 	json_add_member(out, "what", a->act.what);
+	if (!strcmp(a->act.what, "call"))
+		json_add_member(out, "call", a->act.call);
 	json_add_member(out, "path", a->act.path);
 	json_add_member(out, "name", a->act.name);
 	json_add_member(out, "address", a->act.address);
@@ -124,11 +129,24 @@ static char *resolve(struct arena *arena, const char *word, const char *home)
 	return path_join(arena, real, path_below(path, dir));
 }
 
+/* "mount()" is a system call. */
+static char *call_name(struct arena *arena, const char *word)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	size_t n = strspn(word, letters);
+
+	return n && !strcmp(word + n, "()") ? arena_strndup(arena, word, n) : NULL;
+}
+
 static int ask(struct why *w, const struct why_args *args, const char *word)
 {
 	struct err err = { 0 };
 
-	if (is_path(word))
+	char *call = call_name(&w->arena, word);
+
+	if (call)
+		why_call(w, call);
+	else if (is_path(word))
 		why_path(w, resolve(&w->arena, word, w->place.home));
 	else if (why_host(w, word, &err) < 0)
 		return cli_fail(&err);
@@ -164,6 +182,7 @@ static int ask_exec(const struct why_args *args, const char *word)
 		status = cli_fail(&err);
 	} else {
 		w.plan = &x.plan;
+		w.config = &x.config;
 		w.place = exec_fix_place(&x);
 		status = ask(&w, args, word);
 	}
@@ -179,10 +198,15 @@ static int ask_run(const struct why_args *args, const char *word)
 	struct wrapix_plan *plan;
 	struct wrapix_error error;
 	struct why w = { 0 };
+	struct err err = { 0 };
 	int status;
 
 	if (!spec)
 		return EXIT_WRAPIX;
+	if (args->from && !strcmp(args->from, "claude") && cli_run_claude(spec, &err) < 0) {
+		wrapix_spec_free(spec);
+		return cli_fail(&err);
+	}
 	if (wrapix_plan_make(spec, &plan, &error) < 0) {
 		wrapix_spec_free(spec);
 		return cli_fail_public(&error);
@@ -194,6 +218,11 @@ static int ask_run(const struct why_args *args, const char *word)
 		.home = plan->host.home,
 		.cwd = plan->plan.project,
 	};
+	if (plan->claude) {
+		w.config = run_claude_config(plan->claude);
+		w.place.dialect = FIX_CLAUDE;
+		w.place.file = plan->claude->policy.local;
+	}
 	status = ask(&w, args, word);
 	why_release(&w);
 	wrapix_plan_free(plan);
@@ -237,12 +266,14 @@ static const struct opt opts[] = {
 const struct command command_why = {
 	.name = "why",
 	.section = SECTION_SANDBOX,
-	.usage = "why [options] PATH|HOST[:PORT] | -- CMD...",
+	.usage = "why [options] PATH|HOST[:PORT]|CALL() | -- CMD...",
 	.summary = "say whether something would be allowed, by which rule, and how to change it",
 	.description =
 		"Asks the rules that 'wrapix exec' would hold a command to here, and runs nothing. "
-		"A word with a '/' in it, or the name of something that is here, is a path; others "
-		"are hosts. A command is held against Claude Code's permission rules, as 'wrapix "
+		"A word with a '/' in it, or the name of something that is here, is a path; "
+		"'mount()' "
+		"is a system call; others are hosts. A command is held against Claude Code's "
+		"permission rules, as 'wrapix "
 		"check' does.\n"
 		"The exit status is 0 when all of it is allowed and 3 when something is not; for a "
 		"command it is that of 'wrapix check'.",

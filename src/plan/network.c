@@ -209,6 +209,15 @@ int plan_host_network(struct plan *plan, const struct host *host, struct err *er
 	return 0;
 }
 
+static void add_rule(struct plan *plan, const struct rule_spec *rule)
+{
+	strv_add(&plan->arena, rule->deny ? &plan->deny : &plan->allow, rule->text);
+	if (rule->deny && rule->line)
+		strv_addf(&plan->arena, &plan->deny_at, "%s:%u", rule->file, rule->line);
+	else if (rule->deny)
+		strv_add(&plan->arena, &plan->deny_at, rule->file ? rule->file : "");
+}
+
 static int plan_filter(struct plan *plan, const struct spec *spec, const struct host *host,
 		       struct err *err)
 {
@@ -227,8 +236,7 @@ static int plan_filter(struct plan *plan, const struct spec *spec, const struct 
 	plan->explain = spec->explain;
 	plan->filter_tier = spec->filter_tier ? spec->filter_tier : FILTER_QUEUE;
 	for (size_t i = 0; i < spec->n_rules; i++)
-		strv_add(&plan->arena, spec->rules[i].deny ? &plan->deny : &plan->allow,
-			 spec->rules[i].text);
+		add_rule(plan, &spec->rules[i]);
 	return 0;
 }
 

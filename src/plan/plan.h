@@ -150,6 +150,7 @@ struct plan {
 	size_t n_uplinks;
 	bool eager_net;          /* attached before the start: the kernel cannot ask later */
 	struct strv allow, deny; /* NET_FILTERED: the rules, as written */
+	struct strv deny_at;     /* where those of deny are written, "FILE:LINE", "FILE" or "" */
 	struct port_spec *ports; /* in both directions */
 	size_t n_ports;
 	bool publish_auto; /* what listens inside, as it comes */

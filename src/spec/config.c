@@ -333,9 +333,14 @@ int config_parse(struct spec *spec, const char *text, size_t len, const char *or
 		 enum layer layer, struct project_config *project, struct err *err)
 {
 	_cleanup_json_ struct json_object *root = NULL;
+	size_t first = spec->n_rules;
 	int r = json_parse(text, len, origin, &root, err);
 
-	return r < 0 ? r : config_apply(spec, root, origin, layer, project, err);
+	if (r == 0)
+		r = config_apply(spec, root, origin, layer, project, err);
+	if (r == 0)
+		config_find_lines(spec, first, text, len);
+	return r;
 }
 
 int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *shown,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_span.h"
 #include "base/str.h"
 #include "spec/config_priv.h"
 #include "spec/widen.h"
@@ -25,11 +26,46 @@ static int read_rules(const struct reader *reader, const struct json_at *at,
 			widen_rule(reader->project, reader->spec, shown.s, text);
 		if (r == 0)
 			r = spec_add_rule(reader->spec, text, deny, reader->layer, err);
-		if (r == 0) /* read later, by those who know what a rule is */
-			reader->spec->rules[reader->spec->n_rules - 1].where = arena_printf(
-				&reader->spec->arena, "%s: %s", reader->origin, shown.s);
+		if (r == 0) { /* read later, by those who know what a rule is */
+			struct rule_spec *rule = &reader->spec->rules[reader->spec->n_rules - 1];
+
+			rule->where = arena_printf(&reader->spec->arena, "%s: %s", reader->origin,
+						   shown.s);
+			rule->file = arena_strdup(&reader->spec->arena, reader->origin);
+		}
 	}
 	return r;
+}
+
+/* The first of these rules that stands there, and whose line is not known yet. */
+static void set_line(struct rule_spec *rules, size_t n, bool deny, const struct json_span *span)
+{
+	for (size_t i = 0; i < n && span->string; i++)
+		if (rules[i].file && !rules[i].line && rules[i].deny == deny &&
+		    !strcmp(rules[i].text, span->string)) {
+			rules[i].line = span->line;
+			return;
+		}
+}
+
+void config_find_lines(struct spec *spec, size_t first, const char *text, size_t len)
+{
+	static const char *const lists[] = { "allow", "deny" };
+	_cleanup_json_doc_ struct json_doc doc = { 0 };
+	const struct json_span *network;
+	struct err ignored; /* it was read already */
+
+	if (first == spec->n_rules ||
+	    json_doc_parse(&doc, text, len, JSON_MAX_SIZE, "", &ignored) < 0)
+		return;
+	network = json_span_get(&doc, json_doc_top(&doc), "network");
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const struct json_span *list = json_span_get(&doc, network, lists[i]);
+
+		for (const struct json_span *c = list ? json_span_first(&doc, list) : NULL; c;
+		     c = json_span_next(&doc, c))
+			set_line(spec->rules + first, spec->n_rules - first, i == 1, c);
+	}
 }
 
 /* A word, or {"mode": ..., "allow": [...], "deny": [...]}. */

@@ -22,6 +22,8 @@ int config_read_bool(const struct reader *reader, const struct json_at *at,
 		     struct json_object *value, struct err *err);
 int config_read_network(const struct reader *reader, const struct json_at *at,
 			struct json_object *value, struct err *err);
+/* Fills in the lines of the rules from the 'first' on, which are this text's. */
+void config_find_lines(struct spec *spec, size_t first, const char *text, size_t len);
 int config_read_publish(const struct reader *reader, const struct json_at *at,
 			struct json_object *value, struct err *err);
 int config_read_host_ports(const struct reader *reader, const struct json_at *at,

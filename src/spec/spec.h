@@ -47,7 +47,9 @@ struct env_spec {
 /* Who may be reached with --network filtered: "HOST[:PORT]", judged by net/policy.h. */
 struct rule_spec {
 	char *text;
-	char *where; /* in which file, or NULL: given by hand */
+	char *where;   /* in which file, or NULL: given by hand */
+	char *file;    /* the same without the place in it; NULL */
+	unsigned line; /* 0: not known */
 	bool deny;
 	enum layer layer;
 };

@@ -32,6 +32,7 @@ struct srt_path {
 /* Where an entry of deniedDomains is written; in their order. */
 struct srt_denied {
 	char *key;    /* "network.deniedDomains[2]" */
+	char *shown;  /* as its author wrote it, where that is something else; NULL */
 	char *origin; /* "FILE:LINE" where that is not the text itself; NULL */
 	unsigned line;
 };

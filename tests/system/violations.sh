@@ -174,6 +174,17 @@ why 0 "a port of this machine that is opened" -s "$s" localhost:81
 why 3 "connecting to localhost:82: no" -s "$s" localhost:82
 why 3 "writing ~/z: no, it is not in the sandbox" --run "$HOME/z"
 why 0 "it is /workspace/a inside" --run ./a
+printf '{"network": {"mode": "filtered",\n"deny": ["no.example"]}}' >wrapix.json
+why 3 "a rule denies it: no.example at $project/wrapix.json:2" --run no.example:443
+wx run -- getent hosts no.example
+wx log --json
+check "... and so says the event" has "$out" '"rule":"no.example","key":"network.deny","origin":"'"$project"'/wrapix.json:2"'
+rm wrapix.json
+why 3 "namespaces and mounts of its own are kept from it" -s "$s" 'mount()'
+why 3 "with some arguments: namespaces" -s "$s" 'clone()'
+why 3 "no sandbox may make this system call" --run 'keyctl()'
+why 3 "the kernel lacks it (ENOSYS)" -s "$s" 'io_uring_setup()'
+why 0 "every sandbox may make it" -s "$s" 'read()'
 why 1 'add "Bash(git push)" to permissions.allow in ' -- git push
 wx why --json -s "$s" "$HOME/z"
 check "why --json" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["policy"] == "srt" and [x["allowed"] for x in a["answers"]] == [True, False] and a["answers"][1]["fix"]["add"] == "~/z"' "$out"
