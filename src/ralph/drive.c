@@ -211,7 +211,7 @@ static int start(struct drive *d, const struct item *item)
 	d->runs[slot] = run;
 	d->running++;
 	d->ret->steps++;
-	return 0;
+	return work_export(d->work, d->err); /* others see that it is taken */
 }
 
 /* The hook before a step: true when it may begin. */

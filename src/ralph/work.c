@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "cow/apply.h"
 #include "os/fs.h"
+#include "ralph/beads.h"
 #include "ralph/export.h"
 #include "ralph/wire.h"
 
@@ -62,7 +63,7 @@ int work_open(struct work *work, const char *agent, struct err *err)
 	if (r == 0)
 		r = db_open(&work->db, work->site.db, NULL, err);
 	if (r == 0)
-		r = export_sync(&work->db, &work->site, err);
+		r = work_export(work, err);
 	if (r == 0) /* most projects have none of their own */
 		work->templates.dir = site_open_dir(&work->site, EXPORT_DIR "/template", false,
 						    &ignored);
@@ -82,7 +83,8 @@ void work_close(struct work *work)
 
 int work_export(struct work *work, struct err *err)
 {
-	return export_sync(&work->db, &work->site, err);
+	return beads_used(&work->site) ? beads_sync(work, err)
+				       : export_sync(&work->db, &work->site, err);
 }
 
 int work_feature(struct work *work, const char *name, struct feature *ret, struct err *err)

@@ -37,7 +37,7 @@ struct work {
 /* The project, its configuration and its database, which is brought up to date. agent NULL: as configured. */
 int work_open(struct work *work, const char *agent, struct err *err);
 void work_close(struct work *work);
-/* Writes the export, after something changed. */
+/* Brings the tasks' other place up to date, both ways: the export, or beads where the project has it. */
 int work_export(struct work *work, struct err *err);
 
 /* The feature that is meant: named, or the one in use. */

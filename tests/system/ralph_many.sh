@@ -103,4 +103,30 @@ A  staged.txt"'
 task moves 'sh: git mv clean.txt moved.txt && git commit -qam inside && mkdir -p a/b && echo x >a/b/x'
 rx loop
 check "renames, and what the agent committed itself" eval 'is "$(git log -1 --format=%s)" moves && exists moved.txt && absent clean.txt && exists a/b/x && is "$(git log --format=%s | grep -c inside)" 0'
+
+# --- tasks in beads ---
+
+mkdir "$tmp/bin" && cp "$top/tests/lib/bd" "$tmp/bin"
+PATH=$tmp/bin:$PATH
+new_project beads
+mkdir .beads
+rx start beads
+printf '# B\n' >specs/beads.md
+of() { jq -r ".[] | select(.title == \"$1\") | .$2" .beads/issues.json; }
+task here 'sh: until grep -q in_progress .beads/issues.json; do sleep 0.05; done; echo taken >seen.txt'
+task then 'sh: echo t >then.txt' --after "$(id_of here)"
+check "what is added here is in beads, with what it waits for" eval 'is "$(of here status)" open && is "$(of then "dependencies[0].depends_on_id")" "$(of here id)" && is "$(id_of here)" "$(of here id)"'
+bd create --title=there --type=task --labels=spec-beads --description='end: RALPH_CLARIFY: which way?' --silent >/dev/null
+check "and the other way round" is "$(status_of there)" open
+bd create --title=gone --type=task --labels=spec-beads --silent >/dev/null
+bd close "$(of gone id)" >/dev/null
+rx loop
+check "a loop does them" eval 'is "$rc" 101 && exists then.txt && is "$(status_of gone)" "done"'
+check "beads knows that one is worked on, is done, has a question" eval 'has seen.txt taken && is "$(of here status)" closed && is "$(of there status)" blocked && of there notes | grep -q "which way"'
+bd update "$(of there id)" --status=open >/dev/null
+check "what is opened there is open here" is "$(status_of there)" open
+check "there is no export beside it" absent .wrapix/ralph/beads.jsonl
+rm .beads/issues.json && echo '{' >.beads/issues.json
+rx status
+check "a bd that fails is an error" eval 'is "$rc" 1 && has "$err" "bd list"'
 finish

@@ -22,6 +22,15 @@ void print_plain(const char *text)
 	fputs(out.s, stdout);
 }
 
+void print_title(const char *name, const char *title)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	str_addf(&out, "%s%s", name, title ? ": " : "");
+	str_add_escaped(&out, title ? title : "");
+	fputs(out.s, stdout);
+}
+
 static void on_say(_unused_ void *ctx, const char *text)
 {
 	_cleanup_str_ struct str out = { 0 };
@@ -49,10 +58,10 @@ static void on_act(void *ctx, const char *who, enum act act, const char *text)
 	if ((marks[act].verbose && !*(bool *)ctx) || !*text)
 		return;
 	str_add_escaped(&out, text);
-	printf("%s%s %s%s%s\n", color ? "\x1b[" : "", color ? marks[act].color : who,
-	       color ? "m" : "", marks[act].mark, out.s);
 	if (color)
-		printf("\x1b[0m");
+		printf("%s \x1b[%sm%s%s\x1b[0m\n", who, marks[act].color, marks[act].mark, out.s);
+	else
+		printf("%s %s%s\n", who, marks[act].mark, out.s);
 	fflush(stdout);
 }
 

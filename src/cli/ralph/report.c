@@ -122,8 +122,9 @@ static int report(struct work *work, const struct feature *feature, const struct
 	if (args->json) {
 		printf("[%s]\n", out.s ? out.s : "");
 	} else {
-		printf("# %s\n\n%s, %zu sessions, $%.2f\n\n",
-		       feature->title ? feature->title : feature->name, bar.s, attempts.n, cost);
+		printf("# ");
+		print_title(feature->name, feature->title);
+		printf("\n\n%s, %zu sessions, $%.2f\n\n", bar.s, attempts.n, cost);
 		print_tree(&items, stdout);
 		for (size_t i = 0; i < attempts.n; i++)
 			print_attempt(work, &attempts.v[i], &items, args->diff);

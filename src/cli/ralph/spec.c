@@ -100,9 +100,10 @@ static int try_spec(struct work *work, const struct feature *feature, const stru
 	if (r < 0)
 		return r;
 	criteria_parse(&criteria, text, len);
-	if (!args->json)
-		printf("%s%s%s\n", feature->name, criteria.title ? ": " : "",
-		       criteria.title ? criteria.title : "");
+	if (!args->json) {
+		print_title(feature->name, criteria.title);
+		printf("\n");
+	}
 	for (size_t i = 0; r == 0 && i < criteria.n; i++)
 		r = try(work, feature, args, &criteria.v[i], tally, err);
 	criteria_release(&criteria);

@@ -77,8 +77,8 @@ static int print_feature(struct work *work, const struct feature *feature, bool 
 	add_up(&attempts, &sums);
 	add_progress(&bar, &count);
 	add_duration(&time, sums.ms);
-	printf("%s%s%s  %s%s\n", feature->name, feature->title ? ": " : "",
-	       feature->title ? feature->title : "", bar.s, feature->hidden ? "  (hidden)" : "");
+	print_title(feature->name, feature->title);
+	printf("  %s%s\n", bar.s, feature->hidden ? "  (hidden)" : "");
 	printf("%zu sessions, $%.2f, %lld tokens in, %lld out, %s\n", sums.steps, sums.cost,
 	       (long long)sums.in, (long long)sums.out, time.s);
 	print_tree(&items, stdout);

@@ -48,10 +48,13 @@ static int edit(struct work *work, const char *name, struct err *err)
 	_cleanup_close_ int dir = site_open_dir(&work->site, TEMPLATE_DIR, true, err);
 	size_t len;
 	const char *text = template_built_in(name, &len);
+	struct stat st;
 	int r = dir < 0 ? dir : 0;
 
 	if (r == 0 && faccessat(dir, file, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		r = os_write_file_atomic(dir, file, text, len, 0644, err);
+	if (r == 0 && fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+		r = err_usage(err, "'%s' in '%s' is no file", file, TEMPLATE_DIR);
 	if (r == 0)
 		r = ralph_edit(path_join(&work->arena, work->site.top,
 					 arena_printf(&work->arena, TEMPLATE_DIR "/%s", file)),

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * beads by its command line. Its output is read as JSON only; what stands before that is passed over. A
+ * failure of bd is ours: a task that is not written down there would be lost.
+ */
+#include "ralph/beads.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "os/fs.h"
+#include "os/proc.h"
+
+enum { OUTPUT_MAX = 16 << 20 };
+
+struct sync {
+	struct work *work;
+	struct arena arena;
+	const struct feature *feature;
+	char *label;
+	struct items items;
+};
+
+bool beads_used(const struct site *site)
+{
+	struct arena arena = { 0 };
+	struct stat st;
+	bool used = lstat(path_join(&arena, site->top, ".beads"), &st) == 0 &&
+		    S_ISDIR(st.st_mode) && os_find_program(&arena, "bd", getenv("PATH"), site->top);
+
+	arena_release(&arena);
+	return used;
+}
+
+const char *beads_word(enum item_status status)
+{
+	switch (status) {
+	case ITEM_OPEN:
+		return "open";
+	case ITEM_RUNNING:
+	case ITEM_LANDING:
+		return "in_progress";
+	case ITEM_DONE:
+	case ITEM_DROPPED:
+		return "closed";
+	default:
+		return "blocked";
+	}
+}
+
+const char *beads_json(const char *text)
+{
+	while (*text && *text != '[' && *text != '{') {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return text;
+}
+
+#define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* Runs bd in the project; its output in the arena. */
+static int ask(struct sync *s, const char *const *args, char **ret, struct err *err)
+{
+	struct arena *a = &s->arena;
+	struct strv argv = { 0 };
+	_cleanup_close_ int out = memfd_create("bd", MFD_CLOEXEC);
+	struct os_command command = {
+		.env = environ, .cwd = s->work->site.top, .in = -1, .out = out
+	};
+	char *bd = os_find_program(a, "bd", getenv("PATH"), s->work->site.top);
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	int status;
+
+	strv_add(a, &argv, bd ? bd : "bd");
+	for (const char *const *arg = args; *arg; arg++)
+		strv_add(a, &argv, *arg);
+	command.argv = argv.v;
+	status = out < 0 || !bd ? -ENOENT : os_run(&command);
+	if (status != 0) {
+		err_set(err, EIO, "'bd %s' failed", args[0]);
+		return err_hint(err, "try it by hand: its words say why");
+	}
+	if (fstat(out, &st) < 0 || st.st_size > OUTPUT_MAX)
+		return err_set(err, EFBIG, "'bd %s' said too much", args[0]);
+	text = malloc((size_t)st.st_size + 1);
+	if (!text || lseek(out, 0, SEEK_SET) < 0 ||
+	    os_read_full(out, text, (size_t)st.st_size) != st.st_size)
+		return err_set(err, EIO, "reading what 'bd %s' said", args[0]);
+	*ret = arena_strndup(a, text, (size_t)st.st_size);
+	return 0;
+}
+
+/* The state that both sides had last. */
+static int mark_get(struct sync *s, const char *id, char **ret, struct err *err)
+{
+	return db_get(&s->work->db, &s->arena, arena_printf(&s->arena, "bd:%s", id), ret, err);
+}
+
+static int mark_set(struct sync *s, const char *id, const char *word, struct err *err)
+{
+	return db_set(&s->work->db, arena_printf(&s->arena, "bd:%s", id), word, err);
+}
+
+static const char *text_of(struct json_object *issue, const char *key)
+{
+	struct json_object *value = json_object_object_get(issue, key);
+
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+static enum item_status status_of(const char *word)
+{
+	if (!strcmp(word, "closed"))
+		return ITEM_DONE;
+	return strcmp(word, "open") ? ITEM_BLOCKED : ITEM_OPEN;
+}
+
+/* Blockers alone: an issue's parent is no task to wait for. */
+static void read_needs(struct sync *s, struct json_object *issue, struct item *item)
+{
+	struct json_object *list = json_object_object_get(issue, "dependencies");
+	struct strv needs = { 0 };
+
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(list) && i < 1000;
+	     i++) {
+		struct json_object *entry = json_object_array_get_idx(list, i);
+		const char *id, *kind;
+
+		if (!json_object_is_type(entry, json_type_object))
+			continue;
+		id = text_of(entry, "depends_on_id") ? text_of(entry, "depends_on_id")
+						     : text_of(entry, "id");
+		kind = text_of(entry, "type") ? text_of(entry, "type")
+					      : text_of(entry, "dependency_type");
+		if (id && (!kind || !strcmp(kind, "blocks")))
+			strv_add(&s->arena, &needs, id);
+	}
+	item->needs = needs.v;
+	item->n_needs = needs.len;
+}
+
+static int take_new(struct sync *s, struct json_object *issue, const char *id, const char *word,
+		    struct err *err)
+{
+	const char *kind = text_of(issue, "issue_type"), *title = text_of(issue, "title");
+	const char *text = text_of(issue, "description"), *ignored;
+	struct item item = { .id = arena_strdup(&s->arena, id),
+			     .feature = s->feature->name,
+			     .title = arena_strdup(&s->arena, title ? title : id),
+			     .text = arena_strdup(&s->arena, text),
+			     .epic = kind && !strcmp(kind, "epic"),
+			     .status = status_of(word) };
+	int r;
+
+	read_needs(s, issue, &item);
+	r = item_add(&s->work->db, &s->arena, &item, &ignored, err);
+	return r < 0 ? r : mark_set(s, id, word, err);
+}
+
+/* What became of an issue over there, since both sides last agreed. */
+static int take_issue(struct sync *s, struct json_object *issue, struct err *err)
+{
+	const char *id = text_of(issue, "id"), *word = text_of(issue, "status");
+	const struct item *item = items_find(&s->items, id);
+	char *mark = NULL;
+	int r;
+
+	if (!id || !word || strlen(id) > 60)
+		return 0;
+	if (!item)
+		return take_new(s, issue, id, word, err);
+	r = mark_get(s, id, &mark, err);
+	if (r < 0 || (mark && !strcmp(mark, word)) || item->status == ITEM_RUNNING ||
+	    item->status == ITEM_LANDING)
+		return r;
+	if (strcmp(beads_word(item->status), word) != 0)
+		r = item_move(&s->work->db, id, item->status, status_of(word),
+			      strcmp(word, "in_progress") ? NULL : "somebody else works on it",
+			      err);
+	return r < 0 ? r : mark_set(s, id, word, err);
+}
+
+static int pull(struct sync *s, const char *const *args, struct err *err)
+{
+	_cleanup_json_ struct json_object *root = NULL;
+	const char *json;
+	char *text;
+	int r = ask(s, args, &text, err);
+
+	if (r < 0)
+		return r;
+	json = beads_json(text);
+	if (!*json)
+		return 0;
+	r = json_parse_max(json, strlen(json), OUTPUT_MAX, "bd", &root, err);
+	if (r < 0 || !json_object_is_type(root, json_type_array))
+		return r;
+	for (size_t i = 0; r == 0 && i < json_object_array_length(root); i++) {
+		struct json_object *issue = json_object_array_get_idx(root, i);
+
+		if (json_object_is_type(issue, json_type_object))
+			r = take_issue(s, issue, err);
+	}
+	return r;
+}
+
+/* An item that began here gets bd's id, everywhere. */
+static int rename_item(struct sync *s, const char *from, const char *to, struct err *err)
+{
+	static const char *const statements[] = {
+		"UPDATE item SET id = ? WHERE id = ?",
+		"UPDATE need SET item = ? WHERE item = ?",
+		"UPDATE need SET other = ? WHERE other = ?",
+		"UPDATE step SET item = ? WHERE item = ?",
+	};
+	int r = db_begin(&s->work->db, err);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(statements); i++)
+		r = db_run(&s->work->db, err, statements[i], "ss", to, from);
+	if (r == 0)
+		r = mark_set(s, to, "open", err);
+	if (r == 0)
+		return db_commit(&s->work->db, err);
+	db_rollback(&s->work->db);
+	return r;
+}
+
+static int create(struct sync *s, struct item *item, struct err *err)
+{
+	struct arena *a = &s->arena;
+	char *out, *id;
+	int r = ask(s,
+		    ARGS("create", arena_printf(a, "--title=%s", item->title),
+			 arena_printf(a, "--description=%s", item->text ? item->text : ""),
+			 item->epic ? "--type=epic" : "--type=task",
+			 arena_printf(a, "--labels=%s", s->label), "--silent"),
+		    &out, err);
+
+	if (r < 0)
+		return r;
+	/* The id is the last word it prints. */
+	for (size_t n = strlen(out); n && strchr(" \n\r", out[n - 1]); n--)
+		out[n - 1] = '\0';
+	id = strrchr(out, '\n');
+	id = id ? id + 1 : out;
+	if (!*id || strlen(id) > 60 || strpbrk(id, " \t"))
+		return err_set(err, EIO, "'bd create' gave no id");
+	r = rename_item(s, item->id, id, err);
+	for (size_t i = 0; r == 0 && i < s->items.n; i++) /* who waits for it, too */
+		for (size_t j = 0; j < s->items.v[i].n_needs; j++)
+			if (!strcmp(s->items.v[i].needs[j], item->id))
+				s->items.v[i].needs[j] = id;
+	item->id = id;
+	return r;
+}
+
+static int tell(struct sync *s, const struct item *item, struct err *err)
+{
+	struct arena *a = &s->arena;
+	const char *word = beads_word(item->status);
+	char *mark = NULL, *out;
+	int r = mark_get(s, item->id, &mark, err);
+
+	if (r < 0 || (mark && !strcmp(mark, word)))
+		return r;
+	if (!strcmp(word, "closed"))
+		r = ask(s,
+			ARGS("close", item->id,
+			     arena_printf(a, "--reason=%s%s", item_status_name(item->status),
+					  item->commit ? arena_printf(a, " in %s", item->commit)
+						       : "")),
+			&out, err);
+	else if (item->reason && strcmp(word, "blocked") == 0)
+		r = ask(s,
+			ARGS("update", item->id, "--status=blocked",
+			     arena_printf(a, "--append-notes=%s: %.500s",
+					  item_status_name(item->status), item->reason)),
+			&out, err);
+	else
+		r = ask(s, ARGS("update", item->id, arena_printf(a, "--status=%s", word)), &out,
+			err);
+	return r < 0 ? r : mark_set(s, item->id, word, err);
+}
+
+/* New ones first, so that every id is known when they are tied together. */
+static int push(struct sync *s, struct err *err)
+{
+	_cleanup_free_ bool *is_new = calloc(s->items.n + 1, sizeof(bool));
+	char *mark, *out;
+	int r = is_new ? 0 : err_errno(err, ENOMEM, "writing to bd");
+
+	for (size_t i = 0; r == 0 && i < s->items.n; i++) {
+		struct item *item = &s->items.v[i];
+
+		r = mark_get(s, item->id, &mark, err);
+		is_new[i] = !mark && item->status != ITEM_PROPOSED && item->status != ITEM_DROPPED;
+		if (r == 0 && is_new[i])
+			r = create(s, item, err);
+	}
+	for (size_t i = 0; r == 0 && i < s->items.n; i++) {
+		const struct item *item = &s->items.v[i];
+
+		for (size_t j = 0; r == 0 && is_new[i] && j < item->n_needs; j++)
+			r = ask(s, ARGS("dep", "add", item->id, item->needs[j]), &out, err);
+		if (r == 0 && item->status != ITEM_PROPOSED &&
+		    (is_new[i] || item->status != ITEM_DROPPED ||
+		     (mark_get(s, item->id, &mark, err) == 0 && mark)))
+			r = tell(s, item, err);
+	}
+	return r;
+}
+
+static int sync_feature(struct work *work, const struct feature *feature, struct err *err)
+{
+	struct sync s = { .work = work, .feature = feature };
+	int r;
+
+	s.label = arena_printf(&s.arena, "spec-%s", feature->name);
+	r = items_load(&work->db, feature->name, &s.items, err);
+	if (r == 0)
+		r = pull(&s, ARGS("list", "--label", s.label, "--json"), err);
+	if (r == 0)
+		r = pull(&s, ARGS("list", "--label", s.label, "--status=closed", "--json"), err);
+	items_release(&s.items);
+	if (r == 0)
+		r = items_load(&work->db, feature->name, &s.items, err);
+	if (r == 0)
+		r = push(&s, err);
+	items_release(&s.items);
+	arena_release(&s.arena);
+	return r;
+}
+
+int beads_sync(struct work *work, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct feature *list;
+	size_t n = 0;
+	int r = feature_list(&work->db, &arena, &list, &n, err);
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (!list[i].hidden)
+			r = sync_feature(work, &list[i], err);
+	arena_release(&arena);
+	return r;
+}

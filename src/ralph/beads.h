@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tasks in beads ('bd'), for projects that have them there (.beads): in place of the export. Issues with the
+ * label spec-FEATURE are the feature's items, under the same ids; what changed on either side since the last
+ * time is taken over to the other. Who changed it last is told by the state that both had then.
+ */
+#pragma once
+
+#include "ralph/work.h"
+
+/* The project has .beads, and 'bd' is installed. */
+bool beads_used(const struct site *site);
+int beads_sync(struct work *work, struct err *err);
+
+/* The state of an issue in bd's words for an item's. */
+const char *beads_word(enum item_status status);
+
+/* For tests: where the JSON begins in what bd printed, which may have warnings before it. */
+const char *beads_json(const char *text);
