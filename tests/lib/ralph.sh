@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # a library: its variables are the script's, and the other way round
 # SPDX-License-Identifier: MIT
 # What the tests of ralph share, after system.sh: an agent that does what it is told, projects, tasks.
-ralph=${wrapix%/*}/ralph/ralph
-[ -x "$ralph" ] || ralph=${wrapix%/*}/ralph
+ralph=${wrapix%/cli/wrapix}/ralph/ralph
+[ -x "$ralph" ] || ralph=${wrapix%/*}/ralph # installed
 git config --global user.name Tester
 git config --global user.email tester@example.com
 git config --global init.defaultBranch main

@@ -79,13 +79,28 @@ echo "ralph item add --title 'A hole' --text 'sh: echo mended >mended.txt' >&2; 
 rx check
 check "a reviewer's findings are proposals" eval 'is "$rc" 1 && is "$(status_of "A hole")" proposed && absent ../review.txt && has "$err" "ralph ready"'
 
+cat >../.agent/ready <<'EOF'
+ralph item add --title 'Keep' --text x >&2
+ralph item add --title 'Drop' --text x >&2
+ralph item add --title 'Before' --text x >&2
+ralph item add --title "$(printf 'a\033[31mb')" >&2 || echo refused >&2
+ralph item add --title 'No' --after nowhere >&2 || echo refused >&2
+ralph item close x >&2 || echo refused >&2
+EOF
+rx ready --again
+printf 'd %s\nm %s %s\nz\na\n' "$(id_of Drop)" "$(id_of Before)" "$(id_of Keep)" | script -qec "'$ralph' ready" /dev/null >"$tmp/log/out" 2>&1
+check "on a terminal one drops, moves and accepts" eval 'is "$(status_of Drop)" dropped && is "$(status_of Keep)" open && is "$(json "[.items[] | select(.title == \"Keep\" or .title == \"Before\") | .title] | join(\" \")")" "Before Keep"'
+check "... and a wrong answer is explained" has "$tmp/log/out" "a, e, d ID, m ID ID or q"
+check "an agent cannot close items, nor write to the terminal by a title" eval 'is "$(grep -c ^refused "$("$ralph" logs --raw | sed s/jsonl/err/)")" 3'
+rx item drop "$(id_of Keep)" "$(id_of Before)"
+
 # --- the export makes the database again ---
 
 known=$(json '[.items[] | [.id, .title, .status]] | sort')
 rm -rf "$state"/ralph
 check "the database is made again from the export" is "$(json '[.items[] | [.id, .title, .status]] | sort')" "$known"
 cp ../.wrapix/ralph/way.jsonl "$tmp/ours"
-check "what git merges is read" eval '{ sed "s/\"title\":\"A hole\"/\"title\":\"A gap\"/; s/\"updated\":[0-9]*/\"updated\":9999999999999/" "$tmp/ours"; cat "$tmp/ours"; } >../.wrapix/ralph/way.jsonl && is "$(status_of "A gap")" proposed'
+check "what git merges is read" eval '{ sed "s/\"title\":\"A hole\"/\"title\":\"A gap\"/; s/\"updated\":[0-9]*/\"updated\":9999999999999/" "$tmp/ours"; cat "$tmp/ours"; } >../.wrapix/ralph/way.jsonl && is "$(status_of "A gap")" open'
 
 # --- outcomes ---
 
@@ -196,6 +211,24 @@ check "an agent cannot push" is "$(git -C "$tmp/remote.git" rev-parse main)" "$o
 task three 'sh: echo 3 >3.txt'
 rx loop --push
 check "ralph pushes, after the gate" eval 'is "$(git -C "$tmp/remote.git" rev-parse main)" "$(git rev-parse HEAD)"'
+
+printf '{"ralph": {"hooks": {"pre-step": {"run": "test $RALPH_ITEM != $(cat skip.txt)", "onFailure": "skip"}}}}\n' >wrapix.json
+task skipped 'sh: echo s >skipped.txt'
+task after 'sh: echo a >after.txt'
+id_of skipped >skip.txt
+rx loop
+check "a hook can pass over a task" eval 'absent skipped.txt && exists after.txt && is "$(status_of skipped)" open'
+
+# --- what is said on the desktop ---
+
+printf '{"network": "none", "notify": {"webhook": "cat >>%s/posted", "always": true}, "ralph": {"agent": "%s"}}\n' "$tmp" "$agent" >"$home/.config/wrapix/config.json"
+new_project told
+task ask 'end: RALPH_CLARIFY: is anybody there?'
+rx loop
+await has "$tmp/posted" "is anybody there"
+check "a question is told to the user" has "$tmp/posted" "is anybody there"
+await has "$tmp/posted" "ralph is stuck"
+check "and that it is stuck" has "$tmp/posted" "ralph is stuck"
 
 # --- templates ---
 

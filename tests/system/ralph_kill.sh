@@ -9,7 +9,8 @@ rounds=${1:-25}
 seed=${2:-4711}
 be_user "$@"
 set_up
-ralph=${wrapix%/*}/ralph/ralph
+ralph=${wrapix%/cli/wrapix}/ralph/ralph
+[ -x "$ralph" ] || ralph=${wrapix%/*}/ralph # installed
 git config --global user.name Tester
 git config --global user.email tester@example.com
 cp "$top/tests/lib/ralph-agent" "$home/agent"

@@ -114,8 +114,8 @@ rx start beads
 printf '# B\n' >specs/beads.md
 of() { jq -r ".[] | select(.title == \"$1\") | .$2" .beads/issues.json; }
 task here 'sh: until grep -q in_progress .beads/issues.json; do sleep 0.05; done; echo taken >seen.txt'
-task then 'sh: echo t >then.txt' --after "$(id_of here)"
-check "what is added here is in beads, with what it waits for" eval 'is "$(of here status)" open && is "$(of then "dependencies[0].depends_on_id")" "$(of here id)" && is "$(id_of here)" "$(of here id)"'
+task later 'sh: echo t >then.txt' --after "$(id_of here)"
+check "what is added here is in beads, with what it waits for" eval 'is "$(of here status)" open && is "$(of later "dependencies[0].depends_on_id")" "$(of here id)" && is "$(id_of here)" "$(of here id)"'
 bd create --title=there --type=task --labels=spec-beads --description='end: RALPH_CLARIFY: which way?' --silent >/dev/null
 check "and the other way round" is "$(status_of there)" open
 bd create --title=gone --type=task --labels=spec-beads --silent >/dev/null
