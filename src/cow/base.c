@@ -146,6 +146,34 @@ int base_write(const struct cow *cow, struct err *err)
 	return r < 0 && r != -ENOENT ? err_errno(err, -r, "keeping the project's content") : 0;
 }
 
+/* "  mtime: SECONDS:NANOSECONDS" and "  size: BYTES" of the index that the content was kept with. */
+bool base_is(const struct cow *cow, const char *path, const struct node *node)
+{
+	_cleanup_close_ int out = openat(cow->dir, "base", O_RDWR | __O_TMPFILE | O_CLOEXEC, 0600);
+	_cleanup_free_ char *text = NULL;
+	struct arena arena = { 0 };
+	long long seconds = -1, nanoseconds = 0, size = -1;
+	const char *at;
+	size_t len;
+	bool known = out >= 0 &&
+		     worked(base_git(cow,
+				     ARGS("--literal-pathspecs", "ls-files", "--debug", "--", path),
+				     store_env(&arena, cow), -1, out)) == 0 &&
+		     lseek(out, 0, SEEK_SET) == 0 && os_read_fd(out, 65536, &text, &len) == 0;
+
+	arena_release(&arena);
+	if (!known)
+		return false;
+	at = strstr(text, "\n  mtime: ");
+	if (at && sscanf(at, "\n  mtime: %lld:%lld", &seconds, &nanoseconds) != 2)
+		return false;
+	at = strstr(text, "\n  size: ");
+	if (at && sscanf(at, "\n  size: %lld", &size) != 1)
+		return false;
+	return size == (long long)node->size && seconds == node->mtime / 1000000000 &&
+	       (!nanoseconds || nanoseconds == node->mtime % 1000000000);
+}
+
 int base_read(const struct cow *cow, const char *path, int out)
 {
 	_cleanup_free_ char *tree = NULL;

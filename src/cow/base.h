@@ -9,9 +9,13 @@
 #pragma once
 
 #include "cow/cow.h"
+#include "cow/node.h"
 
 /* Takes it; in a child of the supervisor. Without git or a repository there is none: no error. */
 int base_write(const struct cow *cow, struct err *err);
+
+/* True when the content that was kept of the path is that of this node: same size, same time. */
+bool base_is(const struct cow *cow, const char *path, const struct node *node);
 
 /* Writes what the path held into the descriptor; -ENOENT when that is not known. */
 int base_read(const struct cow *cow, const char *path, int out);

@@ -75,11 +75,13 @@ static void add_ignored(struct walk *walk, const struct node *new, const char *w
 }
 
 /* What became of the project's side since the session began. */
-static enum conflict judge(const struct walk *walk, const struct node *lower, bool *ret_unknown)
+static enum conflict judge(const struct walk *walk, const struct node *lower, struct node *ret_base,
+			   bool *ret_unknown)
 {
 	const struct manifest_entry *entry = manifest_find(&walk->manifest, walk->path);
 	const struct node nothing = { 0 }, *base = entry ? &entry->node : &nothing;
 
+	*ret_base = *base;
 	*ret_unknown = entry ? entry->late : !walk->manifest.complete;
 	if (entry ? entry->late : !walk->manifest.complete)
 		return node_exists(lower) && lower->ctime >= walk->cow->started ? CONFLICT_CHANGED
@@ -96,9 +98,12 @@ static enum conflict judge(const struct walk *walk, const struct node *lower, bo
 static void add_judged(struct walk *walk, const struct place *place, enum change_status status,
 		       const struct node *lower, const struct node *new, bool content)
 {
+	struct node base;
 	bool unknown;
-	enum conflict conflict = judge(walk, lower, &unknown);
+	enum conflict conflict = judge(walk, lower, &base, &unknown);
 	struct change *change = add(walk, status, lower, new);
+
+	change->base = base;
 
 	change->content = content;
 	change->late_base = unknown;
@@ -244,6 +249,7 @@ static int look_below(struct walk *walk, const struct place *place)
 static int look_at_dir(struct walk *walk, const struct place *place, const char *name,
 		       const struct node *lower, const struct node *new)
 {
+	struct node base;
 	struct place below = { .lower = -1, .above = place->above };
 	bool was_dir = S_ISDIR(lower->mode), unknown;
 	int r = 0;
@@ -261,7 +267,7 @@ static int look_at_dir(struct walk *walk, const struct place *place, const char 
 	if (was_dir && below.lower < 0)
 		r = -errno;
 	if (!was_dir) {
-		if (judge(walk, lower, &unknown))
+		if (judge(walk, lower, &base, &unknown))
 			below.above = CONFLICT_ABOVE;
 		add_judged(walk, place, node_exists(lower) ? CHANGE_TYPE : CHANGE_ADDED, lower, new,
 			   true);

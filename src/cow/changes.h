@@ -34,8 +34,9 @@ struct change {
 	struct node old;  /* in the project now; of 'from' when it was renamed */
 	struct node new;  /* in the session */
 	struct node from_node; /* CHANGE_RENAMED: of 'from' in the project */
-	bool emptied;          /* a removed directory: a file that was renamed lay in it */
-	bool content;          /* the content differs, not only the mode */
+	struct node base; /* what it was when the session began; empty where that is not known */
+	bool emptied;     /* a removed directory: a file that was renamed lay in it */
+	bool content;     /* the content differs, not only the mode */
 	enum conflict conflict;
 	bool late_base;        /* what it was when the session began is not known */
 	const char *sensitive; /* who would execute it (cow/paths.h), or NULL */

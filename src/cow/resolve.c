@@ -148,7 +148,9 @@ static const char *merge(struct resolver *r, const struct change *change)
 		return NULL;
 	base = openat(r->dir, "base", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	out = openat(r->dir, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (base < 0 || out < 0 || base_read(r->cow, change->path, base) < 0 ||
+	/* The content was kept a moment after the first look: it may be what the user made of it. */
+	if (base < 0 || out < 0 || !base_is(r->cow, change->path, &change->base) ||
+	    base_read(r->cow, change->path, base) < 0 ||
 	    copy_out(r->cow->root, change->path, r->dir, "ours") < 0 ||
 	    copy_out(r->cow->upper, change->path, r->dir, "theirs") < 0)
 		return NULL;

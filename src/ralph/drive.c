@@ -329,6 +329,8 @@ static int go(struct drive *d)
 	if (r >= 0)
 		r = d->failure;
 	if (r >= 0)
+		r = step_sweep(d->work, d->feature, d->err);
+	if (r >= 0)
 		r = conclude(d);
 	if (r >= 0 && d->ret->steps && !hook(d, HOOK_POST_LOOP, NULL) && d->ending_with > 0)
 		d->ret->status = d->ending_with;

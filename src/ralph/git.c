@@ -260,22 +260,27 @@ static bool git_moved(const struct work *work, struct arena *arena, const char *
 	return from ? status || strcmp(head, from) != 0 : !status;
 }
 
-/* The lock of a branch is held for a moment; one that stays is of a git that was killed. */
-static void break_stale_lock(const struct work *work, struct arena *arena)
+/* The locks of HEAD and its branch are held for a moment; one that stays is of a git that was killed. */
+static void break_stale_locks(const struct work *work, struct arena *arena)
 {
 	enum { STALE_SECONDS = 5 };
-	char *branch, *name, *path;
+	const char *names[2] = { "HEAD" };
+	char *branch, *path;
 	struct stat st;
 
-	if (git_ask(work, arena, ARGS("symbolic-ref", "--quiet", "HEAD"), NULL, NULL, 0, &branch) !=
+	if (git_ask(work, arena, ARGS("symbolic-ref", "--quiet", "HEAD"), NULL, NULL, 0, &branch) ==
 	    0)
-		branch = arena_strdup(arena, "HEAD");
-	name = arena_printf(arena, "%s.lock", branch);
-	if (git_ask(work, arena, ARGS("rev-parse", "--git-path", name), NULL, NULL, 0, &path) ==
-		    0 &&
-	    lstat(path_join(arena, work->site.top, path), &st) == 0 &&
-	    time(NULL) - st.st_mtime >= STALE_SECONDS)
-		unlink(path_join(arena, work->site.top, path));
+		names[1] = branch;
+	for (size_t i = 0; i < ARRAY_LEN(names) && names[i]; i++) {
+		const char *lock = arena_printf(arena, "%s.lock", names[i]);
+
+		if (git_ask(work, arena, ARGS("rev-parse", "--git-path", lock), NULL, NULL, 0,
+			    &path) != 0)
+			continue;
+		path = path_join(arena, work->site.top, path);
+		if (lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= STALE_SECONDS)
+			unlink(path);
+	}
 }
 
 static int move_branch(const struct work *work, struct arena *arena, const char *to,
@@ -286,7 +291,7 @@ static int move_branch(const struct work *work, struct arena *arena, const char 
 
 	for (int i = 0; status && i < 16; i++) {
 		if (i) {
-			break_stale_lock(work, arena);
+			break_stale_locks(work, arena);
 			poll(NULL, 0, 500);
 		}
 		status = git_ask(

@@ -28,9 +28,20 @@ static int take_back(struct work *work, const struct item *item, struct err *err
 	return r;
 }
 
-/* Sessions of attempts that have ended, but for those that were kept because of a conflict. */
-static int sweep(struct work *work, const char *feature, struct err *err)
+/* A conflict keeps the session, until the task is done some other way. */
+static bool is_kept(const struct items *items, const struct attempt *a)
 {
+	const struct item *item = items_find(items, a->item);
+
+	return a->verdict == VERDICT_NONE ||
+	       (a->verdict == VERDICT_CONFLICT && item && item->status != ITEM_DONE &&
+		item->status != ITEM_DROPPED);
+}
+
+/* Sessions of attempts that have ended. */
+int step_sweep(struct work *work, const struct feature *feature, struct err *err)
+{
+	struct items items = { 0 };
 	struct attempts attempts = { 0 };
 	struct arena arena = { 0 };
 	struct cow_info *list;
@@ -38,15 +49,17 @@ static int sweep(struct work *work, const char *feature, struct err *err)
 	int r = cow_list_all(&arena, work->site.state_home, &list, &n, err);
 
 	if (r == 0 && n)
-		r = attempts_load(&work->db, feature, NULL, &attempts, err);
+		r = attempts_load(&work->db, feature->name, NULL, &attempts, err);
+	if (r == 0 && n)
+		r = items_load(&work->db, feature->name, &items, err);
 	for (size_t i = 0; r == 0 && n && i < attempts.n; i++) {
 		const struct attempt *a = &attempts.v[i];
 
-		if (a->session && a->verdict != VERDICT_NONE && a->verdict != VERDICT_CONFLICT &&
-		    cow_find(list, n, a->session))
+		if (a->session && !is_kept(&items, a) && cow_find(list, n, a->session))
 			r = work_discard(work, a->session, err);
 	}
 	attempts_release(&attempts);
+	items_release(&items);
 	arena_release(&arena);
 	return r;
 }
@@ -83,5 +96,5 @@ int step_recover(struct work *work, const struct feature *feature, struct err *e
 	items_release(&items);
 	if (r == 0)
 		r = close_others(work, feature->name, err);
-	return r < 0 ? r : sweep(work, feature->name, err);
+	return r < 0 ? r : step_sweep(work, feature, err);
 }

@@ -52,3 +52,5 @@ int step_prompt(struct work *work, struct arena *arena, const struct feature *fe
 
 /* What a kill left of a feature's items: landings are finished, claims taken back, sessions removed. */
 int step_recover(struct work *work, const struct feature *feature, struct err *err);
+/* Removes the sessions that nobody needs any more. */
+int step_sweep(struct work *work, const struct feature *feature, struct err *err);

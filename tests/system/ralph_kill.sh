@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # ralph killed at random moments, alone or with all of its processes: the next loop goes on, and in the end every task was
-# done exactly once. 'ralph_kill.sh ROUNDS SEED' for more often, and for other moments.
+# done exactly once. 'ralph_kill.sh ROUNDS SEED PARALLEL' for more often, for other moments, and for several at once.
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # $1 in eval; the library and its variables; functions that check() calls by name
 . "$(dirname -- "$0")/../lib/system.sh"
 rounds=${1:-25}
 seed=${2:-4711}
+parallel=${3:-1}
 be_user "$@"
 set_up
 ralph=${wrapix%/cli/wrapix}/ralph/ralph
@@ -40,7 +41,7 @@ draw() { # draw MAX: $drawn is the next of a fixed sequence, from 0 to MAX-1
 	drawn=$((seed / 8 % $1))
 }
 kill_round() {
-	setsid "$ralph" loop f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+	setsid "$ralph" loop -p "$parallel" f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 	pid=$!
 	draw 450000
 	sleep "0.$(printf %06d "$drawn")"
@@ -57,7 +58,7 @@ while [ $killed -lt "$rounds" ]; do
 	killed=$((killed + 1))
 done
 check "$rounds kills" is "$killed" "$rounds"
-timeout -s KILL 300 "$ralph" loop f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+timeout -s KILL 300 "$ralph" loop -p "$parallel" f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 rc=$?
 check "the next loop finishes" is "$rc" 0
 json() { "$ralph" status f --json 2>/dev/null | jq -r "$1"; }

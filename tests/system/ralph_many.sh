@@ -25,10 +25,26 @@ sh2: grep -q "others have changed" /tmp/prompt && sed -i "s/^left$/both/" shared
 rx loop -p 2
 check "what meets is tried again on the new state" eval 'is "$rc" 0 && has shared.txt both && lacks shared.txt "<<<<"'
 check "... as a conflict" eval '"$ralph" logs --list | grep -q " conflict "'
+check "... and no session is left" is "$(sessions)" 0
+i=1
+while [ $i -le 4 ]; do
+	task "append $i" "sh: echo line $i >>shared.txt"
+	i=$((i + 1))
+done
+printf '{"ralph": {"attempts": 20}}\n' >wrapix.json
+rx loop -p 3
+check "four that write to the end of one file at once: no line is lost" eval 'is "$rc" 0 && is "$(grep -c ^line shared.txt)" 4'
+printf '{"ralph": {"attempts": 1}}\n' >wrapix.json
+task up 'sh: sed -i "s/^5$/up/" shared.txt'
+task down 'sh: sed -i "s/^5$/down/" shared.txt'
+rx loop -p 2
 wx ps --json
 session=$(jq -r '.. | objects | select(.name? // "" | startswith("ralph-")) | .id' "$out" | head -n 1)
 wx diff "$session"
-check "and the work of the one that came too late is kept" eval 'is "$rc" 0 && grep -qE "^\+(left|right)" "$out"'
+check "the work of the one that came too late is kept" eval 'is "$rc" 0 && grep -qE "^\+(up|down)" "$out"'
+wx apply "$session" --theirs
+check "... and can be taken over by hand" eval 'is "$rc" 0 && git diff shared.txt | grep -qE "^\+(up|down)"'
+git checkout -q shared.txt && rm wrapix.json
 wx discard "$session"
 check "the tree is clean" is "$(git status --short | grep -v '\.wrapix/')" ""
 
