@@ -145,14 +145,29 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 				: default_name(&plan->arena, host->project.dir);
 }
 
+/* The program, under both of its names, where it is not among the host's that are there anyway. In an
+ * image its libraries may be missing. */
+static void add_self(struct plan *plan, const struct host *host)
+{
+	const char *self = host->tools.self;
+
+	if (!self || host->image_root || path_is_below(self, "/usr") ||
+	    path_is_below(self, "/nix/store"))
+		return;
+	plan_add(plan, OP_BIND, AGENT_INSIDE "/bin/wrapix", self, OPF_RO | OPF_OPTIONAL);
+	plan_add(plan, OP_LINK, AGENT_INSIDE "/bin/srt", "wrapix", 0);
+}
+
 /* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
  * where it is 'wrapix' itself, and under no filter. */
 static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
 		     host->seccomp_notify;
-	if (plan->door)
-		plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;
+	if (!plan->door)
+		return;
+	plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;
+	add_self(plan, host);
 }
 
 /* A machine of the command's own: 'wrapix run'. */

@@ -82,6 +82,7 @@ struct tool_facts {
 	char *pasta, *slirp;    /* path, or NULL */
 	char *notify, *notifyd; /* the client for inside, the daemon for outside; or NULL */
 	char *relay;            /* for brokered credentials; or NULL */
+	char *self;             /* wrapix; NULL: this is another program */
 	char *shell;            /* the user's, or another that exists inside */
 };
 

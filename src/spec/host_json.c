@@ -59,6 +59,7 @@ static const struct field fields[] = {
 	FIELD("notifyd", STRING, tools.notifyd),
 	FIELD("imageRoot", STRING, image_root),
 	FIELD("relay", STRING, tools.relay),
+	FIELD("self", STRING, tools.self),
 	FIELD("podman", STRING, podman.program),
 	FIELD("podmanVersion", UINT, podman.version),
 	FIELD("docker", STRING, podman.docker),

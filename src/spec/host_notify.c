@@ -29,6 +29,9 @@ char *host_find_own(struct host *host, const char *name, const char *in_build)
 
 void host_probe_notify(struct host *host)
 {
+	char *self = os_realpath(&host->arena, "/proc/self/exe");
+
+	host->tools.self = self && !strcmp(path_name(self), "wrapix") ? self : NULL;
 	host->tools.relay = host_find_own(host, "wrapix-relay", "../wrapix-relay");
 	host->tools.notify = host_find_own(host, "wrapix-notify", "../notify/wrapix-notify");
 	host->tools.notifyd = host_find_own(host, "wrapix-notifyd",

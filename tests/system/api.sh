@@ -91,7 +91,7 @@ run example --json none true
 check "a plan as JSON" python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["network"] == "none"' "$out"
 as_user "$wrapix" plan --network none --env EXAMPLE=1 --mount /usr/share:/shared:ro --json -- true >"$tmp/plan.json" 2>"$tmp/log/why"
 # Uninstalled, only the program itself finds the client beside it.
-without_client() { grep -ve /wrapix-notify -e /run/wrapix -e /etc/wrapix/exec "$1" >"$1.own" && sed -i 's/,$//' "$1.own"; }
+without_client() { grep -ve /wrapix-notify -e /run/wrapix -e /etc/wrapix/exec -e /opt/wrapix/bin "$1" >"$1.own" && sed -i 's/,$//' "$1.own"; }
 without_client "$out" && without_client "$tmp/plan.json"
 check "... the same as the program's" cmp "$out.own" "$tmp/plan.json.own"
 echo '{"env": {"SECRET": null}}' >"$project/wrapix.json"

@@ -101,6 +101,11 @@ gives "stopped and continued" "T ended" 'wrapix exec -- sh -c "echo go >said; ki
 nest 'wrapix exec -- sh -c "echo go >said; exec sleep 4321.0" & p=$!; read x <said; kill -9 $p; wait $p 2>/dev/null; echo over'
 check "kill -9 of the client ends the command" none_running "^sleep 4321.0"
 
+# --- where it is ---
+
+inside 'srt "echo hi"; wrapix exec -- echo there; command -v srt'
+check "wrapix and srt are there by themselves" is "$(xargs <"$out")" "hi there /opt/wrapix/bin/srt"
+
 # --- where there is no door ---
 
 gives "exec in an exec inside: refused, and nothing runs" "125" 'wrapix exec -- wrapix exec -- touch inner; echo $?'

@@ -152,7 +152,7 @@ says "no secrets in /etc" "" 'for f in shadow gshadow shadow- gshadow- sudoers s
 says "no unreadable file in /etc either" "" 'find /etc ! -type l ! -readable 2>/dev/null'
 says "other users are not in passwd" "$(printf '%s\nnobody\nroot' "$name" | sort -u)" 'cut -d: -f1 /etc/passwd | sort -u'
 says "nothing of the host in / but programs" "" 'ls -d /root /boot /srv /mnt /media /lost+found /initrd* /vmlinuz* 2>/dev/null; true'
-says "... and in /opt our own client alone" "/opt/wrapix/bin/wrapix-notify" 'find /opt ! -type d'
+says "... and in /opt our own programs alone" "srt wrapix wrapix-notify" 'find /opt ! -type d -printf "%f\n" | sort | xargs'
 says "no /sys but what programs need" "devices" 'ls /sys'
 says "... the number of processors among it" "$(nproc)" nproc
 says "/usr cannot be written" "Read-only" 'touch /usr/x 2>&1 | grep -o Read-only'
