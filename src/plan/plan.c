@@ -159,11 +159,12 @@ static void add_self(struct plan *plan, const struct host *host)
 }
 
 /* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
- * where it is 'wrapix' itself, and under no filter. */
+ * where it is 'wrapix' itself, and under no filter. What is lent makes no call that this sandbox's
+ * supervisor is asked about: file rules of its own would not hold for it, so then there is none. */
 static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
-		     host->seccomp_notify;
+		     host->seccomp_notify && !plan->files;
 	if (!plan->door)
 		return;
 	plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;

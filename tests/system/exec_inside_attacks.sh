@@ -77,6 +77,17 @@ sed -i 's|"allowWrite":\[\]|"allowWrite":["/proc","/sys","/dev","/"]|' sys.json
 gives "/proc/sys stays closed" "closed" 'wrapix exec -s sys.json -- sh -c "echo x >/proc/sys/kernel/core_pattern || echo closed" 2>/dev/null'
 gives "namespaces stay so" "1" 'wrapix exec -s sys.json -- unshare -Ur true 2>/dev/null; echo $?'
 
+# --- an outer sandbox that is asked about files ---
+
+mkdir -p .claude keys && echo key >keys/k
+echo '{"sandbox":{"enabled":true,"filesystem":{"denyRead":["keys"]}}}' >.claude/settings.json
+wx run --network none --settings-from claude --mount "$wrapix:/bin2/wrapix:ro" -- sh -c 'cat keys/k; /bin2/wrapix exec -s s.json -- cat keys/k; echo $?'
+check "rules that its supervisor holds hold for no lent process, so none is lent" is "$(cat "$out")" 125
+check "... and nothing was read" lacks "$out" key
+wx run --network none --mount "$wrapix:/bin2/wrapix:ro" -- sh -c 'cat keys/k; /bin2/wrapix exec -s s.json -- cat keys/k; echo $?'
+check "... where there are none both may" is "$(xargs <"$out")" "key key 0"
+rm -r .claude keys
+
 # --- limits ---
 
 bomb='import os, sys
