@@ -10,6 +10,7 @@
 #include "api/exec_priv.h"
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/proc.h"
 #include "spec/project.h"
 
 void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text)
@@ -25,7 +26,7 @@ static const char *find_home(void)
 
 	if (home && home[0] == '/')
 		return home;
-	user = getpwuid(geteuid());
+	user = os_is_static() ? NULL : getpwuid(geteuid());
 	return user && user->pw_dir ? user->pw_dir : "/";
 }
 

@@ -47,6 +47,7 @@ struct program {
 		*label; /* what its messages begin with, and its manual is called; NULL: wrapix */
 	const char *about;
 	const char *const *examples;
+	int (*run)(int argc, char **argv); /* the whole of it; NULL: it has subcommands */
 	/* Other names of the file, under which it is another program; NULL at the end. */
 	struct {
 		const char *name;

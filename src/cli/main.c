@@ -102,6 +102,8 @@ static int dispatch(int argc, char **argv)
 {
 	const struct command *command;
 
+	if (this_program.run)
+		return this_program.run(argc, argv);
 	for (size_t i = 0; argc > 0 && this_program.others[i].name; i++)
 		if (!strcmp(path_name(argv[0]), this_program.others[i].name))
 			return this_program.others[i].run(argc, argv);

@@ -4,7 +4,8 @@
  *
  * One worker process forks a child for each question, at most 32 at a time; the child calls
  * getaddrinfo() with the host's own configuration and sends the answer itself. The worker dies with
- * the supervisor, and a child with its alarm.
+ * the supervisor, and a child with its alarm. getaddrinfo() loads modules, which a static program
+ * cannot: there the worker is a program of its own.
  */
 #include "net/resolver.h"
 
@@ -16,6 +17,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/path.h"
+#include "os/fs.h"
 #include "os/proc.h"
 
 #define CHILDREN_MAX 32
@@ -96,7 +99,7 @@ static void on_child(int signal_no)
 	(void)signal_no; /* its arrival interrupts recv() */
 }
 
-_Noreturn static void work(int fd)
+_Noreturn void resolver_work(int fd)
 {
 	struct sigaction action = { .sa_handler = on_child };
 	struct slots slots = { .n = 0 };
@@ -126,6 +129,26 @@ _Noreturn static void work(int fd)
 		slots.pid[slots.n] = pid;
 		slots.id[slots.n++] = question.id;
 	}
+}
+
+/* Beside us, in the build's tree, or installed. Without it names are not found. */
+_Noreturn static void work_elsewhere(int fd)
+{
+	static char name[] = "wrapix-resolver";
+	struct arena arena = { 0 };
+	char *self = os_realpath(&arena, "/proc/self/exe");
+	char *own = self ? path_parent(&arena, self) : NULL;
+	const char *const places[] = {
+		own ? path_join(&arena, own, name) : "",
+		own ? path_join(&arena, path_parent(&arena, own), name) : "",
+		WRAPIX_LIBEXECDIR "/wrapix-resolver",
+	};
+
+	if (dup2(fd, STDIN_FILENO) < 0)
+		_exit(1);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		execv(places[i], (char *[]){ name, NULL });
+	_exit(1);
 }
 
 static int on_answer(struct loop_source *source, uint32_t events, struct err *err)
@@ -161,7 +184,7 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 		if (getppid() != parent)
 			_exit(1);
 		os_close_all_but(3, &fds[1], 1);
-		work(fds[1]);
+		(os_is_static() ? work_elsewhere : resolver_work)(fds[1]);
 	}
 	close(fds[1]);
 	resolver->source = (struct loop_source){ .fd = fds[0], .on_event = on_answer };

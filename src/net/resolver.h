@@ -29,6 +29,9 @@ struct resolver {
 	void *ctx;
 };
 
+/* What the worker does: for the program wrapix-resolver, which stands in where ours is static. */
+_Noreturn void resolver_work(int fd);
+
 int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,
 		   struct err *err);
 /* The answer carries the id; every question gets one, after 15 seconds at the latest. */

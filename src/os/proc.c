@@ -6,6 +6,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/prctl.h>
@@ -36,6 +39,15 @@ int os_pidfd_open(pid_t pid)
 int os_pidfd_kill(int pidfd, int signal_no)
 {
 	return syscall(SYS_pidfd_send_signal, pidfd, signal_no, NULL, 0) < 0 ? -errno : 0;
+}
+
+bool os_is_static(void)
+{
+#ifdef __linux__
+	return getauxval(AT_BASE) == 0;
+#else
+	return false;
+#endif
 }
 
 void os_reset_signals(void)

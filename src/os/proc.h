@@ -13,6 +13,10 @@ void os_close_all_but(int first, const int *keep, size_t n);
 int os_pidfd_open(pid_t pid);                /* descriptor or -errno */
 int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
 
+/* A program without a dynamic loader must not ask the C library for names of users or hosts: it would
+ * load modules of another version of that library. */
+bool os_is_static(void);
+
 /* Every signal back to its default action and unblocked: what a program expects at its start. */
 void os_reset_signals(void);
 

@@ -155,7 +155,8 @@ void host_probe_identity(char **environment, struct host *host)
 	host->uid = geteuid();
 	host->gid = getegid();
 	if (!read_passwd(host)) {
-		struct passwd *pw = getpwuid(host->uid); /* a directory service may know */
+		/* A directory service may know. */
+		struct passwd *pw = os_is_static() ? NULL : getpwuid(host->uid);
 
 		host->user = pw ? arena_strdup(&host->arena, pw->pw_name)
 				: arena_printf(&host->arena, "u%u", host->uid);

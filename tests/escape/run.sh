@@ -9,7 +9,7 @@
 #
 # user: as the ordinary user, with several kinds of sandbox. root: as root, staying root. open: the open network, on a
 # made-up host (a network namespace with one interface that leads nowhere), so that no packet leaves this machine.
-# srt: as the ordinary user, through wrapix exec. podman: as the ordinary user, in podman's containers. lent, lent-root: as
+# srt: as the ordinary user, through srt. podman: as the ordinary user, in podman's containers. lent, lent-root: as
 # user and root, through wrapix exec inside of wrapix run.
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; its variables; scripts for other shells; functions
@@ -163,7 +163,7 @@ run_inside() { # run_inside "OPTIONS" NAME...
 	shift
 	if [ "$part" = srt ]; then
 		srt_settings "$inside_options"
-		with_secrets timeout -s KILL 60 "$wrapix" exec -s "$base/settings.json" -- ./attempt --inside "$@"
+		with_secrets timeout -s KILL 60 "${wrapix%/*}/srt" -s "$base/settings.json" -- ./attempt --inside "$@"
 		return
 	fi
 	# podman's standard output is a pipe, which an attempt may read from; a file of the project keeps the results.

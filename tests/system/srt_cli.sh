@@ -9,7 +9,7 @@ be_user "$@"
 set_up
 
 mkdir "$tmp/bin"
-ln -s "$wrapix" "$tmp/bin/srt"
+ln -s "$(dirname "$wrapix")/srt" "$tmp/bin/srt"
 # srt ARG...: as wx does for wrapix.
 srt() {
 	out=$tmp/log/out err=$tmp/log/err

@@ -9,7 +9,7 @@ be_user "$@"
 command -v git >/dev/null || bail "git is not installed"
 set_up
 mkdir "$tmp/bin"
-ln -s "$wrapix" "$tmp/bin/srt"
+ln -s "$(dirname "$wrapix")/srt" "$tmp/bin/srt"
 s=$tmp/s.json
 
 # settings DENYREAD ALLOWREAD ALLOWWRITE DENYWRITE [MORE]

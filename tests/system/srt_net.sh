@@ -10,7 +10,7 @@ in_world "$@"
 set_up
 set_up_net queue
 mkdir "$tmp/bin"
-ln -s "$wrapix" "$tmp/bin/srt"
+ln -s "$(dirname "$wrapix")/srt" "$tmp/bin/srt"
 s=$tmp/s.json
 
 # settings ALLOWED DENIED [MORE-OF-NETWORK]: as one line.
