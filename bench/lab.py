@@ -42,6 +42,7 @@ class Lab:
             self.make_dir(name)
         for name in ("race", "lap", "stamp"):
             self.compile(name)
+        self.built = os.path.dirname(os.path.realpath(wrapix))
         self.wrapix = self.reachable(wrapix)
         self.bwrap = shutil.which("bwrap", path=PATH)
 
@@ -76,13 +77,17 @@ class Lab:
     def reachable(self, program):
         """The program itself, or a copy of it where the user may not go to where it lies."""
         try:
-            self.run([program, "version"])
+            self.run([program, "--version"])
             return program
         except (OSError, Failed):
-            copy = self.path("bin", "wrapix")
+            copy = self.path("bin", os.path.basename(program))
             shutil.copy(os.path.realpath(program), copy)
             os.chmod(copy, 0o755)
             return copy
+
+    def beside(self, name):
+        """Another program that was built with wrapix."""
+        return self.reachable(os.path.join(self.built, name))
 
     def as_user(self):
         """Words for subprocess: in our directory, with a clean environment, as the user."""
