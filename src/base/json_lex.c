@@ -88,17 +88,6 @@ static int read_hex4(struct json_lex *r, uint32_t *ret)
 	return 0;
 }
 
-static void add_utf8(struct str *out, uint32_t cp)
-{
-	char b[4];
-	size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-
-	for (size_t i = n; i-- > 1; cp >>= 6)
-		b[i] = (char)(0x80 | (cp & 0x3f));
-	b[0] = (char)(n == 1 ? cp : (0xf00u >> n & 0xff) | cp);
-	str_addn(out, b, n);
-}
-
 /* The four digits after '\u', and the second half of a surrogate pair. */
 static int read_unicode(struct json_lex *r, struct str *out)
 {
@@ -125,7 +114,7 @@ static int read_unicode(struct json_lex *r, struct str *out)
 	}
 	if (cp >= 0xd800 && cp < 0xe000)
 		return json_lex_fail_at(r, start, "half of a surrogate pair");
-	add_utf8(out, cp);
+	str_add_utf8(out, cp);
 	return 0;
 }
 

@@ -77,6 +77,17 @@ size_t utf8_next(const char *s, size_t n, uint32_t *ret_cp)
 	return len;
 }
 
+void str_add_utf8(struct str *out, uint32_t cp)
+{
+	char b[4];
+	size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+
+	for (size_t i = n; i-- > 1; cp >>= 6)
+		b[i] = (char)(0x80 | (cp & 0x3f));
+	b[0] = (char)(n == 1 ? cp : (0xf00u >> n & 0xff) | cp);
+	str_addn(out, b, n);
+}
+
 bool utf8_visible(uint32_t cp)
 {
 	static const struct {

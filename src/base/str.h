@@ -21,6 +21,9 @@ void str_release(struct str *str);
  * 0 where there is none. */
 size_t utf8_next(const char *s, size_t n, uint32_t *ret_cp);
 
+/* Adds a code point as UTF-8. */
+void str_add_utf8(struct str *str, uint32_t cp);
+
 /* False for what a terminal obeys or a reader cannot see: controls, bidirectional overrides,
  * zero-width and tag characters. */
 bool utf8_visible(uint32_t cp);

@@ -10,6 +10,7 @@
 
 #include "api/exec.h"
 #include "cli/exec_say.h"
+#include "plan/seatbelt.h"
 #include "spec/claude.h"
 
 int exec_parse_fd(const char *text)
@@ -98,6 +99,22 @@ static void on_denied(void *ctx, const struct denial *denial, const char *line)
 	speaker_denied(s, again, line, text.s, change.len ? change.s : NULL);
 }
 
+/* As on macOS, where the filter's port and the temporary directory are known when it starts. */
+static int print_seatbelt(const struct exec *x, struct err *err)
+{
+	_cleanup_str_ struct str text = { 0 };
+	int r = seatbelt_add(&text,
+			     &(struct seatbelt){ .exec = &x->exec_spec,
+						 .tag = "wrapix",
+						 .tmpdir = "/private/tmp/wrapix",
+						 .proxy_port = 4777 },
+			     err);
+
+	if (r == 0)
+		fputs(text.s, stdout);
+	return r;
+}
+
 static int run(struct speaker *s, const struct exec_request *request)
 {
 	const struct exec_hooks hooks = {
@@ -114,7 +131,9 @@ static int run(struct speaker *s, const struct exec_request *request)
 	static struct exec x; /* the speaker knows it */
 	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
 
-	if (r == 0 && s->args->plan) {
+	if (r == 0 && s->args->seatbelt) {
+		r = print_seatbelt(&x, &err);
+	} else if (r == 0 && s->args->plan) {
 		(s->args->json ? plan_print_json : plan_print)(&x.plan, stdout);
 	} else if (r == 0) {
 		s->exec = &x;

@@ -16,10 +16,11 @@ struct exec_args {
 	int control_fd;    /* -1: none */
 	int pass_fds[EXEC_PASS_MAX];
 	size_t n_pass_fds;
-	char **words; /* the command, NULL-terminated; NULL: none */
-	bool dashed;  /* it stood after '--' */
-	bool srt;     /* srt's words and exit statuses */
-	bool plan;    /* print what would be done, and do nothing */
+	char **words;  /* the command, NULL-terminated; NULL: none */
+	bool dashed;   /* it stood after '--' */
+	bool srt;      /* srt's words and exit statuses */
+	bool seatbelt; /* with plan: the profile that macOS gets */
+	bool plan;     /* print what would be done, and do nothing */
 };
 
 /* Text as a descriptor of at least 3; -1 when it is none. */

@@ -168,6 +168,7 @@ static int print_exec_plan(const struct run_args *args)
 		.words = args->spec->spec.cmd,
 		.dashed = true,
 		.plan = true,
+		.seatbelt = args->spec->spec.engine == ENGINE_APPLE,
 	};
 
 	return exec_main(&exec);

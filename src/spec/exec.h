@@ -15,6 +15,7 @@ struct exec_spec {
 	struct strv
 		unix_sockets; /* allowUnixSockets: absolute and resolved; itself and all below */
 	bool all_unix_sockets;
+	bool local_binding, pty;     /* of Seatbelt alone */
 	struct strv denied_resolved; /* deniedResolvedAddresses, as net/policy.h takes them */
 	char *proxy, *no_proxy;      /* parentProxy; NULL: what the environment says */
 	struct strv unset_env;       /* credentials.envVars */

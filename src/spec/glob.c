@@ -6,31 +6,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "spec/glob_priv.h"
 
-enum token_kind { LITERAL, ANY, SET, STAR, DEEP, DIRS };
-
-struct range {
-	uint32_t first, last;
-};
-
-/* State i stands before token i. STAR and DEEP stay and may be passed over; DIRS is "(.*\/)?": it
- * stays on anything, goes on after '/', and may be passed over where it is entered. */
-struct token {
-	enum token_kind kind;
-	uint32_t cp;
-	const struct range *ranges;
-	size_t n_ranges;
-};
-
-struct glob {
-	struct token *tokens;
-	size_t n;
-	bool fold;
-	char *literal; /* the text itself when nothing is special and case counts */
-	size_t literal_len;
-};
-
-enum { WORDS = GLOB_MAX / 64 + 1, FOLD_MAX = 3 };
+enum { WORDS = GLOB_MAX / 64 + 1 };
 
 struct states {
 	uint64_t w[WORDS];
@@ -47,15 +25,12 @@ static size_t next_char(const char *s, uint32_t *ret_cp)
 	return 1;
 }
 
-/* The characters outside ASCII that full case folding turns into ASCII letters. */
-static const struct {
-	uint32_t cp;
-	char to[FOLD_MAX + 1];
-} folds[] = {
+const struct glob_fold glob_folds[] = {
 	{ 0xdf, "ss" },    { 0x17f, "s" },   { 0x1e9e, "ss" }, { 0x212a, "k" },
 	{ 0xfb00, "ff" },  { 0xfb01, "fi" }, { 0xfb02, "fl" }, { 0xfb03, "ffi" },
 	{ 0xfb04, "ffl" }, { 0xfb05, "st" }, { 0xfb06, "st" },
 };
+const size_t glob_n_folds = ARRAY_LEN(glob_folds);
 
 /* What cp is compared as: none where such a file system leaves it out, else up to three. */
 static size_t fold_char(uint32_t cp, uint32_t ret[FOLD_MAX])
@@ -67,10 +42,10 @@ static size_t fold_char(uint32_t cp, uint32_t ret[FOLD_MAX])
 		return 1;
 	if (!utf8_visible(cp))
 		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(folds); i++)
-		if (folds[i].cp == cp)
-			for (; folds[i].to[n]; n++)
-				ret[n] = (unsigned char)folds[i].to[n];
+	for (size_t i = 0; i < ARRAY_LEN(glob_folds); i++)
+		if (glob_folds[i].cp == cp)
+			for (; glob_folds[i].to[n]; n++)
+				ret[n] = (unsigned char)glob_folds[i].to[n];
 	return n ? n : 1;
 }
 

@@ -44,5 +44,15 @@ ssize_t glob_cover(const struct glob *glob, const char *path);
  * other way round. What it matches of 'from' and 'to' themselves and above is not looked at. */
 bool glob_same_below(const struct glob *glob, const char *from, const char *to);
 
+/*
+ * Adds the pattern as an extended regular expression, without anchors: for engines that take those. With
+ * 'tail' only what stands after its last "**": a superset of what the pattern can still match below a
+ * place where it has matched already; false when there is no "**", so that nothing can.
+ */
+struct str;
+bool glob_add_regex(struct str *out, const struct glob *glob, bool tail);
+/* Text as an expression that matches it alone. */
+void regex_add_literal(struct str *out, const char *text);
+
 /* The last directory of text before anything special: "/a/b" for "/a/b/c*". */
 char *glob_prefix(struct arena *arena, const char *text);

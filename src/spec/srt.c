@@ -90,6 +90,7 @@ static void read_network(const struct reader *r)
 		reason->text = arena_strdup(&c->arena, s->string);
 	}
 	c->all_unix_sockets = is_true(r, "network", "allowAllUnixSockets");
+	c->local_binding = is_true(r, "network", "allowLocalBinding");
 	c->http_proxy_port = read_port(r, "httpProxyPort");
 	c->socks_proxy_port = read_port(r, "socksProxyPort");
 	c->parent_http = read_string(r, parent, "http");
@@ -178,6 +179,7 @@ static void read_rest(const struct reader *r)
 		read_list(r, s, &ignore->lines);
 	}
 	c->weaker_nested = is_true(r, NULL, "enableWeakerNestedSandbox");
+	c->pty = is_true(r, NULL, "allowPty");
 	c->nested_userns = is_true(r, NULL, "allowNestedUserNamespaces");
 	read_list(r, find(r, "git", "safeDirectories"), &c->safe_directories);
 	for (const struct json_span *s =

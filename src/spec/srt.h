@@ -59,6 +59,7 @@ struct srt_config {
 	size_t n_reasons;
 	struct strv unix_sockets;
 	bool all_unix_sockets;
+	bool local_binding, pty; /* for Seatbelt; elsewhere both are always there */
 	unsigned http_proxy_port, socks_proxy_port; /* 0: none */
 	char *parent_http, *parent_https, *parent_no_proxy;
 

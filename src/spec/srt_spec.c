@@ -109,6 +109,8 @@ static int fill_network(const struct filler *f, struct err *err)
 	for (size_t i = 0; i < c->denied_resolved.len; i++)
 		add_denied_address(f, c->denied_resolved.v[i]);
 	f->exec->all_unix_sockets = c->all_unix_sockets;
+	f->exec->local_binding = c->local_binding;
+	f->exec->pty = c->pty;
 	for (size_t i = 0; r == 0 && i < c->unix_sockets.len; i++) {
 		char *key = arena_printf(&f->spec->arena, "network.allowUnixSockets[%zu]", i);
 		char *path = srt_resolve_allowed(&f->spec->arena, f->place, c->unix_sockets.v[i],

@@ -140,6 +140,9 @@ for pair in network=opne home=kep engine=natvie memory=lots cpus=-1 pids=many di
 	wx plan "--${pair%%=*}" "${pair#*=}"
 	check "refused: --$pair" refused_value "${pair%%=*}"
 done
+wx plan --exec --engine apple -- true
+check "plan --exec --engine apple: a Seatbelt profile" is "$(head -n 1 "$tmp/out")" "(version 1)"
+check "... that is closed where it says nothing" grep -q '^(deny default' "$tmp/out"
 wx plan --network opne
 check "a wrong word is answered with the nearest" has "$tmp/err" "did you mean 'open'?"
 
