@@ -125,6 +125,13 @@ check "a hog is killed: 137" exited 137
 check "and wrapix says why" grep -F "memory 64 MiB" "$tmp/err"
 sandbox --memory 64M -- python3 hog.py share 3 40
 check "three that together have too much: one is killed, the rest goes on" expr "$out" : 'held [12] killed [12]$'
+sandbox --memory 64M -- wrapix exec -- python3 hog.py fill 200
+check "a hog that 'exec' inside runs counts for the sandbox" exited 137
+check "... which says why" grep -F "memory 64 MiB" "$tmp/err"
+sandbox --memory 64M -- wrapix exec -- python3 hog.py fill 20
+check "... and one that fits is let be" got "filled 20"
+sandbox --pids 50 -- wrapix exec -- python3 hog.py bomb 200
+check "... and so does a fork bomb" expr "$out" : 'forked [1-4][0-9]: EAGAIN$'
 sandbox --cpus 0.25 -- python3 hog.py spin 1000
 check "a quarter of a processor" percent_between 15 35
 sandbox -- python3 hog.py fill 100

@@ -106,6 +106,7 @@ int lent_enter(int n_spaces, struct err *err)
 {
 	int r = join(n_spaces, err);
 
+	prctl(PR_SET_NAME, LENT_NAME, 0, 0, 0); /* it was started by another one */
 	if (r == 0)
 		r = enter_pids(err);
 	if (r == 0)
