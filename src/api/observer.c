@@ -2,6 +2,7 @@
 /* What the engine tells, to everybody who wants to know; see observer.h. */
 #include "api/observer.h"
 
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -52,6 +53,13 @@ static void on_failure(void *ctx, const struct err *err)
 static void on_note(void *ctx, const char *text)
 {
 	observer_emit(ctx, WRAPIX_NOTE, 0, text);
+}
+
+void observer_release(struct observer *observer)
+{
+	owners_release(&observer->owners);
+	str_release(&observer->refused);
+	str_release(&observer->refused_text);
 }
 
 void observer_warn(void *ctx, const char *text)
@@ -116,31 +124,46 @@ static void on_network(void *ctx, const struct net_event *event)
 	observer_emit(observer, WRAPIX_DENIED, event->port, text);
 }
 
+/* What the user is told; a flood is one refusal again and again. */
+static const char *refusal_text(struct observer *observer, const struct denial *denial)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct str *text = &observer->refused_text;
+	_cleanup_str_ struct str key = { 0 };
+	struct fix fix;
+
+	denial_add_members(&key, denial);
+	if (observer->refused.s && !strcmp(observer->refused.s, key.s))
+		return text->s;
+	str_release(&observer->refused);
+	str_release(text);
+	observer->refused = key;
+	key = *text = (struct str){ 0 };
+	fix_make(&arena, denial, &observer->log.place, &fix);
+	denial_add_act(text, denial, observer->plan->host.home);
+	str_add(text, ": ");
+	denial_add_why(text, denial);
+	if (fix.key) {
+		str_add(text, "; to allow it: ");
+		fix_add_text(text, &fix);
+	}
+	if (fix.risk)
+		str_addf(text, " (careful: %s)", fix.risk);
+	return text->s;
+}
+
 /* Without a network: a system call, a file, a UNIX socket. */
 static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 {
 	struct observer *observer = ctx;
 	struct owner *owner;
-	_cleanup_(arena_release) struct arena arena = { NULL };
-	_cleanup_str_ struct str text = { 0 };
-	struct fix fix;
 
 	if (is_ignored(observer, denial))
 		return;
 	owner = owners_get(&observer->owners, pid);
 	event_log_denial(&observer->log, denial, NULL, owner);
 	owner_unref(owner);
-	fix_make(&arena, denial, &observer->log.place, &fix);
-	denial_add_act(&text, denial, observer->plan->host.home);
-	str_add(&text, ": ");
-	denial_add_why(&text, denial);
-	if (fix.key) {
-		str_add(&text, "; to allow it: ");
-		fix_add_text(&text, &fix);
-	}
-	if (fix.risk)
-		str_addf(&text, " (careful: %s)", fix.risk);
-	observer_emit(observer, WRAPIX_DENIED, -1, text.s);
+	observer_emit(observer, WRAPIX_DENIED, -1, refusal_text(observer, denial));
 }
 
 static void on_key(void *ctx, const struct key_event *event)

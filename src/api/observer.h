@@ -27,12 +27,14 @@ struct observer {
 	struct credentials credentials;
 	struct repository repository;
 	struct gated gated;
-	struct owners owners; /* of what was refused without a connection */
+	struct owners owners;             /* of what was refused without a connection */
+	struct str refused, refused_text; /* the last of these, and what was said of it */
 };
 
 /* To whoever runs the session. */
 void observer_emit(const struct observer *observer, enum wrapix_event_type type, int number,
 		   const char *text);
+void observer_release(struct observer *observer);
 /* A line that the user should see; ctx is an observer. */
 void observer_warn(void *ctx, const char *text);
 /* The hooks of the engine, of the log, of the messages and of the credentials. */

@@ -252,11 +252,11 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 			      &credential_hooks, &err) < 0 ||
 	    run(&observer, &hooks, &status, &err) < 0) {
 		credentials_end(&observer.credentials);
-		owners_release(&observer.owners);
+		observer_release(&observer);
 		return api_fail(&err, error);
 	}
 	credentials_end(&observer.credentials);
-	owners_release(&observer.owners);
+	observer_release(&observer);
 	*ret_status = observer_exit_status(status);
 	return 0;
 }

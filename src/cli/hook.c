@@ -14,6 +14,7 @@
 #include "cli/settings.h"
 #include "engine/native/probe.h"
 #include "os/fs.h"
+#include "os/linux/seccomp.h"
 #include "os/proc.h"
 #include "spec/claude_check.h"
 
@@ -176,9 +177,19 @@ static int before_bash(struct hook *h, int loaded, const struct err *err)
 
 /* --- the start of a session --- */
 
+/* What 'wrapix exec' decides files by. */
+static int probe_questions(struct err *err)
+{
+	if (seccomp_features() & SECCOMP_HAS_NOTIFY)
+		return 0;
+	err_set(err, ENOSYS, "this kernel asks no supervisor about system calls");
+	return err_hint(err, "Linux 5.14 or newer, with CONFIG_SECCOMP_FILTER");
+}
+
 static int probe(struct err *err)
 {
-	int (*const steps[])(struct err *) = { probe_userns, probe_mounts, probe_seccomp };
+	int (*const steps[])(struct err *) = { probe_userns, probe_mounts, probe_seccomp,
+					       probe_questions };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(steps); i++)

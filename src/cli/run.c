@@ -79,10 +79,16 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 static void on_event(void *ctx, const struct wrapix_event *event)
 {
 	struct run_args *args = ctx;
-	/* While the command runs the terminal is in raw mode. */
-	const char *eol = args->running && isatty(STDERR_FILENO) ? "\r\n" : "\n";
 	_cleanup_str_ struct str text = { 0 };
+	const char *eol;
 
+	if (event->type == WRAPIX_DENIED) {
+		args->host_refused |= event->number >= 0;
+		if (denials_again(&args->denials, event->text))
+			return;
+	}
+	/* While the command runs the terminal is in raw mode. */
+	eol = args->running && isatty(STDERR_FILENO) ? "\r\n" : "\n";
 	str_add_escaped(&text, event->text ? event->text : "");
 	switch (event->type) {
 	case WRAPIX_NOTE:
@@ -95,9 +101,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 		fprintf(stderr, "wrapix: limit reached: %s%s", text.s, eol);
 		break;
 	case WRAPIX_DENIED:
-		args->host_refused |= event->number >= 0;
-		if (!denials_again(&args->denials, text.s))
-			denials_add(&args->denials, text.s, text.s, NULL);
+		denials_add(&args->denials, event->text, text.s, NULL);
 		break;
 	case WRAPIX_RULE:
 		if (args->verbose)

@@ -103,11 +103,13 @@ static const char *where(const struct file_rule *rule)
 static int refuse(const struct plan *plan, const struct spec *spec, const struct file_rule *rule,
 		  struct err *err)
 {
-	err_set(err, ENOTSUP, "%s: %s: 'run' cannot hold '%s' inside the project%s", where(rule),
-		rule->key, rule->text,
-		spec->workspace == WORKSPACE_COW ? " with --workspace cow"
-		: plan->engine != ENGINE_NATIVE  ? " with --engine podman"
-						 : " without seccomp notifications");
+	const char *why = plan->files                        ? "where the sandbox may mount"
+			  : spec->workspace == WORKSPACE_COW ? "with --workspace cow"
+			  : plan->engine != ENGINE_NATIVE    ? "with --engine podman"
+							     : "without seccomp notifications";
+
+	err_set(err, ENOTSUP, "%s: %s: 'run' cannot hold '%s' inside the project %s", where(rule),
+		rule->key, rule->text, why);
 	return err_hint(err, "wrapix exec holds it, also as a hook of Claude Code: see "
 			     "wrapix-check(1)");
 }
@@ -175,7 +177,10 @@ int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err
 
 		if (plan->files)
 			note_rule(plan, rule);
-		else if (denies && rule->origin && plan_rule_concerns(plan, rules, rule, 0))
+		/* A mount inside would show the same file under a name that no rule knows. */
+		if (plan->files
+			    ? plan->nested && plan->ask_reads
+			    : denies && rule->origin && plan_rule_concerns(plan, rules, rule, 0))
 			return refuse(plan, spec, rule, err);
 	}
 	if (plan->files)

@@ -75,6 +75,14 @@ check "without a network the files are held as well" is "$rc$(cat y)$(ls dist)" 
 rm -f y
 wx run --workspace cow --settings-from claude -- true
 check "in a copy they are not, and nothing starts" refused 125 "settings.json:3: permissions.deny[0]: 'run' cannot hold 'Read(.env)' inside the project with --workspace cow"
+wx run --allow-nested --settings-from claude -- true
+check "nor where the sandbox may mount: it could show a file under another name" refused 125 "'run' cannot hold 'Read(.env)' inside the project where the sandbox may mount"
+cp .claude/settings.json "$tmp/settings"
+echo '{"permissions": {"deny": ["Edit(/dist/**)"]}}' >.claude/settings.json
+r --allow-nested 'unshare -Urm sh -c "mkdir /tmp/m; mount --bind /workspace/dist /tmp/m; echo x >/tmp/m/x; mount --bind /workspace/dist /workspace/f; echo x >/workspace/f/x; echo x >/workspace/nested"; true'
+check "... but what may be written is held there too" is "$(ls dist)$(cat nested)" x
+rm nested
+mv "$tmp/settings" .claude/settings.json
 # What the mounts alone allow, for comparison: the rules are what refuses.
 wx run -- sh -c 'cat .env; echo x >dist/x'
 check "without the settings all of it is allowed" is "$rc$(cat "$out")$(cat dist/x)" 0secretx

@@ -128,6 +128,26 @@ check "the network is filtered" says filtered
 check "to the hosts of the settings" says team.example.org
 check "and what is denied is" says evil.example.org
 
+# --- enabled, and not possible ---
+start='{"hook_event_name":"SessionStart","cwd":"'$PWD'"}'
+none() { python3 -B "$top/tests/lib/noseccomp.py" "$@"; }
+echo '{"sandbox": {"enabled": true}}' >.claude/settings.local.json
+check "a session begins in silence where a sandbox is possible" same "$(echo "$start" | PATH=/usr/bin:/bin "$wrapix" check --hook | grep -c 'not possible')" 0
+echo "$start" | none "$wrapix" check --hook >"$tmp/out"
+check "without seccomp its start says why, and the fix" sh -c 'grep -q "enabled and not possible here: loading the seccomp filter" "$1" && grep -q CONFIG_SECCOMP_FILTER "$1" && ! grep -q continue "$1"' sh "$tmp/out"
+echo '{"sandbox": {"enabled": true, "failIfUnavailable": true}}' >.claude/settings.local.json
+echo "$start" | none "$wrapix" check --hook >"$tmp/out"
+check "with failIfUnavailable it ends there" grep -q '"continue":false' "$tmp/out"
+for how in "exec" "run --network none" "run --settings-from claude"; do
+	# shellcheck disable=SC2086 # words
+	check "$how: an error, and nothing runs" status_is 125 none "$wrapix" $how -- touch ran
+	check "... with a fix" says hint:
+done
+check "... indeed nothing" test ! -e ran
+# shellcheck disable=SC2016 # for the shell inside
+check "without pasta the open network is an error that names it" sh -c 'mkdir bin && ln -s "$(command -v true)" bin/true && ! PATH=$PWD/bin "$1" run -- true 2>err && grep -q "needs pasta" err && grep -q "^hint: " err' sh "$wrapix"
+rm .claude/settings.local.json
+
 # --- broken files ---
 echo '{"sandbox": {"enabled": true' >.claude/settings.local.json
 check "a file that is broken opens nothing" status_is 2 "$wrapix" check -- true

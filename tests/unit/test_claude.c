@@ -136,17 +136,27 @@ static const struct {
 	{ "not locked by the user", CLAUDE_USER,
 	  "{\"sandbox\": {\"allowUnsandboxedCommands\": false}}", true },
 	{ "untrusted", CLAUDE_MANAGED, "{}", false },
+	{ "locked by allowManagedDomainsOnly", CLAUDE_MANAGED,
+	  "{\"sandbox\": {\"network\": {\"allowManagedDomainsOnly\": true}}}", true },
 };
+
+static bool allows_domain(const struct row *row)
+{
+	return !strcmp(row->key, "sandbox.network.allowedDomains") ||
+	       (!strcmp(row->key, "permissions.allow") && strstr(row->value, "WebFetch"));
+}
 
 static enum claude_fate expected(const struct row *row, enum claude_scope scope, size_t state)
 {
 	if (row->managed_only)
 		return scope == CLAUDE_MANAGED ? row->elsewhere : CLAUDE_MANAGED_ONLY;
+	if (state == 5 && scope != CLAUDE_MANAGED && allows_domain(row))
+		return CLAUDE_LOCKED;
 	if (scope != CLAUDE_PROJECT && scope != CLAUDE_LOCAL)
 		return row->elsewhere;
 	if (state == 4)
 		return row->untrusted;
-	return state == 1 || state == 2 ? row->locked : row->free;
+	return state == 1 || state == 2 || state == 5 ? row->locked : row->free;
 }
 
 /* The key's only value of that scope. */

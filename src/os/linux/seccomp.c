@@ -193,7 +193,13 @@ int seccomp_load_base(unsigned flags, struct err *err)
 	const struct seccomp_program *base = base_program(flags);
 	int r = set_filter(0, base->insns, base->len);
 
-	return r < 0 ? err_errno(err, -r, "loading the seccomp filter") : 0;
+	if (r < 0)
+		err_errno(err, -r, "loading the seccomp filter");
+	if (r == -ENOSYS)
+		return err_hint(err,
+				"a kernel with CONFIG_SECCOMP_FILTER, outside of sandboxes that "
+				"refuse seccomp(2)");
+	return r;
 }
 
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
