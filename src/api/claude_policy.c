@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
+
 static int refuse(int code, const char *first, const char *second, struct str *why)
 {
 	str_release(why);
@@ -37,7 +39,13 @@ static const char *missing_now(const struct claude_policy *p, const struct claud
 
 static void remember(struct claude_policy *p, const struct claude_files *files)
 {
-	if (!p->local)
+	const char *config = p->where.config;
+
+	if (!p->local && !files->place.trusted)
+		p->local = path_join(
+			&p->arena, config ? config : path_join(&p->arena, p->where.home, ".claude"),
+			"settings.json");
+	else if (!p->local)
 		p->local = arena_strdup(&p->arena, files->local);
 	for (size_t i = 0; i < files->n; i++)
 		if (says_something(&files->sources[i]) &&

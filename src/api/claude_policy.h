@@ -12,7 +12,8 @@
 struct claude_policy {
 	struct arena arena;
 	struct claude_where where;
-	char *local;         /* where the local settings are, present or not */
+	char *local; /* where a change belongs: the local settings, present or not; in a folder that
+			      * is not trusted the user's own, because there no other would count */
 	struct strv said;    /* files that were read, and said something */
 	struct strv watched; /* files that may change, or come to be */
 };

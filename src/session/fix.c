@@ -201,8 +201,14 @@ static void fix_call(const struct maker *m)
 		m->fix->none = "no setting allows this system call";
 		return;
 	}
-	m->fix->key = m->place->dialect == FIX_RUN ? "allowNested"
-						   : key_of(m, "allowNestedUserNamespaces");
+	/* No file of a project's may set it, the local one included. */
+	if (m->place->dialect == FIX_CLAUDE) {
+		m->fix->none =
+			"sandbox.allowNestedUserNamespaces in your own ~/.claude/settings.json "
+			"would; much more of the kernel is in reach then";
+		return;
+	}
+	m->fix->key = m->place->dialect == FIX_RUN ? "allowNested" : "allowNestedUserNamespaces";
 	m->fix->risk = "much more of the kernel is in reach of what may make namespaces";
 }
 

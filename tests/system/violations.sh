@@ -245,8 +245,20 @@ echo '{"sandbox":{"enabled":true,"filesystem":{"denyWrite":["keep"]}}}' >.claude
 wx exec -c 'touch ~/z2; mkdir keep; true'
 check "Claude Code's keys" has "$err" 'add "~/z2" to sandbox.filesystem.allowWrite'
 check "... and its file and line" has "$err" "sandbox.filesystem.denyWrite[0] at $project/.claude/settings.json:1"
+mkdir -p "$HOME/.claude"
 wx learn --apply
+check "in a folder that is not trusted learn writes the user's own settings" is "$(tr -d ' \n' <"$HOME/.claude/settings.json")" '{"sandbox":{"filesystem":{"allowWrite":["~/z2"]}}}'
+wx exec -c 'touch ~/z2 && rm ~/z2'
+check "... which count" is "$rc" 0
+rm "$HOME/.claude/settings.json"
+printf '{"projects": {"%s": {"hasTrustDialogAccepted": true}}}' "$project" >"$HOME/.claude.json"
+wx exec -c 'unshare -U true; touch ~/z2; true'
+wx log --violations
+check "what no file of a project may set is not proposed for one" has "$out" "sandbox.allowNestedUserNamespaces in your own ~/.claude/settings.json would"
+wx learn --apply --risky
 check "learn writes the local settings" is "$(tr -d ' \n' <.claude/settings.local.json)" '{"sandbox":{"filesystem":{"allowWrite":["~/z2"]}}}'
+wx exec -c 'touch ~/z2'
+check "... which count too" is "$rc" 0
 wx why --json ~/z2
 check "why asks the same" has "$out" "\"policy\":\"claude\",\"settings\":\"$project/.claude/settings.local.json\""
 wx doctor
