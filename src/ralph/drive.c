@@ -377,6 +377,8 @@ int drive_feature(struct work *work, const struct feature *feature,
 	if (r < 0)
 		return r;
 	r = watch_signals(&d, &old, err);
+	if (r == 0 && work->site.git && work->config.commit)
+		r = git_check(work, err);
 	if (r == 0)
 		r = step_recover(work, feature, err);
 	if (r == 0)

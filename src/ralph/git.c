@@ -169,6 +169,23 @@ int git_ignored(const struct work *work, char *const *paths, size_t n, const cha
 	return status < 0 || status > 1 ? failed(status, "asking which files are ignored", err) : 0;
 }
 
+int git_check(const struct work *work, struct err *err)
+{
+	struct arena arena = { 0 };
+	char *who;
+	int status = git_ask(work, &arena, ARGS("var", "GIT_COMMITTER_IDENT"), NULL, NULL, 0, &who);
+
+	arena_release(&arena);
+	if (status == 0)
+		return 0;
+	if (status < 0)
+		return failed(status, "asking git who you are", err);
+	err_usage(err, "git does not know who you are, so no step could be committed");
+	return err_hint(err,
+			"git config --global user.name and user.email say it; \"commit\": false "
+			"makes no commits");
+}
+
 bool git_has(const struct work *work, const char *commit)
 {
 	struct arena arena = { 0 };

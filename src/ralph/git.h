@@ -28,6 +28,8 @@ int git_commit(const struct work *work, struct arena *arena, char *const *paths,
 	       void *ctx, char **ret, struct err *err);
 /* Brings the index up to date for these paths. */
 void git_refresh(const struct work *work, char *const *paths, size_t n);
+/* Whether a commit could be made: git knows who the user is. */
+int git_check(const struct work *work, struct err *err);
 /* True when HEAD has that commit. */
 bool git_has(const struct work *work, const char *commit);
 int git_push(const struct work *work, struct err *err);

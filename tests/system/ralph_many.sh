@@ -103,6 +103,13 @@ task alone 'sh: echo a >alone.txt; mkdir -p empty/dir'
 rx loop
 check "a directory without git" eval 'is "$rc" 0 && exists alone.txt && exists empty/dir'
 
+new_project nobody
+task who 'sh: echo w >who.txt'
+cp "$home/.gitconfig" "$tmp/gitconfig" && git config --global --unset user.email && git config --global user.useConfigOnly true
+rx loop
+check "without a name for commits it does not begin" eval 'is "$rc" 2 && has "$err" "user.email" && absent who.txt'
+cp "$tmp/gitconfig" "$home/.gitconfig"
+
 mkdir "$tmp/unborn" && cd "$tmp/unborn" || exit 1
 git init -q && mkdir specs && echo '# U' >specs/feature.md
 rx start feature
