@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "ralph/beads.h"
 #include "ralph/git.h"
 #include "ralph/hooks.h"
 #include "ralph/logs.h"
@@ -211,7 +212,8 @@ static int start(struct drive *d, const struct item *item)
 	d->runs[slot] = run;
 	d->running++;
 	d->ret->steps++;
-	return work_export(d->work, d->err); /* others see that it is taken */
+	/* Others see that it is taken; the export says nothing of that. */
+	return beads_used(&d->work->site) ? work_export(d->work, d->err) : 0;
 }
 
 /* The hook before a step: true when it may begin. */
