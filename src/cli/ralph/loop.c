@@ -16,7 +16,8 @@ static int number(const char *option, const char *text, double max, double *ret,
 	double n = strtod(text, &end);
 
 	if (end == text || *end || !(n > 0 && n <= max))
-		return err_usage(err, "%s: '%s' is no number from 1 to %.0f", option, text, max);
+		return err_usage(err, "%s: '%s' is no number above 0, up to %.0f", option, text,
+				 max);
 	*ret = n;
 	return 0;
 }

@@ -79,8 +79,9 @@ static int print_feature(struct work *work, const struct feature *feature, bool 
 	add_duration(&time, sums.ms);
 	print_title(feature->name, feature->title);
 	printf("  %s%s\n", bar.s, feature->hidden ? "  (hidden)" : "");
-	printf("%zu sessions, $%.2f, %lld tokens in, %lld out, %s\n", sums.steps, sums.cost,
-	       (long long)sums.in, (long long)sums.out, time.s);
+	printf("%zu %s, $%.2f, %lld tokens in, %lld out, %s\n", sums.steps,
+	       sums.steps == 1 ? "session" : "sessions", sums.cost, (long long)sums.in,
+	       (long long)sums.out, time.s);
 	print_tree(&items, stdout);
 	print_running(work, &attempts);
 	if (next)
