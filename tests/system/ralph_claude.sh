@@ -69,7 +69,7 @@ check "a reviewer finds nothing" eval 'is "$rc" 0 && has "$out" "found nothing"'
 
 # --- what goes wrong ---
 
-new_project wrong '{"gate": "! grep -q bad *.txt", "attempts": 2, "silence": "4s"}'
+new_project wrong '{"gate": "! grep -q bad *.txt", "attempts": 2}'
 task blocked 'end: RALPH_BLOCKED: no power'
 task asks 'end1: RALPH_CLARIFY: warm or cold?
 sh2: grep -c . base.txt >count.txt'
@@ -79,8 +79,6 @@ task fails 'sh1: echo bad >fails.txt
 sh2: grep -q +bad /run/ralph/previous.diff && echo good >fails.txt'
 task crashes 'sh1: kill -9 $PPID
 sh2: echo c >crashes.txt'
-task hangs 'hang1:
-sh2: echo h >hangs.txt'
 task long 'sh: echo l >long.txt
 big: 20000000'
 rx loop -p 3
@@ -90,7 +88,6 @@ check "a question" is "$(status_of asks)" question
 check "a lie about the completion" eval 'is "$(status_of liar)" failed && absent liar.txt'
 check "a failure, then success with the diff of it" eval 'is "$(status_of fails)" "done" && has fails.txt good'
 check "a crash in the middle of the stream, then success" is "$(status_of crashes)" "done"
-check "a hang, then success" eval 'is "$(status_of hangs)" "done" && "$ralph" logs --list | grep -q " timeout "'
 check "a line of 20 MB" is "$(status_of long)" "done"
 rx msg "$(id_of asks)" --answer warm
 rx step
@@ -98,5 +95,10 @@ check "the answer leads on" eval 'is "$rc" 0 && exists count.txt'
 task dear 'sh: echo d >dear.txt'
 rx loop --max-cost 0.01
 check "a budget ends it" eval 'is "$rc" 1 && is "$(status_of dear)" open && "$ralph" logs --list | grep -q " budget "'
+new_project hang '{"silence": "8s"}'
+task hangs 'hang1:
+sh2: echo h >hangs.txt'
+rx loop
+check "a hang, then success" eval 'is "$rc" 0 && exists hangs.txt && "$ralph" logs --list | grep -q " timeout "'
 check "no session and no process is left" eval 'is "$(sessions)" 0 && none_running stream-json'
 finish
