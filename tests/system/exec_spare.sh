@@ -50,17 +50,25 @@ check "SIGTERM: they are gone when the server is" are_gone
 # --- mounts: a server in a place where an ordinary user may mount ---
 mkdir "$tmp/place"
 echo old >"$tmp/place/file"
+mkdir "$tmp/place/dev"
+echo zero >"$tmp/place/dev/zero"
+echo other >"$tmp/place/dev/other"
+touch "$tmp/place/dev/null" "$tmp/place/dev/urandom"
 cat >"$tmp/mounts" <<'EOF'
+mount --bind /dev/null "$3/dev/null" && mount --bind /dev/urandom "$3/dev/urandom" && mount --rbind "$3/dev" /dev || exit 1
 "$WRAPIX" exec --server "$1" </dev/null >/dev/null 2>&1 &
 until python3 "$2/ask.py" "$1" true 2>/dev/null; do :; done
-for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file"; done
+for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file /dev/zero"; done
 mount -t tmpfs none "$3" && echo new >"$3/file"
 for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file"; done
 umount "$3"
 for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat $3/file"; done
+mv "$3/dev/other" "$3/dev/zero"
+for i in 1 2 3; do python3 "$2/ask.py" "$1" "cat /dev/zero"; done
 kill $!
 wait $!
 EOF
 WRAPIX=$wrapix unshare --user --map-current-user --keep-caps --mount sh "$tmp/mounts" "$socket" "$here" "$tmp/place" >"$tmp/log/out" 2>"$tmp/log/err"
-check "a mount that came, and went: no command sees what was" is "$(xargs <"$tmp/log/out")" "old old old new new new old old old"
+check "a mount that came, and went, a device that is another: no command sees what was" is "$(xargs <"$tmp/log/out")" \
+	"old zero old zero old zero new new new old old old other other other"
 finish

@@ -250,6 +250,14 @@ def link(path):
         return None
 
 
+def is_dead(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
 def await_spares(server):
     """The sandboxes that the server's workers have begun, once there are two that wait, as {pid: mount namespace}."""
     while True:
@@ -306,7 +314,7 @@ def test_spare(project, server):
         "/", "/dev", "/dev/null", "/dev/shm")], [])
     for pid in await_spares(server):
         os.kill(pid, signal.SIGKILL)
-        while link(f"/proc/{pid}/ns/mnt"):
+        while not is_dead(pid):
             threading.Event().wait(0.001)
     check("one that was killed: the next command starts anew", [run({"argv": ["true"]})[0] for _ in range(3)], [0, 0, 0])
     started = [Command({"command": f"cat file; exit {i}", "cwd": f"{place}.old"}) for i in range(64)]

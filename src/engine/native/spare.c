@@ -3,8 +3,8 @@
  * A sandbox begun ahead. Namespaces and the root's first part take most of a start, and they are the
  * same for all commands: a child can have them ready and wait. What may differ comes with the order, and
  * is done then: what the settings deny, the command's words, environment, directory, descriptors, umask
- * and filters. So no decision is older than the command; what is older is the copy of the host's mounts,
- * and a spare is not used once one of them has changed.
+ * and filters. So no decision is older than the command; what is older is the copy of the host's mounts
+ * and the device nodes, and a spare is not used once one of them has changed.
  *
  * While it waits it holds these mounts, as a running command does, no descriptor of the caller's but
  * 0, 1 and 2, and no open file or directory. It dies with the caller: by the signal of its parent's
@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "engine/native/native.h"
@@ -24,8 +25,24 @@
 struct engine_spare {
 	struct plan begun;
 	struct sandbox sandbox;
-	int mounts; /* the caller's mountinfo, which tells of changes */
+	int mounts;           /* the caller's mountinfo, which tells of changes */
+	struct stat *sources; /* what is mounted, as it was: one for each operation */
 };
+
+/* What is not there is all zeroes. */
+static struct stat look(const struct op *op)
+{
+	struct stat st;
+
+	return op->kind == OP_BIND && lstat(op->src, &st) == 0 ? st : (struct stat){ 0 };
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode &&
+	       a->st_rdev == b->st_rdev && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
 
 static bool move_up(int *fd, int floor)
 {
@@ -53,6 +70,9 @@ struct engine_spare *native_spare(struct plan *begun, int floor)
 	*spare = (struct engine_spare){ .begun = *begun, .sandbox = { SANDBOX_NONE } };
 	/* First: what changes from here on is seen. */
 	spare->mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	spare->sources = arena_alloc(&spare->begun.arena, begun->n_ops * sizeof(struct stat));
+	for (size_t i = 0; i < begun->n_ops; i++)
+		spare->sources[i] = look(&begun->ops[i]);
 	child.plan = &spare->begun;
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
@@ -70,7 +90,7 @@ int native_spare_fd(const struct engine_spare *spare)
 	return spare->mounts;
 }
 
-/* A mount has changed, or it is dead; also where that cannot be told. */
+/* A mount or what is mounted has changed, or it is dead; also where that cannot be told. */
 static bool is_stale(const struct engine_spare *spare)
 {
 	struct pollfd changes[] = {
@@ -78,6 +98,12 @@ static bool is_stale(const struct engine_spare *spare)
 		{ .fd = spare->sandbox.pidfd, .events = POLLIN },
 	};
 
+	for (size_t i = 0; i < spare->begun.n_ops; i++) {
+		const struct stat now = look(&spare->begun.ops[i]);
+
+		if (!is_same(&spare->sources[i], &now))
+			return true;
+	}
 	return poll(changes, ARRAY_LEN(changes), 0) != 0;
 }
 
