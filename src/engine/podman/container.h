@@ -23,6 +23,8 @@ void plan_present(struct container *c, const struct plan *plan, struct plan *ret
 int stage_make(struct container *c, struct err *err);
 /* wrapix-init has read it: the names that nobody else is to open go. */
 void stage_close(const struct container *c);
+/* Nobody needs it any more; and then it goes, wherever it stands. */
+void stage_empty(const struct container *c);
 void stage_remove(struct container *c);
 /* Removes what killed supervisors left, containers included. */
 void stage_sweep(const struct plan *plan);

@@ -180,6 +180,8 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 						       : SAID_NOTHING,
 		.value = message.value & 0xffff,
 	};
+	if (ret->type == SAID_EXITED) /* while podman takes the container down */
+		stage_empty(container(sandbox));
 	return 0;
 }
 

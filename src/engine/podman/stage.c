@@ -205,11 +205,16 @@ void stage_close(const struct container *c)
 		unlinkat(dir, names[i], 0); /* one that stays goes with the rest */
 }
 
+void stage_empty(const struct container *c)
+{
+	(void)os_remove_tree(AT_FDCWD, c->stage); /* the next session sweeps */
+}
+
 void stage_remove(struct container *c)
 {
 	int fds[] = { c->to, c->lock };
 
-	(void)os_remove_tree(AT_FDCWD, c->stage); /* the next session sweeps */
+	stage_empty(c);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
