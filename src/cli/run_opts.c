@@ -226,7 +226,7 @@ static const struct opt shared_opts[] = {
 	{ 0, "agent-memory", SPEC_FLAG,
 	  .help = "let the agent read what you have written for it: CLAUDE.md and skills of your "
 		  "home, read-only" },
-	{ 0, "engine", "auto|native|podman|apple", WORDS,
+	{ 0, "engine", "auto|native|podman|docker|apple", WORDS,
 	  .help = "what makes the sandbox: wrapix itself, or podman from an image (default: "
 		  "native)" },
 	{ 0, "name", "NAME", KEY, .help = "call the session so (default: the directory's name)" },

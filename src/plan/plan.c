@@ -36,6 +36,8 @@ static int choose_engine(struct plan *plan, const struct spec *spec, const struc
 			engine_name(plan->engine));
 		return err_hint(err, "use --engine native or podman (Linux)");
 	}
+	if (plan->engine == ENGINE_DOCKER)
+		return plan_no_docker(host, err);
 	if (strcmp(host->platform, "linux"))
 		return err_set(err, ENOSYS, "the %s engine needs Linux, not '%s'",
 			       engine_name(plan->engine), host->platform);

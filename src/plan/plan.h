@@ -109,14 +109,15 @@ struct plan_credential {
 /* ENGINE_PODMAN. */
 struct plan_podman {
 	char *program;
-	char *base;         /* the directory of all STAGEs */
-	unsigned version;   /* as spec/host.h has it */
-	char *image, *name; /* as podman calls it, and as we do */
-	char *loader;       /* wrapix-image, which gives it to podman */
-	char *user, *shell; /* inside */
-	char *network;      /* podman's word for it */
-	unsigned held;      /* LIMIT_BITs that podman can hold here */
-	bool selinux;       /* mounts need labels */
+	char *base;          /* the directory of all STAGEs */
+	unsigned version;    /* as spec/host.h has it */
+	char *image, *name;  /* as podman calls it, and as we do */
+	char *loader;        /* wrapix-image, which gives it to podman */
+	char *user, *shell;  /* inside */
+	char *network;       /* podman's word for it */
+	unsigned held;       /* LIMIT_BITs that podman can hold here */
+	bool selinux;        /* mounts need labels */
+	struct strv differs; /* what the native engine does otherwise; 'wrapix plan' shows it */
 };
 
 /* A git directory beside the project's own, of which the session has a private one as well. */
@@ -354,6 +355,8 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 int plan_podman_network(struct plan *plan, const struct spec *spec, const struct host *host,
 			struct err *err);
 void plan_podman_limits(struct plan *plan);
+/* Why docker is not driven. */
+int plan_no_docker(const struct host *host, struct err *err);
 int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err);
 /* Ports and who may be reached, without the resolver's file. */

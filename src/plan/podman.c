@@ -20,6 +20,24 @@ static int no_podman(const struct host *host, struct err *err)
 	return err_hint(err, "install the package 'podman', or leave --engine away");
 }
 
+/* Its daemon makes the namespaces, as root: nobody else can enter them, so that there would be no
+ * filtered network, no ports, no relay and no listener; and files would have the ids of the machine's
+ * root unless the image were trusted to become somebody else. */
+int plan_no_docker(const struct host *host, struct err *err)
+{
+	const struct podman_facts *podman = &host->podman;
+
+	err_set(err, ENOTSUP, "docker is not driven: %s",
+		!podman->docker  ? "it is not installed here"
+		: podman->socket ? "its daemon is root, and so is whoever may use its socket"
+				 : "its socket cannot be opened");
+	return err_hint(err, podman->program
+				     ? "--engine podman runs the same images without root"
+				     : "podman runs the same images without root: install it, and "
+				       "use --engine podman; 'wrapix export compose' writes a file "
+				       "for docker");
+}
+
 static int check_podman(const struct host *host, struct err *err)
 {
 	const struct podman_facts *podman = &host->podman;
@@ -68,6 +86,29 @@ static int check_wishes(const struct spec *spec, const struct host *host, struct
 	if (host->inside)
 		return err_set(err, ENOTSUP, "a sandbox of wrapix has no podman inside");
 	return 0;
+}
+
+static void note_differences(struct plan *plan)
+{
+	const struct {
+		bool here;
+		const char *what;
+	} list[] = {
+		{ plan->net == NET_OPEN,
+		  "network: podman attaches it before the command starts, used or not" },
+		{ true, "names in the project are guarded by no gate and no file rules, as the "
+			"native engine can; nor is there a copy-on-write workspace" },
+		{ true, "system calls that are refused are no events: podman's filter answers "
+			"before ours" },
+		{ true, "the image is read-only, where the native engine's may be written to until "
+			"the end" },
+		{ true, "'wrapix exec' is refused inside: it is lent by the native engine's "
+			"supervisor" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		if (list[i].here)
+			strv_add(&plan->arena, &plan->podman.differs, list[i].what);
 }
 
 /* What the kernel shows of this machine: as much as the native engine lets through. podman mounts and
@@ -128,6 +169,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		strv_add(a, &plan->weaker,
 			 "SELinux enforces: what is mounted gets the label of containers, and "
 			 "keeps it");
+	note_differences(plan);
 	if (spec->limits.disk)
 		strv_add(a, &plan->weaker,
 			 "--disk: each private place (home, /tmp, ...) may be as large by itself");

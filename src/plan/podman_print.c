@@ -31,6 +31,8 @@ void podman_print(struct str *out, const struct plan *plan)
 		str_add_escaped(out, word.s);
 		str_add(out, "\n");
 	}
+	for (size_t i = 0; i < plan->podman.differs.len; i++)
+		str_addf(out, "differs   %s\n", plan->podman.differs.v[i]);
 	arena_release(&a);
 }
 
@@ -46,6 +48,11 @@ void podman_print_json(struct str *out, const struct plan *plan)
 	for (size_t i = 0; i < words.len; i++) {
 		str_add(out, i ? ", " : "");
 		json_add_string(out, words.v[i]);
+	}
+	str_add(out, "],\n  \"differs\": [");
+	for (size_t i = 0; i < plan->podman.differs.len; i++) {
+		str_add(out, i ? ", " : "");
+		json_add_string(out, plan->podman.differs.v[i]);
 	}
 	str_add(out, "]");
 	arena_release(&a);

@@ -322,7 +322,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	probe_cow(spec, &host);
 	probe_shell(&host);
 	host_probe_system(&host);
-	if (spec->engine == ENGINE_PODMAN)
+	if (spec->engine == ENGINE_PODMAN || spec->engine == ENGINE_DOCKER)
 		host_probe_podman(environment, &host);
 	r = host_probe_image(spec, environment, &host, err);
 	if (r < 0) {

@@ -91,6 +91,7 @@ struct podman_facts {
 	char *program;       /* NULL: it is not installed */
 	unsigned version;    /* 50402: 5.4.2; 0: not known */
 	char *docker;        /* instead of it, or beside it */
+	bool socket;         /* of docker's daemon: it can be opened */
 	char *newuidmap;     /* gives podman the user's range of ids */
 	bool subids;         /* there is such a range */
 	bool selinux;        /* SELinux enforces: mounts need its labels */

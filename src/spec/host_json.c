@@ -63,6 +63,7 @@ static const struct field fields[] = {
 	FIELD("podman", STRING, podman.program),
 	FIELD("podmanVersion", UINT, podman.version),
 	FIELD("docker", STRING, podman.docker),
+	FIELD("dockerSocket", BOOL, podman.socket),
 	FIELD("newuidmap", STRING, podman.newuidmap),
 	FIELD("subids", BOOL, podman.subids),
 	FIELD("selinux", BOOL, podman.selinux),

@@ -106,6 +106,13 @@ static bool selinux_enforces(void)
 	       text[0] == '1';
 }
 
+static bool can_open_docker(const char *where)
+{
+	if (where && !str_starts(where, "unix://"))
+		return true; /* another machine's, which is the same to us */
+	return access(where ? where + strlen("unix://") : "/var/run/docker.sock", R_OK | W_OK) == 0;
+}
+
 void host_probe_podman(char **environment, struct host *host)
 {
 	struct podman_facts *podman = &host->podman;
@@ -117,6 +124,7 @@ void host_probe_podman(char **environment, struct host *host)
 	path = path ? path : "/usr/bin:/bin";
 	podman->program = os_find_program(a, "podman", path, except);
 	podman->docker = os_find_program(a, "docker", path, except);
+	podman->socket = can_open_docker(host_raw_env(environment, "DOCKER_HOST"));
 	podman->newuidmap = os_find_program(a, "newuidmap", path, except);
 	podman->krun = os_find_program(a, "krun", path, except);
 	podman->kvm = access("/dev/kvm", R_OK | W_OK) == 0;

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "spec/quiet.h"
 
-static const char *const engines[] = { "auto", "native", "podman", "apple", NULL };
+static const char *const engines[] = { "auto", "native", "podman", "docker", "apple", NULL };
 static const char *const networks[] = { "open", "none", "host", "filtered", NULL };
 static const char *const tiers[] = { "queue", "static", "ports", NULL };
 static const char *const homes[] = { "fresh", "keep", NULL };

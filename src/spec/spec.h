@@ -18,7 +18,14 @@
 /* Where a value came from, weakest first. */
 enum layer { LAYER_BUILTIN, LAYER_PROFILE, LAYER_USER, LAYER_PROJECT, LAYER_FLAG };
 
-enum engine_kind { ENGINE_UNSET, ENGINE_AUTO, ENGINE_NATIVE, ENGINE_PODMAN, ENGINE_APPLE };
+enum engine_kind {
+	ENGINE_UNSET,
+	ENGINE_AUTO,
+	ENGINE_NATIVE,
+	ENGINE_PODMAN,
+	ENGINE_DOCKER, /* known, and refused with the reason */
+	ENGINE_APPLE,
+};
 enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST, NET_FILTERED };
 /* The best way to catch connections that may be used; the numbers are net/nft.h's plus one. */
 enum filter_tier { FILTER_UNSET, FILTER_QUEUE, FILTER_STATIC, FILTER_PORTS };

@@ -104,6 +104,10 @@ static int no_container(struct container *c, struct err *err)
 	image_doubt(c->sandbox.plan);
 	err_set(err, EIO, "podman did not start the container (status %d)",
 		WIFEXITED(status) ? WEXITSTATUS(status) : status);
+	if (c->sandbox.plan->cgroup.layout == CGROUP_LAYOUT_V1)
+		return err_hint(err, "what podman said is above; this machine mounts cgroups v1, "
+				     "which crun refuses beside v2: boot with "
+				     "systemd.unified_cgroup_hierarchy=1");
 	return err_hint(err, "what podman said is above; 'wrapix doctor' looks for reasons");
 }
 
