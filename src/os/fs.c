@@ -180,6 +180,9 @@ static int remove_entries(int fd, dev_t dev)
 			r = -errno;
 			continue;
 		}
+		/* An empty one may be nobody's to look into: overlayfs leaves such. */
+		if (unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) == 0)
+			continue;
 		sub = openat(dirfd(dir), entry->d_name,
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub < 0 || fstat(sub, &st) < 0 || st.st_dev != dev) {

@@ -69,23 +69,32 @@ static int check_podman(const struct host *host, struct err *err)
 }
 
 /* What is done by the native engine's supervisor alone. */
+/* podman's word for a view of a directory is cut at these, and cannot be quoted. */
+static int check_view(const struct host *host, struct err *err)
+{
+	const char *paths[] = { host->project.dir, host->project.top, host->cow_base };
+
+	if (!host->cow_overlay) {
+		err_set(err, ENOTSUP,
+			"podman needs overlayfs for a copy-on-write workspace, and it "
+			"cannot be used here");
+		return err_hint(err, "the native engine copies the project: leave --engine away");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		if (paths[i] && paths[i][strcspn(paths[i], ":,\\")]) {
+			err_set(err, ENOTSUP,
+				"podman cannot make a view of '%s', for the sake of its name",
+				paths[i]);
+			return err_hint(err, "the native engine can: leave --engine away");
+		}
+	return 0;
+}
+
 static int check_wishes(const struct spec *spec, const struct host *host, struct err *err)
 {
-	const struct {
-		bool wanted;
-		const char *what;
-	} wishes[] = {
-		{ spec->workspace == WORKSPACE_COW, "a copy-on-write workspace" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
-		if (wishes[i].wanted) {
-			err_set(err, ENOTSUP, "the podman engine does not have %s", wishes[i].what);
-			return err_hint(err, "it is the native engine's: leave --engine away");
-		}
 	if (host->inside)
 		return err_set(err, ENOTSUP, "a sandbox of wrapix has no podman inside");
-	return 0;
+	return spec->workspace == WORKSPACE_COW ? check_view(host, err) : 0;
 }
 
 static void note_differences(struct plan *plan)
@@ -96,8 +105,8 @@ static void note_differences(struct plan *plan)
 	} list[] = {
 		{ plan->net == NET_OPEN,
 		  "network: podman attaches it before the command starts, used or not" },
-		{ true, "names in the project are guarded by no gate and no file rules, as the "
-			"native engine can; nor is there a copy-on-write workspace" },
+		{ true, "names in the project are guarded by a copy-on-write workspace alone, not "
+			"by a gate or file rules" },
 		{ true, "system calls that are refused are no events: podman's filter answers "
 			"before ours" },
 		{ true, "the image is read-only, where the native engine's may be written to until "

@@ -18,6 +18,11 @@ static const char *staged_dir(const char *dest)
 	return NULL;
 }
 
+static bool is_mount(const struct op *op)
+{
+	return op->kind == OP_BIND || op->kind == OP_SCRATCH || op->kind == OP_COW;
+}
+
 /* The deepest mount around a place. */
 static const struct op *mount_around(const struct plan *plan, const char *dest)
 {
@@ -26,8 +31,7 @@ static const struct op *mount_around(const struct plan *plan, const char *dest)
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *op = &plan->ops[i];
 
-		if ((op->kind == OP_SCRATCH || op->kind == OP_BIND) &&
-		    path_is_below(dest, op->dest) &&
+		if (is_mount(op) && path_is_below(dest, op->dest) &&
 		    (!around || strlen(op->dest) >= strlen(around->dest)))
 			around = op;
 	}
@@ -129,7 +133,8 @@ static char *source_of(struct arena *arena, const struct plan *plan, const char 
 	const struct op *around = NULL;
 
 	for (size_t i = 0; i < plan->n_ops; i++)
-		if (plan->ops[i].kind == OP_BIND && path_is_below(dest, plan->ops[i].dest) &&
+		if ((plan->ops[i].kind == OP_BIND || plan->ops[i].kind == OP_COW) &&
+		    path_is_below(dest, plan->ops[i].dest) &&
 		    (!around || strlen(plan->ops[i].dest) >= strlen(around->dest)))
 			around = &plan->ops[i];
 	if (!around)
@@ -176,11 +181,6 @@ static void add_parents(struct arena *arena, const struct plan *plan, struct str
 	}
 }
 
-static bool is_mount(const struct op *op)
-{
-	return op->kind == OP_BIND || op->kind == OP_SCRATCH;
-}
-
 /* podman refuses two mounts on one place; the later one would hide the other anyway. */
 static bool is_hidden(const struct plan *plan, size_t i)
 {
@@ -202,6 +202,9 @@ static void add_op(struct arena *arena, const struct plan *plan, struct strv *wo
 			src = op_session_source(arena, op, session);
 		add_bind(arena, plan, words, src, op->dest, op->flags & OPF_RO,
 			 op->flags & OPF_RO ? "shared" : "private");
+	} else if (op->kind == OP_COW) {
+		strv_addf(arena, words, "--volume=%s:%s:O,upperdir=%s/upper,workdir=%s/work",
+			  op->src, op->dest, op->layer, op->layer);
 	} else if (op->kind == OP_SCRATCH) {
 		add_scratch(arena, plan, words, op);
 	} else if (op->kind == OP_READONLY) {

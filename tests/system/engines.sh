@@ -79,6 +79,24 @@ mounts() {
 		--mount "$world/tree:/tree"
 }
 
+view() {
+	mkdir -p d/e
+	echo x >d/e/f
+	run --workspace cow -- sh -c 'echo changed >file; rm d/e/f; mv d moved; echo new >n; cat file n; ls moved/e'
+	check "$label: a copy-on-write workspace is written to" is "$(cat "$out")" "$(printf 'changed\nnew')"
+	check "$label: ... and the project is as it was" is "$(cat file) $(ls -A d/e) $(ls -d n moved 2>/dev/null)" "mine f "
+	wx diff --stat
+	check "$label: ... its changes are shown" has "$out" "n  +1 -0"
+	wx apply --yes
+	check "$label: ... taken over" is "$(cat file n) $(ls -Ad d moved 2>/dev/null) $(stat -c %u file n moved | sort -u)" "changed
+new moved $(id -u)"
+	wx undo
+	check "$label: ... and back" is "$(cat file) $(ls -Ad n moved d 2>/dev/null)" "mine d"
+	wx discard --yes
+	check "$label: ... and nothing is left of it" is "$rc $(ls -A "$state/cow" | grep -v '^.overlay$')" "0 "
+	rm -r d
+}
+
 environment() {
 	SECRET=$(printf 'two\nlines') run --env SECRET --env 'A=b c' -- sh -c 'echo "$SECRET|$A|$HOME|$WRAPIX|$USER|$(pwd)|$(hostname)"'
 	check "$label: variables come in whole" is "$(cat "$out")" "$(printf 'two\nlines|b c|/home/wrapix|1|%s|/workspace|wrapix' "$(id -un)")"
@@ -234,6 +252,7 @@ for label in native podman; do
 	case $label in native) engine="--image base" ;; *) engine="--engine podman" ;; esac
 	files
 	mounts
+	view
 	environment
 	rights
 	endings

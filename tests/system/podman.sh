@@ -73,9 +73,7 @@ in_podman true
 check "... and the next start removes its files" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ""
 rm up go
 
-# --- what it does not have is refused ---
-wx run --engine podman --workspace cow -- true
-check "copy-on-write is refused" refused 125 "copy-on-write"
+# --- the end ---
 check "no container is left" no_containers
 check "no file of a session is left" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman" "$XDG_RUNTIME_DIR/wrapix/sessions")" \
 	"$(printf '%s:\n\n%s:' "$XDG_RUNTIME_DIR/wrapix/podman" "$XDG_RUNTIME_DIR/wrapix/sessions")"

@@ -9,11 +9,12 @@ struct container {
 	struct arena arena;
 	struct sandbox sandbox; /* 'pid' is podman's, 'control' the FIFO from wrapix-init */
 	const char *id;
-	char *stage;  /* the session's directory */
-	int lock;     /* held while we live: stage_sweep() leaves it alone */
-	int to;       /* the FIFO to wrapix-init */
-	bool greeted; /* wrapix-init runs */
-	int init;     /* a pidfd of wrapix-init; -1: not known yet */
+	const char *layers; /* of a copy-on-write workspace; NULL: none */
+	char *stage;        /* the session's directory */
+	int lock;           /* held while we live: stage_sweep() leaves it alone */
+	int to;             /* the FIFO to wrapix-init */
+	bool greeted;       /* wrapix-init runs */
+	int init;           /* a pidfd of wrapix-init; -1: not known yet */
 };
 
 /* The plan as this machine is now; its operations live in c's arena. */

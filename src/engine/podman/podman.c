@@ -93,6 +93,27 @@ static int start_client(struct container *c, struct err *err)
 	return c->sandbox.pidfd < 0 ? err_errno(err, -c->sandbox.pidfd, "pidfd_open") : 0;
 }
 
+/* What overlayfs leaves in its own directory belongs to an id of the container's, which podman can be. */
+static void clean_layers(struct container *c)
+{
+	const struct plan *plan = c->sandbox.plan;
+
+	for (size_t i = 0; c->layers && i < plan->n_ops; i++) {
+		_cleanup_free_ char *says = NULL;
+		char *argv[] = { plan->podman.program,
+				 (char *)"unshare",
+				 (char *)"rm",
+				 (char *)"-rf",
+				 NULL,
+				 NULL };
+
+		if (plan->ops[i].kind != OP_COW)
+			continue;
+		argv[4] = arena_printf(&c->arena, "%s/work/work", plan->ops[i].layer);
+		(void)os_capture_all(argv, 30, 65536, &says); /* 'discard' says what is left */
+	}
+}
+
 static void clean(struct container *c)
 {
 	if (c->sandbox.pid > 0) {
@@ -101,6 +122,7 @@ static void clean(struct container *c)
 			;
 	}
 	stage_remove(c);
+	clean_layers(c);
 	if (c->init >= 0)
 		close(c->init);
 	sandbox_release(&c->sandbox);
@@ -113,6 +135,7 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	struct container c = {
 		.sandbox = { .hooks = hooks, .link = &podman_link, SANDBOX_NONE },
 		.id = session->id,
+		.layers = session->layers,
 		.lock = -1,
 		.to = -1,
 		.init = -1,

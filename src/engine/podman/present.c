@@ -87,6 +87,8 @@ void plan_present(struct container *c, const struct plan *plan, struct plan *ret
 			continue;
 		copy = arena_grow(&c->arena, &ret->ops, &ret->n_ops, sizeof(*copy));
 		*copy = *op;
+		if (op->kind == OP_COW && c->layers)
+			copy->layer = path_join(&c->arena, c->layers, op->layer);
 		if (op->kind == OP_BIND && (op->flags & OPF_RO))
 			add_below(c, ret, op, points);
 	}

@@ -90,12 +90,14 @@ static int check_point(struct container *c, const struct op *op, struct err *err
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		const struct op *other = &plan->ops[i];
 
-		if (other != op && (other->kind == OP_BIND || other->kind == OP_SCRATCH) &&
+		if (other != op &&
+		    (other->kind == OP_BIND || other->kind == OP_SCRATCH ||
+		     other->kind == OP_COW) &&
 		    strcmp(op->dest, other->dest) && path_is_below(op->dest, other->dest) &&
 		    (!around || strlen(other->dest) > strlen(around->dest)))
 			around = other;
 	}
-	if (!around || around->kind != OP_BIND || podman_stage(plan, op) == STAGE_DIR)
+	if (!around || around->kind == OP_SCRATCH || podman_stage(plan, op) == STAGE_DIR)
 		return 0;
 	path = path_join(&c->arena, around->src, path_below(op->dest, around->dest));
 	if (around->flags & OPF_MAKE)
