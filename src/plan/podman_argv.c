@@ -203,8 +203,10 @@ static void add_op(struct arena *arena, const struct plan *plan, struct strv *wo
 		add_bind(arena, plan, words, src, op->dest, op->flags & OPF_RO,
 			 op->flags & OPF_RO ? "shared" : "private");
 	} else if (op->kind == OP_COW) {
+		/* The engine knows where the layers are. A device is none in podman's overlay. */
+		src = path_join(arena, "LAYERS", op->layer);
 		strv_addf(arena, words, "--volume=%s:%s:O,upperdir=%s/upper,workdir=%s/work",
-			  op->src, op->dest, op->layer, op->layer);
+			  op->src, op->dest, src, src);
 	} else if (op->kind == OP_SCRATCH) {
 		add_scratch(arena, plan, words, op);
 	} else if (op->kind == OP_READONLY) {

@@ -93,7 +93,7 @@ new moved $(id -u)"
 	wx undo
 	check "$label: ... and back" is "$(cat file) $(ls -Ad n moved d 2>/dev/null)" "mine d"
 	wx discard --yes
-	check "$label: ... and nothing is left of it" is "$rc $(ls -A "$state/cow" | grep -v '^.overlay$')" "0 "
+	check "$label: ... and nothing is left of it" is "$rc $(find "$state/cow" -mindepth 1 ! -name .overlay)" "0 "
 	rm -r d
 }
 
