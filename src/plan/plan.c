@@ -147,14 +147,12 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 				: default_name(&plan->arena, host->project.dir);
 }
 
-/* The program, under both of its names, where it is not among the host's that are there anyway. In an
- * image its libraries may be missing. */
+/* The program, under both of its names, where it is not among the host's that are there anyway. */
 static void add_self(struct plan *plan, const struct host *host)
 {
 	const char *self = host->tools.self;
 
-	if (!self || host->image_root || path_is_below(self, "/usr") ||
-	    path_is_below(self, "/nix/store"))
+	if (!self || path_is_below(self, "/usr") || path_is_below(self, "/nix/store"))
 		return;
 	plan_add(plan, OP_BIND, AGENT_INSIDE "/bin/wrapix", self, OPF_RO | OPF_OPTIONAL);
 	plan_add(plan, OP_LINK, AGENT_INSIDE "/bin/srt", "wrapix", 0);
@@ -162,11 +160,12 @@ static void add_self(struct plan *plan, const struct host *host)
 
 /* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
  * where it is 'wrapix' itself, and under no filter. What is lent makes no call that this sandbox's
- * supervisor is asked about: file rules of its own would not hold for it, so then there is none. */
+ * supervisor is asked about: file rules of its own would not hold for it, so then there is none. Nor in
+ * an image, whose libraries are the sandbox's to change: the C library may load some. */
 static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
-		     host->seccomp_notify && !plan->files;
+		     host->seccomp_notify && !plan->files && !host->image_root;
 	if (!plan->door)
 		return;
 	plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;
