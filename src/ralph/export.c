@@ -106,6 +106,7 @@ struct merge {
 	struct feature *features;
 	size_t n_features;
 	size_t taken, passed;
+	bool hidden; /* of the files beside hidden specs */
 	int r;
 	struct err *err;
 };
@@ -140,6 +141,7 @@ static bool merge_feature(struct merge *merge, struct json_object *record)
 		.name = text_of(merge, record, "name"),
 		.spec = text_of(merge, record, "spec"),
 		.title = text_of(merge, record, "title"),
+		.hidden = merge->hidden,
 		.created = int_of(record, "created"),
 		.updated = int_of(record, "updated"),
 	};
@@ -151,7 +153,9 @@ static bool merge_feature(struct merge *merge, struct json_object *record)
 	for (size_t i = 0; i < merge->n_features; i++) {
 		if (strcmp(merge->features[i].name, f.name) != 0)
 			continue;
-		if (merge->features[i].updated >= f.updated)
+		/* A file of the project does not speak for a hidden feature. */
+		if (merge->features[i].updated >= f.updated ||
+		    (merge->features[i].hidden && !merge->hidden))
 			return true;
 		f.hidden = merge->features[i].hidden;
 		f.reviews = merge->features[i].reviews;
@@ -240,10 +244,10 @@ static void on_line(void *ctx, const char *line, size_t len)
 	merge->passed += !known; /* a mark of git's, or of a later version */
 }
 
-int export_merge(struct db *db, const char *text, size_t len, size_t *ret_taken, size_t *ret_passed,
-		 struct err *err)
+int export_merge(struct db *db, const char *text, size_t len, bool hidden, size_t *ret_taken,
+		 size_t *ret_passed, struct err *err)
 {
-	struct merge merge = { .db = db, .err = err };
+	struct merge merge = { .db = db, .hidden = hidden, .err = err };
 	struct lines lines = { .on_line = on_line, .ctx = &merge };
 
 	merge.r = items_load(db, NULL, &merge.items, err);
@@ -267,7 +271,8 @@ static char *mark_of(struct arena *arena, const char *name)
 	return arena_printf(arena, "exported:%s", name);
 }
 
-static int read_one(struct db *db, struct arena *arena, int dir, const char *name, struct err *err)
+static int read_one(struct db *db, struct arena *arena, int dir, const char *name, bool hidden,
+		    struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	char sum[SHA256_HEX], *known;
@@ -282,7 +287,7 @@ static int read_one(struct db *db, struct arena *arena, int dir, const char *nam
 		return r;
 	r = db_begin(db, err);
 	if (r == 0)
-		r = export_merge(db, text, len, &taken, &passed, err);
+		r = export_merge(db, text, len, hidden, &taken, &passed, err);
 	if (r == 0)
 		r = db_set(db, mark_of(arena, name), sum, err);
 	if (r == 0)
@@ -291,7 +296,7 @@ static int read_one(struct db *db, struct arena *arena, int dir, const char *nam
 	return r;
 }
 
-static int read_all(struct db *db, struct arena *arena, int dir, struct err *err)
+static int read_all(struct db *db, struct arena *arena, int dir, bool hidden, struct err *err)
 {
 	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3), r = 0;
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -306,7 +311,7 @@ static int read_all(struct db *db, struct arena *arena, int dir, struct err *err
 		size_t n = strlen(entry->d_name);
 
 		if (n > 6 && !strcmp(entry->d_name + n - 6, ".jsonl"))
-			r = read_one(db, arena, dir, entry->d_name, err);
+			r = read_one(db, arena, dir, entry->d_name, hidden, err);
 	}
 	closedir(list);
 	return r;
@@ -349,7 +354,9 @@ int export_sync(struct db *db, const struct site *site, struct err *err)
 
 	own = site_open_dir(site, EXPORT_DIR, false, err);
 	if (own >= 0)
-		r = read_all(db, &arena, own, err);
+		r = read_all(db, &arena, own, false, err);
+	if (r == 0 && hidden >= 0)
+		r = read_all(db, &arena, hidden, true, err);
 	if (r == 0)
 		r = feature_list(db, &arena, &features, &n, err);
 	for (size_t i = 0; r == 0 && i < n; i++) {

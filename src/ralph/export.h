@@ -15,10 +15,10 @@
 
 /* The records of one feature. */
 int export_text(struct db *db, const struct feature *feature, struct str *out, struct err *err);
-/* Takes over what is newer in a text; lines that are no records are passed over and counted. In a
- * transaction. */
-int export_merge(struct db *db, const char *text, size_t len, size_t *ret_taken, size_t *ret_passed,
-		 struct err *err);
+/* Takes over what is newer in a text; lines that are no records are passed over and counted. hidden:
+ * its features are. In a transaction. */
+int export_merge(struct db *db, const char *text, size_t len, bool hidden, size_t *ret_taken,
+		 size_t *ret_passed, struct err *err);
 
 /* Writes the files of all features that changed; reads those that somebody else changed first. */
 int export_sync(struct db *db, const struct site *site, struct err *err);

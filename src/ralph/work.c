@@ -64,7 +64,9 @@ int work_open(struct work *work, const char *agent, struct err *err)
 		r = db_open(&work->db, work->site.db, NULL, err);
 	if (r == 0)
 		r = work_export(work, err);
-	if (r == 0) /* most projects have none of their own */
+	if (r == -EACCES || r == -EROFS)
+		r = 0; /* to look at a project one need not be able to write there; a step says it */
+	if (r == 0)    /* most projects have none of their own */
 		work->templates.dir = site_open_dir(&work->site, EXPORT_DIR "/template", false,
 						    &ignored);
 	return r;

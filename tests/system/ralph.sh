@@ -185,6 +185,8 @@ check "a hidden spec is written outside of the project" eval 'is "$rc" 0 && ! gr
 task quotes 'sh: cat /run/ralph-spec/spec.md >copy.txt; echo good >>work.txt'
 rx step
 check "and cannot reach a commit" eval 'is "$rc" 1 && has "$out" "a hidden spec stands in it" && absent copy.txt'
+rm "$state"/ralph/*.db*
+check "it stays hidden when the database is made again" eval '"$ralph" status secret | grep -q "(hidden)" && absent .wrapix/ralph/secret.jsonl'
 rx use feature
 check "features stand side by side" eval 'is "$rc" 0 && "$ralph" status --all | grep -q "^secret"'
 

@@ -86,8 +86,8 @@ static void test_export(struct db *db)
 	feature_find(db, &arena, "f", &f, &err);
 	ok(export_text(db, &f, &text, &err) == 0, "export");
 	open_store(&other, "other.db");
-	ok(export_merge(&other, text.s, text.len, &taken, &passed, &err) == 0 && taken == 5 &&
-		   !passed,
+	ok(export_merge(&other, text.s, text.len, false, &taken, &passed, &err) == 0 &&
+		   taken == 5 && !passed,
 	   "into an empty database");
 	feature_find(&other, &arena, "f", &f, &err);
 	export_text(&other, &f, &again, &err);
@@ -103,7 +103,7 @@ static void test_export(struct db *db)
 	str_addf(&both,
 		 "<<<<<<< ours\n%s=======\n%s>>>>>>> theirs\n{\"kind\":\"task\",\"id\":\"../x\"}\n",
 		 again.s, text.s);
-	ok(export_merge(db, both.s, both.len, &taken, &passed, &err) == 0, "a merged file");
+	ok(export_merge(db, both.s, both.len, false, &taken, &passed, &err) == 0, "a merged file");
 	is_int((long long)passed, 4, "marks and what is no record are passed over");
 	items_release(&items);
 	items_load(db, "f", &items, &err);
