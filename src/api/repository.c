@@ -42,6 +42,21 @@ static void tell_held(const struct git_store *store, const struct git_report *re
 			  store->id);
 }
 
+/* Of a copy-on-write session: it is kept with it, and what it committed stands beside. */
+static void rest(struct git_store *store, const struct git_report *report, struct arena *arena,
+		 struct strv *ret_says)
+{
+	struct err ignored;
+
+	if (report->published)
+		strv_addf(arena, ret_says,
+			  "what it committed is in refs/wrapix/%s/heads: 'git log --all' shows it, "
+			  "'git merge wrapix/%s/heads/BRANCH' takes it over",
+			  store->id, store->id);
+	git_disarm(store);
+	git_set_done(store, &ignored); /* else it is published once more, which changes nothing */
+}
+
 void repository_finish(struct git_store *store, struct arena *arena, struct strv *ret_says)
 {
 	struct git_report report = { 0 };
@@ -53,6 +68,8 @@ void repository_finish(struct git_store *store, struct arena *arena, struct strv
 			"what the session did in git could not be taken over: %s; it is kept, and "
 			"the next 'wrapix run' or 'wrapix git status' here tries again",
 			err.msg);
+	} else if (store->view) {
+		rest(store, &report, arena, ret_says);
 	} else if (report.n_held) {
 		tell_held(store, &report, arena, ret_says);
 		git_disarm(store);
@@ -77,10 +94,14 @@ void repository_repair(const char *state_home, const char *project, struct arena
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 
-		if (list[i].running || list[i].done ||
+		if (list[i].running || (list[i].done && !list[i].stale) ||
 		    git_open(&store, state_home, list[i].id, program, &err) < 0 ||
 		    git_lock(&store, &err) < 0)
 			continue;
+		if (list[i].done) { /* its session was removed */
+			git_remove(&store, &err);
+			continue;
+		}
 		strv_addf(arena, ret_says,
 			  "the session %s was broken off: its git is taken over now", list[i].id);
 		repository_finish(&store, arena, ret_says);
@@ -99,11 +120,58 @@ void repository_repair_here(const char *state_home, const char *here, struct are
 	if (git_list(arena, state_home, NULL, &list, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (!list[i].running && !list[i].done && path_is_below(here, list[i].project) &&
-		    !strv_has(&seen, list[i].project)) {
+		if (!list[i].running && (!list[i].done || list[i].stale) &&
+		    path_is_below(here, list[i].project) && !strv_has(&seen, list[i].project)) {
 			strv_add(arena, &seen, list[i].project);
 			repository_repair(state_home, list[i].project, arena, ret_says);
 		}
+}
+
+/* One that goes on has its git directory already, unless it began without. */
+static int resume(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	int r = git_open(store, about->state_home, about->id, about->program, err);
+
+	if (r < 0)
+		return git_prepare(store, about, err);
+	for (size_t i = 0; i < MAX(store->n_parts, about->n_modules); i++)
+		if (i >= store->n_parts || i >= about->n_modules ||
+		    strcmp(store->parts[i].name, about->modules[i].name) != 0) {
+			git_close(store);
+			return err_set(err, ESTALE,
+				       "the session '%s' knows other submodules than are there",
+				       about->id);
+		}
+	r = git_lock(store, err);
+	return r < 0 ? r : git_resume(store, err);
+}
+
+/* A session whose commits are in a directory of its own would not find them. */
+static int refuse_other(const struct host *host, const char *id, struct err *err)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	struct err ignored;
+
+	if (git_open(&store, host->state_home, id, NULL, &ignored) < 0)
+		return 0;
+	err_usage(err, "the session '%s' has a git directory of its own", id);
+	return err_hint(err, "go on with it with --git private");
+}
+
+int repository_forget(const char *state_home, const char *id, const char *project, struct err *err)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	struct arena arena = { 0 };
+	struct err ignored;
+	int r = git_open(&store, state_home, id, repository_program(&arena, project), &ignored);
+
+	arena_release(&arena);
+	if (r < 0) /* it has none */
+		return 0;
+	r = git_lock(&store, err);
+	if (r < 0)
+		return r;
+	return store.program ? git_forget(&store, err) : git_remove(&store, err);
 }
 
 int repository_begin(struct repository *repository, const struct plan *plan,
@@ -127,13 +195,16 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 	if (plan->project)
 		repository_repair(host->state_home, plan->project, arena, ret_says);
 	if (!plan->git_real)
-		return 0;
+		return plan->resume ? refuse_other(host, id, err) : 0;
 	about.program = repository_program(arena, plan->project);
 	if (!about.program) {
 		err_set(err, ENOENT, "--git private needs git on this machine");
 		return err_hint(err, "install it, or use --git direct");
 	}
-	r = git_prepare(&repository->store, &about, err);
+	if (plan->cow_base)
+		about.view = path_join(arena, plan->cow_base, id);
+	r = plan->resume ? resume(&repository->store, &about, err)
+			 : git_prepare(&repository->store, &about, err);
 	repository->on = r == 0;
 	return r;
 }

@@ -19,6 +19,8 @@ struct repository {
 int repository_begin(struct repository *repository, const struct plan *plan,
 		     const struct host *host, const char *id, struct arena *arena,
 		     struct strv *ret_says, struct err *err);
+/* The session is removed: its git goes with it, and what it published beside the host's branches. */
+int repository_forget(const char *state_home, const char *id, const char *project, struct err *err);
 /* Guest of the loop; NULL before it goes. */
 void repository_watch(struct repository *repository, struct loop *loop,
 		      void (*on_failure)(void *ctx, const char *text), void *ctx);

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/cow.h"
+#include "api/repository.h"
 #include "cow/apply.h"
 
 struct discard_args {
@@ -62,7 +63,9 @@ static int discard(const char *base, const char *id, bool yes, struct err *err)
 	if (r < 0)
 		return r;
 	add_size(&size, cow_usage(base, id));
-	r = cow_remove(&cow, err);
+	r = repository_forget(cli_state_home(&cow.arena), id, cow.project, err);
+	if (r == 0)
+		r = cow_remove(&cow, err);
 	if (r == 0)
 		printf("%s was removed (%s)\n", id, size.s);
 	return r;

@@ -52,6 +52,7 @@ struct git_store {
 	char *where;     /* where its files are, below the top; NULL: nowhere */
 	char *top;       /* the project's work tree, canonical */
 	bool fresh;      /* the host has it from this session */
+	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
 };
 #define GIT_STORE_NONE                 \
 	{                              \
@@ -64,6 +65,7 @@ struct git_about {
 	const struct plan_module *modules;
 	size_t n_modules;
 	const struct strv *borrowed;
+	const char *view; /* NULL, or as above: then it is published beside the host's branches */
 };
 
 /* Makes the private git directory from the host's, and takes the lock. */
@@ -74,6 +76,10 @@ int git_open(struct git_store *store, const char *state_home, const char *id, co
 /* -EBUSY while a sandbox runs with it. */
 int git_lock(struct git_store *store, struct err *err);
 int git_remove(struct git_store *store, struct err *err);
+/* Removes it, and what it published beside the host's branches. */
+int git_forget(struct git_store *store, struct err *err);
+/* Makes one that ended ready to be worked in again; the lock must be ours. */
+int git_resume(struct git_store *store, struct err *err);
 void git_close(struct git_store *store);
 #define _cleanup_git_ _cleanup_(git_close)
 
@@ -83,7 +89,9 @@ int git_set_done(const struct git_store *store, struct err *err);
 struct git_info {
 	char *id, *project;
 	bool running;
-	bool done; /* ended well: what is held is all that is left */
+	bool beside; /* of a copy-on-write session */
+	bool stale;  /* ... which is gone */
+	bool done;   /* ended well: what is held is all that is left */
 	size_t held;
 };
 /* Those of a project (NULL: of all), appended to the list. */

@@ -249,6 +249,7 @@ int git_prepare(struct git_store *store, const struct git_about *about, struct e
 		return r;
 	store->project = arena_strdup(a, about->project);
 	store->top = arena_strdup(a, about->top);
+	store->view = arena_strdup(a, about->view);
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
 	store->program = arena_strdup(a, about->program);

@@ -17,6 +17,9 @@ int git_store_write_meta(const struct git_store *store, struct err *err);
 
 char *git_index_mark(struct arena *arena, int dir, bool *ret_new);
 
+/* Takes git_disarm() back. */
+void git_arm(const struct git_store *store);
+
 /* The next one of the session's further repositories. */
 struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
 			       const char *where);
@@ -100,6 +103,9 @@ int git_write_gitfile(struct git_store *main, const char *where, const char *git
 		      struct err *err);
 void git_adopt_worktrees(struct git_store *store, struct git_report *report);
 void git_adopt_modules(struct git_store *main, struct git_report *report);
+
+/* beside.c: all of a round for a copy-on-write session. */
+int git_publish_beside(struct git_round *round, struct err *err);
 
 /* ops.c */
 void git_want_ops(struct git_round *round);

@@ -298,7 +298,7 @@ static int one_round(struct git_store *store, bool last, bool careful, struct gi
 		.last = last,
 		.careful = careful,
 	};
-	int r = go(&round, err);
+	int r = store->view ? git_publish_beside(&round, err) : go(&round, err);
 
 	str_release(&round.index_out);
 	str_release(&round.index_in);
@@ -326,6 +326,13 @@ static void disarm(const struct git_store *store)
 	snprintf(from, sizeof(from), "%s/HEAD", store->private);
 	snprintf(to, sizeof(to), "%s/HEAD.held", store->private);
 	rename(from, to);
+}
+
+void git_arm(const struct git_store *store)
+{
+	arm(store);
+	for (size_t i = 0; i < store->n_parts; i++)
+		arm(&store->parts[i]);
 }
 
 void git_disarm(const struct git_store *store)
@@ -372,7 +379,7 @@ int git_publish(struct git_store *store, bool last, struct git_report *ret, stru
 	int r = 0;
 
 	*ret = (struct git_report){ 0 };
-	if (last)
+	if (last && !store->view)
 		git_adopt_modules(store, ret);
 	for (size_t i = store->n_parts; i-- > 0;)
 		if (publish_one(&store->parts[i], last, ret, &failed) < 0 && r == 0) {
@@ -384,7 +391,7 @@ int git_publish(struct git_store *store, bool last, struct git_report *ret, stru
 		*err = failed;
 		r = -err->code;
 	}
-	if (r == 0 && last)
+	if (r == 0 && last && !store->view)
 		git_adopt_worktrees(store, ret);
 	return r < 0 ? r : git_held_write(store, ret, err);
 }

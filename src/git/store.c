@@ -55,6 +55,7 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->id = main->id;
 	part->project = main->project;
 	part->top = main->top;
+	part->view = main->view;
 	part->on_step = main->on_step;
 	part->program = main->program;
 	part->borrowed = main->borrowed;
@@ -86,6 +87,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	str_add(&out, "{\"version\": 1");
 	record_add(&out, "project", store->project);
 	record_add(&out, "top", store->top);
+	record_add(&out, "view", store->view);
 	record_add(&out, "gitDir", store->real);
 	record_add(&out, "commonDir", store->common);
 	add_list(&out, "borrowed", store->borrowed.v, store->borrowed.len);
@@ -132,6 +134,9 @@ static int read_meta(struct git_store *store, struct err *err)
 		return r;
 	store->project = record_get(&store->arena, meta, "project");
 	store->top = record_get(&store->arena, meta, "top");
+	store->view = record_get(&store->arena, meta, "view");
+	if (!*store->view)
+		store->view = NULL;
 	store->real = record_get(&store->arena, meta, "gitDir");
 	store->common = record_get(&store->arena, meta, "commonDir");
 	if (store->project[0] != '/' || store->real[0] != '/' || store->common[0] != '/')
@@ -210,6 +215,14 @@ void git_close(struct git_store *store)
 	*store = (struct git_store)GIT_STORE_NONE;
 }
 
+int git_resume(struct git_store *store, struct err *err)
+{
+	if (unlinkat(store->dir, "done", 0) < 0 && errno != ENOENT)
+		return err_errno(err, errno, "going on with the git of '%s'", store->id);
+	git_arm(store);
+	return 0;
+}
+
 int git_set_done(const struct git_store *store, struct err *err)
 {
 	return record_write_file(store->dir, "done", "", 0, err);
@@ -232,6 +245,8 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 	*info = (struct git_info){ .id = arena_strdup(arena, store->id),
 				   .project = arena_strdup(arena, store->project) };
 	info->running = git_lock(store, &ignored) == -EBUSY;
+	info->beside = store->view != NULL;
+	info->stale = store->view && access(store->view, F_OK) < 0;
 	info->done = faccessat(store->dir, "done", F_OK, 0) == 0;
 	if (git_held_read(store, arena, &held, &info->held, &ignored) < 0)
 		info->held = 0;

@@ -207,10 +207,6 @@ static int choose_git(struct plan *plan, const struct spec *spec, const struct h
 
 	if (spec->git != GIT_MODE_PRIVATE || project->git == GIT_NONE || spec->only)
 		return 0;
-	if (spec->workspace == WORKSPACE_COW) {
-		err_usage(err, "a copy-on-write session has a view of the git directory already");
-		return err_hint(err, "--git private belongs to --workspace direct");
-	}
 	if (project->lacks_git) {
 		strv_add(&plan->arena, &plan->says,
 			 "there is no git on this machine, which would take over what is "

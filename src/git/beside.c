@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A copy-on-write session's git: the host's branches, index and configuration are none of its business
+ * until the user decides. What it committed stands beside them, as refs/wrapix/ID/heads/NAME.
+ */
+#include <string.h>
+
+#include "git/priv.h"
+
+static char *beside(struct git_round *round, const char *name)
+{
+	return arena_printf(&round->arena, "refs/wrapix/%s/%s", round->store->id,
+			    name + strlen("refs/"));
+}
+
+static bool is_ours(const char *name)
+{
+	return str_starts(name, "refs/heads/") || str_starts(name, "refs/tags/");
+}
+
+static void plan_ref(struct git_round *round, const struct git_items *start,
+		     const struct git_item *ref)
+{
+	char *name = beside(round, ref->name);
+	const char *there = git_find(&round->host.refs, name);
+
+	if (git_same(there, ref->value) ||
+	    (!there && git_same(git_find(start, ref->name), ref->value)))
+		return;
+	if (!git_ref_ok(ref->name)) {
+		git_hold(round->report, "branch", ref->name, "the host takes no such name");
+		return;
+	}
+	if (++round->n_new > GIT_NEW_REFS_MAX) {
+		git_hold(round->report, "branch", ref->name, "too many at once");
+		return;
+	}
+	git_want(round, ref->value);
+	strv_addf(&round->arena, &round->refs_out, "update %s %s", name, ref->value);
+}
+
+/* Those that the session no longer has. */
+static void plan_gone(struct git_round *round, const struct git_item *ref)
+{
+	char *prefix = arena_printf(&round->arena, "refs/wrapix/%s/", round->store->id);
+	char *name;
+
+	if (!str_starts(ref->name, prefix))
+		return;
+	name = arena_printf(&round->arena, "refs/%s", ref->name + strlen(prefix));
+	if (is_ours(name) && !git_find(&round->session.refs, name))
+		strv_addf(&round->arena, &round->refs_out, "delete %s %s", ref->name, ref->value);
+}
+
+int git_publish_beside(struct git_round *round, struct err *err)
+{
+	struct git_store *store = round->store;
+	struct git_state start;
+	int r = git_read_private(store, &round->arena, &round->session, err);
+
+	if (r == 0)
+		r = git_read_host(store, &round->arena, &round->host, err);
+	if (r == 0)
+		r = git_base_load(store, "start", &round->arena, &start, err);
+	for (size_t i = 0; r == 0 && i < round->session.refs.n; i++)
+		if (is_ours(round->session.refs.v[i].name))
+			plan_ref(round, &start.refs, &round->session.refs.v[i]);
+	for (size_t i = 0; r == 0 && i < round->host.refs.n; i++)
+		plan_gone(round, &round->host.refs.v[i]);
+	if (r == 0)
+		r = git_import(round, err);
+	return r < 0 ? r : git_apply_refs_out(round, err);
+}
+
+int git_forget(struct git_store *store, struct err *err)
+{
+	char *prefix = arena_printf(&store->arena, "refs/wrapix/%s/", store->id);
+	_cleanup_str_ struct str lines = { 0 };
+	struct git_state host;
+	struct git_run run;
+	int r = git_read_host(store, &store->arena, &host, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < host.refs.n; i++)
+		if (str_starts(host.refs.v[i].name, prefix))
+			str_addf(&lines, "delete %s %s\n", host.refs.v[i].name,
+				 host.refs.v[i].value);
+	run = git_on_host_write(store, GIT_ARGS("update-ref", "--stdin"));
+	run.input = lines.s;
+	run.input_len = lines.len;
+	if (lines.len)
+		r = git_do(&run, NULL, err);
+	return r < 0 ? r : git_remove(store, err);
+}
