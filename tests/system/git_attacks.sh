@@ -3,7 +3,7 @@
 # Attacks on the one who publishes: what a sandbox may leave in its private git directory, and what the host's
 # repository has afterwards, which is what it had. The first case is the control. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2059,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 driver=${GIT_DRIVER:-$top/build/tests/system/git_driver}
 need_user
