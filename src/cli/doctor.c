@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
@@ -18,6 +19,7 @@
 #include "os/fs.h"
 #include "os/proc.h"
 #include "os/linux/landlock.h"
+#include "os/linux/overlay.h"
 #include "os/linux/seccomp.h"
 
 struct doctor_args {
@@ -99,6 +101,43 @@ static void check_landlock(const struct patient *p, struct finding *f)
 				  ? ": files; signals and abstract sockets rest on the namespaces"
 				  : ": not used; files rest on the mounts alone");
 	str_add(&f->fix, "a kernel of 6.12 or newer with 'landlock' in its lsm= list");
+}
+
+static void check_git(const struct patient *p, struct finding *f)
+{
+	struct arena a = { 0 };
+	const char *path = getenv("PATH");
+	char *git = os_find_program(&a, "git", path ? path : "/usr/bin:/bin", NULL);
+
+	if (git && landlock_handles_files(p->host->landlock_abi)) {
+		str_addf(&f->text, "%s takes over what is committed inside", git);
+	} else {
+		f->verdict = WEAKER;
+		str_add(&f->text, git ? "without Landlock nothing that is committed inside can be "
+					"checked: --git private does not work"
+				      : "there is none: with --git private .git is read-only");
+		str_add(&f->fix, git ? "a kernel of 5.19 or newer with 'landlock' in its lsm= list"
+				     : "install git");
+	}
+	arena_release(&a);
+}
+
+/* Where the changes of a copy-on-write session are kept, as a start tries it. */
+static void check_cow(const struct patient *p, struct finding *f)
+{
+	struct arena a = { 0 };
+	const char *const bases[] = { path_join(&a, p->host->state_home, "wrapix"), "/var/tmp" };
+
+	for (size_t i = 0; i < ARRAY_LEN(bases) && !f->text.len; i++)
+		if (access(bases[i], W_OK) == 0 && overlay_probe(bases[i]))
+			str_addf(&f->text, "overlayfs, with the changes in '%s'", bases[i]);
+	if (!f->text.len) {
+		f->verdict = WEAKER;
+		str_add(&f->text, "overlayfs cannot be used: --workspace cow copies the project");
+		str_add(&f->fix, "Linux 5.11, and a file system with user attributes for the state "
+				 "directory or /var/tmp");
+	}
+	arena_release(&a);
 }
 
 /* Each program is tried: the second stands in when the first fails. */
@@ -298,6 +337,8 @@ static const struct {
 	{ "mounts", check_mounts },
 	{ "seccomp", check_seccomp },
 	{ "Landlock", check_landlock },
+	{ "git", check_git },
+	{ "copy-on-write", check_cow },
 	{ "open network", check_open },
 	{ "filtered network", check_filter },
 	{ "limits", check_limits },

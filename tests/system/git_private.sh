@@ -182,7 +182,7 @@ wx run --network none --git private --resume "$id" -- sh -c 'git log --format=%s
 check "... it is gone on with" is "$rc $(xargs <"$out") $(refs)" "0 two one start 1 refs/heads/main refs/wrapix/$id/heads/main refs/wrapix/$id/heads/side"
 check "... at rest it is no repository" fails git --git-dir "$state/gitdirs/$id/0" rev-parse HEAD
 wx apply "$id"
-check "... applied: the files" is "$rc $(ls | xargs) $(git log --format=%s)" "0 file x y start"
+check "... applied: the files" is "$rc $(echo *) $(git log --format=%s)" "0 file x y start"
 wx discard --yes "$id"
 check "... discarded: all of it goes" is "$rc $(refs) $(stores)" "0 refs/heads/main 0"
 cd "$project" || exit 1
