@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "cow/apply.h"
 #include "cow/base.h"
 #include "cow/changes.h"
@@ -194,6 +195,22 @@ static void tell(struct workspace *workspace, struct arena *arena, struct strv *
 	changes_release(&changes);
 }
 
+/* What a program could read and not write, without knowing why. */
+static void tell_foreign(const struct workspace *workspace, struct arena *arena,
+			 struct strv *ret_says)
+{
+	_cleanup_str_ struct str quoted = { 0 };
+	size_t n;
+	char *first = manifest_foreign(&workspace->cow, arena, &n);
+
+	if (first)
+		strv_addf(arena, ret_says,
+			  "%zu %s of the project %s to another user (%s%s) and can be read and "
+			  "removed in a view, not changed: chown gives %s to you",
+			  n, n == 1 ? "file" : "files", n == 1 ? "belongs" : "belong",
+			  str_quote(&quoted, first), n == 1 ? "" : " ...", n == 1 ? "it" : "them");
+}
+
 /* Those that nobody looked at for long. */
 static void tell_old(const struct workspace *workspace, struct arena *arena, struct strv *ret_says)
 {
@@ -222,6 +239,8 @@ void workspace_end(struct workspace *workspace, bool failed, struct arena *arena
 		return;
 	while (workspace->scribe > 0 && waitpid(workspace->scribe, NULL, 0) < 0 && errno == EINTR)
 		;
+	if (!failed)
+		tell_foreign(workspace, arena, ret_says);
 	if ((failed && workspace->is_new) ||
 	    (cow_is_empty(&workspace->cow) && faccessat(workspace->cow.dir, "apply", F_OK, 0) < 0))
 		cow_remove(&workspace->cow, &err); /* else the next list sweeps it */

@@ -9,6 +9,7 @@
  *	        project/upper, work     overlayfs: every change to the project; or project/copy
  *	        git/upper, work         the same for a git directory that lies outside the project
  *	        manifest, manifest.more what the project was when the session began (manifest.h)
+ *	        foreign                 how much of it belongs to others
  *	        base/                   its content then, as far as git knows it (base.h)
  *	        apply/N/                what was taken over, and how to take it back (journal.h)
  *

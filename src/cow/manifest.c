@@ -31,6 +31,8 @@ struct walk {
 	int fd; /* where it goes */
 	int64_t started;
 	dev_t dev;
+	size_t n_foreign;   /* what belongs to others: the view can show it, not change it */
+	struct str foreign; /* the first of them */
 	char path[PATH_MAX];
 };
 
@@ -75,6 +77,8 @@ static int look(struct walk *walk, int dir, const char *name, size_t len)
 	if (len)
 		walk->path[len++] = '/';
 	memcpy(walk->path + len, name, n + 1);
+	if (st.st_uid != geteuid() && walk->n_foreign++ == 0)
+		str_add(&walk->foreign, walk->path);
 	node = node_from_stat(&st);
 	add_entry(&walk->out, &node, node.ctime >= walk->started, walk->path);
 	if (S_ISDIR(st.st_mode)) {
@@ -84,6 +88,17 @@ static int look(struct walk *walk, int dir, const char *name, size_t len)
 			return r;
 	}
 	return flush(walk, 1 << 16);
+}
+
+/* "COUNT PATH" */
+static int write_foreign(const struct cow *cow, const struct walk *walk)
+{
+	_cleanup_close_ int fd = openat(
+		cow->dir, "foreign", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	_cleanup_str_ struct str text = { 0 };
+
+	str_addf(&text, "%zu %s", walk->n_foreign, walk->foreign.s);
+	return fd < 0 ? -errno : os_write_all(fd, text.s, text.len);
 }
 
 int manifest_write(const struct cow *cow, struct err *err)
@@ -103,12 +118,26 @@ int manifest_write(const struct cow *cow, struct err *err)
 	str_addn(&walk.out, "end", 4);
 	if (r == 0)
 		r = flush(&walk, 0);
+	if (r == 0 && walk.n_foreign)
+		r = write_foreign(cow, &walk);
 	if (r == 0 && renameat(cow->dir, "manifest.new", cow->dir, "manifest") < 0)
 		r = -errno;
 	if (walk.fd >= 0)
 		close(walk.fd);
 	str_release(&walk.out);
+	str_release(&walk.foreign);
 	return r < 0 ? err_errno(err, -r, "writing the manifest") : 0;
+}
+
+char *manifest_foreign(const struct cow *cow, struct arena *arena, size_t *ret_n)
+{
+	_cleanup_free_ char *text = NULL;
+	char *space;
+
+	if (os_read_file_at(cow->dir, "foreign", PATH_MAX + 32, &text, NULL) < 0)
+		return NULL;
+	*ret_n = strtoul(text, &space, 10);
+	return *space == ' ' ? arena_strdup(arena, space + 1) : NULL;
 }
 
 /* --- reading --- */

@@ -38,6 +38,8 @@ struct manifest {
 
 /* Looks at the whole project. In a child of the supervisor. */
 int manifest_write(const struct cow *cow, struct err *err);
+/* How many files and directories of the project belong to others, and the first; NULL: none. */
+char *manifest_foreign(const struct cow *cow, struct arena *arena, size_t *ret_n);
 
 /* An absent file is an empty manifest that is not complete. */
 int manifest_load(struct manifest *manifest, const struct cow *cow, struct err *err);
