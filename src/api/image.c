@@ -8,19 +8,46 @@
 #include <sys/file.h>
 
 #include "api/api.h"
+#include "os/fs.h"
 
-int image_hold(const struct host *host, int *ret_fd, struct err *err)
+static int make_changes(const char *base, const char *session, struct image_use *use,
+			struct err *err)
+{
+	int r = os_mkdirs(base, 0700, err);
+
+	if (r < 0)
+		return r;
+	snprintf(use->dir, sizeof(use->dir), "%s/%s", base, session);
+	if (mkdir(use->dir, 0700) < 0)
+		return err_errno(err, errno, "making '%s'", use->dir);
+	use->changes = open(use->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (use->changes < 0 || flock(use->changes, LOCK_SH | LOCK_NB) < 0)
+		return err_errno(err, errno, "holding '%s'", use->dir);
+	return 0;
+}
+
+int image_hold(const struct host *host, const char *session, struct image_use *ret, struct err *err)
 {
 	char path[PATH_MAX];
 
-	*ret_fd = -1;
+	*ret = (struct image_use){ .lock = -1, .changes = -1 };
 	if (!host->image_root)
 		return 0;
 	snprintf(path, sizeof(path), "%s.lock", host->image_root);
-	*ret_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret_fd < 0 || flock(*ret_fd, LOCK_SH | LOCK_NB) < 0)
+	ret->lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (ret->lock < 0 || flock(ret->lock, LOCK_SH | LOCK_NB) < 0)
 		return err_errno(err, errno, "holding the image in '%s'", host->image_root);
-	return 0;
+	return host->image_changes ? make_changes(host->image_changes, session, ret, err) : 0;
+}
+
+void image_let_go(struct image_use *use)
+{
+	if (use->dir[0])
+		os_remove_tree(AT_FDCWD, use->dir);
+	if (use->changes >= 0)
+		close(use->changes);
+	if (use->lock >= 0)
+		close(use->lock);
 }
 
 bool image_is_there(struct spec *spec)

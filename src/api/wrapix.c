@@ -165,8 +165,8 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	struct arena arena = { 0 };
 	struct session_info about;
 	struct fix_place place;
-	_cleanup_close_ int image = -1;
-	int r = image_hold(&plan->host, &image, err);
+	_cleanup_(image_let_go) struct image_use image;
+	int r = image_hold(&plan->host, observer->id, &image, err);
 
 	if (r == 0)
 		r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id,
@@ -187,6 +187,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 		return r;
 	}
 	session.layers = workspace_layers(&observer->workspace);
+	session.image_changes = image.dir[0] ? image.dir : NULL;
 	session.gate = observer->gated.meta;
 	about = observer_describe(observer, &arena);
 	place = (struct fix_place){

@@ -16,6 +16,7 @@
 #include "image/export.h"
 #include "image/nix.h"
 #include "image/platform.h"
+#include "image/run.h"
 #include "image/unpack.h"
 #include "os/fs.h"
 
@@ -25,6 +26,7 @@ struct build_args {
 	struct arena arena;
 	struct strv packages;
 	const char *from, *output, *name, *platform, *compression, *agent;
+	bool no_unpack;
 };
 
 /* One build. */
@@ -40,6 +42,7 @@ struct making {
 	char *scratch; /* a name in the store that is ours until we end */
 	int log;       /* what other programs say */
 	int shown;     /* percent; -1: nobody looks */
+	bool waits;    /* a line about another program stands on the terminal */
 };
 
 static int add_package(void *ctx, _unused_ const struct opt *opt, const char *value,
@@ -68,6 +71,31 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 	fprintf(stderr, "\rlayers [%s] %3d%%%s", bar, percent, percent == 100 ? "\n" : "");
 }
 
+/* Another program works: the last line of what it says. */
+static void on_wait(void *ctx)
+{
+	struct making *making = ctx;
+	_cleanup_str_ struct str line = { 0 };
+	char text[512];
+	off_t end = lseek(making->log, 0, SEEK_CUR);
+	ssize_t n = making->shown < 0 || end <= 0
+			    ? 0
+			    : pread(making->log, text, sizeof(text) - 1,
+				    end > (off_t)sizeof(text) - 1 ? end - (off_t)sizeof(text) + 1
+								  : 0);
+	char *last;
+
+	if (n <= 0)
+		return;
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		n--;
+	text[n] = '\0';
+	last = strrchr(text, '\n');
+	str_add_escaped(&line, last ? last + 1 : text);
+	fprintf(stderr, "\r\033[K%.76s", line.s ? line.s : "");
+	making->waits = true;
+}
+
 /* The profile's packages of that source, and those that were asked for. */
 static void packages_of(struct making *making, const char *source, struct strv *ret)
 {
@@ -83,6 +111,9 @@ static void packages_of(struct making *making, const char *source, struct strv *
 
 static int from_source(struct making *making, const struct source *source, struct err *err)
 {
+	if (making->waits)
+		fputs("\r\033[K", stderr);
+	making->waits = false;
 	return build_from_source(making->store, source, &making->how, making->image,
 				 &making->contents.found, err);
 }
@@ -239,7 +270,7 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 	int r = layout_name(store, name, &image->manifest, err);
 
 	/* So that 'wrapix run --image' starts at once. */
-	if (r == 0)
+	if (r == 0 && !args->no_unpack)
 		r = unpack_named(store, image, name, &arena, &unpacked, err);
 	arena_release(&arena);
 	if (r == 0 && args->output)
@@ -276,6 +307,7 @@ static int set_up(struct making *making, const char *profile, struct err *err)
 	making->scratch = arena_printf(&args->arena, "%s/.make-%d", image_store_path(&args->arena),
 				       getpid());
 	making->log = memfd_create("log", MFD_CLOEXEC);
+	run_tell(on_wait, making);
 	if (r == 0 && args->platform)
 		r = platform_parse(args->platform, making->platform, &making->arch,
 				   &making->variant, err);
@@ -341,6 +373,8 @@ static const struct opt opts[] = {
 	  .help = "for another machine than this one" },
 	{ 0, "compression", "gzip|zstd|none", TEXT(compression), .words = compression_words,
 	  .complete = COMPLETE_WORDS, .help = "of the layers (default: gzip)" },
+	{ 0, "no-unpack", FLAG(build_args, no_unpack),
+	  .help = "do not unpack it: it is for others than 'wrapix run'" },
 	HELP,
 	{ .kind = OPT_END },
 };

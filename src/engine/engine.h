@@ -77,7 +77,9 @@ struct engine_spare;
 
 struct engine_session {
 	const char *id;
-	const char *layers;         /* the directory of its copy-on-write layers; NULL: none */
+	const char *layers; /* the directory of its copy-on-write layers; NULL: none */
+	const char
+		*image_changes; /* the directory of an image's changes; NULL: they are in memory */
 	struct engine_spare *spare; /* taken over, and used where it fits; NULL: none */
 	int gate; /* the directory of the gate's list, where the plan has a gate */
 };

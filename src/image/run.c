@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -12,7 +13,32 @@
 #include "os/fs.h"
 #include "os/proc.h"
 
-enum { OUTPUT_MAX = 64 << 20 };
+enum { OUTPUT_MAX = 64 << 20, TELL_MS = 200 };
+
+static struct {
+	void (*on_wait)(void *ctx);
+	void *ctx;
+} tell;
+
+void run_tell(void (*on_wait)(void *ctx), void *ctx)
+{
+	tell.on_wait = on_wait;
+	tell.ctx = ctx;
+}
+
+/* Its wait status, at its end. */
+static int await(pid_t pid)
+{
+	_cleanup_close_ int fd = os_pidfd_open(pid);
+	struct pollfd end = { .fd = fd, .events = POLLIN };
+	int status = 0;
+
+	while (fd >= 0 && tell.on_wait && poll(&end, 1, TELL_MS) == 0)
+		tell.on_wait(tell.ctx);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
 
 char *run_find(struct arena *arena, const char *name, const char *how_to_get, struct err *err)
 {
@@ -56,8 +82,7 @@ int run_program(struct arena *arena, const struct strv *argv, int log, char **re
 		be_program(argv, ret_output ? output : log, log);
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = await(pid);
 	if (status)
 		return err_set(err, EIO, "%s failed (status %d)", path_name(argv->v[0]),
 			       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

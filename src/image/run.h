@@ -12,3 +12,6 @@ char *run_find(struct arena *arena, const char *name, const char *how_to_get, st
  * descriptor 'log', where all it prints goes otherwise. Fails unless it exits with 0. */
 int run_program(struct arena *arena, const struct strv *argv, int log, char **ret_output,
 		struct err *err);
+
+/* From now on this is called from time to time while a program runs. */
+void run_tell(void (*on_wait)(void *ctx), void *ctx);

@@ -102,10 +102,10 @@ int layout_name(struct store *store, const char *name, const struct blob_ref *ma
 
 	if (r < 0)
 		return r;
+	/* First: a link that is missing is said, one to the wrong image is not. */
+	forget_link(store, name);
 	oci_index_put(&index, name, manifest);
 	r = oci_write_index(store->dir, &index, err);
-	if (r == 0)
-		forget_link(store, name);
 	oci_index_release(&index);
 	return r;
 }
@@ -126,9 +126,9 @@ int layout_forget(struct store *store, const char *name, struct err *err)
 		r = err_set(err, ENOENT, "there is no image '%s'", name);
 	index.n = kept;
 	if (r == 0)
-		r = oci_write_index(store->dir, &index, err);
-	if (r == 0)
 		forget_link(store, name);
+	if (r == 0)
+		r = oci_write_index(store->dir, &index, err);
 	oci_index_release(&index);
 	return r;
 }
@@ -194,6 +194,22 @@ static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struc
 	return 0;
 }
 
+/* What a killed build, or a killed writer of the index, left beside the blobs. Nobody writes now. */
+static void sweep_scratch(struct store *store)
+{
+	static const char *const kinds[] = { ".make-", ".load-", ".fetch-", ".index.json.",
+					     ".oci-layout." };
+	int fd = openat(store->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
+		for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+			if (!strncmp(entry->d_name, kinds[i], strlen(kinds[i])))
+				os_remove_tree(store->dir, entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
 int layout_gc(struct store *store, struct store_gc *ret, struct err *err)
 {
 	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
@@ -216,6 +232,8 @@ int layout_gc(struct store *store, struct store_gc *ret, struct err *err)
 		r = sweep(store->blobs, &keep, ret, err);
 	if (r == 0)
 		r = unpack_gc(store, &index, err);
+	if (r == 0)
+		sweep_scratch(store);
 	arena_release(&keep.arena);
 	oci_index_release(&index);
 	flock(store->use, LOCK_SH);

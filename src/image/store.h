@@ -6,6 +6,8 @@
  *		oci-layout index.json blobs/sha256/...	the layout
  *		lock					who changes the index has it
  *		use					writers of blobs share it; gc wants it alone
+ *		roots names				unpacked, see unpack.h
+ *		changes					of sessions, on kernels before 6.6 (api/image.c)
  *
  * A kill at any time leaves a valid layout, and at most blobs that nothing names; gc removes those.
  */

@@ -201,13 +201,46 @@ static bool is_wanted(const struct oci_index *index, const char *name)
 	return false;
 }
 
+/* Links that nobody finished. */
+static void sweep_names(struct store *store)
+{
+	int fd = openat(store->dir, "names", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *entry; list && (entry = readdir(list));)
+		if (!strncmp(entry->d_name, ".new-", 5))
+			unlinkat(fd, entry->d_name, 0);
+	if (list)
+		closedir(list);
+}
+
+/* What killed sessions left of their changes: they had it locked. */
+static void sweep_changes(struct store *store)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(store->dir, "changes", flags);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *entry; list && (entry = readdir(list));) {
+		_cleanup_close_ int dir = -1;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		dir = openat(fd, entry->d_name, flags);
+		if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0)
+			os_remove_tree(fd, entry->d_name);
+	}
+	if (list)
+		closedir(list);
+}
+
 int unpack_gc(struct store *store, const struct oci_index *index, struct err *err)
 {
 	int roots = openat(store->dir, ROOTS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *list = roots < 0 ? NULL : fdopendir(roots);
 
 	for (struct dirent *entry; list && (entry = readdir(list));) {
-		char name[DIGEST_HEX] = "";
+		char name[DIGEST_HEX] = "", held[DIGEST_HEX + 8];
 		_cleanup_close_ int lock = -1;
 
 		if (!strncmp(entry->d_name, ".new-", 5))
@@ -219,8 +252,12 @@ int unpack_gc(struct store *store, const struct oci_index *index, struct err *er
 		if (lock < 0)
 			continue; /* a session has it */
 		os_remove_tree(roots, name);
+		snprintf(held, sizeof(held), "%s.lock", name);
+		unlinkat(roots, held, 0);
 	}
 	if (list)
 		closedir(list);
+	sweep_names(store);
+	sweep_changes(store);
 	return 0;
 }

@@ -156,6 +156,36 @@ int os_mkdirs(const char *path, mode_t mode, struct err *err)
 	}
 }
 
+/* Opens a directory to empty it. One of ours that we may not read or write is made so first, by the
+ * descriptor: the name may be another's by then. */
+static int open_to_empty(int at, const char *name, struct stat *ret)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(at, name, flags);
+
+	if (fd < 0 && errno == EACCES) {
+		_cleanup_close_ int path = openat(at, name,
+						  O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		char link[32];
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", path);
+		if (path < 0 || chmod(link, 0700) < 0)
+			return -EACCES;
+		fd = openat(path, ".", flags);
+	}
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, ret) < 0) {
+		int code = errno;
+
+		close(fd);
+		return -code;
+	}
+	if ((ret->st_mode & 0700) != 0700)
+		(void)fchmod(fd, 0700); /* or removing what is in it fails and says so */
+	return fd;
+}
+
 static int remove_entries(int fd, dev_t dev)
 {
 	DIR *dir = fdopendir(fd);
@@ -183,10 +213,9 @@ static int remove_entries(int fd, dev_t dev)
 		/* An empty one may be nobody's to look into: overlayfs leaves such. */
 		if (unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) == 0)
 			continue;
-		sub = openat(dirfd(dir), entry->d_name,
-			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (sub < 0 || fstat(sub, &st) < 0 || st.st_dev != dev) {
-			r = sub < 0 ? -errno : -EXDEV;
+		sub = open_to_empty(dirfd(dir), entry->d_name, &st);
+		if (sub < 0 || st.st_dev != dev) {
+			r = sub < 0 ? sub : -EXDEV;
 			if (sub >= 0)
 				close(sub);
 			continue;
@@ -206,14 +235,9 @@ int os_remove_tree(int dir_fd, const char *name)
 
 	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_to_empty(dir_fd, name, &st);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0) {
-		r = -errno;
-		close(fd);
-		return r;
-	}
+		return fd;
 	r = remove_entries(fd, st.st_dev);
 	if (r == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0)
 		r = -errno;

@@ -248,6 +248,10 @@ int plan_root(struct plan *plan, const struct spec *spec, const struct host *hos
 		err_set(err, EPERM, "--allow-nested as root would leave /proc/sys writable");
 		return err_hint(err, "run wrapix as an ordinary user");
 	}
+	if (host->image_changes && spec->limits.disk)
+		strv_add(&plan->arena, &plan->weaker,
+			 "--disk: this kernel (before Linux 6.6) keeps the changes of an image on "
+			 "the disk until the session ends, and they are not bounded");
 	if (host->image_root)
 		add_image(plan, host);
 	else

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/fs.h"
+#include "os/linux/overlay.h"
 #include "spec/host.h"
 #include "spec/host_priv.h"
 
@@ -75,6 +76,8 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 			name);
 	}
 	host->image_root = root;
+	if (!overlay_tmpfs_works())
+		host->image_changes = path_join(&host->arena, store, "changes");
 	for (struct dirent *entry; (entry = readdir(dir));)
 		add_top(host, dirfd(dir), entry->d_name);
 	closedir(dir);

@@ -85,4 +85,30 @@ wx image build --from "oci:$tmp/layout.none" --name spoilt
 check "a base that has been changed is refused" has "$err" "has been changed"
 wx image build --from "oci:$tmp/layout.gzip" --package jq --name wrong
 check "packages cannot go into an image that is there" has "$err" "--package"
+
+# --- engines that are not here: what they would be asked ---
+mkdir "$tmp/bin"
+for engine in docker container; do
+	cat >"$tmp/bin/$engine" <<-END
+		#!/bin/sh
+		echo "$engine \$*" >>"$tmp/asked"
+		for last; do :; done
+		case "\$*" in *load*) tar -tf "\$last" >"$tmp/$engine.files" ;; esac
+	END
+	chmod 755 "$tmp/bin/$engine"
+done
+wx image build --from "rootfs:$PWD/root" --name one --no-unpack
+tag=localhost/wrapix-one:$(digest | cut -c 1-12)
+PATH=$tmp/bin:$PATH wx image load one --into docker
+check "docker gets its own archive, and the names" is "$rc $(cat "$out") $(grep -c manifest.json "$tmp/docker.files") $(tail -n 1 "$tmp/asked")" \
+	"0 $tag 1 docker tag $tag localhost/wrapix-one:latest"
+PATH=$tmp/bin:$PATH wx image load one --into apple
+check "Apple's container gets an archive of a layout" is "$rc $(grep -c '^oci-layout$' "$tmp/container.files")" "0 1"
+check "... and the names, for what it calls untagged" grep -qx "container image tag untagged@sha256:$(skopeo inspect "oci:$HOME/.cache/wrapix/images:one" | jq -r .Digest | sed s/sha256://) $tag" "$tmp/asked"
+check "... and no file stays" is "$(find "$HOME/.cache/wrapix/images" -maxdepth 1 -name '.load*')" ""
+printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/container"
+PATH=$tmp/bin:$PATH wx image load one --into apple
+check "an engine that fails is said" has "$err" "giving the image to apple"
+wx image load one --into nothing
+check "one that nobody knows is refused" is "$rc" 2
 finish

@@ -73,6 +73,15 @@ in_podman true
 check "... and the next start removes its files" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ""
 rm up go
 
+# --- the image by itself: podman alone, and the entrypoint ---
+for how in "--userns=keep-id|$(id -u)" "--env=HOME=/home/wrapix|0" "--env=WRAPIX_UID=4242|4242"; do
+	podman run --rm --network none "${how%|*}" --volume "$PWD:/workspace" localhost/wrapix-base sh -c 'id -u; touch made && stat -c %u made; exit 7' \
+		>"$tmp/log/out" 2>"$tmp/log/err"
+	check "podman run ${how%|*}: he is who he is to be, and so is his file; the exit status is his" is "$? $(tr '\n' ' ' <"$tmp/log/out")" "7 ${how#*|} ${how#*|} "
+	check "... and outside it is the user's" is "$(stat -c %u made)" "$(id -u)"
+	rm -f made
+done
+
 # --- the end ---
 check "no container is left" no_containers
 check "no file of a session is left" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman" "$XDG_RUNTIME_DIR/wrapix/sessions")" \

@@ -274,7 +274,7 @@ static int mount_layer(struct root *root, const struct op *op, int lower)
 	if (op->flags & OPF_COPY)
 		return mount_clone(upper, "", 0);
 	work = openat(layer, "work", flags);
-	return work < 0 ? -errno : overlay_mount(lower, upper, work);
+	return work < 0 ? -errno : overlay_mount(lower, upper, work, false);
 }
 
 static int do_cow(struct root *root, const struct op *op, struct err *err)
@@ -293,21 +293,24 @@ static int do_cow(struct root *root, const struct op *op, struct err *err)
 	return fd < 0 ? fd : attach(root, op, fd, err);
 }
 
-/* The upper layer is a directory of the scratch file system, which is never synced and goes with us. */
+/* The upper layer is a directory of the scratch file system, which is never synced and goes with us; or,
+ * where that cannot hold an overlay's marks, one on the disk that the supervisor removes. */
 static int mount_image(struct root *root, int lower)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	_cleanup_close_ int upper = -1, work = -1;
+	const char *changes = root->child->image_changes;
+	_cleanup_close_ int disk = changes ? open(changes, flags) : -1, upper = -1, work = -1;
+	int base = changes ? disk : root->scratch;
 	char names[2][16];
 
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(names[i], sizeof(names[i]), "%d", root->n_scratch++);
-		if (mkdirat(root->scratch, names[i], 0755) < 0)
+		if (mkdirat(base, names[i], 0755) < 0)
 			return -errno;
 	}
-	upper = openat(root->scratch, names[0], flags);
-	work = openat(root->scratch, names[1], flags);
-	return upper < 0 || work < 0 ? -errno : overlay_mount(lower, upper, work);
+	upper = openat(base, names[0], flags);
+	work = openat(base, names[1], flags);
+	return upper < 0 || work < 0 ? -errno : overlay_mount(lower, upper, work, true);
 }
 
 static int do_image(struct root *root, const struct op *op, struct err *err)
@@ -319,10 +322,8 @@ static int do_image(struct root *root, const struct op *op, struct err *err)
 
 	if (fd < 0) {
 		err_errno(err, -fd, "mounting '%s' of the image on '%s'", op->src, op->dest);
-		return fd == -EINVAL
-			       ? err_hint(err, "it takes Linux 6.6, which lets a tmpfs hold the "
-					       "changes")
-			       : fd;
+		return fd == -ENODEV ? err_hint(err, "the kernel needs overlayfs: modprobe overlay")
+				     : fd;
 	}
 	if (root->n_images < ARRAY_LEN(root->image_dev) && fstat(fd, &st) == 0)
 		root->image_dev[root->n_images++] = st.st_dev;

@@ -343,6 +343,7 @@ static int start_child(struct sandbox *sandbox, const struct engine_session *ses
 		.sources = sources,
 		.pty_slave = -1,
 		.layers = session->layers,
+		.image_changes = session->image_changes,
 		.limits_by = sandbox->limits_by,
 		.wait_for_go = needs_go(plan),
 	};

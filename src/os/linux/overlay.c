@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -21,21 +22,27 @@
 #include "os/linux/mount.h"
 #include "os/linux/userns.h"
 
-int overlay_mount(int lower, int upper, int work)
+int overlay_mount(int lower, int upper, int work, bool thrown_away)
 {
 	char paths[3][32];
 	const struct fs_option options[] = {
-		{ "userxattr",
-		  NULL }, /* the kernel's marks, where an ordinary user may write them */
-		{ "lowerdir", paths[0] },
-		{ "upperdir", paths[1] },
-		{ "workdir", paths[2] },
+		{ "userxattr", NULL }, /* the kernel's marks, where an ordinary user may write them */
+		{ "lowerdir", paths[0] }, { "upperdir", paths[1] },
+		{ "workdir", paths[2] },  { "volatile", NULL },
 	};
 	const int fds[] = { lower, upper, work };
 
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		snprintf(paths[i], sizeof(paths[i]), "/proc/self/fd/%d", fds[i]);
-	return mount_new("overlay", options, ARRAY_LEN(options), 0);
+	return mount_new("overlay", options, ARRAY_LEN(options) - !thrown_away, 0);
+}
+
+/* A file in memory is one of the kernel's own tmpfs. */
+bool overlay_tmpfs_works(void)
+{
+	_cleanup_close_ int fd = memfd_create("probe", MFD_CLOEXEC);
+
+	return fd >= 0 && fsetxattr(fd, "user.overlay.probe", "y", 1, 0) == 0;
 }
 
 /* In a child that is thrown away. The kernel takes only directories that were opened in its own mount
@@ -53,7 +60,7 @@ _Noreturn static void try_mount(const char *dir)
 	lower = open("lower", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	upper = open("upper", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	work = open("work", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	_exit(overlay_mount(lower, upper, work) < 0);
+	_exit(overlay_mount(lower, upper, work, false) < 0);
 }
 
 /* The marks that a removed directory leaves must be kept there, too. */

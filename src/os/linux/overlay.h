@@ -6,9 +6,14 @@
 
 /*
  * In a user namespace of our own: the directory at lower with all changes going to upper; work is an
- * empty directory beside it. Returns a detached mount or -errno. The descriptors may be O_PATH.
+ * empty directory beside it. Returns a detached mount or -errno. The descriptors may be O_PATH. What is
+ * thrown away afterwards need not be synced when the mount goes.
  */
-int overlay_mount(int lower, int upper, int work);
+int overlay_mount(int lower, int upper, int work, bool thrown_away);
+
+/* True when a tmpfs holds the marks that an overlay makes: since Linux 6.6. Elsewhere an overlay that has
+ * its changes there cannot remove a directory. */
+bool overlay_tmpfs_works(void);
 
 /* True when a directory at base, which exists, can hold the changes: tried in a child, by
  * mounting, and remembered there. */
