@@ -117,13 +117,17 @@ static int parse_text(struct exec *x, struct str *ret_why)
 	return r;
 }
 
-struct engine_spare *exec_begin(int floor)
+struct engine_spare *exec_begin(int floor, bool lent)
 {
+	struct host around = { .uid = geteuid() };
 	struct plan begun;
 
 	if (geteuid() == 0)
 		return NULL; /* root's plan depends on what stands in /proc */
-	plan_exec_begin(&begun, geteuid(), getegid());
+	if (lent)
+		host_probe_masks(&around);
+	plan_exec_begin(&begun, geteuid(), getegid(), lent ? &around.masks : NULL);
+	host_release(&around);
 	return native_spare(&begun, floor);
 }
 

@@ -150,11 +150,11 @@ static int wait_for_client(int listener, struct engine_spare **spare)
 }
 
 /* One who waits already is not to wait longer. */
-static struct engine_spare *begin(int listener)
+static struct engine_spare *begin(const struct serve_options *options)
 {
-	struct pollfd client = { .fd = listener, .events = POLLIN };
+	struct pollfd client = { .fd = options->listener, .events = POLLIN };
 
-	return poll(&client, 1, 0) ? NULL : exec_begin(SERVE_FD_TOP);
+	return poll(&client, 1, 0) ? NULL : exec_begin(SERVE_FD_TOP, options->lent);
 }
 
 _Noreturn static void work(const struct server *s)
@@ -175,7 +175,7 @@ _Noreturn static void work(const struct server *s)
 		close(s->options->owner);
 	if (serve_close_own(&err) < 0)
 		_exit(1);
-	spare = begin(s->options->listener);
+	spare = begin(s->options);
 	fd = wait_for_client(s->options->listener, &spare);
 	if (fd < 0 || write(s->taken[1], &self, sizeof(self)) < 0)
 		_exit(1);

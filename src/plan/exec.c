@@ -61,16 +61,8 @@ static void add_masks(struct plan *plan, const struct host *host)
 	}
 }
 
-/* What a sandbox around hides of its /proc stays hidden in this one. */
-static void add_outer_masks(struct plan *plan, const struct exec_spec *exec,
-			    const struct host *host)
-{
-	if (host->inside && host->uid && !plan->nested && !exec->host_proc)
-		add_masks(plan, host);
-}
-
-/* Everybody but root is kept from what is dangerous in /proc by its owner and mode. A sandbox inside
- * could mount no /proc of its own over a masked one. */
+/* Everybody but root is kept from what is dangerous in /proc by its owner and mode; what a sandbox around
+ * hides stays hidden. A sandbox inside could mount no /proc of its own over a masked one. */
 static void add_proc(struct plan *plan, const struct exec_spec *exec, const struct host *host)
 {
 	if (exec->host_proc) {
@@ -83,7 +75,7 @@ static void add_proc(struct plan *plan, const struct exec_spec *exec, const stru
 		return;
 	for (size_t i = 0; host->uid && i < ARRAY_LEN(key_files); i++)
 		plan_add(plan, OP_HIDE, key_files[i], NULL, OPF_OPTIONAL);
-	if (!host->uid)
+	if (!host->uid || host->inside)
 		add_masks(plan, host);
 }
 
@@ -242,7 +234,6 @@ int plan_exec(struct plan *plan, const struct spec *spec, const struct host *hos
 	if (r < 0)
 		return r;
 	plan_exec_root(plan, exec, host);
-	add_outer_masks(plan, exec, host);
 	add_resolver(plan, host);
 	if (!exec->files.disabled && add_denials(plan, &exec->files, host, err) < 0)
 		return -err->code;

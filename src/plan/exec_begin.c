@@ -9,9 +9,13 @@
 #include "plan/plan.h"
 #include "spec/exec.h"
 
-void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid)
+void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid, const struct path_facts *masks)
 {
-	const struct host host = { .uid = uid };
+	const struct host host = {
+		.uid = uid,
+		.inside = masks != NULL,
+		.masks = masks ? *masks : (struct path_facts){ 0 },
+	};
 	const struct exec_spec exec = { 0 };
 
 	*ret = (struct plan){

@@ -217,8 +217,8 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 void plan_release(struct plan *plan);
 
 /* How the plan of an ordinary user's command begins, whatever the command and the settings are: it can
- * be built before they are known. */
-void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid);
+ * be built before they are known. 'masks': of a sandbox around; NULL: there is none. */
+void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid, const struct path_facts *masks);
 /* All that is missing when 'begun' was carried out are the operations after its last, and what a
  * command has besides a root. */
 bool plan_continues(const struct plan *plan, const struct plan *begun);

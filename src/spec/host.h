@@ -145,6 +145,8 @@ struct host {
 };
 
 void host_release(struct host *host);
+/* The masks alone. What only root may open is closed to everybody else already. */
+void host_probe_masks(struct host *host);
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err);
 
 int host_load(const char *json, size_t len, struct host *ret, struct err *err);

@@ -26,8 +26,6 @@ const char *host_raw_env(char **environment, const char *name);
 /* The short look that 'wrapix exec' needs: no agents, profiles, package managers. */
 int host_probe_exec(const struct spec *spec, char **environment, struct host *host,
 		    struct err *err);
-/* What only root may open is closed to everybody else already. */
-void host_probe_masks(struct host *host);
 void host_probe_proxy(char **environment, struct host *host);
 /* The user by the database, and the home by $HOME. */
 void host_probe_identity(char **environment, struct host *host);

@@ -12,7 +12,7 @@ static const int passed[] = { 7, 300 };
 /* A command's plan, with two operations after the common ones. */
 static void make(struct plan *ret, struct file_rules *files)
 {
-	plan_exec_begin(ret, 1000, 1001);
+	plan_exec_begin(ret, 1000, 1001, NULL);
 	ret->files = files;
 	ret->cwd = arena_strdup(&ret->arena, "/h/p");
 	ret->guard_unix = true;
@@ -133,7 +133,7 @@ static void test_continues(struct file_rules *files)
 {
 	struct plan begun, plan;
 
-	plan_exec_begin(&begun, 1000, 1001);
+	plan_exec_begin(&begun, 1000, 1001, NULL);
 	make(&plan, files);
 	ok(plan_continues(&plan, &begun), "a plan continues what was begun");
 	plan_release(&plan);
@@ -199,7 +199,7 @@ int main(void)
 	struct plan begun, plan;
 
 	test_continues(&files);
-	plan_exec_begin(&begun, 1000, 1001);
+	plan_exec_begin(&begun, 1000, 1001, NULL);
 	make(&plan, &files);
 	order_write(&text, &plan, begun.n_ops, 027);
 	test_read(&plan, &text, begun.n_ops);
