@@ -49,7 +49,7 @@ rec {
 		mounts = [ "~/a:/a:ro,optional" { source = "~/b"; dest = "/b"; mode = "ro"; optional = true; } ];
 		network = { mode = "filtered"; allow = [ "a.example" ]; deny = [ "b.example" ]; explain = true; };
 		notify = { enabled = true; waiting = "on"; idle = 3; quiet = "22:00-07:00"; sound = "bell"; always = true; webhook = "true"; };
-		only = true; publish = [ 3000 "127.0.0.1:8080:3001" "[::1]:3002" "auto" ]; workspace = "cow";
+		only = true; publish = [ 3000 "127.0.0.1:8080:3001" "[::1]:3002" "auto" ]; ralph = { }; workspace = "cow";
 	};
 }
 END
@@ -262,7 +262,7 @@ check "... names a wrong setting" refuses "(module $top/nix/home-manager.nix { e
 
 package="(pkgs.callPackage $top/nix/package.nix { }).arguments"
 check "the package's version is the program's" gives "$package.version" "\"$("$wrapix" --version | sed -n '1s/^wrapix //p')\""
-awk '$1 == "build" && $2 ~ /^pkg:/ { print substr($2, 5) }' "$top/scripts/packages" | sed 's/^libcrypto$/openssl/; s/^libsystemd$/systemd/; s/^libzstd$/zstd/' | sort | sed 's/.*/"&"/' | paste -sd, | sed 's/.*/[&]/' >"$tmp/libraries"
+awk '$1 == "build" && $2 ~ /^pkg:/ { print substr($2, 5) }' "$top/scripts/packages" | sed 's/^libcrypto$/openssl/; s/^libsystemd$/systemd/; s/^libzstd$/zstd/; s/^sqlite3$/sqlite/' | sort | sed 's/.*/"&"/' | paste -sd, | sed 's/.*/[&]/' >"$tmp/libraries"
 check "... it has every library that scripts/packages has" gives "builtins.sort builtins.lessThan (map (p: p.pname or p) $package.buildInputs)" "$(cat "$tmp/libraries")"
 source=$(nix-instantiate --eval --read-write-mode -E "with import $tmp/world.nix; $package.src" | tr -d '"')
 check "... and the sources" exists "$source/src/cli/main.c"
