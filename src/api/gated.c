@@ -101,7 +101,10 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 	r = make(gated, plan, err);
 	if (r < 0) {
 		release(gated);
-		return err_wrap(err, "preparing the name gate");
+		err_wrap(err, "preparing the name gate");
+		return err->hint[0] ? -err->code
+				    : err_hint(err, "--git direct does without, and the host's git "
+						    "obeys what the sandbox writes");
 	}
 	gated->on = true;
 	return 0;

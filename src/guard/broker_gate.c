@@ -241,9 +241,12 @@ static bool is_empty(const struct place *p)
 	return empty;
 }
 
-/* Removing it takes the mount along, because the broker is in another mount namespace. */
+/* What is mounted there is the kernel's to change or refuse. Removing the name takes a mount along,
+ * because the broker is in another mount namespace: so only one of the gate's own. */
 static int judge_mount(struct request *r, struct place *p, enum git_act act)
 {
+	if (act == GIT_OPEN || act == GIT_TOUCH || act == GIT_CREATE)
+		return OUTSIDE;
 	if (act != GIT_REMOVE || !gate_is_ours(r->b->gate, &p->st))
 		return -EBUSY;
 	if (S_ISDIR(p->st.st_mode) && !is_empty(p))
@@ -277,7 +280,7 @@ int gate_judge(struct request *r, struct place *p, enum git_act act)
 	outer = enclosing(p);
 	if (outer)
 		return cover(r, p, outer);
-	if ((act == GIT_REMOVE || act == GIT_LEAVE || act == GIT_REPLACE) && is_mount(p))
+	if (is_mount(p))
 		return judge_mount(r, p, act);
 	if (like_dotgit(p->name, n))
 		return judge_dotgit(r, p, act);

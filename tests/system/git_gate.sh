@@ -70,6 +70,18 @@ fine"
 check "... nothing of it is there" is "$(find . -iname '*git' -path './?*/*' ! -path './.git/*' | sort | xargs)" "./d2/git ./d2/x.git"
 check "... and it is said" has "$err" "refused writing $PWD/d/.git: git itself makes .git, in place"
 
+# --- what is read-only in the project stays so ---
+new_repo "$tmp/closed" && cd "$tmp/closed" && mkdir .wrapix && echo '{}' >wrapix.json || exit 1
+gated 'n=0; no() { "$@" 2>/dev/null || n=$((n + 1)); }
+	no sh -c "echo 1 >wrapix.json"; no rm wrapix.json; no mv wrapix.json w; no touch wrapix.json; no chmod 777 wrapix.json; no ln wrapix.json l; no truncate -s 9 wrapix.json
+	no touch .wrapix/x; no rmdir .wrapix; no mv .wrapix w; no mv file wrapix.json; echo $n'
+check "wrapix.json and .wrapix" is "$(cat "$out" wrapix.json) $(ls -A .wrapix)" "11
+{} "
+wx run --git private --network none --allow-nested -- sh -c 'echo 1 >made; unshare -rm sh -c "echo 2 >>made; mkdir d; mkdir d/.git; echo 3 >d/.git/x; cat made"; mkdir e e/.git && echo 4 >e/.git/config && cat e/.git/config'
+check "--allow-nested: from a namespace inside as well, and no .git from there" is "$(cat "$out" made | xargs) $(ls -A d e)" "1 2 4 1 2 d:
+
+e:"
+
 # --- killed ---
 new_repo "$tmp/killed" && cd "$tmp/killed" && new_repo nested || exit 1
 "$wrapix" run --git private --network none -- sh -c 'git init -q -b main sub; cd sub; git commit -q --allow-empty -m kept; cd ../nested; git commit -q --allow-empty -m too

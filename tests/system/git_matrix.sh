@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What can be planted for the host's git in a project (tests/lib/gitmatrix.py): with --git private nothing of it runs,
+# while the session runs and after it; planted on a plain mount nearly all of it does. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2154 # the library
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+set_up
+
+run() { # run MODE LAYOUT [GROUP...]
+	mode=$1 layout=$2
+	shift 2
+	WRAPIX=$wrapix timeout 170 python3 "$top/tests/lib/gitmatrix.py" "$mode" "$layout" "$tmp/$mode-$layout" "$@" >"$tmp/log/out" 2>"$tmp/log/err"
+	tail -n 1 "$tmp/log/out"
+}
+at_least() { [ "${1%% *}" -ge "$2" ]; }
+
+result=$(run control plain)
+check "control: on a plain mount at least 55 of 62 work ($result)" at_least "$result" 55
+run sandbox plain >/dev/null
+check "a sandbox in a plain repository: none" is "$(cat "$tmp/log/out")" "0 of 62"
+for layout in worktree submodule; do
+	run sandbox "$layout" hooks keys fsmonitor include config.worktree modules nested to-link config-link commondir reflog trojan rm-refs >/dev/null
+	check "a sandbox in a $layout: none" has "$tmp/log/out" "0 of "
+	check "... nor is anything broken" lacks "$tmp/log/out" broken
+done
+finish
