@@ -47,6 +47,7 @@ static void release(struct gated *gated)
 {
 	for (size_t i = 0; i < gated->n_repos; i++)
 		git_close(&gated->repos[i].store);
+	later_release(&gated->before);
 	close_ptr(&gated->lock);
 	close_ptr(&gated->meta);
 	arena_release(&gated->arena);
@@ -106,6 +107,7 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 				    : err_hint(err, "--git direct does without, and the host's git "
 						    "obeys what the sandbox writes");
 	}
+	later_look(&gated->before, gated->project);
 	gated->on = true;
 	return 0;
 }
@@ -370,8 +372,10 @@ static void finish(struct gated *gated, struct arena *arena, struct strv *says)
 
 void gated_end(struct gated *gated, struct arena *arena, struct strv *ret_says)
 {
-	if (gated->on)
+	if (gated->on) {
+		later_tell(&gated->before, gated->project, arena, ret_says);
 		finish(gated, arena, ret_says);
+	}
 	release(gated);
 }
 

@@ -2,6 +2,7 @@
 /* The name gate of a run (guard/gate.h): where its private places are kept, and what becomes of them. */
 #pragma once
 
+#include "api/later.h"
 #include "git/git.h"
 #include "plan/plan.h"
 
@@ -18,6 +19,7 @@ struct gated {
 	char *project;
 	char *common; /* the project's repository; NULL: none */
 	int meta, lock;
+	struct later before; /* what runs later, as it was */
 	struct gated_repo *repos;
 	size_t n_repos;
 };

@@ -82,6 +82,17 @@ check "--allow-nested: from a namespace inside as well, and no .git from there" 
 
 e:"
 
+# --- files that run later ---
+new_repo "$tmp/later" && cd "$tmp/later" && mkdir -p .vscode .github/workflows && echo '{"a": 1}' >.vscode/tasks.json && echo x >.envrc && echo y >Makefile || exit 1
+gated 'echo "{\"a\": 2}" >.vscode/tasks.json; rm .envrc; echo on: push >.github/workflows/ci.yml; ln -s /etc/passwd .exrc; touch Makefile; printf "\033[2Jhello\n" >.env; echo z >file'
+later() { grep -c "by the session: it counts when" "$err"; }
+check "at the end those that changed are listed, and no others" is "$(later)" 5
+check "... with the difference" has "$err" '+{"a": 2}'
+check "... and when they run" has "$err" "'.github/workflows/ci.yml' was added by the session: it counts when you push (GitHub Actions)"
+check "... safe for a terminal" lacks "$err" "$(printf '\033')"
+gated 'echo y >Makefile; true'
+check "... nothing is said where nothing changed" is "$(later)" 0
+
 # --- killed ---
 new_repo "$tmp/killed" && cd "$tmp/killed" && new_repo nested || exit 1
 "$wrapix" run --git private --network none -- sh -c 'git init -q -b main sub; cd sub; git commit -q --allow-empty -m kept; cd ../nested; git commit -q --allow-empty -m too
