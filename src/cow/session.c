@@ -302,7 +302,13 @@ int cow_remove(struct cow *cow, struct err *err)
 	return r < 0 ? err_errno(err, -r, "removing '%s/%s'", cow->base, cow->id) : 0;
 }
 
-/* What was being removed, and what has no record: a helper of a killed sandbox came too late. */
+static bool has(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* What was being removed, and what has no record or no layer: its start was killed, or a helper of a killed
+ * sandbox came too late. Nothing of anybody's is in it. */
 static bool is_remnant(int base, const char *name)
 {
 	_cleanup_close_ int dir = -1;
@@ -314,7 +320,7 @@ static bool is_remnant(int base, const char *name)
 		return false;
 	dir = record_open_dir(base, name);
 	return dir >= 0 && fstat(dir, &st) == 0 && time(NULL) - st.st_mtime > 60 &&
-	       faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+	       (!has(dir, "meta") || (!has(dir, "project/upper") && !has(dir, "project/copy")));
 }
 
 void cow_close(struct cow *cow)
