@@ -317,6 +317,17 @@ static int set_up(struct making *making, const char *profile, struct err *err)
 	return r;
 }
 
+/* The profile's; of a file's path the name, without its end. */
+static char *default_name(struct arena *arena, const char *profile)
+{
+	const char *name = path_name(profile);
+	size_t len = strlen(name);
+
+	if (profile[0] == '/' && len > 5 && !strcmp(name + len - 5, ".json"))
+		len -= 5;
+	return arena_strndup(arena, name, len);
+}
+
 static int cmd_build(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -339,7 +350,8 @@ static int cmd_build(int argc, char **argv)
 	if (r == 0)
 		r = make_image(&making, &err);
 	if (r == 0)
-		r = deliver(&args, &store, args.name ?: profile, &image, &err);
+		r = deliver(&args, &store, args.name ?: default_name(&args.arena, profile), &image,
+			    &err);
 	if (making.log >= 0)
 		close(making.log);
 	layout_close(&store);

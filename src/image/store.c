@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/str.h"
 #include "image/unpack.h"
 #include "os/fs.h"
 
@@ -93,13 +94,29 @@ static void forget_link(struct store *store, const char *name)
 		unlinkat(store->dir, path, 0);
 }
 
+/* It is also a file's name, and a part of what engines call the image. */
+static int check_name(const char *name, struct err *err)
+{
+	_cleanup_str_ struct str shown = { 0 };
+	size_t len = strlen(name);
+
+	if (len && len < 64 && name[0] != '.' && name[0] != '-' &&
+	    len == strspn(name,
+			  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"))
+		return 0;
+	err_usage(err, "%s is no name for an image", str_quote(&shown, name));
+	return err_hint(err, "--name takes letters, digits, '.', '_' and '-'");
+}
+
 int layout_name(struct store *store, const char *name, const struct blob_ref *manifest,
 		struct err *err)
 {
-	_cleanup_close_ int lock = open_lock(store->dir, "lock", LOCK_EX, err);
+	int r = check_name(name, err);
+	_cleanup_close_ int lock = r < 0 ? -1 : open_lock(store->dir, "lock", LOCK_EX, err);
 	struct oci_index index;
-	int r = lock < 0 ? lock : oci_read_index(store->dir, &index, err);
 
+	if (r == 0)
+		r = lock < 0 ? lock : oci_read_index(store->dir, &index, err);
 	if (r < 0)
 		return r;
 	/* First: a link that is missing is said, one to the wrong image is not. */

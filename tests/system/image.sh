@@ -188,6 +188,10 @@ for from in rootfs:/nonexistent tar:/nonexistent tar:/etc/passwd frob "tar:$tmp/
 done
 wx image list
 check "... and leaves no image" lacks "$out" "wrong"
+for name in ../x a/b .hidden -x ''; do
+	wx image build --from "rootfs:$PWD/root" "--name=$name"
+	check "the name '$name' is refused" is "$rc" 2
+done
 wx image show nothing
 check "an unknown image is an error that lists the others" grep -q "^hint: there are .*one" "$err"
 wx image frob
