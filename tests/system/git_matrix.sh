@@ -22,7 +22,7 @@ check "control: on a plain mount at least 55 of 62 work ($result)" at_least "$re
 run sandbox plain >/dev/null
 check "a sandbox in a plain repository: none" is "$(cat "$tmp/log/out")" "0 of 62"
 for layout in worktree submodule; do
-	run sandbox "$layout" hooks keys fsmonitor include config.worktree modules nested to-link config-link commondir reflog trojan rm-refs >/dev/null
+	run sandbox "$layout" hooks keys fsmonitor modules nested to-link commondir reflog >/dev/null
 	check "a sandbox in a $layout: none" has "$tmp/log/out" "0 of "
 	check "... nor is anything broken" lacks "$tmp/log/out" broken
 done
