@@ -12,6 +12,7 @@ podman_up
 podman system service --time=0 "unix://$tmp/podman.sock" >/dev/null 2>&1 &
 leave() { # it has started itself again in a namespace of podman's
 	pkill -u "$(id -u)" -f "unix://$tmp/podman.sock"
+	pkill -u "$(id -u)" -f "conmon .*$tmp" # podman keeps them for five minutes, for who asks how it ended
 	podman_down
 }
 trap leave EXIT
