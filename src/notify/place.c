@@ -28,6 +28,7 @@ static const struct {
 	FIELD("display", display),
 	FIELD("xauthority", xauthority),
 	FIELD("window_id", window),
+	FIELD("app", app),
 	FIELD("bus", bus),
 	FIELD("quiet", quiet),
 	FIELD("sound", sound),
@@ -61,6 +62,7 @@ static void look_at_windows(struct place *place, char *const *environment)
 
 	SET(place->niri, find(environment, "NIRI_SOCKET"));
 	SET(place->sway, find(environment, "SWAYSOCK"));
+	SET(place->app, find(environment, "__CFBundleIdentifier"));
 	if (*signature && *runtime &&
 	    snprintf(path, sizeof(path), "%s/hypr/%s/.socket.sock", runtime, signature) <
 		    (int)sizeof(path))

@@ -23,6 +23,7 @@ struct place {
 	char niri[108], sway[108], hyprland[192];
 	char display[64], xauthority[256];
 	char window[32];
+	char app[128]; /* of macOS: the terminal's application */
 
 	char bus[256]; /* the address of the session bus */
 

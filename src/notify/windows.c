@@ -228,6 +228,8 @@ bool windows_ask(const struct place *place, struct windows *ret)
 		ret->ruler = rulers[i].name;
 		return true;
 	}
+	if (place->app[0])
+		return macos_ask(ret);
 	return place->display[0] && x11_ask(place, ret);
 }
 

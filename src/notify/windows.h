@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which window has the focus, by whoever rules the screen: niri, sway (and i3), Hyprland, X11. These
+ * Which window has the focus, by whoever rules the screen: niri, sway (and i3), Hyprland, X11, macOS. These
  * calls ask and wait, a tenth of a second each; they belong into a child.
  */
 #pragma once
@@ -8,9 +8,10 @@
 #include "notify/place.h"
 
 struct windows {
-	char focused[32]; /* "": no window has it */
-	pid_t pid;        /* of the focused one, 0: unknown */
-	unsigned same;    /* windows of that process */
+	char focused[128]; /* "": no window has it */
+	bool is_app;       /* it is an application's name, of whose windows one has it */
+	pid_t pid;         /* of the focused one, 0: unknown */
+	unsigned same;     /* windows of that process */
 	const char *ruler;
 };
 
@@ -21,6 +22,9 @@ bool windows_raise(const struct place *place, const char *window);
 
 /* Is the process the other one, or a child of it, or a child's child? */
 bool process_descends(pid_t pid, pid_t ancestor);
+
+/* windows_macos.c */
+bool macos_ask(struct windows *ret);
 
 /* windows_x11.c */
 bool x11_ask(const struct place *place, struct windows *ret);

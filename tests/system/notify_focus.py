@@ -238,6 +238,33 @@ activate(windows[1])
 shown("... another one is: shown", talker.outcome())
 talker.end()
 
+# --- macOS, with a stand-in for osascript: the application in front, and its windows ---
+stop(daemon)
+os.mkdir(os.path.join(TMP, "mac"))
+with open(os.path.join(TMP, "mac/osascript"), "w") as f:
+    f.write(f"#!/bin/sh\n[ $# = 2 ] && [ \"$1\" = -e ] && case $2 in *'whose frontmost is true') exec cat {TMP}/front ;; esac\nexit 1\n")
+os.chmod(os.path.join(TMP, "mac/osascript"), 0o755)
+
+
+def front(text):
+    with open(os.path.join(TMP, "front"), "w") as f:
+        f.write(text)
+
+
+daemon = start_daemon(env={"PATH": os.path.join(TMP, "mac") + ":" + ENV["PATH"]})
+front("com.apple.Terminal, 1\n")
+talker = Talker("mac", lambda command: Screen(["env", "__CFBundleIdentifier=com.apple.Terminal", "sh", "-c", command]))
+silent("macOS: the terminal's application is in front: silent", talker.outcome(), "macOS")
+front("com.apple.Safari, 1\n")
+shown("... another one is: shown", talker.outcome())
+front("com.apple.Terminal, 2\n")
+shown("... it is, with several windows: shown", talker.outcome())
+front("execution error: Not authorised\n")
+shown("... nobody may ask: shown", talker.outcome())
+talker.end()
+stop(daemon)
+daemon = start_daemon()
+
 # --- the terminal's own reports ---
 del ENV["DISPLAY"]
 os.mkfifo("reports")

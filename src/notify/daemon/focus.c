@@ -12,6 +12,22 @@
 #include "notify/tmux.h"
 #include "notify/windows.h"
 
+/* Where windows are known by their application alone. */
+static enum focus in_app(const struct place *place, const struct windows *windows, char *why,
+			 size_t size)
+{
+	if (strcmp(place->app, windows->focused) != 0) {
+		snprintf(why, size, "%s: another program is in front", windows->ruler);
+		return FOCUS_ELSEWHERE;
+	}
+	if (windows->same > 1) {
+		snprintf(why, size, "%s: the terminal program has several windows", windows->ruler);
+		return FOCUS_UNKNOWN;
+	}
+	snprintf(why, size, "%s: the terminal is in front", windows->ruler);
+	return FOCUS_HERE;
+}
+
 /* Is the process's terminal the window that has the focus? */
 static enum focus in_window(const struct place *place, const struct windows *windows, pid_t pid,
 			    bool started_here, char *why, size_t size)
@@ -24,6 +40,8 @@ static enum focus in_window(const struct place *place, const struct windows *win
 		snprintf(why, size, "%s: no window has the focus", windows->ruler);
 		return FOCUS_ELSEWHERE;
 	}
+	if (windows->is_app)
+		return in_app(place, windows, why, size);
 	if (started_here && place->window[0]) {
 		bool same = !strcmp(place->window, windows->focused);
 
