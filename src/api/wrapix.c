@@ -153,56 +153,78 @@ void wrapix_plan_print(const struct wrapix_plan *plan, enum wrapix_format format
 	}
 }
 
-/* The engine, between the beginning and the end of what is kept of the session. */
-static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_status,
-	       struct err *err)
+/* Lines that a part of the session has for the user. */
+static void tell(const struct observer *observer, struct strv *says)
+{
+	for (size_t i = 0; i < says->len; i++)
+		observer_emit(observer, WRAPIX_NOTE, 0, says->v[i]);
+	*says = (struct strv){ 0 };
+}
+
+/* The parts that stand outside the sandbox and last as long as it, in the order of their need. */
+static int begin_parts(struct observer *observer, struct arena *arena, struct strv *says,
+		       struct err *err)
+{
+	const struct plan *plan = &observer->plan->plan;
+	const struct host *host = &observer->plan->host;
+	int r = workspace_begin(&observer->workspace, plan, host, observer->id, err);
+
+	if (r == 0) /* what is left of a run that was killed becomes the repository's business */
+		r = gated_begin(&observer->gated, plan, host, observer->id, arena, says, err);
+	if (r == 0)
+		r = repository_begin(&observer->repository, plan, host, observer->id, arena, says,
+				     err);
+	tell(observer, says);
+	if (r < 0) {
+		gated_end(&observer->gated, arena, says);
+		workspace_end(&observer->workspace, true, arena, says);
+	}
+	return r;
+}
+
+static void open_log(struct observer *observer, struct arena *arena)
 {
 	const struct wrapix_plan *plan = observer->plan;
-	struct event_log_hooks log_hooks = observer_log_hooks(observer);
-	struct doorbell_hooks bell_hooks = observer_message_hooks(observer);
-	struct engine_session session = { .id = observer->id };
-	struct strv says = { 0 };
-	struct arena arena = { 0 };
-	struct session_info about;
-	struct fix_place place;
-	_cleanup_(image_let_go) struct image_use image;
-	int r = image_hold(&plan->host, observer->id, &image, err);
-
-	if (r == 0)
-		r = workspace_begin(&observer->workspace, &plan->plan, &plan->host, observer->id,
-				    err);
-	if (r == 0) /* what is left of a run that was killed becomes the repository's business */
-		r = gated_begin(&observer->gated, &plan->plan, &plan->host, observer->id, &arena,
-				&says, err);
-	if (r == 0)
-		r = repository_begin(&observer->repository, &plan->plan, &plan->host, observer->id,
-				     &arena, &says, err);
-	for (size_t i = 0; i < says.len; i++)
-		observer_emit(observer, WRAPIX_NOTE, 0, says.v[i]);
-	says = (struct strv){ 0 };
-	if (r < 0) {
-		gated_end(&observer->gated, &arena, &says);
-		workspace_end(&observer->workspace, true, &arena, &says);
-		arena_release(&arena);
-		return r;
-	}
-	session.layers = workspace_layers(&observer->workspace);
-	session.image_changes = image.dir[0] ? image.dir : NULL;
-	session.gate = observer->gated.meta;
-	about = observer_describe(observer, &arena);
-	place = (struct fix_place){
+	struct event_log_hooks hooks = observer_log_hooks(observer);
+	struct session_info about = observer_describe(observer, arena);
+	struct fix_place place = {
 		.dialect = FIX_RUN,
-		.file = path_join(&arena, plan->plan.project, "wrapix.json"),
+		.file = path_join(arena, plan->plan.project, "wrapix.json"),
 		.home = plan->host.home,
 		.cwd = plan->plan.project,
 	};
+
 	if (plan->claude) {
 		place.dialect = FIX_CLAUDE;
 		place.file = plan->claude->policy.local;
 		run_claude_begin(plan->claude, &plan->plan, &observer->log, observer_warn,
 				 observer);
 	}
-	event_log_init(&observer->log, plan->host.state_home, &about, &place, &log_hooks);
+	event_log_init(&observer->log, plan->host.state_home, &about, &place, &hooks);
+}
+
+/* The engine, between the beginning and the end of what is kept of the session. */
+static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_status,
+	       struct err *err)
+{
+	const struct wrapix_plan *plan = observer->plan;
+	struct doorbell_hooks bell_hooks = observer_message_hooks(observer);
+	struct engine_session session = { .id = observer->id };
+	struct strv says = { 0 };
+	struct arena arena = { 0 };
+	_cleanup_(image_let_go) struct image_use image;
+	int r = image_hold(&plan->host, observer->id, &image, err);
+
+	if (r == 0)
+		r = begin_parts(observer, &arena, &says, err);
+	if (r < 0) {
+		arena_release(&arena);
+		return r;
+	}
+	session.layers = workspace_layers(&observer->workspace);
+	session.image_changes = image.dir[0] ? image.dir : NULL;
+	session.gate = observer->gated.meta;
+	open_log(observer, &arena);
 	if (messages_make(&observer->messages, plan, observer->id, &bell_hooks,
 			  &observer->no_messages) == 0)
 		observer->no_messages.code = 0;
@@ -214,8 +236,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	repository_end(&observer->repository, &arena, &says);
 	gated_end(&observer->gated, &arena, &says);
 	workspace_end(&observer->workspace, r < 0, &arena, &says);
-	for (size_t i = 0; i < says.len; i++)
-		observer_emit(observer, WRAPIX_NOTE, 0, says.v[i]);
+	tell(observer, &says);
 	arena_release(&arena);
 	return r;
 }

@@ -84,8 +84,8 @@ static enum conflict judge(const struct walk *walk, const struct node *lower, st
 	*ret_base = *base;
 	*ret_unknown = entry ? entry->late : !walk->manifest.complete;
 	if (entry ? entry->late : !walk->manifest.complete)
-		return node_exists(lower) && lower->ctime >= walk->cow->started ? CONFLICT_CHANGED
-										: CONFLICT_NONE;
+		return node_exists(lower) && lower->ctime > walk->cow->started ? CONFLICT_CHANGED
+									       : CONFLICT_NONE;
 	if (S_ISDIR(base->mode) && S_ISDIR(lower->mode))
 		return CONFLICT_NONE;
 	if (node_is_same(base, lower))

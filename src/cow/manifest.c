@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/str.h"
 #include "cow/cow.h"
@@ -15,6 +16,7 @@
 #include "os/fs.h"
 
 #define MANIFEST_MAX ((size_t)1 << 30)
+#define TICK_MS 20 /* the slowest clock has ten milliseconds a tick */
 #define MAGIC "wrapix-manifest 1 "
 
 static void add_entry(struct str *out, const struct node *node, bool late, const char *path)
@@ -80,7 +82,7 @@ static int look(struct walk *walk, int dir, const char *name, size_t len)
 	if (st.st_uid != geteuid() && walk->n_foreign++ == 0)
 		str_add(&walk->foreign, walk->path);
 	node = node_from_stat(&st);
-	add_entry(&walk->out, &node, node.ctime >= walk->started, walk->path);
+	add_entry(&walk->out, &node, node.ctime > walk->started, walk->path);
 	if (S_ISDIR(st.st_mode)) {
 		int r = look_below(walk, dir, name, len + n);
 
@@ -101,12 +103,26 @@ static int write_foreign(const struct cow *cow, const struct walk *walk)
 	return fd < 0 ? -errno : os_write_all(fd, text.s, text.len);
 }
 
+/* From the next tick on a change has another stamp than what was there when the session began. */
+static void await_tick(int64_t started)
+{
+	struct timespec now;
+
+	for (int i = 0; i < TICK_MS; i++) {
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+		if ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec > started)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+}
+
 int manifest_write(const struct cow *cow, struct err *err)
 {
 	struct walk walk = { .started = cow->started };
 	struct stat st;
 	int r = 0;
 
+	await_tick(cow->started);
 	walk.fd = openat(cow->dir, "manifest.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (walk.fd < 0 || fstat(cow->root, &st) < 0)
 		r = -errno;

@@ -22,14 +22,27 @@
 #define OLD_SECONDS (14LL * 86400)
 #define DYING_MS 10000 /* how long a killed sandbox may take to end */
 
-/* By the clock that files are stamped with, which ticks coarsely: a change after the start of a session
- * must not look like one before it. */
 static int64_t now_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * Now, as files are stamped, of which no clock tells: a change before has at most this stamp, one after at
+ * least. Newer kernels stamp finely what was looked at since its last change, and from then on nothing
+ * earlier: so it is looked at and changed again. Older ones know ticks only.
+ */
+static int64_t stamp(int dir)
+{
+	struct stat st = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		if (fchmod(dir, 0700) < 0 || fstat(dir, &st) < 0)
+			return now_ns();
+	return (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
 }
 
 /* An upper directory looks like the directory it lies over: the view's root takes its mode. */
@@ -134,7 +147,6 @@ int cow_create(struct cow *cow, const struct cow_about *about, struct err *err)
 	cow->project = arena_strdup(&cow->arena, about->project);
 	cow->git_top = arena_strdup(&cow->arena, about->git_top);
 	cow->copy = about->copy;
-	cow->started = now_ns();
 	r = os_mkdirs(about->base, 0700, err);
 	if (r < 0)
 		return r;
@@ -143,6 +155,7 @@ int cow_create(struct cow *cow, const struct cow_about *about, struct err *err)
 		return err_errno(err, base < 0 ? -base : errno,
 				 "making a copy-on-write session in '%s'", about->base);
 	cow->dir = record_open_dir(base, about->id);
+	cow->started = stamp(cow->dir);
 	r = cow->dir < 0 ? err_errno(err, -cow->dir, "opening it") : fill(cow, about, err);
 	if (r < 0) {
 		struct err ignored;

@@ -98,7 +98,7 @@ def again(host, port="7", times="200"):
     return "through" if "through" in results else " ".join(sorted(results))
 
 
-def self_connect(host, port="40000"):
+def self_connect(host, port="20000"):
     """To the own port, at an address that is somebody else's."""
     sock = socket.socket()
     sock.bind(("", int(port)))

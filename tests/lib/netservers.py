@@ -199,7 +199,7 @@ async def http(reader, writer):
 
 
 PORTS = {
-    1: echo, 7: echo, 40000: echo, 9: discard, 19: chargen, 80: http, 8080: http, 443: http, 8443: http,
+    1: echo, 7: echo, 20000: echo, 9: discard, 19: chargen, 80: http, 8080: http, 443: http, 8443: http,
     1001: refuse_late, 1003: digest, 1004: stall, 1006: cut, 1007: turn_down, 1008: call, 1025: talk_first,
     53000: greet, 8000: greet, 2000: greet, 65535: greet, **netproxy.ports(log),
 }  # fmt: skip
