@@ -16,6 +16,7 @@
 #include "os/linux/landlock.h"
 #include "os/linux/overlay.h"
 #include "os/linux/seccomp.h"
+#include "os/platform.h"
 #include "os/proc.h"
 #include "spec/agent.h"
 #include "spec/deploykey.h"
@@ -303,7 +304,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	struct host host = { .platform = NULL };
 	int r;
 
-	host.platform = arena_strdup(&host.arena, "linux");
+	host.platform = arena_strdup(&host.arena, os_platform());
 	if (spec->exec) {
 		r = host_probe_exec(spec, environment, &host, err);
 		if (r < 0)
