@@ -15,7 +15,8 @@
  *	                    1/, 2/ ...  base, held and incoming of a submodule's
  *
  * Publishing compares three states, the session's, the host's and the base, and carries over what
- * only one side changed. It keeps no journal: killed anywhere, it is simply done again.
+ * only one side changed. What it is about to write it notes ("pending"), so that after a kill that is
+ * known for ours; then it is simply done again.
  *
  * Who trusts whom: no git of the host's ever runs in the private directory but confined (run.h), and
  * what it prints there is checked like anything hostile. Objects come in by way of a confined

@@ -5,12 +5,14 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "git/priv.h"
 #include "os/fs.h"
 
 enum { ATTEMPTS = 4 };
+#define PENDING "pending"
 
 char *git_message(struct arena *arena, const struct git_store *store, const char *what)
 {
@@ -137,7 +139,7 @@ static struct git_items merged_made(struct git_round *round, const struct git_it
 	return into;
 }
 
-/* The index first: with an old one the marks would say too much. */
+/* The index first: with an old one the marks would say too much. What was pending is then done with. */
 static int save_base(struct git_round *round, struct err *err)
 {
 	struct git_state base = round->base;
@@ -151,7 +153,11 @@ static int save_base(struct git_round *round, struct err *err)
 				    : "";
 	}
 	base.index = (struct git_items){ 0 };
-	return r < 0 ? r : git_base_save(round->store, "base", &base, err);
+	if (r == 0)
+		r = git_base_save(round->store, "base", &base, err);
+	if (r == 0)
+		unlinkat(round->store->dir, PENDING, 0);
+	return r;
 }
 
 static int note_base(struct git_round *round, const struct git_state *session,
@@ -175,11 +181,26 @@ static int note_base(struct git_round *round, const struct git_state *session,
 	return save_base(round, err);
 }
 
-/* A round that was broken off may have written to the host what the session had then; what it made
- * there is still the session's. */
+/* What a round that was broken off wrote to the host is still the session's, and not the user's. */
+static void take_pending(struct git_round *round, struct git_state *pending)
+{
+	if (*pending->mark)
+		pending->index = round->base.index;
+	agree(round, pending, &round->host);
+	agree(round, &round->session, &round->host);
+	add_common(round, &round->base.stash, &pending->stash, &round->host.stash);
+	for (size_t i = 0; i < pending->made.n; i++)
+		if (git_same(git_find(&round->host.refs, pending->made.v[i].name),
+			     pending->made.v[i].value))
+			strv_add(&round->arena, &round->created, pending->made.v[i].name);
+	round->base.made = merged_made(round, &round->base.refs);
+}
+
+/* It is the base's before this round says what it is about to write: that may be broken off as well. */
 static int load_base(struct git_round *round, struct err *err)
 {
 	struct git_state pending;
+	struct err none;
 	int r = git_base_load(round->store, "base", &round->arena, &round->base, err);
 
 	if (r < 0)
@@ -188,24 +209,20 @@ static int load_base(struct git_round *round, struct err *err)
 	r = read_indexes(round, err);
 	if (r == 0 && !round->index_same)
 		r = git_base_load_index(round->store, &round->arena, &round->base.index, err);
-	if (r < 0 || git_base_load(round->store, "pending", &round->arena, &pending, err) < 0)
+	if (r < 0 || git_base_load(round->store, PENDING, &round->arena, &pending, &none) < 0)
 		return r;
-	agree(round, &pending, &round->host);
-	for (size_t i = 0; i < pending.made.n; i++)
-		if (git_same(git_find(&round->host.refs, pending.made.v[i].name),
-			     pending.made.v[i].value))
-			strv_add(&round->arena, &round->created, pending.made.v[i].name);
-	round->base.made = merged_made(round, &round->base.refs);
-	return 0;
+	take_pending(round, &pending);
+	return save_base(round, err);
 }
 
-/* What is about to be written to the host. */
+/* What is about to be written to the host. With a mark its index is the base's. */
 static int note_pending(struct git_round *round, const struct git_state *session, struct err *err)
 {
 	struct git_state pending = *session;
 
 	pending.made = merged_made(round, &session->refs);
-	return git_base_save(round->store, "pending", &pending, err);
+	pending.mark = round->index_same ? "same" : "";
+	return git_base_save(round->store, PENDING, &pending, err);
 }
 
 /* --- the round --- */
