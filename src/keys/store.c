@@ -173,8 +173,8 @@ static bool is_there(int dir, const char *name)
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int run_keygen(struct arena *arena, const char *keygen, const char *comment,
-		      const char *path, struct err *err)
+int key_generate(struct arena *arena, const char *keygen, const char *comment, const char *path,
+		 struct err *err)
 {
 	char *const argv[] = { arena_strdup(arena, keygen),
 			       arena_strdup(arena, "-q"),
@@ -201,12 +201,12 @@ static int run_keygen(struct arena *arena, const char *keygen, const char *comme
 static int make_files(struct arena *arena, const char *keygen, const char *tmp, const char *name,
 		      struct err *err)
 {
-	int r = run_keygen(arena, keygen, arena_printf(arena, "deploy-key-%s", name),
-			   arena_printf(arena, "%s/%s", tmp, name), err);
+	int r = key_generate(arena, keygen, arena_printf(arena, "deploy-key-%s", name),
+			     arena_printf(arena, "%s/%s", tmp, name), err);
 
 	if (r == 0)
-		r = run_keygen(arena, keygen, arena_printf(arena, "signing-key-%s", name),
-			       arena_printf(arena, "%s/%s" SIGNING, tmp, name), err);
+		r = key_generate(arena, keygen, arena_printf(arena, "signing-key-%s", name),
+				 arena_printf(arena, "%s/%s" SIGNING, tmp, name), err);
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(endings); i++) {
 		char *path = arena_printf(arena, "%s/%s%s", tmp, name, endings[i]);
 

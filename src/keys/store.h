@@ -34,4 +34,8 @@ int key_store_find(struct arena *arena, const char *home, const char *name, stru
 int key_store_make(struct arena *arena, const char *home, const char *name, const char *keygen,
 		   bool force, char **ret_backup, struct err *err);
 
+/* One pair, PATH and PATH.pub, with the program ssh-keygen; without a passphrase. */
+int key_generate(struct arena *arena, const char *keygen, const char *comment, const char *path,
+		 struct err *err);
+
 int key_store_remove(const char *home, const char *name, struct err *err);

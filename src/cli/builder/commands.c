@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands of wrapix-builder. */
+#include "cli/builder/builder.h"
+
+const struct program this_program = {
+	.name = "wrapix-builder",
+	.label = "wrapix-builder",
+	.about =
+		"A Linux machine for Nix's remote builds, at ssh-ng://builder@localhost:2222: in a "
+		"sandbox of its own, without root and without a password.",
+	.examples = EXAMPLES("wrapix-builder start", "have one", "sudo wrapix-builder setup",
+			     "let this machine's Nix use it",
+			     "nix build --system x86_64-linux .#thing", "build something on it"),
+};
+
+const char *const command_sections[SECTION_COUNT] = {
+	[SECTION_RUN] = "the machine",
+	[SECTION_LOOK] = "looking at it",
+	[SECTION_NIX] = "making Nix use it",
+	[SECTION_SELF] = "wrapix-builder itself",
+};
+
+/* clang-format off */
+const struct command *const commands[] = {
+	&command_builder_config,
+	&command_builder_setup,
+	&command_builder_unsetup,
+	&command_completion,
+	&command_help,
+	&command_version,
+	NULL,
+};
+/* clang-format on */
+
+/* There is one builder, and nothing to choose from. */
+int cli_print_sessions(void)
+{
+	return 0;
+}
+
+static void on_say(_unused_ void *ctx, const char *text)
+{
+	fprintf(stderr, "wrapix-builder: %s\n", text);
+}
+
+int builder_begin(struct builder *builder)
+{
+	struct err err = { 0 };
+
+	*builder = (struct builder){ .say = on_say };
+	if (builder_open(builder, NULL, &err) == 0)
+		return CLI_GO_ON;
+	return builder_end(builder, -err.code, &err);
+}
+
+int builder_end(struct builder *builder, int r, const struct err *err)
+{
+	builder_close(builder);
+	return r < 0 ? cli_fail(err) : 0;
+}
