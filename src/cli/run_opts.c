@@ -229,6 +229,9 @@ static const struct opt shared_opts[] = {
 	{ 0, "engine", "auto|native|podman|docker|apple", WORDS,
 	  .help = "what makes the sandbox: wrapix itself, or podman from an image (default: "
 		  "native)" },
+	{ 0, "runtime", "default|krun", WORDS,
+	  .help = "with --engine podman: krun makes a virtual machine with a kernel of its own "
+		  "(default: podman's own)" },
 	{ 0, "name", "NAME", KEY, .help = "call the session so (default: the directory's name)" },
 	{ 0, "home", "fresh|keep", WORDS,
 	  .help = "an empty home each time, or one kept for this project "

@@ -225,6 +225,8 @@ static int attach(struct network *n, struct err *err)
 	else
 		lazy_net_start(&n->lazy, n->loop, sandbox->plan->uplinks, sandbox->plan->n_uplinks,
 			       take_fd(&sandbox->netns), &hooks);
+	if (r == 0 && filtered && sandbox->plan->eager_net)
+		return filter_up(&n->filter, err);
 	if (r == 0)
 		dispatch_add(n->dispatch, &seccomp_notify_net,
 			     filtered ? on_filtered_socket : on_socket, n);

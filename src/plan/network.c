@@ -293,8 +293,9 @@ char *plan_resolver(struct plan *plan, const struct host *host)
 {
 	/* Search domains would turn one question into several that are denied. */
 	const char *file = plan->net == NET_NONE       ? NULL
-			   : plan->net == NET_FILTERED ? "options timeout:2 attempts:2\n"
-						       : host->resolv_conf;
+			   : plan->net != NET_FILTERED ? host->resolv_conf
+			   : plan_is_machine(plan)     ? "options timeout:2 attempts:2 use-vc\n"
+						       : "options timeout:2 attempts:2\n";
 
 	return resolver_file(&plan->arena, file, resolver_of(plan->net, host));
 }

@@ -33,7 +33,7 @@ void plan_notify(struct plan *plan, const struct spec *spec, const struct host *
 	struct arena *a = &plan->arena;
 	const char *client = AGENT_INSIDE "/bin/wrapix-notify";
 
-	if (spec->notify.mode == NOTIFY_OFF || !host->tools.notify)
+	if (spec->notify.mode == NOTIFY_OFF || !host->tools.notify || plan_is_machine(plan))
 		return;
 	/* Where the programs are the host's it is there already. */
 	if (!host->image_root && (path_is_below(host->tools.notify, "/usr") ||

@@ -36,6 +36,11 @@ static int choose_engine(struct plan *plan, const struct spec *spec, const struc
 			engine_name(plan->engine));
 		return err_hint(err, "use --engine native or podman (Linux)");
 	}
+	if (spec->runtime == RUNTIME_KRUN && plan->engine != ENGINE_PODMAN) {
+		err_usage(err, "--runtime is podman's, and the engine is '%s'",
+			  engine_name(plan->engine));
+		return err_hint(err, "add --engine podman");
+	}
 	if (plan->engine == ENGINE_DOCKER)
 		return plan_no_docker(host, err);
 	if (strcmp(host->platform, "linux"))
@@ -197,6 +202,8 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	/* Last: a file of ours that came after would be written into the user's tree. */
 	if (r == 0)
 		r = plan_mounts(plan, spec, host, err);
+	if (r == 0)
+		r = plan_machine_check(plan, err);
 	return r == 0 ? plan_check_rules(plan, spec, err) : r;
 }
 
@@ -239,7 +246,7 @@ static unsigned refused_flag(const struct plan *plan, unsigned flags)
 unsigned plan_seccomp(const struct plan *plan)
 {
 	unsigned flags = (plan->nested ? SECCOMP_NESTED : 0) |
-			 (plan_is_lazy(plan) ? SECCOMP_NOTIFY_NET : 0) |
+			 (plan_is_lazy(plan) && !plan_is_machine(plan) ? SECCOMP_NOTIFY_NET : 0) |
 			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
 			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
 			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |

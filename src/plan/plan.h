@@ -115,6 +115,8 @@ struct plan_podman {
 	char *loader;        /* wrapix-image, which gives it to podman */
 	char *user, *shell;  /* inside */
 	char *network;       /* podman's word for it */
+	char *runtime;       /* the program that makes a virtual machine; NULL: podman's own */
+	bool keep_groups;    /* it needs the user's groups, for /dev/kvm */
 	unsigned held;       /* LIMIT_BITs that podman can hold here */
 	bool selinux;        /* mounts need labels */
 	struct strv differs; /* what the native engine does otherwise; 'wrapix plan' shows it */
@@ -227,6 +229,13 @@ void plan_print_json(const struct plan *plan, FILE *out);
 
 /* What may be changed is decided by name, and done by the supervisor. */
 bool plan_is_brokered(const struct plan *plan);
+
+/* The command runs under a kernel of its own: nothing passes but files, the terminal's bytes and
+ * connections; no descriptor, no socket, no signal, no listener. */
+static inline bool plan_is_machine(const struct plan *plan)
+{
+	return plan->podman.runtime;
+}
 
 /* The network is attached on first use. */
 static inline bool plan_is_lazy(const struct plan *plan)
@@ -356,6 +365,12 @@ int plan_podman_network(struct plan *plan, const struct spec *spec, const struct
 			struct err *err);
 void plan_podman_limits(struct plan *plan);
 /* Why docker is not driven. */
+/* --runtime krun, within plan_podman(); and what limits are worth there. */
+int plan_machine(struct plan *plan, const struct spec *spec, const struct host *host,
+		 struct err *err);
+/* When all of it is planned. */
+int plan_machine_check(const struct plan *plan, struct err *err);
+void plan_machine_limits(struct plan *plan);
 int plan_no_docker(const struct host *host, struct err *err);
 int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err);

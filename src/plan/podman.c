@@ -15,22 +15,36 @@
 
 static int no_podman(const struct host *host, struct err *err)
 {
+	const struct podman_facts *podman = &host->podman;
+
 	err_set(err, ENOENT, "podman is not installed%s",
-		host->podman.docker ? ", and docker, which is, has a daemon that is root" : "");
+		!podman->docker       ? ""
+		: podman->docker_shim ? ", and 'docker' is a name for it alone"
+				      : ", and docker, which is, cannot take its place");
 	return err_hint(err, "install the package 'podman', or leave --engine away");
 }
 
 /* Its daemon makes the namespaces, as root: nobody else can enter them, so that there would be no
  * filtered network, no ports, no relay and no listener; and files would have the ids of the machine's
- * root unless the image were trusted to become somebody else. */
+ * root unless the image were trusted to become somebody else. One without root is the user's, but
+ * what it starts is its own child, and lives on when wrapix is killed. */
+static const char *why_no_docker(const struct podman_facts *podman)
+{
+	if (!podman->docker)
+		return "it is not installed here";
+	if (podman->docker_shim)
+		return "what has that name here is podman";
+	if (!podman->socket)
+		return "its socket cannot be opened";
+	return podman->docker_own ? "its daemon keeps what it starts, also when wrapix is gone"
+				  : "its daemon is root, and so is whoever may use its socket";
+}
+
 int plan_no_docker(const struct host *host, struct err *err)
 {
 	const struct podman_facts *podman = &host->podman;
 
-	err_set(err, ENOTSUP, "docker is not driven: %s",
-		!podman->docker  ? "it is not installed here"
-		: podman->socket ? "its daemon is root, and so is whoever may use its socket"
-				 : "its socket cannot be opened");
+	err_set(err, ENOTSUP, "docker is not driven: %s", why_no_docker(podman));
 	return err_hint(err, podman->program
 				     ? "--engine podman runs the same images without root"
 				     : "podman runs the same images without root: install it, and "
@@ -166,6 +180,9 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		.shell = arena_strdup(a, host->tools.shell),
 		.selinux = host->podman.selinux,
 	};
+	r = plan_machine(plan, spec, host, err);
+	if (r < 0)
+		return r;
 	plan_hosts(plan, spec);
 	plan_places(plan, spec, host);
 	add_kernel(plan, host);
@@ -204,10 +221,10 @@ int plan_podman_network(struct plan *plan, const struct spec *spec, const struct
 			struct err *err)
 {
 	plan->podman.network = arena_strdup(&plan->arena, name_network(plan));
-	if (plan->net != NET_OPEN)
-		return plan_network(plan, spec, host, err);
-	plan->eager_net = true; /* podman attaches it, and writes the resolver's file */
-	return plan_ports(plan, spec, err);
+	/* podman attaches the open one, and writes the resolver's file; a machine cannot ask later */
+	plan->eager_net = plan->net == NET_OPEN || plan_is_machine(plan);
+	return plan->net == NET_OPEN ? plan_ports(plan, spec, err)
+				     : plan_network(plan, spec, host, err);
 }
 
 /* Rootless podman holds limits where cgroups v2 were delegated to the user. */
@@ -224,4 +241,5 @@ void plan_podman_limits(struct plan *plan)
 				  "limits: podman cannot limit %s here, where cgroups "
 				  "v2 are not delegated to you",
 				  names[limit]);
+	plan_machine_limits(plan);
 }

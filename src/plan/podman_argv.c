@@ -250,7 +250,8 @@ static void add_limits(struct arena *arena, const struct plan *plan, struct strv
 		strv_addf(arena, words, "--cpus=%g", limits->cpus);
 	if (limits->pids && (held & LIMIT_BIT(LIMIT_PIDS)))
 		strv_addf(arena, words, "--pids-limit=%llu", (unsigned long long)limits->pids);
-	else if (limits->pids) /* it counts the sandbox's own user namespace */
+	else if (limits->pids &&
+		 !plan_is_machine(plan)) /* it counts the sandbox's own user namespace */
 		strv_addf(arena, words, "--ulimit=nproc=%llu:%llu",
 			  (unsigned long long)limits->pids, (unsigned long long)limits->pids);
 	strv_add(arena, words, "--ulimit=core=0:0");
@@ -277,6 +278,8 @@ static void add_identity(struct arena *arena, const struct plan *plan, struct st
 	strv_addf(arena, words, "--passwd-entry=%s:*:%u:%u::%s:%s", podman->user, plan->uid,
 		  plan->gid, HOME_INSIDE, podman->shell);
 	strv_addf(arena, words, "--hostname=%s", plan->hostname);
+	if (podman->keep_groups)
+		strv_add(arena, words, "--group-add=keep-groups");
 }
 
 /* Everything that does not depend on the plan. */
@@ -303,6 +306,8 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 		 const char *session, struct strv *ret)
 {
 	strv_add(arena, ret, plan->podman.program);
+	if (plan_is_machine(plan))
+		strv_addf(arena, ret, "--runtime=%s", plan->podman.runtime);
 	strv_add(arena, ret, "run");
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		strv_add(arena, ret, always[i]);
@@ -320,12 +325,16 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 		add_masks(arena, plan, ret);
 	strv_addf(arena, ret, "--network=%s", plan->podman.network);
 	strv_add(arena, ret, "--no-hosts");
+	if (plan_is_machine(plan) && plan->net == NET_OPEN) /* older ones pass no UDP */
+		strv_add(arena, ret, "--dns-option=use-vc");
 	add_limits(arena, plan, ret);
 	add_mounts(arena, plan, ret, stage, session);
 	strv_addf(arena, ret, "--workdir=%s", plan->cwd);
 	strv_add(arena, ret, "--entrypoint=[\"" INIT_INSIDE "\"]");
 	strv_add(arena, ret, plan->podman.image);
 	strv_addf(arena, ret, "--filter=%s", seccomp_describe(plan_seccomp(plan)));
+	if (plan_is_machine(plan)) /* where the command starts as root, and who it is to be */
+		strv_addf(arena, ret, "--machine=%u:%u", plan->uid, plan->gid);
 	strv_add(arena, ret, "--");
 	for (size_t i = 0; i < plan->argv.len; i++)
 		strv_add(arena, ret, plan->argv.v[i]);

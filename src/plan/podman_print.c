@@ -11,8 +11,9 @@ static void print_limits(struct str *out, const struct plan *plan)
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
 		str_addf(out, "limit     %s: %s\n", names[limit],
 			 plan->podman.held & LIMIT_BIT(limit) ? "held by podman"
-			 : limit == LIMIT_PIDS                ? "each user namespace (RLIMIT_NPROC)"
-							      : "none");
+			 : limit == LIMIT_PIDS && !plan_is_machine(plan)
+				 ? "each user namespace (RLIMIT_NPROC)"
+				 : "none");
 }
 
 /* A word a line. */

@@ -122,7 +122,7 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 					: path_join(&plan->arena, host->state_home, "wrapix/cow");
 	plan->resume = arena_strdup(&plan->arena, spec->resume);
 	plan->cow_limit = spec->limits.disk;
-	plan->move_dirs = host->cow_overlay && host->seccomp_notify;
+	plan->move_dirs = host->cow_overlay && host->seccomp_notify && !plan_is_machine(plan);
 	if (!host->cow_overlay)
 		strv_addf(&plan->arena, &plan->says,
 			  "overlayfs cannot be used here (it needs Linux 5.11, and a file system "

@@ -248,6 +248,7 @@ static const struct key keys[] = {
 	{ "deployKeyConfirm", IN_CONFIG, config_read_bool },
 	{ "credentials", IN_CONFIG, config_read_credentials },
 	{ "engine", IN_CONFIG, config_read_word },
+	{ "runtime", IN_CONFIG, config_read_word },
 	{ "agent", IN_CONFIG, config_read_word },
 	{ "agentMemory", IN_CONFIG, config_read_bool },
 	{ "home", IN_CONFIG, config_read_word },

@@ -92,11 +92,15 @@ struct podman_facts {
 	unsigned version;    /* 50402: 5.4.2; 0: not known */
 	char *docker;        /* instead of it, or beside it */
 	bool socket;         /* of docker's daemon: it can be opened */
+	bool docker_own;     /* which is the user's, not root's */
+	bool docker_shim;    /* 'docker' is podman by another name */
 	char *newuidmap;     /* gives podman the user's range of ids */
 	bool subids;         /* there is such a range */
 	bool selinux;        /* SELinux enforces: mounts need its labels */
 	char *krun;          /* the runtime that makes a virtual machine */
-	bool kvm;            /* and what that needs */
+	bool kvm;            /* and what that needs: /dev/kvm can be opened */
+	bool kvm_there;      /* it is there, at least */
+	bool kvm_by_group;   /* opened by right of a group of the user's */
 	char *init, *loader; /* our own: PID 1 inside; wrapix-image */
 };
 

@@ -106,11 +106,49 @@ static bool selinux_enforces(void)
 	       text[0] == '1';
 }
 
-static bool can_open_docker(const char *where)
+/* The package podman-docker has a script of that name, others a link. */
+static bool is_podman_itself(const char *program, const char *podman)
 {
-	if (where && !str_starts(where, "unix://"))
-		return true; /* another machine's, which is the same to us */
-	return access(where ? where + strlen("unix://") : "/var/run/docker.sock", R_OK | W_OK) == 0;
+	_cleanup_free_ char *text = NULL;
+	struct stat a, b;
+
+	if (podman && stat(program, &a) == 0 && stat(podman, &b) == 0 && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino)
+		return true;
+	return os_read_file_at(AT_FDCWD, program, 1 << 14, &text, NULL) == 0 &&
+	       str_starts(text, "#!") && strstr(text, "podman");
+}
+
+static void probe_docker(char **environment, struct host *host)
+{
+	struct podman_facts *podman = &host->podman;
+	const char *where = host_raw_env(environment, "DOCKER_HOST");
+	const char *own = path_join(&host->arena, host->runtime_dir, "docker.sock");
+	const char *path = "/var/run/docker.sock";
+	struct stat st;
+
+	if (podman->docker)
+		podman->docker_shim = is_podman_itself(podman->docker, podman->program);
+	if (where && !str_starts(where, "unix://")) {
+		podman->socket = true; /* another machine's, which is the same to us */
+		return;
+	}
+	if (where)
+		path = where + strlen("unix://");
+	else if (access(path, R_OK | W_OK) < 0 && access(own, R_OK | W_OK) == 0)
+		path = own;
+	podman->socket = access(path, R_OK | W_OK) == 0;
+	podman->docker_own = podman->socket && stat(path, &st) == 0 && st.st_uid == host->uid &&
+			     host->uid != 0;
+}
+
+static void probe_kvm(struct podman_facts *podman)
+{
+	struct stat st;
+
+	podman->kvm_there = stat("/dev/kvm", &st) == 0;
+	podman->kvm = access("/dev/kvm", R_OK | W_OK) == 0;
+	podman->kvm_by_group = podman->kvm && (st.st_mode & 06) != 06 && st.st_uid != geteuid();
 }
 
 void host_probe_podman(char **environment, struct host *host)
@@ -124,10 +162,10 @@ void host_probe_podman(char **environment, struct host *host)
 	path = path ? path : "/usr/bin:/bin";
 	podman->program = os_find_program(a, "podman", path, except);
 	podman->docker = os_find_program(a, "docker", path, except);
-	podman->socket = can_open_docker(host_raw_env(environment, "DOCKER_HOST"));
+	probe_docker(environment, host);
 	podman->newuidmap = os_find_program(a, "newuidmap", path, except);
 	podman->krun = os_find_program(a, "krun", path, except);
-	podman->kvm = access("/dev/kvm", R_OK | W_OK) == 0;
+	probe_kvm(podman);
 	podman->subids = (host_has_subids(host, "/etc/subuid") &&
 			  host_has_subids(host, "/etc/subgid")) ||
 			 subids_elsewhere();

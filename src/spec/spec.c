@@ -9,6 +9,7 @@
 #include "spec/quiet.h"
 
 static const char *const engines[] = { "auto", "native", "podman", "docker", "apple", NULL };
+static const char *const runtimes[] = { "default", "krun", NULL };
 static const char *const networks[] = { "open", "none", "host", "filtered", NULL };
 static const char *const tiers[] = { "queue", "static", "ports", NULL };
 static const char *const homes[] = { "fresh", "keep", NULL };
@@ -236,6 +237,7 @@ static const struct key keys[] = {
 	{ "agentMemory", parse_bool, FIELD(agent_memory), bools },
 	{ "name", parse_name, FIELD(name) },
 	{ "engine", parse_choice, FIELD(engine), engines },
+	{ "runtime", parse_choice, FIELD(runtime), runtimes },
 	{ "network", parse_choice, FIELD(net), networks },
 	{ "home", parse_choice, FIELD(home), homes },
 	{ "workspace", parse_choice, FIELD(workspace), workspaces },

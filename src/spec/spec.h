@@ -26,6 +26,8 @@ enum engine_kind {
 	ENGINE_DOCKER, /* known, and refused with the reason */
 	ENGINE_APPLE,
 };
+/* What podman starts the container with: its own choice, or krun, which makes a virtual machine of it. */
+enum runtime_kind { RUNTIME_UNSET, RUNTIME_DEFAULT, RUNTIME_KRUN };
 enum net_mode { NET_UNSET, NET_OPEN, NET_NONE, NET_HOST, NET_FILTERED };
 /* The best way to catch connections that may be used; the numbers are net/nft.h's plus one. */
 enum filter_tier { FILTER_UNSET, FILTER_QUEUE, FILTER_STATIC, FILTER_PORTS };
@@ -128,6 +130,7 @@ struct spec {
 	char *profile, *agent, *name;
 	const struct agent *definition; /* of the agent that it wants; NULL: there is none */
 	enum engine_kind engine;
+	enum runtime_kind runtime;
 	enum net_mode net;
 	enum home_mode home;
 	enum workspace_mode workspace;
@@ -208,7 +211,7 @@ int spec_add_host_port(struct spec *spec, const char *text, enum layer layer, st
 
 const struct env_spec *spec_find_env(const struct spec *spec, const char *name);
 
-/* Scalars by name, shared by flags and configuration files: profile agent name engine network home
+/* Scalars by name, shared by flags and configuration files: profile agent name engine runtime network home
  * cpus memory pids disk only allowNested. The error names the key, the value and what is valid. */
 int spec_set(struct spec *spec, const char *key, const char *value, enum layer layer,
 	     struct err *err);

@@ -186,6 +186,12 @@ static bool engine_widens(const struct spec *now, const struct spec *want, bool 
 	return users && now->engine != want->engine;
 }
 
+/* The user wants a kernel between. */
+static bool runtime_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->runtime == RUNTIME_KRUN && want->runtime != RUNTIME_KRUN;
+}
+
 static bool home_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return users && now->home != want->home && want->home != HOME_FRESH;
@@ -269,6 +275,7 @@ static const struct {
 	{ "agent", agent_widens },
 	{ "profile", profile_widens },
 	{ "engine", engine_widens },
+	{ "runtime", runtime_widens },
 	{ "home", home_widens },
 	{ "allowNested", nested_widens },
 	{ "deployKey", deploy_key_widens },

@@ -78,3 +78,28 @@ rootfs_libraries() { # rootfs_libraries DIR FILE: those that the file needs
 		cp -n "$(readlink -f "$lib")" "$1$lib"
 	done
 }
+
+# As root, before need_podman: a /dev of the test's own, with a /dev/kvm that anybody may open. It is no KVM: a stand-in
+# for krun, which podman is pointed at with podman_machine, makes an ordinary container.
+need_kvm() {
+	[ "$(id -u)" = 0 ] && [ -z "${WRAPIX_KVM_READY-}" ] || return 0
+	WRAPIX_KVM_READY=1
+	export WRAPIX_KVM_READY
+	exec unshare -m --propagation private sh -c '
+		dev=$(mktemp -d) && mount -t tmpfs -o mode=755 dev "$dev" || exit
+		for file in /dev/*; do
+			if [ -L "$file" ]; then cp -P "$file" "$dev"
+			elif [ -d "$file" ]; then mkdir "$dev/${file##*/}" && mount --rbind "$file" "$dev/${file##*/}"
+			else : >"$dev/${file##*/}" && mount --bind "$file" "$dev/${file##*/}"; fi
+		done
+		umount "$dev/kvm" "$dev/ptmx" "$dev/pts" 2>/dev/null
+		mkdir -p "$dev/pts" && mount -t devpts -o ptmxmode=666 pts "$dev/pts" && ln -sf pts/ptmx "$dev/ptmx" || exit
+		: >"$dev/kvm" && mount --bind /dev/null "$dev/kvm" && mount --move "$dev" /dev && rmdir "$dev" && mount --make-rshared / && exec "$@"' \
+		sh "$here/${0##*/}" "$@"
+}
+podman_machine() {
+	mkdir -p "$tmp/krun"
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v crun)" >"$tmp/krun/krun"
+	chmod 755 "$tmp/krun/krun"
+	PATH=$tmp/krun:$PATH
+}

@@ -44,7 +44,7 @@ rec {
 	all = {
 		name = "everything"; wrapix = pkgs.wrapixUnderTest; profile = w.profiles.python; packages = [ pkgs.library ];
 		agent = "shell"; agentMemory = true; credentials = { TOKEN = "on"; }; git = "direct"; allowNested = true; deployKey = { name = "site"; mode = "agent"; confirm = true; };
-		deployKeyMode = "agent"; deployKeyConfirm = false; engine = "native"; env = { A = "b"; TERM = null; };
+		deployKeyMode = "agent"; deployKeyConfirm = false; engine = "native"; runtime = "default"; env = { A = "b"; TERM = null; };
 		home = "keep"; hostPorts = [ 5432 "5433" ]; image = "none"; limits = { cpus = 1.5; memory = "1G"; pids = 99; disk = 1073741824; };
 		mounts = [ "~/a:/a:ro,optional" { source = "~/b"; dest = "/b"; mode = "ro"; optional = true; } ];
 		network = { mode = "filtered"; allow = [ "a.example" ]; deny = [ "b.example" ]; explain = true; };

@@ -21,6 +21,19 @@ psays() { # psays NAME WANT SCRIPT [OPTION...]
 	check "$psays_name" printed "$psays_want"
 }
 
+# --- docker in its place ---
+mkdir "$tmp/docker"
+printf '#!/bin/sh\nexec /usr/bin/podman "$@"\n' >"$tmp/docker/docker"
+chmod +x "$tmp/docker/docker"
+PATH=$tmp/docker:$PATH wx run --engine docker -- true
+check "docker that is podman is told from docker" refused 125 "what has that name here is podman"
+printf '#!/bin/sh\n' >"$tmp/docker/docker"
+DOCKER_HOST=unix://$tmp/nosuch PATH=$tmp/docker:$PATH wx run --engine docker -- true
+check "docker without a socket" refused 125 "its socket cannot be opened"
+: >"$tmp/docker.sock"
+DOCKER_HOST=unix://$tmp/docker.sock PATH=$tmp/docker:$PATH wx run --engine docker -- true
+check "docker whose daemon is the user's" refused 125 "its daemon keeps what it starts"
+
 # --- an image of next to nothing ---
 rootfs "$tmp/root"
 wx run --engine podman -- true

@@ -591,6 +591,7 @@ static void test_schema(void)
 	check_words(down(json_object_object_get(schema, "$defs"), "networkMode", "enum"),
 		    "network");
 	check_words(down(properties, "engine", "enum"), "engine");
+	check_words(down(properties, "runtime", "enum"), "runtime");
 	check_words(down(properties, "home", "enum"), "home");
 	json_object_object_foreach(down(properties, "limits", "properties"), key, value)
 	{

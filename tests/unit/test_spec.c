@@ -208,6 +208,8 @@ static void test_scalars(void)
 		{ "engine", "native", NULL },
 		{ "engine", "lxc",
 		  "engine: 'lxc': must be one of auto, native, podman, docker, apple" },
+		{ "runtime", "krun", NULL },
+		{ "runtime", "runc", "runtime: 'runc': must be one of default, krun" },
 		{ "home", "keep", NULL },
 		{ "only", "true", NULL },
 		{ "allowNested", "yes", "allowNested: 'yes': must be one of false, true" },

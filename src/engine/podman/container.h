@@ -15,6 +15,10 @@ struct container {
 	int to;             /* the FIFO to wrapix-init */
 	bool greeted;       /* wrapix-init runs */
 	int init;           /* a pidfd of wrapix-init; -1: not known yet */
+	pid_t keeper;       /* of a virtual machine: who ends it when we die; 0: none */
+	int life;           /* and how it hears of that */
+	unsigned said;      /* messages to it so far */
+	bool ended;         /* podman has removed the container */
 };
 
 /* The plan as this machine is now; its operations live in c's arena. */
@@ -45,5 +49,17 @@ int container_take_listener(struct container *c, int number, struct err *err);
 
 /* How the supervisor and wrapix-init speak. */
 extern const struct sandbox_link podman_link;
+/* The same where it is a virtual machine's: see machine.c. */
+extern const struct sandbox_link machine_link;
+int machine_begin(struct container *c, struct err *err);
+/* 1: it is there, and entered; 0: not yet */
+int machine_look(struct container *c, struct err *err);
+void machine_end(struct container *c);
+
+/* Waits for podman's end; its wait status. Without the FIFO wrapix-init ends, and podman then removes the
+ * container. */
+int client_await(struct container *c);
+/* A command of ours would have inherited what we ignore (nohup); one of podman's does not. */
+bool signal_is_ignored(int signal_no);
 /* Until the command runs: 1. 0: a signal came first, and *ret_status says which. */
 int container_await(struct container *c, int *ret_status, struct err *err);

@@ -7,13 +7,17 @@
  * places, Landlock and the exact filter are laid on; then it reaps, delivers the supervisor's signals and
  * reports how the command ended. It ends when the supervisor does, and the kernel ends the rest.
  *
- *	wrapix-init --filter=NAME -- COMMAND...
+ *	wrapix-init --filter=NAME [--machine=UID:GID] -- COMMAND...
+ *
+ * In a virtual machine (machine.c) it is neither PID 1 nor the user, whom it becomes; messages are files,
+ * and what goes wrong is told on standard error.
  *
  * Everything it reads was written by the supervisor; what stands in a kept home was not, and no name is
  * followed or replaced there.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,12 +41,18 @@
 #define STAGE "/opt/wrapix/init"
 #define MAX_FILE (16u << 20)
 
+#define LOOK_MS 50
+
 static int to = -1, from = -1;
+static bool machine;
+static unsigned heard; /* messages, in a machine */
 
 static void send_message(enum stage_type type, int value, const struct err *err)
 {
 	struct stage_message message = { .type = type, .value = value };
 
+	if (machine)
+		return;
 	if (err)
 		message.err = *err;
 	while (write(from, &message, sizeof(message)) < 0 && errno == EINTR)
@@ -52,7 +62,12 @@ static void send_message(enum stage_type type, int value, const struct err *err)
 _Noreturn static void fail(const struct err *err)
 {
 	send_message(STAGE_FAILED, 0, err);
-	_exit(EXIT_WRAPIX);
+	if (machine) {
+		fputs("wrapix: ", stderr);
+		fputs(err->msg, stderr);
+		fputs("\n", stderr);
+	}
+	_exit(machine && err->exit ? err->exit : EXIT_WRAPIX);
 }
 
 /* --- what the supervisor left for us --- */
@@ -161,6 +176,8 @@ static int load_filter(unsigned filter, int parent, struct err *err)
 	struct control message;
 	int r = seccomp_load(filter, &listener, err);
 
+	if (machine && (r == -ENOSYS || r == -EINVAL))
+		return 0; /* its kernel has none */
 	if (r < 0 || !(filter & SECCOMP_NOTIFY))
 		return r;
 	if (control_send(parent, CONTROL_LISTENER, 0, listener) < 0 ||
@@ -208,11 +225,31 @@ static void await_exec(int status)
 	send_message(STAGE_STARTED, 0, NULL);
 }
 
+/* In a machine: the next message, if it is there. A name that is not there is never remembered, so that
+ * each look is one at the host's directory. */
+static bool find_message(struct stage_message *ret)
+{
+	_cleanup_close_ int fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), STAGE "/" STAGE_SAY, heard);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, ret, sizeof(*ret)) != sizeof(*ret))
+		return false;
+	heard++;
+	return true;
+}
+
 /* Waits for a message; without the supervisor there is nothing left to do. */
 static void receive(struct stage_message *ret)
 {
 	struct pollfd fd = { .fd = to, .events = POLLIN };
 
+	while (machine) {
+		if (find_message(ret))
+			return;
+		poll(NULL, 0, LOOK_MS);
+	}
 	for (;;) {
 		ssize_t n = read(to, ret, sizeof(*ret));
 
@@ -303,16 +340,41 @@ _Noreturn static void reap_and_forward(pid_t command, int signals)
 		struct signalfd_siginfo info;
 		struct stage_message message;
 
-		poll(fds, ARRAY_LEN(fds), -1);
+		poll(fds, ARRAY_LEN(fds), machine ? LOOK_MS : -1);
 		while (read(signals, &info, sizeof(info)) == sizeof(info))
 			; /* children that ended; what else is sent to us from inside is not ours */
 		reap(command);
-		if (!fds[0].revents)
+		if (machine ? !find_message(&message) : !fds[0].revents)
 			continue;
-		receive(&message);
+		if (!machine)
+			receive(&message);
 		if (message.type == STAGE_SIGNAL)
 			deliver(command, message.value);
 	}
+}
+
+static void open_fifos(void)
+{
+	to = open(STAGE "/to", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	from = open(STAGE "/from", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (to < 0 || from < 0) {
+		fputs("wrapix-init: the supervisor is gone\n", stderr);
+		_exit(EXIT_WRAPIX);
+	}
+}
+
+/* A machine's first program is its root, and the user's processes outlive their parents. */
+static void become(uid_t uid, gid_t gid)
+{
+	struct err err;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		fail((err_errno(&err, errno, "PR_SET_CHILD_SUBREAPER"), &err));
+	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
+			       setresuid(uid, uid, uid) < 0))
+		fail((err_errno(&err, errno, "becoming user %u", uid), &err));
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		fail((err_errno(&err, errno, "PR_SET_NO_NEW_PRIVS"), &err));
 }
 
 static void prepare(void)
@@ -320,12 +382,6 @@ static void prepare(void)
 	struct stage_message message;
 	struct err err;
 
-	to = open(STAGE "/to", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	from = open(STAGE "/from", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	if (to < 0 || from < 0) {
-		fputs("wrapix-init: the supervisor is gone\n", stderr);
-		_exit(EXIT_WRAPIX);
-	}
 	umask(0);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		fail((err_errno(&err, errno, "PR_SET_DUMPABLE"), &err));
@@ -353,15 +409,30 @@ static bool find_filter(const char *word, unsigned *ret)
 	return false;
 }
 
-int main(int argc, char **argv)
+/* "--filter=NAME [--machine=UID:GID] -- COMMAND..."; NULL: it is not that. */
+static char **read_words(char **argv, unsigned *ret_filter, uid_t *ret_uid, gid_t *ret_gid)
 {
+	if (!find_filter(*++argv, ret_filter))
+		return NULL;
+	argv++;
+	machine = *argv && sscanf(*argv, "--machine=%u:%u", ret_uid, ret_gid) == 2;
+	argv += machine;
+	return *argv && !strcmp(*argv, "--") && argv[1] ? argv + 1 : NULL;
+}
+
+int main(_unused_ int argc, char **argv)
+{
+	char **words;
 	unsigned filter;
 	struct err err;
 	sigset_t all;
 	pid_t command;
 	int signals;
+	uid_t uid;
+	gid_t gid;
 
-	if (getpid() != 1 || argc < 4 || !find_filter(argv[1], &filter) || strcmp(argv[2], "--")) {
+	words = read_words(argv, &filter, &uid, &gid);
+	if (!words || (getpid() != 1 && !machine)) {
 		fputs("wrapix-init: this is PID 1 of a sandbox; 'wrapix run --engine podman' "
 		      "starts it\n",
 		      stderr);
@@ -369,11 +440,17 @@ int main(int argc, char **argv)
 	}
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (machine)
+		become(uid, gid);
+	else
+		open_fifos();
 	prepare();
-	command = start_command(argv + 3, filter);
+	command = start_command(words, filter);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0 || seccomp_load_base(0, &err) < 0)
-		fail(signals < 0 ? (err_errno(&err, errno, "signalfd"), &err) : &err);
+	if (signals < 0)
+		fail((err_errno(&err, errno, "signalfd"), &err));
+	if (seccomp_load_base(0, &err) < 0 && !machine)
+		fail(&err);
 	close_range(0, 2, 0);
 	reap_and_forward(command, signals);
 }

@@ -85,12 +85,12 @@ static int read_start_messages(struct container *c, struct err *err)
 	return r;
 }
 
-/* Without the FIFO wrapix-init ends, and podman then removes the container and ends. */
-static int await_client(struct container *c)
+int client_await(struct container *c)
 {
 	int status = 0;
 
-	close(take_fd(&c->to));
+	close_ptr(&c->to);
+	c->to = -1;
 	while (waitpid(c->sandbox.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	c->sandbox.pid = 0;
@@ -99,7 +99,7 @@ static int await_client(struct container *c)
 
 static int no_container(struct container *c, struct err *err)
 {
-	int status = await_client(c);
+	int status = client_await(c);
 
 	image_doubt(c->sandbox.plan);
 	err_set(err, EIO, "podman did not start the container (status %d)",
@@ -136,7 +136,8 @@ static int await(struct container *c, int signals, int *ret_status, struct err *
 
 		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
 			return err_errno(err, errno, "poll");
-		r = read_start_messages(c, err);
+		r = plan_is_machine(c->sandbox.plan) ? machine_look(c, err)
+						     : read_start_messages(c, err);
 		if (r != 0)
 			return r;
 		if (fds[2].revents)
@@ -163,7 +164,7 @@ int container_await(struct container *c, int *ret_status, struct err *err)
 	if (r == 0) /* podman ends what it is about, which may be a large image's first use */
 		os_pidfd_kill(c->sandbox.pidfd, SIGTERM);
 	if (r <= 0 && c->sandbox.pid)
-		await_client(c);
+		client_await(c);
 	if (r == 0)
 		stage_remove_container(c->sandbox.plan, c->id);
 	return r;
@@ -189,8 +190,7 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 	return 0;
 }
 
-/* A command of ours would have inherited what we ignore (nohup); one of podman's does not. */
-static bool is_ignored(int signal_no)
+bool signal_is_ignored(int signal_no)
 {
 	struct sigaction action;
 
@@ -199,13 +199,13 @@ static bool is_ignored(int signal_no)
 
 static void deliver(struct sandbox *sandbox, int signal_no)
 {
-	if (!is_ignored(signal_no))
+	if (!signal_is_ignored(signal_no))
 		send_message(container(sandbox), STAGE_SIGNAL, signal_no);
 }
 
 static int reap(struct sandbox *sandbox, int *ret_status, _unused_ struct err *err)
 {
-	await_client(container(sandbox));
+	client_await(container(sandbox));
 	*ret_status = SIGKILL; /* all was killed: the user's doing, or memory's */
 	return 0;
 }

@@ -121,6 +121,7 @@ static void clean(struct container *c)
 		while (waitpid(c->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	machine_end(c);
 	stage_remove(c);
 	clean_layers(c);
 	if (c->init >= 0)
@@ -133,12 +134,15 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
 {
 	struct container c = {
-		.sandbox = { .hooks = hooks, .link = &podman_link, SANDBOX_NONE },
+		.sandbox = { .hooks = hooks,
+			     .link = plan_is_machine(plan) ? &machine_link : &podman_link,
+			     SANDBOX_NONE },
 		.id = session->id,
 		.layers = session->layers,
 		.lock = -1,
 		.to = -1,
 		.init = -1,
+		.life = -1,
 	};
 	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	struct plan present;

@@ -187,7 +187,7 @@ int stage_make(struct container *c, struct err *err)
 	if (r == 0)
 		r = os_mkdirs(path_join(&c->arena, init, "tree"), 0755, err);
 	if (r == 0)
-		r = make_fifos(c, init, err);
+		r = plan_is_machine(plan) ? machine_begin(c, err) : make_fifos(c, init, err);
 	if (r == 0)
 		r = write_env(c, init, err);
 	if (r == 0)

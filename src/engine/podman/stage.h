@@ -10,6 +10,7 @@
  *	tree	files, directories and links to make below '/'
  *	to	a FIFO from the supervisor: messages, and its end is the supervisor's
  *	from	a FIFO to the supervisor: messages
+ *	say.N	in place of both for a virtual machine (machine.c): the supervisor's message number N
  *
  * wrapix-init says HELLO when it has read all of it. The supervisor then takes the names of the FIFOs
  * and of the environment away, so that nothing else inside can open them, enters the container's
@@ -30,6 +31,8 @@ enum stage_type {
 	STAGE_STOPPED,  /* init: the command was stopped by value */
 	STAGE_EXITED,   /* init: the command ended with wait status value */
 };
+
+#define STAGE_SAY "say.%u"
 
 /* Written and read whole: it is smaller than what a pipe takes at once. */
 struct stage_message {
