@@ -133,9 +133,10 @@ for i in range(20):
         os._exit(0)
     os.waitpid(child, 0)
 end = time.time() + 10
-while zombies() and time.time() < end:
-    pass
-print(zombies())
+left = zombies()
+while left and time.time() < end:
+    left = zombies()
+print(left)
 PY
 says "orphans are reaped: no zombie stays" "[]" 'python3 orphans.py'
 finish
