@@ -114,6 +114,7 @@ extern const struct command command_undo;
 extern const struct command command_discard;
 extern const struct command command_git;
 extern const struct command command_doctor;
+extern const struct command command_selftest;
 extern const struct command command_profile;
 extern const struct command command_image;
 extern const struct command command_trust;

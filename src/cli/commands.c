@@ -52,6 +52,7 @@ const struct command *const commands[] = {
 	&command_mode,
 	&command_check,
 	&command_doctor,
+	&command_selftest,
 	&command_profile,
 	&command_image,
 	&command_trust,

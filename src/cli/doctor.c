@@ -399,6 +399,9 @@ static bool examine(const struct patient *p, bool json)
 	}
 	if (json)
 		puts("\n]");
+	else
+		puts("\n'wrapix selftest' tries to break out of a sandbox made here, and says what "
+		     "holds.");
 	return broken;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh user|open|root|srt|podman|lent|lent-root: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
+# run.sh user|image|filtered|open|root|srt|podman|lent|lent-root: makes every attempt of 'attempt --list' twice, outside and inside, and prints TAP.
 #
 # A case passes when the attempt works in its control and is stopped in the sandbox. The control is the same program,
 # against the same victim, in the same directory; the second column of the list says how it runs: 'plain' as the same
@@ -9,6 +9,7 @@
 #
 # user: as the ordinary user, with several kinds of sandbox. root: as root, staying root. open: the open network, on a
 # made-up host (a network namespace with one interface that leads nowhere), so that no packet leaves this machine.
+# image, filtered: as the ordinary user, from an image, and with a filtered network.
 # srt: as the ordinary user, through srt. podman: as the ordinary user, in podman's containers. lent, lent-root: as
 # user and root, through wrapix exec inside of wrapix run.
 #
@@ -20,9 +21,7 @@
 
 part=${1-}
 [ "$part" != podman ] || need_podman "$@"
-attempt=${ATTEMPT:-$top/build/tests/escape/attempt}
-victim=${VICTIM:-$top/build/tests/escape/victim}
-ontty=${ONTTY:-$top/build/tests/escape/ontty}
+attempt=${ATTEMPT:-$top/build/src/selftest/attempt/wrapix-attempt}
 is_root=false
 [ "$(id -u)" != 0 ] || is_root=true
 
@@ -35,11 +34,13 @@ case $part in lent | lent-root) lent=true part=$(echo "$part" | sed 's/^lent$/us
 case $part in
 user | made-up | srt) ;;
 podman) options="--engine podman --network none" ;;
+image) options="--network none --image base" ;;
+filtered) options="--network filtered --allow wrapix.invalid" ;;
 open)
 	# From here on as the ordinary user, alone in a network with one address and a gateway that is not there.
 	need_user
 	cd / || exit 1
-	as_user env WRAPIX="$wrapix" ATTEMPT="$attempt" VICTIM="$victim" ONTTY="$ontty" \
+	as_user env WRAPIX="$wrapix" ATTEMPT="$attempt" \
 		unshare --user --map-current-user --keep-caps --net -- sh -ec '
 		ip link set lo up
 		ip link add wx0 type veth peer name wx1
@@ -59,7 +60,7 @@ root)
 	HOME=/root
 	options="--network none --as-root"
 	;;
-*) bail "usage: run.sh user|open|root|srt|podman|lent|lent-root" ;;
+*) bail "usage: run.sh user|image|filtered|open|root|srt|podman|lent|lent-root" ;;
 esac
 need_user
 
@@ -125,6 +126,9 @@ if [ "$part" = podman ]; then
 	me mkdir -p "$base/keyhome/.config/containers"
 	me mkdir -m 700 "$base/prun"
 	me cp "$podman_prefix/policy.json" "$base/keyhome/.config/containers/"
+fi
+if [ "$part" = podman ] || [ "$part" = image ]; then
+	other_home=$base/keyhome
 	(rootfs "$base/root")
 	with_secrets "$wrapix" image build --from "rootfs:$base/root" --name base 2>/dev/null || bail "no image"
 fi
@@ -132,7 +136,7 @@ fi
 cd "$project" || exit 1
 mkfifo "$base/log/stop" "$base/log/ready"
 [ "$part" = root ] || ! $is_root || chown "$test_user" "$base/log/stop" "$base/log/ready"
-with_secrets env WX_ADDRESS=10.99.0.1 WX_GATEWAY=10.99.0.254 "$victim" "$base" "$project" "$argument" \
+with_secrets env WX_ADDRESS=10.99.0.1 WX_GATEWAY=10.99.0.254 "$attempt" --victim "$base" "$project" "$argument" \
 	<"$base/log/stop" >"$base/log/ready" &
 victim_pid=$!
 exec 3>"$base/log/stop"
@@ -143,7 +147,7 @@ read -r said <"$base/log/ready" || bail "the victim did not start"
 
 controls=$base/log/controls
 insides=$base/log/insides
-names() { "$attempt" --list "$1" | while read -r n c e; do [ "$e" != - ] || [ "$c" != "$2" ] || echo "$n"; done; }
+names() { "$attempt" --list "$1" | while read -r n c e _; do [ "$e" != - ] || [ "$c" != "$2" ] || echo "$n"; done; }
 
 run_control() { # run_control KIND NAME...
 	kind=$1
@@ -167,7 +171,7 @@ run_inside() { # run_inside "OPTIONS" NAME...
 		return
 	fi
 	# podman's standard output is a pipe, which an attempt may read from; a file of the project keeps the results.
-	[ "$part" != podman ] || set -- sh -c './attempt --inside "$@" >results' sh "$@"
+	[ "$part" != podman ] || set -- ./attempt --inside --to=results "$@"
 	[ "$part" = podman ] || set -- ./attempt --inside "$@"
 	if $lent; then
 		lent_settings "$inside_options"
@@ -186,6 +190,14 @@ run_inside() { # run_inside "OPTIONS" NAME...
 # of the user's has no equal there.
 by_design="home-visible host-tmp-visible readonly-mount-reopen readonly-mount-mmap proc-read-symbols
 sys-kernel-visible sys-class-visible sys-block-visible sys-cgroup-visible env-doors env-host-name"
+
+# From an image the system's files are the sandbox's own, in a layer that goes with it.
+of_image="system-write-usr system-write-usr-lib system-write-etc system-chmod-usr system-append-passwd"
+case $part in
+srt) excepted=$(echo "$by_design" | tr '\n' ' ') ;;
+image) excepted=$of_image ;;
+*) excepted= ;;
+esac
 
 srt_settings() { # srt_settings [true]: with namespaces inside
 	cat >"$base/settings.json" <<-EOF
@@ -256,8 +268,8 @@ place() { # place PLACE OPTIONS
 	rc=$?
 	[ -s "$insides" ] || sed 's/^/# /' "$base/log/err"
 	"$attempt" --list "$1" >"$base/log/list"
-	while read -r name kind seen; do
-		case "$part  $(echo "$by_design" | tr '\n' ' ') " in "srt "*" $name "*) continue ;; esac
+	while read -r name kind seen _; do
+		case " $excepted " in *" $name "*) continue ;; esac
 		[ "$seen" != - ] || judge "$1" "$name" "$kind"
 	done <"$base/log/list"
 	[ $rc -lt 125 ] || {
@@ -302,13 +314,13 @@ outlive() {
 
 terminal_case() { # terminal_case NAME KIND EVIDENCE
 	case $2 in
-	root) $is_root && "$ontty" "$base/log/tty" ./attempt "$1" >"$controls" ;;
-	*) with_secrets "$ontty" "$base/log/tty" ./attempt "$1" >"$controls" ;;
+	root) $is_root && "$attempt" --on-terminal "$base/log/tty" ./attempt "$1" >"$controls" ;;
+	*) with_secrets "$attempt" --on-terminal "$base/log/tty" ./attempt "$1" >"$controls" ;;
 	esac
 	before=$(cat "$base/log/tty" 2>/dev/null)
 	rm -f "$base/log/tty"
 	# shellcheck disable=SC2086 # options are words
-	with_secrets "$ontty" "$base/log/tty" "$wrapix" run . $options -- ./attempt --inside "$1" 2>&1 |
+	with_secrets "$attempt" --on-terminal "$base/log/tty" "$wrapix" run . $options -- ./attempt --inside "$1" 2>&1 |
 		tr -d '\r' >"$insides"
 	after=$(cat "$base/log/tty" 2>/dev/null)
 	rm -f "$base/log/tty"
@@ -324,7 +336,7 @@ terminal_case() { # terminal_case NAME KIND EVIDENCE
 terminal() {
 	chmod 777 "$base/log"
 	"$attempt" --list tty >"$base/log/list"
-	while read -r name kind seen; do
+	while read -r name kind seen _; do
 		terminal_case "$name" "$kind" "$seen" 3>&- </dev/null
 	done <"$base/log/list"
 }
@@ -383,6 +395,13 @@ becomes_owner() {
 	return $became
 }
 
+image_is_whole() {
+	for name in $of_image; do
+		case $(result_of "$insides" "$name") in worked*) ;; *) echo "$name did not work"; return 1 ;; esac
+	done
+	with_secrets "$wrapix" image verify base && ! find "$base/keyhome/.local" -name '.wrapix-escape-*' | grep .
+}
+
 if $lent && [ "$part" = root ]; then
 	place root "$options"
 	finish
@@ -416,6 +435,13 @@ user)
 	other_home=
 	check "a daemon does not outlive the sandbox (control: plain)" outlive
 	terminal
+	;;
+image | filtered)
+	place none "$options"
+	signal_everybody none "$options"
+	place nested "$options --allow-nested"
+	[ "$part" != image ] || check "the image is as it was (control: the attempts on it work)" image_is_whole
+	check "a daemon does not outlive the sandbox (control: plain)" outlive
 	;;
 podman)
 	place none "$options"

@@ -6,7 +6,7 @@
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
-attempt=${ATTEMPT:-$top/build/tests/escape/attempt}
+attempt=${ATTEMPT:-$top/build/src/selftest/attempt/wrapix-attempt}
 [ "$(id -u)" != 0 ] || {
 	need_user
 	cd / || exit 1

@@ -4,7 +4,7 @@
  * with it, its power must end at what it made itself. In the control the attempt is in namespaces
  * of its own already and has put up the cover that it then takes down.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <limits.h>

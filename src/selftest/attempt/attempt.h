@@ -98,6 +98,10 @@ static inline void ignore(long result)
 	(void)result;
 }
 
+/* Tools with a file of their own: what the attempts are after, and a terminal to make them on. */
+int be_victim(char **args);
+int run_on_terminal(char **args);
+
 /* True when the words name a tool of the runner's, which has then been run. */
 bool run_tool(int n, char **args, int *ret_status);
 

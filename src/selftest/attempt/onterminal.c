@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ontty REPORT COMMAND...: runs the command on a terminal of 80 columns, as the user's would be,
+ * --on-terminal REPORT COMMAND...: runs the command on a terminal of 80 columns, as the user's would be,
  * copies what it prints, and writes to REPORT what became of that terminal: "same" or "changed".
  * Exits as the command did.
  */
-#include <errno.h>
+#include "selftest/attempt/attempt.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -58,25 +59,25 @@ static void copy_output(int master, int pidfd)
 	}
 }
 
-int main(int argc, char **argv)
+int run_on_terminal(char **args)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 }, after;
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave, status;
 	FILE *report;
 	pid_t pid;
 
-	if (argc < 3 || master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
 		return 125;
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (slave < 0 || ioctl(slave, TIOCSWINSZ, &size) < 0 || no_echo(slave) < 0)
 		return 125;
 	pid = fork();
 	if (pid == 0)
-		child(slave, argv + 2);
+		child(slave, args + 1);
 	copy_output(master, (int)syscall(SYS_pidfd_open, pid, 0));
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || ioctl(slave, TIOCGWINSZ, &after) < 0)
 		return 125;
-	report = fopen(argv[1], "we");
+	report = fopen(args[0], "we");
 	if (!report ||
 	    fprintf(report, "%s\n",
 		    after.ws_col == size.ws_col && after.ws_row == size.ws_row ? "same"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rights that a process has, or gets back, by its own means. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>

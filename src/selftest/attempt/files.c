@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the user's outside the project, by every name that might lead there. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <limits.h>

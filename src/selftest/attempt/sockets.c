@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Services of the host: the victim's, on loopback and on sockets with abstract and path names. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -177,7 +177,7 @@ static int configure(void)
 	struct ifreq req = { .ifr_flags = IFF_UP | IFF_RUNNING };
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	strcpy(req.ifr_name, "lo");
+	(void)snprintf(req.ifr_name, sizeof(req.ifr_name), "lo");
 	return outcome(ioctl(fd, SIOCSIFFLAGS, &req));
 }
 

@@ -5,7 +5,7 @@
  * a filter of its own that stops the call for a tracer: the sandbox's refusal outranks that stop,
  * so the stop is seen only when the sandbox lets the call through. It is then never made.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>

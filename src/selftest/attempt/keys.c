@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A deploy key whose signatures the sandbox may ask for, and which it must not get. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <dirent.h>
 #include <fcntl.h>

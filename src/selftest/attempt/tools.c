@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the runner needs beside the attempts, in the same program because that is at hand anywhere. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -82,20 +82,22 @@ static int rights(char **args)
 
 static const struct {
 	const char *name;
-	int n_args;
+	int min, max;
 	int (*run)(char **args);
 } all[] = {
-	{ "--give-capability", 1, give_capability },
-	{ "--lock-holder", 1, lock_holder },
-	{ "--flip", 2, flip },
-	{ "--look-and-open", 2, look_and_open },
-	{ "--rights", 0, rights },
+	{ "--give-capability", 1, 1, give_capability },
+	{ "--lock-holder", 1, 1, lock_holder },
+	{ "--flip", 2, 2, flip },
+	{ "--look-and-open", 2, 2, look_and_open },
+	{ "--rights", 0, 0, rights },
+	{ "--victim", 3, 3, be_victim },
+	{ "--on-terminal", 2, INT_MAX, run_on_terminal },
 };
 
 bool run_tool(int n, char **args, int *ret_status)
 {
 	for (size_t i = 0; n > 0 && i < ARRAY_LEN(all); i++)
-		if (n - 1 == all[i].n_args && !strcmp(args[0], all[i].name)) {
+		if (n - 1 >= all[i].min && n - 1 <= all[i].max && !strcmp(args[0], all[i].name)) {
 			*ret_status = all[i].run(args + 1);
 			return true;
 		}

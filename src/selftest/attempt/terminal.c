@@ -4,7 +4,7 @@
  * terminal it finds: the sandbox's own is not the user's, so the runner looks at the user's.
  * The controls keep to the terminal they were given: others belong to people.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the attempts share: facts about the victims, and looking for the secret. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <ctype.h>
 #include <dirent.h>

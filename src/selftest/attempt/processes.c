@@ -3,7 +3,7 @@
  * Processes that are not the sandbox's: the victim, a process of the same user on the host, by its
  * host pid; and PID 1 of the sandbox. In the control both are the victim.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <linux/ioprio.h>

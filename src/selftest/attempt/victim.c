@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * victim BASE PROJECT ARGUMENT: what the attempts are after, as one process of the user's on the
+ * --victim BASE PROJECT ARGUMENT: what the attempts are after, as one process of the user's on the
  * host. It holds the secret (WX_SECRET) in its memory, environment and open files, in System V and
  * POSIX objects, in the user's keyring, and answers with it on sockets of every kind. It writes
  * where all of that is to PROJECT/facts, says "ready", and ends, leaving nothing, when its standard
  * input closes.
  */
+#include "selftest/attempt/attempt.h"
+
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +51,19 @@ static char queue[64], shm_name[64];
 static char paths[8][108];
 static size_t n_paths;
 
+static bool
+	lenient; /* WX_LENIENT: a user's machine may lack something; its attempts then cannot be made */
+
 _Noreturn static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
+}
+
+static void lack(const char *what)
+{
+	if (!lenient)
+		fail(what);
 }
 
 static void on_urgent(int signal_no)
@@ -82,8 +90,10 @@ static void serve_inet(const char *fact, int family, int type, const char *addre
 
 	if (inet_pton(family, address,
 		      family == AF_INET ? (void *)&v4->sin_addr : (void *)&v6->sin6_addr) != 1 ||
-	    fd < 0 || bind(fd, (void *)&ss, len) < 0 || getsockname(fd, (void *)&ss, &len) < 0)
-		fail(fact);
+	    fd < 0 || bind(fd, (void *)&ss, len) < 0 || getsockname(fd, (void *)&ss, &len) < 0) {
+		lack(fact);
+		return;
+	}
 	add_server(fd, type == SOCK_DGRAM, fact);
 	/* the port is in the same place for both families */
 	fprintf(facts, "%s=%u\n", fact, ntohs(v4->sin_port));
@@ -101,8 +111,10 @@ static void serve_unix(const char *fact, int type, const char *name, bool abstra
 	}
 	memcpy(un.sun_path + abstract, name, len);
 	if (bind(fd, (void *)&un,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + abstract + len)) < 0)
-		fail(name);
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + abstract + len)) < 0) {
+		lack(name);
+		return;
+	}
 	add_server(fd, type == SOCK_DGRAM, name);
 	if (!abstract)
 		(void)snprintf(paths[n_paths++], sizeof(paths[0]), "%s", name);
@@ -122,8 +134,8 @@ static void serve(void)
 	serve_unix("abstract", SOCK_STREAM, name, true);
 	(void)snprintf(name, sizeof(name), "wrapix-escape-datagram-%d", (int)getpid());
 	serve_unix("abstract_datagram", SOCK_DGRAM, name, true);
-	/* as an X server would, and would leave it */
-	if (mkdir("/tmp/.X11-unix", 01777) == 0 && chmod("/tmp/.X11-unix", 01777) < 0)
+	/* as an X server would, and would leave it; nobody else's machine keeps it */
+	if (!lenient && mkdir("/tmp/.X11-unix", 01777) == 0 && chmod("/tmp/.X11-unix", 01777) < 0)
 		fail("/tmp/.X11-unix");
 	(void)snprintf(name, sizeof(name), "/tmp/.X11-unix/X9%d", (int)getpid());
 	serve_unix("x11", SOCK_STREAM, name, true);
@@ -151,8 +163,10 @@ static void fill_sysv(void)
 	sem_id = semget(number, 1, IPC_CREAT | IPC_EXCL | 0600);
 	msg_id = msgget(number, IPC_CREAT | IPC_EXCL | 0600);
 	at = shm_id < 0 ? (void *)-1 : shmat(shm_id, NULL, 0);
-	if (at == (void *)-1 || sem_id < 0 || msg_id < 0)
-		fail("System V");
+	if (at == (void *)-1 || sem_id < 0 || msg_id < 0) {
+		lack("System V");
+		return;
+	}
 	(void)snprintf(at, 64, "%s", token);
 	(void)snprintf(message.text, sizeof(message.text), "%s", token);
 	if (msgsnd(msg_id, &message, sizeof(message.text), 0) < 0)
@@ -167,11 +181,12 @@ static void fill_posix(void)
 
 	(void)snprintf(queue, sizeof(queue), "/wrapix-escape-%d", (int)getpid());
 	(void)snprintf(shm_name, sizeof(shm_name), "%s", queue);
-	if (mq_open(queue, O_RDWR | O_CREAT | O_EXCL, 0600, NULL) < 0)
-		fail("mq_open");
 	fd = shm_open(shm_name, O_RDWR | O_CREAT | O_EXCL, 0600);
-	if (fd < 0 || write(fd, token, strlen(token)) < 0)
-		fail("shm_open");
+	if (mq_open(queue, O_RDWR | O_CREAT | O_EXCL, 0600, NULL) < 0 || fd < 0 ||
+	    write(fd, token, strlen(token)) < 0) {
+		lack("POSIX objects");
+		return;
+	}
 	fprintf(facts, "mq=%s\nshm_name=%s\n", queue, shm_name);
 }
 
@@ -182,8 +197,10 @@ static void fill_keyring(void)
 
 	(void)snprintf(name, sizeof(name), "wrapix-escape-%d", (int)getpid());
 	key = syscall(SYS_add_key, "user", name, token, strlen(token), KEY_SPEC_USER_KEYRING);
-	if (key < 0 || syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f0000) < 0)
-		fail("add_key");
+	if (key < 0 || syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f0000) < 0) {
+		lack("add_key");
+		return;
+	}
 	fprintf(facts, "key=%ld\nkey_name=%s\n", key, name);
 }
 
@@ -200,8 +217,10 @@ static void open_secret(void)
 	if (open(path, O_RDONLY) < 0 || chdir(base) < 0)
 		fail(path);
 	fprintf(facts, "secret=%s\n", path);
-	if (name_to_handle_at(AT_FDCWD, path, &handle.head, &mount, 0) < 0)
-		fail("name_to_handle_at");
+	if (name_to_handle_at(AT_FDCWD, path, &handle.head, &mount, 0) < 0) {
+		lack("name_to_handle_at");
+		return;
+	}
 	fprintf(facts, "handle_type=%d\nhandle=", handle.head.handle_type);
 	for (unsigned i = 0; i < handle.head.handle_bytes; i++)
 		fprintf(facts, "%02x", handle.bytes[i]);
@@ -288,7 +307,8 @@ static void write_facts(const char *argument)
 		fprintf(facts, "gateway4=%s\n", gateway);
 	/* a port that is free now, for a server inside */
 	serve_inet("port_inside", AF_INET, SOCK_STREAM, "127.0.0.1");
-	close(servers[--n_servers].fd);
+	if (n_servers)
+		close(servers[--n_servers].fd);
 	serve();
 	fill_sysv();
 	fill_posix();
@@ -315,18 +335,19 @@ static void take_high_pid(void)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-int main(int argc, char **argv)
+int be_victim(char **args)
 {
 	char path[4096];
 
 	token = getenv("WX_SECRET");
-	if (argc != 4 || !token || strlen(token) >= sizeof(memory))
+	lenient = getenv("WX_LENIENT");
+	if (!token || strlen(token) >= sizeof(memory))
 		return 2;
 	take_high_pid();
-	base = argv[1];
+	base = args[0];
 	(void)snprintf(memory, sizeof(memory), "%s", token);
 	(void)snprintf(evidence, sizeof(evidence), "%s/evidence", base);
-	(void)snprintf(path, sizeof(path), "%s/facts", argv[2]);
+	(void)snprintf(path, sizeof(path), "%s/facts", args[1]);
 	prctl(PR_SET_NAME, "wx-victim");
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	signal(SIGURG, on_urgent);
@@ -336,7 +357,7 @@ int main(int argc, char **argv)
 		fail(path);
 	if (atexit(clean))
 		fail("atexit");
-	write_facts(argv[3]);
+	write_facts(args[2]);
 	if (fclose(facts) || printf("ready\n") < 0 || fflush(stdout))
 		fail("facts");
 	loop();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Doors into the kernel that have let many through: really used, not only knocked at. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <linux/bpf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and the kernel's own files: /dev, /proc, /sys. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <ctype.h>
 #include <dirent.h>

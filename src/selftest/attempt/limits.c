@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* More than the sandbox was given: --disk 16M --pids 64 --memory 128M. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <limits.h>

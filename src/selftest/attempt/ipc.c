@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory, queues and keys that the user's processes outside share. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <linux/keyctl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the user's environment and command lines tell. */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <stdio.h>

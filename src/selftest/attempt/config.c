@@ -3,7 +3,7 @@
  * The project's wrapix.json and .wrapix, which decide about the next start: not for the sandbox to
  * change, by any name and any call. What a control changes it puts back.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Changing the mounts of the sandbox itself. The control is root of namespaces of its own, where
  * each of these calls works; inside, no process has the rights, and the filter refuses the call.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <linux/mount.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attempt [--inside] [--userns] NAME...: makes the attempts, each in a process of its own with a
+ * wrapix-attempt [--inside] [--userns] [--to=FILE] NAME...: makes the attempts, each in a process of its own with a
  * limit of time, and prints a line for each: "NAME worked|stopped|unable [why]". With one NAME the
- * exit status says the same: 0 worked, 1 stopped, 2 could not be made.
- * attempt --list [PLACE]: prints "NAME CONTROL EVIDENCE" for the attempts of that place.
- * attempt --TOOL: what the runner needs beside it, in tools.c.
+ * exit status says the same: 0 worked, 1 stopped, 2 could not be made. --to: into that file instead.
+ * wrapix-attempt --list [PLACE]: prints "NAME CONTROL EVIDENCE GROUP" for the attempts of that place.
+ * wrapix-attempt --TOOL: what the runner needs beside it, in tools.c.
  */
-#include "attempt.h"
+#include "selftest/attempt/attempt.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -21,11 +21,26 @@
 
 #define SECONDS 20 /* for one attempt; the slowest takes less than one */
 
-static const struct attempt *const groups[] = {
-	file_attempts,        config_attempts,       device_attempts, mount_attempts,
-	nested_attempts,      host_process_attempts, init_attempts,   ipc_attempts,
-	privilege_attempts,   kernel_attempts,       filter_attempts, socket_attempts,
-	environment_attempts, terminal_attempts,     limit_attempts,  key_attempts,
+static const struct {
+	const char *name; /* what is attacked, as 'wrapix selftest' and SECURITY.md call it */
+	const struct attempt *attempts;
+} groups[] = {
+	{ "files", file_attempts },
+	{ "project-settings", config_attempts },
+	{ "devices", device_attempts },
+	{ "mounts", mount_attempts },
+	{ "namespaces", nested_attempts },
+	{ "processes", host_process_attempts },
+	{ "pid-1", init_attempts },
+	{ "ipc", ipc_attempts },
+	{ "rights", privilege_attempts },
+	{ "kernel", kernel_attempts },
+	{ "system-calls", filter_attempts },
+	{ "network", socket_attempts },
+	{ "environment", environment_attempts },
+	{ "terminal", terminal_attempts },
+	{ "limits", limit_attempts },
+	{ "keys", key_attempts },
 };
 
 static const char *const control_names[] = {
@@ -46,7 +61,7 @@ static bool own_namespaces; /* --userns */
 static const struct attempt *find(const char *name)
 {
 	for (size_t g = 0; g < ARRAY_LEN(groups); g++)
-		for (const struct attempt *a = groups[g]; a->name; a++)
+		for (const struct attempt *a = groups[g].attempts; a->name; a++)
 			if (!strcmp(a->name, name))
 				return a;
 	return NULL;
@@ -60,10 +75,10 @@ static int list(const char *place)
 		if (place && !strcmp(place, places[i].name))
 			mask = places[i].place;
 	for (size_t g = 0; g < ARRAY_LEN(groups); g++)
-		for (const struct attempt *a = groups[g]; a->name; a++)
+		for (const struct attempt *a = groups[g].attempts; a->name; a++)
 			if (a->where & mask)
-				printf("%s %s %s\n", a->name, control_names[a->control],
-				       a->evidence ? "evidence" : "-");
+				printf("%s %s %s %s\n", a->name, control_names[a->control],
+				       a->evidence ? "evidence" : "-", groups[g].name);
 	return mask ? 0 : 2;
 }
 
@@ -152,6 +167,16 @@ static void enter_userns(void)
 									   : 2);
 }
 
+/* Standard output is a file, so that no attempt finds a pipe there. */
+static void print_to(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		_exit(2);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	int code = 2, at = 1;
@@ -165,6 +190,8 @@ int main(int argc, char **argv)
 			inside = true;
 		else if (!strcmp(argv[at], "--userns"))
 			enter_userns();
+		else if (!strncmp(argv[at], "--to=", 5))
+			print_to(argv[at] + 5);
 	}
 	for (; at < argc; at++) {
 		const struct attempt *a = find(argv[at]);
