@@ -102,7 +102,7 @@ static int fill_spec(struct exec *x, struct err *err)
 			 x->config.unused.v[i]);
 		exec_say(x, x->hooks.on_debug, text);
 	}
-	x->exec_spec.files.watched = x->request.watch_reads;
+	x->exec_spec.files.unwatched = x->request.unseen_reads;
 	x->spec.exec = &x->exec_spec;
 	return r;
 }

@@ -48,7 +48,7 @@ struct exec_request {
 	int *pass_fds;       /* that the command gets besides 0, 1 and 2 */
 	size_t n_pass_fds;
 	bool debug;                 /* tell programs so */
-	bool watch_reads;           /* every read that is refused is to be reported */
+	bool unseen_reads;          /* a read that a mount refuses need not be reported */
 	struct engine_spare *spare; /* of exec_begin(), taken over; NULL: none */
 };
 

@@ -70,7 +70,7 @@ static void warn_reads(const struct exec *x, const struct file_rules *rules)
 {
 	const struct file_rules *first = &x->exec_spec.files;
 
-	for (size_t i = 0; i < rules->n && !file_rules_reads_need_broker(first); i++) {
+	for (size_t i = 0; i < rules->n && file_rules_reads(first) == FILE_READS_FREE; i++) {
 		const struct file_rule *rule = &rules->rules[i];
 		char text[256];
 

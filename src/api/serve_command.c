@@ -322,7 +322,7 @@ static int take_request(struct job *j, struct err *err)
 	j->detail = q->detail;
 	j->terminal = q->terminal;
 	j->request.report = q->report;
-	j->request.watch_reads = q->watch;
+	j->request.unseen_reads = q->unseen;
 	j->request.debug = q->debug;
 	exec_choose_argv(&j->arena, &(struct exec_line){ q->command, q->argv.v, q->srt, q->dashed },
 			 &j->request);

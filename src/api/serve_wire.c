@@ -134,7 +134,7 @@ static const struct plain {
 	{ "srt", offsetof(struct serve_request, srt), false },
 	{ "dashed", offsetof(struct serve_request, dashed), false },
 	{ "terminal", offsetof(struct serve_request, terminal), false },
-	{ "watch", offsetof(struct serve_request, watch), false },
+	{ "unseen", offsetof(struct serve_request, unseen), false },
 	{ "debug", offsetof(struct serve_request, debug), false },
 	{ "detail", offsetof(struct serve_request, detail), false },
 	{ "from", offsetof(struct serve_request, from), true },
@@ -185,8 +185,8 @@ static int read_fds(struct reader *r, const struct json_at *at, struct json_obje
 }
 
 static const char *const request_keys[] = {
-	"command", "argv", "cwd",     "env",      "settings", "umask", "fds",   "control", "srt",
-	"dashed",  "from", "project", "terminal", "report",   "watch", "debug", "detail",
+	"command", "argv", "cwd",     "env",      "settings", "umask",  "fds",   "control", "srt",
+	"dashed",  "from", "project", "terminal", "report",   "unseen", "debug", "detail",
 };
 static read_fn *const request_readers[] = {
 	read_command, read_argv,    read_cwd,   read_env,   read_settings, read_umask,

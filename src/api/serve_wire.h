@@ -35,7 +35,7 @@ struct serve_request {
 	const char *from;    /* whose settings: "claude", "srt"; NULL: as the place has them */
 	const char *project; /* of Claude Code's; NULL: looked for */
 	const char *report;  /* a file that the command must not write; NULL */
-	bool watch;          /* every read that is refused is to be reported */
+	bool unseen;         /* a read that a mount refuses need not be reported */
 	bool debug;          /* tell programs so */
 	bool detail;         /* the client is 'wrapix exec', and shows all that it would itself */
 };

@@ -11,9 +11,9 @@ struct exec_args {
 	const char *project; /* of Claude Code's; NULL: looked for */
 	const char *server;  /* the socket to serve commands on; NULL: run one */
 	bool debug, json, version, annotate;
-	bool encoded;      /* string has %XX */
-	const char *watch; /* --report: "reads"; NULL */
-	int control_fd;    /* -1: none */
+	bool encoded;       /* string has %XX */
+	const char *report; /* --report: "reads", "changes"; NULL */
+	int control_fd;     /* -1: none */
 	int pass_fds[EXEC_PASS_MAX];
 	size_t n_pass_fds;
 	char **words;  /* the command, NULL-terminated; NULL: none */

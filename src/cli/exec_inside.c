@@ -215,7 +215,7 @@ static int fill(struct arena *arena, const struct speaker *s, const struct exec_
 		.from = args->from,
 		.project = args->project,
 		.report = request->report,
-		.watch = request->watch_reads,
+		.unseen = request->unseen_reads,
 		.debug = s->debug,
 		.detail = true,
 	};

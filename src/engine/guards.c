@@ -99,7 +99,7 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 
 	const struct plan *plan = sandbox->plan;
 	_cleanup_free_ struct broker_map *maps = NULL;
-	struct broker_view view = { .reads = plan_asks_reads(plan) };
+	struct broker_view view = { .reads = plan_reads(plan) };
 	struct gate *gate = NULL;
 	int r;
 

@@ -72,6 +72,8 @@ static const struct row rows[] = {
 	AT("fremovexattr", do_xattr, .dir = 0, .arg = 1),
 	AT("removexattrat", do_xattr, .dir = 0, .path = 1, .flags = 2, .arg = 3),
 	AT("umask", do_umask, .arg = 0),
+	AT("chdir", do_chdir, .path = 0),
+	AT("fchdir", do_chdir, .dir = 0),
 };
 #pragma GCC diagnostic pop
 /* clang-format on */
@@ -162,6 +164,7 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 	for (size_t i = 0; i < BROKER_DIRS; i++)
 		b->dirs[i].fd = -1;
 	add_rows(b, &seccomp_notify_files);
+	add_rows(b, &seccomp_notify_reads);
 	b->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	b->own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (b->proc < 0 || b->own_fds < 0)
@@ -184,6 +187,7 @@ void broker_free(struct broker *b)
 	if (!b)
 		return;
 	workers_end(b);
+	tasks_forget_directories(b);
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		close_ptr(&b->tasks[i].proc);
 	for (size_t i = 0; i < BROKER_DIRS; i++) {
@@ -234,6 +238,8 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 			r = add_anchor(b, rules->roots.v[i], err);
 	if (r == 0)
 		b->rules = rules;
+	if (r == 0 && b->reads == FILE_READS_WATCHED)
+		b->reads = FILE_READS_ASKED;
 	return r;
 }
 

@@ -60,7 +60,7 @@ struct broker_view {
 		*maps; /* NULL: the sandbox has the host's own names, and may write where
 					* the rules allow something */
 	size_t n;
-	bool reads; /* opening for reading is asked about */
+	enum file_reads reads; /* what opening for reading takes */
 	struct gate *
 		gate; /* names that git obeys are made private; taken over. NULL: judged by content */
 };
@@ -80,7 +80,8 @@ void broker_enter(struct broker *broker, const struct notify *notify, int view, 
  * the names that they have inside. */
 void broker_take_tree(struct broker *broker, const char *inside, int fd);
 
-/* From the next call on; when it fails the old ones stay. Reading is asked about as it was. */
+/* From the next call on; when it fails the old ones stay. Where reading was watched it is decided on
+ * from now on: no mount stands for a new rule. */
 int broker_set_rules(struct broker *broker, const struct file_rules *rules, struct err *err);
 
 /* A notify_fn for the calls of seccomp_notify_files and seccomp_notify_reads. */

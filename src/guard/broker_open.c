@@ -299,8 +299,10 @@ static int not_ours(struct request *r, int flags, const char *path)
 {
 	int e;
 
-	if (!r->b->reads || (flags & O_ACCMODE) != O_RDONLY)
+	if (r->b->reads == FILE_READS_FREE || (flags & O_ACCMODE) != O_RDONLY)
 		return OUTSIDE;
+	if (r->b->reads == FILE_READS_WATCHED)
+		return look_at_read(r, path, flags);
 	if ((flags & O_CREAT) && (flags & O_DIRECTORY))
 		return -EINVAL;
 	e = open_read(r, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
@@ -318,7 +320,7 @@ int do_open(struct request *r)
 		flags = (int)request_arg(r, arg++);
 	mode = (mode_t)request_arg(r, arg);
 	flags &= VALID;
-	if ((flags & O_PATH) || (!r->b->reads && !is_change(flags)))
+	if ((flags & O_PATH) || (r->b->reads == FILE_READS_FREE && !is_change(flags)))
 		return OUTSIDE;
 	e = request_read_path(r, r->row->path, path);
 	if (e < 0)
@@ -356,7 +358,7 @@ int do_openat2(struct request *r)
 	uint64_t size = request_arg(r, 3);
 	int e;
 
-	if (r->b->reads)
+	if (r->b->reads == FILE_READS_ASKED)
 		return -ENOSYS; /* what it would do is in memory; callers know how to do without */
 	if (size < sizeof(how) || size > sizeof(how) + sizeof(rest))
 		return OUTSIDE; /* refused, or from a time to come: what is read-only stays it */

@@ -35,6 +35,7 @@ struct task {
 	uint32_t tid, tgid;
 	int proc;  /* /proc/TID, O_PATH; -1: free */
 	int umask; /* -1: not read yet */
+	char *cwd; /* NULL: not asked yet */
 };
 
 /* A directory of the writable tree that was used lately. */
@@ -66,9 +67,10 @@ struct broker {
 	const struct file_rules *rules;
 	struct broker_hooks hooks;
 	const struct notify *notify;
-	int view, proc, own_fds;              /* the sandbox's root, /proc, /proc/self/fd */
-	bool nested, reads, has_caps, mapped; /* mapped: names inside are not the host's */
-	mode_t umask;                         /* our own */
+	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
+	enum file_reads reads;
+	bool nested, has_caps, mapped; /* mapped: names inside are not the host's */
+	mode_t umask;                  /* our own */
 	size_t n_workers;
 	struct anchor *anchors;
 	size_t n_anchors;
@@ -156,6 +158,11 @@ const char *fd_path(int fd, char buf[32]);
 int task_find(struct request *r);
 /* An O_PATH descriptor of what lies in the caller's /proc directory: "cwd", "root", "fd/7". */
 int task_open(struct request *r, const char *name);
+/* What the caller's working directory or its descriptor is called, as far as is known; NULL: nothing is.
+ * Until the next walk. */
+const char *task_directory(struct request *r, int dirfd);
+void tasks_forget_directories(struct broker *b);
+int do_chdir(struct request *r);
 /* The caller's umask becomes ours until broker_call() ends. 0 or -errno. */
 int task_take_umask(struct request *r);
 /* The process (or the thread) as it is called in its own namespace. */
@@ -266,5 +273,7 @@ int open_later(struct request *r, int object, int flags);
 
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);
+/* Only looks, for a report. Returns OUTSIDE. */
+int look_at_read(struct request *r, const char *path, int flags);
 void workers_reap(struct broker *b);
 void workers_end(struct broker *b);

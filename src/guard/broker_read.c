@@ -3,10 +3,15 @@
  * Opening for reading, where a policy denies it by names that no mount can stand for. The file is
  * opened here, in the sandbox's own view, and put into the caller. A call is never let go on once
  * it was looked at: the path may be another by then, and reading is what the kernel would allow.
+ *
+ * Where mounts stand for every rule they decide, and a call is looked at for the report alone: it goes
+ * on, whatever the look found, and nothing that the caller does meanwhile gains it more than a wrong line
+ * in the report.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -84,22 +89,32 @@ static int open_object(struct request *r, struct place *p, int flags)
 	return fd < 0 ? fd : open_inject_any(r, fd, flags);
 }
 
-/* A cover was in the way: by its name, links not followed, the path is one that a rule denies. */
+/* Whether a rule denies the path, by its name alone; told of if so. */
+static bool tell_denied(struct request *r, const char *path)
+{
+	struct file_verdict v = file_rules_read(r->b->rules, path);
+
+	if (!v.allowed)
+		request_predicted(r, path, v.rule);
+	return !v.allowed;
+}
+
+/* A cover was in the way: by its name the path is one that a rule denies, links not followed or, where
+ * the host has no cover, followed. */
 static int tell_covered(struct request *r, int dirfd, const char *path)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
-	_cleanup_close_ int start = path[0] == '/' ? -1 : walk_start(r, dirfd);
-	char base[PATH_MAX] = "/", whole[2 * PATH_MAX];
-	struct file_verdict v;
+	_cleanup_close_ int start = path[0] == '/' ? -1 : walk_start(r, dirfd), fd = -1;
+	char base[PATH_MAX] = "/", whole[2 * PATH_MAX], real[PATH_MAX];
 
-	if (path[0] == '/' || (start >= 0 && place_path(r->b, start, base) > 0)) {
-		snprintf(whole, sizeof(whole), "%s", path_join(&arena, base, path));
-		if (!place_to_host(r->b, whole, sizeof(whole)))
-			return -EACCES;
-		v = file_rules_read(r->b->rules, whole);
-		if (!v.allowed)
-			request_predicted(r, whole, v.rule);
-	}
+	if (path[0] != '/' && (start < 0 || place_path(r->b, start, base) <= 0))
+		return -EACCES;
+	snprintf(whole, sizeof(whole), "%s", path_join(&arena, base, path));
+	if (!place_to_host(r->b, whole, sizeof(whole)) || tell_denied(r, whole) || r->b->mapped)
+		return -EACCES;
+	fd = os_openat2(AT_FDCWD, whole, O_PATH, 0, RESOLVE_NO_MAGICLINKS);
+	if (fd >= 0 && place_path(r->b, fd, real) > 0)
+		tell_denied(r, real);
 	return -EACCES;
 }
 
@@ -171,4 +186,55 @@ int open_read(struct request *r, const char *path, int flags)
 	}
 	e = request_check(r);
 	return e != 0 ? e : open_object(r, &p, flags);
+}
+
+/* Whether the way to the file leads through a cover, or ends in one: -EACCES then. A '.' after the name
+ * asks for both at once, and a file needs no descriptor to say that it is none. */
+static int look_up(struct request *r, int dirfd, const char *path, int flags)
+{
+	const char *dot = flags & O_NOFOLLOW ? "" : "/.";
+	const char *base = path[0] == '/' ? "" : task_directory(r, dirfd);
+	char whole[2 * PATH_MAX + 4], *end;
+	int fd;
+
+	if (!base)
+		return -ENOENT;
+	end = stpcpy(whole, base);
+	*end++ = '/';
+	stpcpy(stpcpy(end, path), dot);
+	fd = os_openat2(r->b->view, whole, O_PATH | (flags & O_NOFOLLOW), 0,
+			RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	if (fd >= 0)
+		close(fd);
+	return MIN(fd, 0);
+}
+
+/* What the caller calls its own in /proc, which to us would be ours: a directory and what follows. */
+static const char *below_self(const char *path, int *dirfd)
+{
+	static const char self[] = "/proc/self/";
+	const char *at = path + strlen(self);
+	char *end;
+
+	if (strncmp(path, self, strlen(self)) != 0)
+		return path;
+	if (!strncmp(at, "root/", 5))
+		return at + 4;
+	*dirfd = AT_FDCWD;
+	if (!strncmp(at, "cwd/", 4))
+		return at + 4;
+	if (strncmp(at, "fd/", 3) != 0)
+		return path;
+	*dirfd = (int)strtol(at + 3, &end, 10);
+	return *end == '/' ? end + 1 : path;
+}
+
+int look_at_read(struct request *r, const char *path, int flags)
+{
+	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+
+	path = below_self(path, &dirfd);
+	if (look_up(r, dirfd, path, flags) == -EACCES)
+		tell_covered(r, dirfd, path);
+	return OUTSIDE;
 }

@@ -7,6 +7,10 @@
  * The umask is read once and then followed, because umask(2) is a notified call as well. Threads
  * share it, so it is set for the whole process; for all others it is forgotten, because a child may
  * share it too (CLONE_FS).
+ *
+ * The working directory is followed the same way, for a look alone: whatever is done is done from where
+ * the caller really is. A thread that asks while another is on its way to a new one is taken for being in
+ * the old.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +23,7 @@
 static void forget(struct task *task)
 {
 	close_ptr(&task->proc);
+	free(task->cwd);
 	*task = (struct task){ .proc = -1, .umask = -1 };
 }
 
@@ -62,6 +67,41 @@ int task_open(struct request *r, const char *name)
 		return e;
 	fd = openat(r->task->proc, name, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+const char *task_directory(struct request *r, int dirfd)
+{
+	struct task *task = r->task;
+	char name[24] = "cwd";
+	ssize_t n;
+
+	if (dirfd == AT_FDCWD && task->cwd)
+		return task->cwd;
+	if (dirfd != AT_FDCWD)
+		snprintf(name, sizeof(name), "fd/%d", dirfd);
+	n = readlinkat(task->proc, name, r->b->rest, PATH_MAX - 1);
+	if (n < 0 && (errno == ENOENT || errno == ESRCH) && make(r->b, task, r->notif->pid) == 0)
+		n = readlinkat(task->proc, name, r->b->rest, PATH_MAX - 1);
+	if (n < 0)
+		return NULL;
+	r->b->rest[n] = '\0';
+	if (dirfd == AT_FDCWD)
+		task->cwd = strdup(r->b->rest);
+	return r->b->rest;
+}
+
+void tasks_forget_directories(struct broker *b)
+{
+	for (size_t i = 0; i < BROKER_TASKS; i++) {
+		free(b->tasks[i].cwd);
+		b->tasks[i].cwd = NULL;
+	}
+}
+
+int do_chdir(struct request *r)
+{
+	tasks_forget_directories(r->b);
+	return OUTSIDE;
 }
 
 static bool number_after(const char *text, const char *key, int base, uint32_t *ret)

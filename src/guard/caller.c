@@ -92,13 +92,13 @@ int caller_read_path(const struct seccomp_notif *call, uint64_t address, char bu
 {
 	size_t n = 0;
 
-	/* Not beyond the page that its end is in: the next one may not be there. */
+	/* Not beyond the page that its end is in: the next one may not be there. And few are long. */
 	while (n < PATH_MAX) {
 		uint64_t at = address + n;
 		size_t len = PAGE - at % PAGE;
 		const char *end;
 
-		len = MIN(len, PATH_MAX - n);
+		len = MIN(len, n ? PATH_MAX - n : (size_t)256);
 		if (caller_read(call, at, buf + n, len) < 0)
 			return -EFAULT;
 		end = memchr(buf + n, '\0', len);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <poll.h>
 
+#define BUSY 1000
+
 int loop_init(struct loop *loop, struct err *err)
 {
 	*loop = (struct loop){ .fd = epoll_create1(EPOLL_CLOEXEC) };
@@ -75,6 +77,8 @@ static int wait_for_event(struct loop *loop, int timeout_ms, struct epoll_event 
 
 int loop_run(struct loop *loop, int timeout_ms, struct err *err)
 {
+	unsigned rounds = 0;
+
 	while (!loop->done) {
 		struct epoll_event ev;
 		struct loop_source *source;
@@ -94,6 +98,8 @@ int loop_run(struct loop *loop, int timeout_ms, struct err *err)
 		r = source->on_event(source, ev.events, err);
 		if (r < 0)
 			return r;
+		if (timeout_ms >= 0 && ++rounds == BUSY && !loop->done)
+			return 1;
 	}
 	return 0;
 }

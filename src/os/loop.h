@@ -36,5 +36,6 @@ int loop_change(struct loop *loop, struct loop_source *source, uint32_t events, 
 void loop_add_direct(struct loop *loop, struct loop_source *source);
 /* Takes the source out; its descriptor stays open. Safe for one that is not in. */
 void loop_remove(struct loop *loop, struct loop_source *source);
-/* Until a guest sets done or fails. timeout_ms < 0: for ever; returns 1 on a timeout. */
+/* Until a guest sets done or fails. timeout_ms < 0: for ever; returns 1 when nothing happened for so long,
+ * or so much did that waiting for a pause is no use: a timer costs something each time. */
 int loop_run(struct loop *loop, int timeout_ms, struct err *err);

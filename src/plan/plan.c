@@ -250,16 +250,18 @@ unsigned plan_seccomp(const struct plan *plan)
 			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
 			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
 			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
-			 (plan_asks_reads(plan) ? SECCOMP_NOTIFY_READS : 0);
+			 (plan_reads(plan) != FILE_READS_FREE ? SECCOMP_NOTIFY_READS : 0);
 
 	return flags | refused_flag(plan, flags);
 }
 
-bool plan_asks_reads(const struct plan *plan)
+enum file_reads plan_reads(const struct plan *plan)
 {
-	return plan_is_brokered(plan) &&
-	       (plan_root_of_host(plan) ? file_rules_reads_need_broker(plan->files)
-					: plan->ask_reads);
+	if (!plan_is_brokered(plan))
+		return FILE_READS_FREE;
+	if (plan_root_of_host(plan))
+		return file_rules_reads(plan->files);
+	return plan->ask_reads ? FILE_READS_ASKED : FILE_READS_FREE;
 }
 
 bool plan_is_brokered(const struct plan *plan)

@@ -282,7 +282,7 @@ static inline size_t plan_count_held(const struct plan *plan)
 }
 
 /* Opening for reading is asked about. */
-bool plan_asks_reads(const struct plan *plan);
+enum file_reads plan_reads(const struct plan *plan);
 
 /* What an operation shows of the user's or the system's files, by the names that rules speak of. */
 static inline bool op_shows_host(const struct op *op)

@@ -284,14 +284,19 @@ struct file_verdict file_rules_symlink(const struct file_rules *rules, const cha
 	return verdict;
 }
 
-bool file_rules_reads_need_broker(const struct file_rules *rules)
+enum file_reads file_rules_reads(const struct file_rules *rules)
 {
+	enum file_reads reads = FILE_READS_FREE;
+
 	for (size_t i = 0; i < rules->n && !rules->disabled; i++) {
 		const struct file_rule *rule = &rules->rules[i];
 
-		if (rule->kind == FILE_DENY_READ &&
-		    (rule->glob || rule->absent || rule->fleeting || rules->watched))
-			return true;
+		if (rule->kind != FILE_DENY_READ)
+			continue;
+		if (rule->glob || rule->absent || rule->fleeting)
+			return FILE_READS_ASKED;
+		if (!rules->unwatched)
+			reads = FILE_READS_WATCHED;
 	}
-	return false;
+	return reads;
 }

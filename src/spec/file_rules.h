@@ -58,8 +58,8 @@ struct file_rules {
 	struct strv
 		roots; /* where a write may be allowed: the allowWrite places, of globs the directory
 			    * before anything special; none lies in another. One may not exist yet. */
-	bool watched;  /* every read that is refused is to be seen, also where a mount refuses it */
-	bool disabled; /* filesystem.disabled: everything is allowed */
+	bool unwatched; /* a read that a mount refuses need not be seen */
+	bool disabled;  /* filesystem.disabled: everything is allowed */
 	/* First bytes, lower case, that the first component of a protected name begins with. */
 	bool protect_first[256];
 };
@@ -108,8 +108,14 @@ struct file_verdict file_rules_move(const struct file_rules *rules, const char *
  */
 struct file_verdict file_rules_symlink(const struct file_rules *rules, const char *path);
 
-/* True when a denyRead exists that mounts cannot stand for (a glob, a path that is not there, or a
- * file, because the mount on it goes when the host replaces it), or any that is to be watched. */
-bool file_rules_reads_need_broker(const struct file_rules *rules);
+/* What opening for reading takes. */
+enum file_reads {
+	FILE_READS_FREE,    /* nothing: no rule denies any, or only what mounts stand for, unseen */
+	FILE_READS_WATCHED, /* a look: mounts stand for every rule */
+	FILE_READS_ASKED,   /* a decision: a denyRead exists that mounts cannot stand for (a glob, a
+			     * path that is not there, or a file, because the mount on it goes when
+			     * the host replaces it) */
+};
+enum file_reads file_rules_reads(const struct file_rules *rules);
 
 const char *file_rule_kind_name(enum file_rule_kind kind); /* "denyWrite"; stable, for events */

@@ -52,7 +52,7 @@ static void check_request(struct arena *arena, const struct serve_request *q)
 	check_text(q->project, again.project);
 	check_text(q->report, again.report);
 	check(q->terminal == again.terminal && q->control == again.control &&
-	      q->dashed == again.dashed && q->watch == again.watch && q->debug == again.debug &&
+	      q->dashed == again.dashed && q->unseen == again.unseen && q->debug == again.debug &&
 	      q->detail == again.detail);
 	check(!memcmp(q->fds, again.fds, q->n_fds * sizeof(*q->fds)));
 }

@@ -56,11 +56,28 @@ check "a protected name" events "$v" 'd["fix"]["add"] == ".vscode" and d["fix"][
 ex 'cat ~/a.secret; cat ~/.ssh/id; ls ~/.ssh; cat /etc/hostname; true'
 check "a read that a pattern refuses" events "$v" 'len(e) >= 1 and d["what"] == "read" and d["path"] == "'"$HOME"'/a.secret"'
 settings '"~/.ssh"' '' ''
-ex 'cat ~/.ssh/id; true'
-check "a read that a mount refuses leaves no trace" empty "$v"
-ex 'cat ~/.ssh/id; ls ~/.ssh; cat /etc/hostname >/dev/null; true' --report reads
-check "... but with --report reads" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/.ssh/id", "'"$HOME"'/.ssh"] and d["fix"]["risk"]'
-check "... and the reason is the rule" events "$v" 'd["rule"] == "~/.ssh" and d["origin"] == "'"$s"':2"'
+ex 'cat ~/.ssh/id; true' --report changes
+check "a read that a mount refuses leaves no trace with --report changes" empty "$v"
+for how in '' '--report reads'; do
+	# shellcheck disable=SC2086 # words
+	ex 'cat ~/.ssh/id; ls ~/.ssh; cat /etc/hostname >/dev/null; true' $how
+	check "... ${how:-without it} it does" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/.ssh/id", "'"$HOME"'/.ssh"] and d["fix"]["risk"]'
+	check "... seen, and left to the mount" events "$v" 'd["predicted"] and d["rule"] == "~/.ssh" and d["origin"] == "'"$s"':2"'
+	check "... which refuses it" is "$(grep -c 'Permission denied' "$err")" 2
+done
+ln -s "$HOME/.ssh/id" "$project/absolute"
+ln -s "$(python3 -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' "$HOME/.ssh/id" "$project")" "$project/relative"
+mkdir "$project/sub"
+ln -s "$HOME/.ssh" "$project/sub/dir"
+for way in 'cat absolute' 'cat relative' 'cat ./sub/../sub/dir/id' 'cd sub; cat dir/id' 'cd sub; cd ..; cat sub/dir/id' \
+	'cd ~; cat .ssh/id' 'exec 5<sub; cat /proc/self/fd/5/dir/id' 'cat /proc/self/cwd/sub/dir/id' 'cat /proc/self/root$HOME/.ssh/id' "python3 -c 'import os; os.open(\"dir/id\", 0, dir_fd=os.open(\"sub\", 0))'" \
+	"python3 -c 'import os; os.chdir(\"sub\"); os.rename(\"../sub\", \"../bus\"); os.rename(\"../bus\", \"../sub\"); open(\"dir/id\")'"; do
+	ex "$way >/dev/null; true"
+	check "a way to it: $way" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/.ssh/id"]'
+done
+ex 'cat ~/.bashrc sub/none ~/.sshx /etc/shadow "$HOME" </dev/null; true'
+check "what no rule refuses is not told" empty "$v"
+rm -r "$project/absolute" "$project/relative" "$project/sub"
 ex 'getent hosts evil.example; true'
 check "a host" events "$v" 'len(e) == 1 and d["name"] == "evil.example" and d["fix"] == {"key": "network.allowedDomains", "add": "evil.example"}'
 python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])' "$HOME/sock"

@@ -187,7 +187,8 @@ static void test_writes(void)
 static void test_reads(void)
 {
 	begin("/home/u/p");
-	ok(can_read("/etc/passwd") && !file_rules_reads_need_broker(&rules), "all is readable");
+	ok(can_read("/etc/passwd") && file_rules_reads(&rules) == FILE_READS_FREE,
+	   "all is readable");
 	add(FILE_DENY_READ, "/home/u");
 	ok(!can_read("/home/u/.ssh/id") && !can_read("/home/u"), "a denied region");
 	ok(can_read("/home/u/p/x"), "the working directory inside is readable");
@@ -200,10 +201,12 @@ static void test_reads(void)
 	ok(can_read("/home/u/pub/key"), "the same path: allowRead wins");
 	add(FILE_DENY_READ, "/home/u/p");
 	ok(!can_read("/home/u/p/x"), "the same path: denyRead wins over allowWrite");
-	ok(!file_rules_reads_need_broker(&rules), "mounts can say all that");
+	ok(file_rules_reads(&rules) == FILE_READS_WATCHED, "mounts can say all that");
+	rules.unwatched = true;
+	ok(file_rules_reads(&rules) == FILE_READS_FREE, "... and need nobody to look on");
 	add(FILE_DENY_READ, "/**/*.pem");
 	ok(!can_read("/home/u/pub/x.pem"), "a glob is as narrow as what it matches");
-	ok(file_rules_reads_need_broker(&rules), "mounts cannot say that");
+	ok(file_rules_reads(&rules) == FILE_READS_ASKED, "mounts cannot say that");
 
 	begin("/p");
 	add(FILE_DENY_READ, "/");
@@ -225,7 +228,7 @@ static void test_reads(void)
 	ok(!can_read("/p/c/d") && !can_write("/p/c/d"), "nothing lifts a credential");
 	firm.firm = false;
 	firm.absent = true;
-	ok(!file_rules_add(&rules, &firm, &err) && file_rules_reads_need_broker(&rules),
+	ok(!file_rules_add(&rules, &firm, &err) && file_rules_reads(&rules) == FILE_READS_ASKED,
 	   "a path that is not there needs the broker");
 	firm.path = "/p/[ab]*";
 	ok(!file_rules_add(&rules, &firm, &err), "a literal name of special characters");
