@@ -117,3 +117,24 @@ char *path_expand(struct arena *arena, const char *path, const char *home, const
 	}
 	return arena_strdup(arena, out.s ? out.s : "");
 }
+
+static bool list_has(const char *list, const char *dir, size_t len)
+{
+	for (; *list; list += strcspn(list, ":"), list += *list == ':')
+		if (strcspn(list, ":") == len && !memcmp(list, dir, len))
+			return true;
+	return false;
+}
+
+char *path_list_add(struct arena *arena, const char *list, const char *more)
+{
+	char *both = arena_strdup(arena, list);
+
+	for (; more && *more; more += strcspn(more, ":"), more += *more == ':') {
+		size_t len = strcspn(more, ":");
+
+		if (len && !list_has(both, more, len))
+			both = arena_printf(arena, "%s:%.*s", both, (int)len, more);
+	}
+	return both;
+}

@@ -19,6 +19,9 @@ const char *path_below(const char *path, const char *dir);
 char *path_parent(struct arena *arena, const char *path);
 const char *path_name(const char *path); /* the last component; "/" for the root */
 
+/* A list of directories, as PATH is, with those of more that it has not behind it. */
+char *path_list_add(struct arena *arena, const char *list, const char *more);
+
 /* Expands a leading '~' or '~/' and every '$HOME' and '$USER' that stands as a whole name;
  * nothing else: no command substitution, no other variable. */
 char *path_expand(struct arena *arena, const char *path, const char *home, const char *user);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/str.h"
 #include "image/unpack.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
@@ -92,7 +93,7 @@ static int unpack_in_child(struct store *store, const struct oci_image *image, c
 	return result ? err_set(err, EIO, "the unpacking process ended unexpectedly") : 0;
 }
 
-/* A root of ours and what it stands for: "DIGEST" and "DIGEST.lock". */
+/* A root of ours and what belongs to it: "DIGEST", "DIGEST.lock" and "DIGEST.env". */
 static int lock_root(int roots, const char *digest, int how, struct err *err)
 {
 	char name[DIGEST_HEX + 8];
@@ -131,6 +132,20 @@ static int make_root(struct store *store, const struct oci_image *image, int roo
 	return r;
 }
 
+/* The image's variables, for who starts from it: "DIGEST.env", "NAME=VALUE" with a NUL after each. */
+static int write_env(const struct oci_image *image, int roots, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+	char name[DIGEST_HEX + 8];
+
+	snprintf(name, sizeof(name), "%s.env", image->manifest.digest);
+	if (faccessat(roots, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	for (size_t i = 0; i < image->env.len; i++)
+		str_addn(&out, image->env.v[i], strlen(image->env.v[i]) + 1);
+	return os_write_file_atomic(roots, name, out.s ? out.s : "", out.len, 0644, err);
+}
+
 int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
 		 char **ret_path, struct err *err)
 {
@@ -151,6 +166,10 @@ int unpack_image(struct store *store, const struct oci_image *image, struct aren
 	if (lock < 0)
 		return lock;
 	*ret_path = arena_printf(arena, "%s/%s", dir, image->manifest.digest);
+	if (write_env(image, roots, err) < 0) {
+		close(lock);
+		return -err->code;
+	}
 	if (faccessat(roots, image->manifest.digest, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return lock;
 	/* Whoever comes second waits, and then finds it made. */
@@ -252,6 +271,8 @@ int unpack_gc(struct store *store, const struct oci_index *index, struct err *er
 		if (lock < 0)
 			continue; /* a session has it */
 		os_remove_tree(roots, name);
+		snprintf(held, sizeof(held), "%s.env", name);
+		unlinkat(roots, held, 0);
 		snprintf(held, sizeof(held), "%s.lock", name);
 		unlinkat(roots, held, 0);
 	}

@@ -117,7 +117,9 @@ struct host {
 
 	char *image_root;            /* the unpacked image, or NULL */
 	struct path_facts image_top; /* its directories and links at the top */
-	char *image_changes;         /* where its changes must be kept; NULL: memory holds them */
+	struct env_fact *image_env;  /* the variables that it sets */
+	size_t n_image_env;
+	char *image_changes; /* where its changes must be kept; NULL: memory holds them */
 
 	struct path_facts top;   /* /bin, /lib64, ...: directories or links into /usr */
 	struct path_facts etc;   /* what exists of the table of needed files in /etc */

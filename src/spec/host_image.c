@@ -20,6 +20,8 @@
 static const char *const own[] = { "dev",  "proc", "sys", "run",   "tmp",       "home",
 				   "boot", "mnt",  "srv", "media", "workspace", "lost+found" };
 
+#define IMAGE_ENV_MAX (1u << 20)
+
 static bool is_own(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(own); i++)
@@ -45,6 +47,28 @@ static void add_top(struct host *host, int root, const char *name)
 static int compare(const void *a, const void *b)
 {
 	return strcmp(((const struct path_fact *)a)->path, ((const struct path_fact *)b)->path);
+}
+
+/* "ROOT.env", which wrapix-image wrote beside the root: "NAME=VALUE" with a NUL after each. */
+static void read_env(struct host *host, const char *root)
+{
+	_cleanup_free_ char *data = NULL;
+	size_t len = 0;
+
+	if (os_read_file_at(AT_FDCWD, arena_printf(&host->arena, "%s.env", root), IMAGE_ENV_MAX,
+			    &data, &len) < 0)
+		return; /* unpacked by an older wrapix */
+	for (char *p = data; p < data + len; p += strlen(p) + 1) {
+		char *equals = strchr(p, '=');
+		struct env_fact *fact;
+
+		if (!equals || equals == p)
+			continue;
+		fact = arena_grow(&host->arena, &host->image_env, &host->n_image_env,
+				  sizeof(*fact));
+		fact->name = arena_strndup(&host->arena, p, (size_t)(equals - p));
+		fact->value = arena_strdup(&host->arena, equals + 1);
+	}
 }
 
 int host_probe_image(const struct spec *spec, char **environment, struct host *host,
@@ -76,6 +100,7 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 			name);
 	}
 	host->image_root = root;
+	read_env(host, root);
 	if (!overlay_tmpfs_works())
 		host->image_changes = path_join(&host->arena, store, "changes");
 	for (struct dirent *entry; (entry = readdir(dir));)

@@ -229,16 +229,16 @@ static int load_list(struct host *host, const char *name, size_t offset, struct 
 	return r;
 }
 
-static int load_env(struct host *host, struct json_object *map, struct err *err)
+static int load_env(struct host *host, const char *key, struct json_object *map,
+		    struct env_fact **list, size_t *n, struct err *err)
 {
-	int r = json_check_type(JSON_KEY(NULL, "env"), map, json_type_object, err);
+	int r = json_check_type(JSON_KEY(NULL, key), map, json_type_object, err);
 
 	if (r < 0)
 		return r;
 	json_object_object_foreach(map, name, value)
 	{
-		struct env_fact *fact = arena_grow(&host->arena, &host->env, &host->n_env,
-						   sizeof(*fact));
+		struct env_fact *fact = arena_grow(&host->arena, list, n, sizeof(*fact));
 
 		fact->name = arena_strdup(&host->arena, name);
 		fact->value = arena_strdup(&host->arena, json_object_get_string(value));
@@ -259,7 +259,9 @@ static int load_key(struct host *host, const char *key, struct json_object *valu
 		if (!strcmp(key, lists[i].name))
 			return load_list(host, key, lists[i].offset, value, err);
 	if (!strcmp(key, "env"))
-		return load_env(host, value, err);
+		return load_env(host, key, value, &host->env, &host->n_env, err);
+	if (!strcmp(key, "imageEnv"))
+		return load_env(host, key, value, &host->image_env, &host->n_image_env, err);
 	return json_err_key(JSON_KEY(NULL, key), names, ARRAY_LEN(names), err);
 }
 
@@ -361,20 +363,22 @@ static void print_list(struct str *out, const struct path_facts *facts, const ch
 	str_add(out, "]");
 }
 
-/* Values of variables may be secrets that the user named: only the allow-listed ones are shown. */
-static void print_env(struct str *out, const struct host *host)
+/* Values of variables may be secrets that the user named: only the allow-listed ones are shown, and an
+ * image's, which anybody can read there. */
+static void print_env(struct str *out, const char *name, const struct env_fact *list, size_t n,
+		      bool all)
 {
 	bool first = true;
 
-	key(out, "env");
+	key(out, name);
 	str_add(out, "{");
-	for (size_t i = 0; i < host->n_env; i++) {
-		if (!host_env_allowed(host->env[i].name))
+	for (size_t i = 0; i < n; i++) {
+		if (!all && !host_env_allowed(list[i].name))
 			continue;
 		str_add(out, first ? "" : ", ");
-		json_add_string(out, host->env[i].name);
+		json_add_string(out, list[i].name);
 		str_add(out, ": ");
-		json_add_string(out, host->env[i].value);
+		json_add_string(out, list[i].value);
 		first = false;
 	}
 	str_add(out, "}");
@@ -390,7 +394,8 @@ void host_print_json(const struct host *host, FILE *file)
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		print_list(&out, (const struct path_facts *)((const char *)host + lists[i].offset),
 			   lists[i].name);
-	print_env(&out, host);
+	print_env(&out, "imageEnv", host->image_env, host->n_image_env, true);
+	print_env(&out, "env", host->env, host->n_env, false);
 	fprintf(file, "%s\n}\n", out.s);
 }
 

@@ -95,12 +95,20 @@ static void test_expand(void)
 	       "a value is not expanded again");
 }
 
+static void test_list(void)
+{
+	is_str(path_list_add(&arena, "/a:/b", "/b:/c:/a:/c"), "/a:/b:/c", "what is new comes last");
+	is_str(path_list_add(&arena, "/a:/bb", "/b::"), "/a:/bb:/b", "a beginning is another");
+	is_str(path_list_add(&arena, "/a", NULL), "/a", "nothing is added");
+}
+
 int main(void)
 {
 	test_join();
 	test_below();
 	test_parts();
 	test_expand();
+	test_list();
 	arena_release(&arena);
 	return done();
 }

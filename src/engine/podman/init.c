@@ -30,6 +30,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/path.h"
 #include "base/util.h"
 #include "engine/command.h"
 #include "engine/control.h"
@@ -97,21 +99,11 @@ static int read_staged(const char *name, char **ret, size_t *ret_len, struct err
 	return 0;
 }
 
-/* The directories where the image has its programs come after ours. */
-static void set_path(const char *ours, const char *images)
-{
-	char *both = NULL;
-
-	if (!images || asprintf(&both, "%s:%s", ours, images) < 0)
-		both = NULL;
-	setenv("PATH", both ? both : ours, 1);
-	free(both);
-}
-
 /* Ours over the image's; what podman adds of its own says nothing true about the session. */
 static int take_environment(struct err *err)
 {
-	char *images = getenv("PATH") ? strdup(getenv("PATH")) : NULL;
+	struct arena arena = { 0 };
+	const char *images = arena_strdup(&arena, getenv("PATH"));
 	char *data;
 	size_t len;
 	int r = read_staged("env", &data, &len, err);
@@ -128,14 +120,14 @@ static int take_environment(struct err *err)
 			continue;
 		*equals = '\0';
 		if (!strcmp(p, "PATH"))
-			set_path(equals + 1, images);
+			setenv(p, path_list_add(&arena, equals + 1, images), 1);
 		else
 			setenv(p, equals + 1, 1);
 		*equals = '=';
 	}
 	explicit_bzero(data, len);
 	free(data);
-	free(images);
+	arena_release(&arena);
 	return 0;
 }
 
