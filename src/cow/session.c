@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "cow/copy.h"
 #include "cow/cow.h"
 #include "os/fs.h"
+#include "os/proc.h"
 #include "plan/plan.h"
 #include "session/record.h"
 
@@ -289,14 +291,37 @@ static void allow_descriptors(void)
 
 #define GONE ".gone-" /* and the id: being removed, which the next list finishes */
 
+/* What overlayfs leaves of a killed podman session belongs to an id of podman's, which podman can be. */
+static int remove_by_podman(int base, const char *name)
+{
+	struct arena arena = { 0 };
+	char *podman = os_find_program(&arena, "podman",
+				       getenv("PATH") ? getenv("PATH") : "/usr/bin", NULL);
+	char *dir = os_realpath(&arena, arena_printf(&arena, "/proc/self/fd/%d", base));
+	_cleanup_free_ char *says = NULL;
+	int r = -EACCES;
+
+	if (podman && dir) {
+		char *argv[] = { podman,        (char *)"unshare", (char *)"rm",
+				 (char *)"-rf", (char *)"--",      path_join(&arena, dir, name),
+				 NULL };
+
+		r = os_capture_all(argv, 60, 65536, &says) == 0 ? 0 : -EACCES;
+	}
+	arena_release(&arena);
+	return r;
+}
+
 static int remove_dir(int base, const char *name)
 {
 	_cleanup_close_ int dir = record_open_dir(base, name);
+	int r;
 
 	allow_descriptors();
 	if (dir >= 0)
 		open_up_tree(dir);
-	return os_remove_tree(base, name);
+	r = os_remove_tree(base, name);
+	return r == -EACCES || r == -EPERM ? remove_by_podman(base, name) : r;
 }
 
 /* It is gone at once, or not at all: what is half removed would be neither listed nor swept. */
@@ -312,7 +337,14 @@ int cow_remove(struct cow *cow, struct err *err)
 	r = renameat(base, cow->id, base, gone) < 0 ? -errno : remove_dir(base, gone);
 	if (r == -ENOENT || r == -ENOTEMPTY)
 		r = 0; /* somebody's list removes it at the same time */
-	return r < 0 ? err_errno(err, -r, "removing '%s/%s'", cow->base, cow->id) : 0;
+	if (r == 0)
+		return 0;
+	err_errno(err, -r, "removing '%s/%s'", cow->base, gone);
+	return r == -EACCES ? err_hint(err,
+				       "what is left belongs to an id of podman's: 'podman unshare "
+				       "rm -rf %s/%s'",
+				       cow->base, gone)
+			    : r;
 }
 
 static bool has(int dir, const char *name)

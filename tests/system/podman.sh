@@ -84,6 +84,18 @@ kill -9 $pid
 check "without its supervisor a container ends and is removed" await no_containers
 in_podman true
 check "... and the next start removes its files" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ""
+mkfifo "$tmp/up"
+"$wrapix" run --engine podman --network none --workspace cow --mount "$tmp/up:/up" -- sh -c 'echo new >made; echo up >/up; sleep 100' 2>/dev/null &
+pid=$!
+started="${started-} $pid"
+hear "$tmp/up"
+kill -9 $pid
+check "a killed copy-on-write session ends too" await no_containers
+wx diff
+check "... what it wrote is there to be looked at" has "$out" +new
+wx discard --yes
+check "... and it is removed whole, podman's part of it too" is "$rc $(find "$state/cow" -mindepth 1 ! -name .overlay)" "0 "
+in_podman true # which sweeps
 rm up go
 
 # --- the image by itself: podman alone, and the entrypoint ---
