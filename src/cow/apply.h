@@ -64,6 +64,14 @@ int apply_changes(struct cow *cow, const struct changes *changes,
 		  const struct apply_options *options, struct apply_report *report,
 		  struct err *err);
 
+/*
+ * Writes the merges that an apply would make into the session's own files, so that who looks at the
+ * session sees what the project would become. The report has what it would come to; nothing in the
+ * project changes.
+ */
+int apply_rebase(struct cow *cow, const struct changes *changes,
+		 const struct apply_options *options, struct apply_report *report, struct err *err);
+
 /* Takes the last apply back that was not taken back yet, also one that was interrupted. -ENOENT when
  * there is none. */
 int apply_undo(struct cow *cow, const struct apply_options *options, struct apply_report *report,

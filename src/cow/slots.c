@@ -85,7 +85,8 @@ int slots_open(struct slots *slots, struct err *err)
 
 int slots_sync(struct slots *slots, struct err *err)
 {
-	return slots->fd >= 0 && syncfs(slots->fd) < 0
+	/* In the session they lie beside the journal, which was written just now. */
+	return slots->fd >= 0 && slots->outside && syncfs(slots->fd) < 0
 		       ? err_errno(err, errno, "writing to the disk")
 		       : 0;
 }

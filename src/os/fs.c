@@ -110,8 +110,8 @@ int os_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
-			 struct err *err)
+static int write_file(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+		      bool wait, struct err *err)
 {
 	char tmp[NAME_MAX + 1];
 	int fd, r;
@@ -123,7 +123,7 @@ int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t 
 	if (fd < 0)
 		return err_errno(err, errno, "creating '%s'", tmp);
 	r = os_write_all(fd, data, len);
-	if (r == 0 && (fsync(fd) < 0 || renameat(dir_fd, tmp, dir_fd, name) < 0))
+	if (r == 0 && ((wait && fsync(fd) < 0) || renameat(dir_fd, tmp, dir_fd, name) < 0))
 		r = -errno;
 	close(fd);
 	if (r < 0) {
@@ -131,6 +131,18 @@ int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t 
 		return err_errno(err, -r, "writing '%s'", name);
 	}
 	return 0;
+}
+
+int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+			 struct err *err)
+{
+	return write_file(dir_fd, name, data, len, mode, true, err);
+}
+
+int os_write_file_soon(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+		       struct err *err)
+{
+	return write_file(dir_fd, name, data, len, mode, false, err);
 }
 
 int os_mkdirs(const char *path, mode_t mode, struct err *err)

@@ -35,6 +35,10 @@ int os_write_all(int fd, const void *data, size_t len);
 int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
 			 struct err *err);
 
+/* The same without waiting for the disk: for what nobody needs when the machine has crashed. */
+int os_write_file_soon(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+		       struct err *err);
+
 /* mkdir -p. */
 int os_mkdirs(const char *path, mode_t mode, struct err *err);
 

@@ -122,7 +122,7 @@ static enum item_status status_of(const char *word)
 	return strcmp(word, "open") ? ITEM_BLOCKED : ITEM_OPEN;
 }
 
-/* Blockers alone: an issue's parent is no task to wait for. */
+/* What it waits for, and the epic that it belongs to. */
 static void read_needs(struct sync *s, struct json_object *issue, struct item *item)
 {
 	struct json_object *list = json_object_object_get(issue, "dependencies");
@@ -140,7 +140,7 @@ static void read_needs(struct sync *s, struct json_object *issue, struct item *i
 						     : text_of(entry, "id");
 		kind = text_of(entry, "type") ? text_of(entry, "type")
 					      : text_of(entry, "dependency_type");
-		if (id && (!kind || !strcmp(kind, "blocks")))
+		if (id && (!kind || !strcmp(kind, "blocks") || !strcmp(kind, "parent-child")))
 			strv_add(&s->arena, &needs, id);
 	}
 	item->needs = needs.v;
@@ -191,6 +191,7 @@ static int take_issue(struct sync *s, struct json_object *issue, struct err *err
 static int pull(struct sync *s, const char *const *args, struct err *err)
 {
 	_cleanup_json_ struct json_object *root = NULL;
+	struct json_object *list;
 	const char *json;
 	char *text;
 	int r = ask(s, args, &text, err);
@@ -201,10 +202,13 @@ static int pull(struct sync *s, const char *const *args, struct err *err)
 	if (!*json)
 		return 0;
 	r = json_parse_max(json, strlen(json), OUTPUT_MAX, "bd", &root, err);
-	if (r < 0 || !json_object_is_type(root, json_type_array))
-		return r;
-	for (size_t i = 0; r == 0 && i < json_object_array_length(root); i++) {
-		struct json_object *issue = json_object_array_get_idx(root, i);
+	/* Newer ones can put it into an envelope. */
+	list = json_object_is_type(root, json_type_object) ? json_object_object_get(root, "data")
+							   : root;
+	if (r == 0 && !json_object_is_type(list, json_type_array))
+		r = err_set(err, EINVAL, "'bd list' gave no list");
+	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++) {
+		struct json_object *issue = json_object_array_get_idx(list, i);
 
 		if (json_object_is_type(issue, json_type_object))
 			r = take_issue(s, issue, err);
@@ -273,7 +277,8 @@ static int tell(struct sync *s, const struct item *item, struct err *err)
 		return r;
 	if (!strcmp(word, "closed"))
 		r = ask(s,
-			ARGS("close", item->id,
+			/* Blockers and children may be closed after it, within one sync. */
+			ARGS("close", item->id, "--force",
 			     arena_printf(a, "--reason=%s%s", item_status_name(item->status),
 					  item->commit ? arena_printf(a, " in %s", item->commit)
 						       : "")),
@@ -290,11 +295,26 @@ static int tell(struct sync *s, const struct item *item, struct err *err)
 	return r < 0 ? r : mark_set(s, item->id, word, err);
 }
 
+/* bd lets no epic block a task, nor the other way round: a task is its epic's child. */
+static int tie(struct sync *s, const struct item *item, const char *need, struct err *err)
+{
+	const struct item *other = items_find(&s->items, need);
+	bool mixed = other && other->epic != item->epic;
+	char *out;
+
+	return ask(s,
+		   ARGS("dep", "add", item->id, need,
+			!mixed	     ? "--type=blocks"
+			: item->epic ? "--type=related"
+				     : "--type=parent-child"),
+		   &out, err);
+}
+
 /* New ones first, so that every id is known when they are tied together. */
 static int push(struct sync *s, struct err *err)
 {
 	_cleanup_free_ bool *is_new = calloc(s->items.n + 1, sizeof(bool));
-	char *mark, *out;
+	char *mark;
 	int r = is_new ? 0 : err_errno(err, ENOMEM, "writing to bd");
 
 	for (size_t i = 0; r == 0 && i < s->items.n; i++) {
@@ -309,7 +329,7 @@ static int push(struct sync *s, struct err *err)
 		const struct item *item = &s->items.v[i];
 
 		for (size_t j = 0; r == 0 && is_new[i] && j < item->n_needs; j++)
-			r = ask(s, ARGS("dep", "add", item->id, item->needs[j]), &out, err);
+			r = tie(s, item, item->needs[j], err);
 		if (r == 0 && item->status != ITEM_PROPOSED &&
 		    (is_new[i] || item->status != ITEM_DROPPED ||
 		     (mark_get(s, item->id, &mark, err) == 0 && mark)))
@@ -326,9 +346,10 @@ static int sync_feature(struct work *work, const struct feature *feature, struct
 	s.label = arena_printf(&s.arena, "spec-%s", feature->name);
 	r = items_load(&work->db, feature->name, &s.items, err);
 	if (r == 0)
-		r = pull(&s, ARGS("list", "--label", s.label, "--json"), err);
-	if (r == 0)
-		r = pull(&s, ARGS("list", "--label", s.label, "--status=closed", "--json"), err);
+		r = pull(&s,
+			 ARGS("list", "--label", s.label, "--all", "--limit=0", "--sort=created",
+			      "--reverse", "--json"),
+			 err);
 	items_release(&s.items);
 	if (r == 0)
 		r = items_load(&work->db, feature->name, &s.items, err);

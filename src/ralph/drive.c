@@ -156,14 +156,25 @@ static void on_done(struct step_run *run)
 	d->loop.done = true; /* the rest is done outside of its guests' hands */
 }
 
+/* Takes those away that are over. Who waited for one of them goes on, and may be over at once. */
 static void reap(struct drive *d)
 {
-	for (size_t i = 0; i < DRIVE_PARALLEL_MAX; i++)
-		if (d->runs[i] && d->runs[i]->stage == STEP_OVER) {
-			step_release(d->runs[i]);
-			free(TAKE_PTR(d->runs[i]));
-			d->running--;
-		}
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < DRIVE_PARALLEL_MAX; i++)
+			if (d->runs[i] && d->runs[i]->stage == STEP_OVER) {
+				step_release(d->runs[i]);
+				free(TAKE_PTR(d->runs[i]));
+				d->running--;
+			}
+		for (size_t i = 0; i < DRIVE_PARALLEL_MAX; i++)
+			if (d->runs[i]) {
+				step_go_on(d->runs[i]);
+				more |= d->runs[i]->stage == STEP_OVER;
+			}
+	}
 }
 
 static const struct item *choose(struct drive *d, const struct items *items)

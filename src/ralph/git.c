@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,7 +18,7 @@
 #include "os/fs.h"
 #include "os/proc.h"
 
-enum { OUTPUT_MAX = 64 << 20, INDEX_MAX = 1 << 30 };
+enum { OUTPUT_MAX = 64 << 20 };
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -107,7 +106,7 @@ static int failed(int status, const char *what, struct err *err)
 	return err_set(err, EIO, "%s: git ended with status %d", what, status);
 }
 
-static void add_paths(struct str *out, char *const *paths, size_t n)
+void git_add_paths(struct str *out, char *const *paths, size_t n)
 {
 	str_add(out, "");
 	for (size_t i = 0; i < n; i++)
@@ -157,7 +156,7 @@ int git_ignored(const struct work *work, char *const *paths, size_t n, const cha
 	str_add(&list, "");
 	for (size_t i = 0; i < n; i++)
 		if (!git_is_in_submodule(links, paths[i]))
-			add_paths(&list, &paths[i], 1);
+			git_add_paths(&list, &paths[i], 1);
 	status = git_ask(work, &arena, ARGS("-c", extra, "check-ignore", "-z", "--stdin"), NULL,
 			 list.s, list.len, &out);
 	/* The answers come in the order of the questions. */
@@ -197,29 +196,63 @@ bool git_has(const struct work *work, const char *commit)
 	return status == 0;
 }
 
+/* HEAD, and its tree. An unborn branch has neither. */
+struct head {
+	char *commit, *tree;
+	bool in_index; /* ours holds it already */
+};
+
+static void split_head(struct head *head, char *text)
+{
+	char *tree = text ? strchr(text, '\n') : NULL;
+
+	if (!tree)
+		return;
+	*tree++ = '\0';
+	*head = (struct head){ text, tree, false };
+}
+
+/* What the last step left, without asking: when it is not so any more, the branch does not move. */
+static bool recall_head(const struct work *work, struct arena *arena, struct head *head)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	*head = (struct head){ 0 };
+	if (os_read_file_at(AT_FDCWD, work_file(work, arena, "index.head"), 256, &text, &len) == 0)
+		split_head(head, arena_strdup(arena, text));
+	head->in_index = head->commit;
+	return head->in_index;
+}
+
+static void ask_head(const struct work *work, struct arena *arena, struct head *head)
+{
+	char *text = NULL;
+
+	*head = (struct head){ 0 };
+	if (git_ask(work, arena, ARGS("rev-parse", "HEAD", "HEAD^{tree}"), NULL, NULL, 0, &text) ==
+	    0)
+		split_head(head, text);
+}
+
 /*
  * Writes the tree of HEAD with the paths over it. The index is ours; after a commit it holds what HEAD
  * holds, and a file beside it says so, for the next time.
  */
 static int write_tree(const struct work *work, struct arena *arena, const struct str *list,
-		      const char *head, char **ret, struct err *err)
+		      const struct head *head, char **ret, struct err *err)
 {
 	char *index = work_file(work, arena, "index");
-	_cleanup_free_ char *known = NULL;
-	size_t len;
 	int status = 0;
-	bool fits = head &&
-		    os_read_file_at(AT_FDCWD, work_file(work, arena, "index.head"), 128, &known,
-				    &len) == 0 &&
-		    !strcmp(known, head);
 
 	/* One that a killed git had locked is of no use to anybody. */
 	unlink(arena_printf(arena, "%s.lock", index));
 	unlink(work_file(work, arena, "index.head"));
-	if (!fits)
+	if (!head->in_index)
 		unlink(index);
-	if (!fits && head)
-		status = git_ask(work, arena, ARGS("read-tree", head), index, NULL, 0, NULL);
+	if (!head->in_index && head->commit)
+		status = git_ask(work, arena, ARGS("read-tree", head->commit), index, NULL, 0,
+				 NULL);
 	if (status == 0)
 		status = git_ask(work, arena,
 				 ARGS("update-index", "--add", "--remove", "-z", "--stdin"), index,
@@ -243,100 +276,6 @@ static int make_commit(const struct work *work, struct arena *arena, const char 
 				"git config --global user.name and user.email say who you are");
 	}
 	return status ? failed(status, "making a commit", err) : 0;
-}
-
-/* "ralph PID": a lock of ours, whose holder may be dead. */
-static bool is_stale_lock(const char *lock)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	int pid;
-
-	return os_read_file_at(AT_FDCWD, lock, 64, &text, &len) == 0 &&
-	       sscanf(text, "ralph %d", &pid) == 1 && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
-}
-
-/* git's own protocol: who makes index.lock may replace the index. 0, or -EAGAIN for another try. */
-static int replace_index(const char *index, const char *new, const char *lock,
-			 const struct stat *was)
-{
-	struct stat now = { 0 };
-	char mark[32];
-	int r, fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0) {
-		if (errno == EEXIST && is_stale_lock(lock))
-			unlink(lock);
-		return -EAGAIN;
-	}
-	snprintf(mark, sizeof(mark), "ralph %d\n", (int)getpid());
-	r = os_write_all(fd, mark, strlen(mark));
-	close(fd);
-	(void)stat(index, &now); /* none is as good as another one */
-	if (r == 0 && (now.st_ino != was->st_ino || now.st_size != was->st_size ||
-		       now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-		       now.st_mtim.tv_nsec != was->st_mtim.tv_nsec))
-		r = -EAGAIN; /* somebody else was faster */
-	if (r == 0 && rename(new, index) < 0)
-		r = -errno;
-	unlink(lock);
-	return r;
-}
-
-/* One try: a copy of the index is brought up to date, and put in its place. */
-static int refresh_once(const struct work *work, struct arena *arena, const char *index,
-			const struct str *list)
-{
-	char *new = arena_printf(arena, "%s.ralph", index);
-	_cleanup_free_ char *text = NULL;
-	struct stat was = { 0 };
-	_cleanup_close_ int from = open(index, O_RDONLY | O_CLOEXEC), to = -1;
-	size_t len = 0;
-	int r = 0;
-
-	unlink(new);
-	unlink(arena_printf(arena, "%s.lock", new)); /* of a git that was killed */
-	if (from >= 0 && fstat(from, &was) == 0)
-		r = os_read_fd(from, INDEX_MAX, &text, &len);
-	to = r < 0 || from < 0 ? -1 : open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (r == 0 && to >= 0)
-		r = os_write_all(to, text, len);
-	if (r == 0 &&
-	    git_ask(work, arena, ARGS("update-index", "--add", "--remove", "-z", "--stdin"), new,
-		    list->s, list->len, NULL) != 0)
-		r = -EIO;
-	if (r == 0)
-		r = replace_index(index, new, arena_printf(arena, "%s.lock", index), &was);
-	unlink(new);
-	return r;
-}
-
-/* The user's own index sees these paths as committed; the rest of it stays. Where somebody else has the
- * index for long, an editor of a commit, it is left to the user. */
-void git_refresh(const struct work *work, char *const *paths, size_t n)
-{
-	_cleanup_str_ struct str list = { 0 };
-	struct arena arena = { 0 };
-	char *index = NULL;
-	int r = git_ask(work, &arena, ARGS("rev-parse", "--git-path", "index"), NULL, NULL, 0,
-			&index);
-
-	add_paths(&list, paths, n);
-	if (r == 0) {
-		index = path_join(&arena, work->site.top, index);
-		r = -EAGAIN;
-	}
-	for (int i = 0; r == -EAGAIN && i < 20; i++) {
-		if (i)
-			poll(NULL, 0, 100);
-		r = refresh_once(work, &arena, index, &list);
-	}
-	if (r)
-		work_say(work,
-			 "git's index is in use, so it shows the files of this commit as changed; "
-			 "'git reset -q' brings it up to date (remove .git/index.lock when no git "
-			 "runs)");
-	arena_release(&arena);
 }
 
 static bool git_moved(const struct work *work, struct arena *arena, const char *from)
@@ -386,50 +325,76 @@ static int move_branch(const struct work *work, struct arena *arena, const char 
 			work, arena,
 			ARGS("update-ref", "-m", "ralph: a step", "HEAD", to, from ? from : none),
 			NULL, NULL, 0, NULL);
-		if (status == 0 || !i)
-			continue;
 		/* Somebody else has moved it: no lock, and no use in waiting. */
-		if (git_moved(work, arena, from))
-			break;
+		if (status && git_moved(work, arena, from))
+			return -ESTALE;
 	}
 	return status;
+}
+
+struct commit_job {
+	const struct work *work;
+	struct arena *arena;
+	struct str list; /* of paths */
+	const char *message;
+	int (*before)(void *ctx, const char *id, struct err *err);
+	void *ctx;
+};
+
+/* -ESTALE: HEAD is another one. */
+static int commit_on(const struct commit_job *job, const struct head *head, char **ret,
+		     struct err *err)
+{
+	const struct work *work = job->work;
+	struct arena *a = job->arena;
+	char *tree = NULL, *commit = NULL, *known;
+	struct err ignored;
+	int status, r = write_tree(work, a, &job->list, head, &tree, err);
+
+	if (r == 0 && head->tree && !strcmp(head->tree, tree))
+		return head->in_index ? -ESTALE : 0;
+	if (r == 0)
+		r = make_commit(work, a, tree, head->commit, job->message, &commit, err);
+	if (r == 0)
+		r = job->before(job->ctx, commit, err);
+	if (r < 0)
+		return r;
+	status = move_branch(work, a, commit, head->commit);
+	if (status == -ESTALE && head->in_index)
+		return status;
+	if (status)
+		return failed(status, "moving the branch", err);
+	known = arena_printf(a, "%s\n%s", commit, tree);
+	(void)work_write_soon(work, "index.head", known, strlen(known),
+			      &ignored); /* else it is read again */
+	*ret = commit;
+	return 0;
 }
 
 int git_commit(const struct work *work, struct arena *arena, char *const *paths, size_t n,
 	       const char *message, int (*before)(void *ctx, const char *id, struct err *err),
 	       void *ctx, char **ret, struct err *err)
 {
-	_cleanup_str_ struct str list = { 0 };
-	char *head = NULL, *tree = NULL, *had = NULL;
-	struct err ignored;
-	int r, status;
+	struct commit_job job = { .work = work,
+				  .arena = arena,
+				  .message = message,
+				  .before = before,
+				  .ctx = ctx };
+	struct head head;
+	int r = -ESTALE;
 
 	*ret = NULL;
-	add_paths(&list, paths, n);
-	/* An unborn branch has neither. */
-	status = git_ask(work, arena, ARGS("rev-parse", "HEAD", "HEAD^{tree}"), NULL, NULL, 0,
-			 &head);
-	had = status == 0 ? strchr(head, '\n') : NULL;
-	if (had)
-		*had++ = '\0';
-	else
-		head = NULL;
-	r = write_tree(work, arena, &list, head, &tree, err);
-	if (r == 0 && had && !strcmp(had, tree))
-		return 0;
-	if (r == 0)
-		r = make_commit(work, arena, tree, head, message, ret, err);
-	if (r == 0)
-		r = before(ctx, *ret, err);
-	if (r < 0)
-		return r;
-	status = move_branch(work, arena, *ret, head);
-	if (status)
-		return failed(status, "moving the branch", err);
-	(void)work_write(work, "index.head", *ret, strlen(*ret),
-			 &ignored); /* else it is read again */
-	git_refresh(work, paths, n);
-	return 0;
+	git_add_paths(&job.list, paths, n);
+	if (recall_head(work, arena, &head))
+		r = commit_on(&job, &head, ret, err);
+	if (r == -ESTALE) {
+		ask_head(work, arena, &head);
+		r = commit_on(&job, &head, ret, err);
+	}
+	if (r == 0 && *ret)
+		git_refresh(work, paths, n);
+	str_release(&job.list);
+	return r;
 }
 
 int git_push(const struct work *work, struct err *err)

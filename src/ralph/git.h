@@ -9,6 +9,9 @@
 int git_ask(const struct work *work, struct arena *arena, const char *const *args,
 	    const char *index, const char *input, size_t input_len, char **ret);
 
+/* Paths as git takes them from its input: with a NUL after each. */
+void git_add_paths(struct str *out, char *const *paths, size_t n);
+
 /* Where the submodules are, for the next; NULL: there are none. */
 char *git_submodules(const struct work *work, struct arena *arena);
 bool git_is_in_submodule(const char *links, const char *path);

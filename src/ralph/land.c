@@ -19,8 +19,12 @@ static int set_item(struct work *work, const struct item *item, enum item_status
 	return item_move(&work->db, item->id, from, to, NULL, err);
 }
 
-static int take_files(struct work *work, struct cow *cow, const struct harvest *harvest,
-		      enum verdict *ret_verdict, struct str *reason, struct err *err)
+/* What an apply says of the session's changes: 'what' is apply_changes() or apply_rebase(). */
+static int with_changes(struct cow *cow, const struct harvest *harvest,
+			int (*what)(struct cow *cow, const struct changes *changes,
+				    const struct apply_options *options,
+				    struct apply_report *report, struct err *err),
+			enum verdict *ret_verdict, struct str *reason, struct err *err)
 {
 	struct apply_options options = {
 		.paths = harvest->paths, .n_paths = harvest->n, .sensitive = true, .whole = true
@@ -29,11 +33,10 @@ static int take_files(struct work *work, struct cow *cow, const struct harvest *
 	struct changes changes;
 	int r = changes_find(&changes, cow, err);
 
-	(void)work;
 	if (r < 0)
 		return r;
-	r = apply_changes(cow, &changes, &options, &report, err);
-	if (r == -ECANCELED) {
+	r = what(cow, &changes, &options, &report, err);
+	if (r == -ECANCELED || (r == 0 && apply_report_is_partial(&report))) {
 		*ret_verdict = VERDICT_CONFLICT;
 		str_add(reason, "others have changed the same meanwhile:");
 		for (size_t i = 0; i < report.n && reason->len < 1500; i++)
@@ -152,7 +155,7 @@ static int finish(struct work *work, const struct item *item, struct attempt *at
 	int r = 0;
 
 	if (cow)
-		r = take_files(work, cow, harvest, ret_verdict, reason, err);
+		r = with_changes(cow, harvest, apply_changes, ret_verdict, reason, err);
 	if (r == 0 && *ret_verdict == VERDICT_CONFLICT)
 		return set_item(work, item, ITEM_LANDING, ITEM_RUNNING, err);
 	if (r == 0 && work->site.git && work->config.commit && harvest->n)
@@ -164,13 +167,44 @@ static int finish(struct work *work, const struct item *item, struct attempt *at
 	return r;
 }
 
+int land_take_turn(struct work *work, const void *who, struct err *err)
+{
+	int lock;
+
+	if (work->lander)
+		return work->lander == who;
+	lock = site_lock(&work->site, "lock", false, err);
+	if (lock < 0)
+		return lock == -EBUSY ? 0 : lock;
+	work->lander = who;
+	work->landing_lock = lock;
+	return 1;
+}
+
+void land_give_turn(struct work *work, const void *who)
+{
+	if (work->lander != who)
+		return;
+	work->lander = NULL;
+	close_ptr(&work->landing_lock);
+}
+
+int land_rebase(struct work *work, const struct attempt *attempt, const struct harvest *harvest,
+		enum verdict *ret_verdict, struct str *reason, struct err *err)
+{
+	_cleanup_cow_ struct cow cow = COW_NONE;
+	int r = harvest->n ? work_open_session(work, attempt->session, &cow, err) : 0;
+
+	*ret_verdict = VERDICT_COMPLETE;
+	return r <= 0 ? r : with_changes(&cow, harvest, apply_rebase, ret_verdict, reason, err);
+}
+
 int land_item(struct work *work, const struct item *item, struct attempt *attempt,
 	      const struct harvest *harvest, enum verdict *ret_verdict, struct str *reason,
 	      struct err *err)
 {
 	_cleanup_cow_ struct cow cow = COW_NONE;
-	_cleanup_close_ int lock = site_lock(&work->site, "lock", true, err);
-	int r = lock < 0 ? lock : set_item(work, item, ITEM_RUNNING, ITEM_LANDING, err);
+	int r = set_item(work, item, ITEM_RUNNING, ITEM_LANDING, err);
 
 	*ret_verdict = VERDICT_COMPLETE;
 	if (r == 0 && harvest->n)

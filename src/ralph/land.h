@@ -4,6 +4,7 @@
  * order, each part knowing whether it was done already, so that it can be finished after a kill anywhere:
  *
  *	1. the paths it changed are written down             patches/N.paths, patches/N.diff
+ *	   the gate has seen them, together with what landed meanwhile
  *	2. the item is 'landing'                             from here on it is finished, never begun again
  *	3. the files, by the journal of the session (cow/apply.h)
  *	4. the commit: its id is in the record before the branch moves
@@ -34,7 +35,19 @@ int land_look(struct work *work, struct attempt *attempt, struct harvest *ret,
 	      enum verdict *ret_verdict, struct str *reason, struct err *err);
 void harvest_release(struct harvest *harvest);
 
-/* Takes it over. VERDICT_CONFLICT when it does not fit what is in the project now: nothing was changed, and
+/*
+ * Steps are gated and taken over one at a time, so that a gate sees the very state that it lets through:
+ * two that pass alone may break together. 1: it is the turn of 'who'; 0: somebody else's, ask again later.
+ */
+int land_take_turn(struct work *work, const void *who, struct err *err);
+void land_give_turn(struct work *work, const void *who);
+
+/* In one's turn: what landed meanwhile is merged into the session, for the gate. VERDICT_COMPLETE, or
+ * VERDICT_CONFLICT with the reason. */
+int land_rebase(struct work *work, const struct attempt *attempt, const struct harvest *harvest,
+		enum verdict *ret_verdict, struct str *reason, struct err *err);
+
+/* In one's turn, too. Takes it over. VERDICT_CONFLICT when it does not fit what is in the project now: nothing was changed, and
  * the session stays. The item is 'landing' before and 'done' afterwards. */
 int land_item(struct work *work, const struct item *item, struct attempt *attempt,
 	      const struct harvest *harvest, enum verdict *ret_verdict, struct str *reason,

@@ -127,7 +127,7 @@ static int leave_ignored(struct work *work, const struct cow *cow, struct harves
 		return 0;
 	if (rules >= 0 && os_read_fd(rules, 1 << 20, &text, &len) == 0) {
 		more = work_file(work, &h->arena, "gitignore");
-		r = work_write(work, "gitignore", text, len, err);
+		r = work_write_soon(work, "gitignore", text, len, err);
 	}
 	if (r == 0)
 		r = git_ignored(work, h->paths, n, more, ignored, err);
@@ -157,7 +157,7 @@ static int write_down(struct work *work, struct attempt *attempt, const struct h
 			change_add_diff(&diff, cow, change);
 	}
 	attempt->patch = arena_printf(&work->arena, "patches/%lld.diff", (long long)attempt->id);
-	r = work_write(work, attempt->patch, diff.s, diff.len, err);
+	r = work_write_soon(work, attempt->patch, diff.s, diff.len, err);
 	if (r == 0)
 		r = work_write(work,
 			       arena_printf(&arena, "patches/%lld.paths", (long long)attempt->id),

@@ -59,6 +59,7 @@ static void over(struct step_run *run)
 	run->cost = run->turn.stream.cost;
 	run->files = run->harvest.n;
 	run->commit = run->turn.attempt.commit;
+	land_give_turn(run->work, run);
 	ticker_stop(&run->ticker);
 	run->on_done(run);
 }
@@ -131,6 +132,13 @@ static void on_gate_end(void *ctx, int status)
 		land(run);
 		return;
 	}
+	run->verdict = run->gate_stopped;
+	if (run->verdict != VERDICT_NONE) {
+		str_add(&run->reason, run->verdict == VERDICT_KILLED ? "it was interrupted"
+								     : "the gate was silent");
+		settle(run);
+		return;
+	}
 	run->verdict = VERDICT_GATE;
 	if (len > GATE_SHOWN) {
 		memmove(run->gate_output.s, run->gate_output.s + len - GATE_SHOWN, GATE_SHOWN + 1);
@@ -141,12 +149,20 @@ static void on_gate_end(void *ctx, int status)
 	settle(run);
 }
 
+static void stop_gate(struct step_run *run, enum verdict verdict)
+{
+	run->gate_stopped = verdict;
+	process_kill(&run->gate, SIGKILL);
+}
+
+/* For a gate that is silent, and for a turn that another process has. */
 static void on_tick(struct ticker *ticker)
 {
 	struct step_run *run = container_of(ticker, struct step_run, ticker);
 
+	step_go_on(run);
 	if (run->stage == STEP_GATE && os_seconds() - run->gate_heard >= run->work->config.silence)
-		process_kill(&run->gate, SIGKILL);
+		stop_gate(run, VERDICT_TIMEOUT);
 }
 
 /* On the view that the agent has left, with what is protected still so. */
@@ -172,13 +188,45 @@ static void start_gate(struct step_run *run)
 	run->gate.on_end = on_gate_end;
 	run->gate.ctx = run;
 	work_say(work, "%s: the gate: %s", run->item->id, work->config.gate);
-	r = ticker_start(&run->ticker, run->loop, on_tick, &err);
-	if (r == 0)
-		r = process_start(&run->gate, run->loop, &spec, &err);
+	r = process_start(&run->gate, run->loop, &spec, &err);
 	if (r < 0)
 		fail(run, &err);
-	else
-		ticker_run(&run->ticker, true);
+}
+
+void step_go_on(struct step_run *run)
+{
+	struct err err = { 0 };
+	int r = run->stage == STEP_WAIT ? land_take_turn(run->work, run, &err) : 0;
+
+	if (r > 0 && run->work->config.gate)
+		r = land_rebase(run->work, &run->turn.attempt, &run->harvest, &run->verdict,
+				&run->reason, &err) < 0
+			    ? -err.code
+			    : 1;
+	if (r < 0)
+		fail(run, &err);
+	else if (r > 0 && run->verdict != VERDICT_COMPLETE)
+		settle(run);
+	else if (r > 0 && run->work->config.gate)
+		start_gate(run);
+	else if (r > 0)
+		land(run);
+}
+
+/* Until it is this one's turn. */
+static void wait_for_turn(struct step_run *run)
+{
+	struct err err = { 0 };
+
+	run->stage = STEP_WAIT;
+	if (ticker_start(&run->ticker, run->loop, on_tick, &err) < 0) {
+		fail(run, &err);
+		return;
+	}
+	ticker_run(&run->ticker, true);
+	step_go_on(run);
+	if (run->stage == STEP_WAIT)
+		work_say(run->work, "%s: waits until another step is taken over", run->item->id);
 }
 
 /* --- the agent --- */
@@ -206,10 +254,8 @@ static void on_turn_done(struct turn *turn)
 	}
 	if (run->verdict != VERDICT_COMPLETE)
 		settle(run);
-	else if (run->work->config.gate)
-		start_gate(run);
 	else
-		land(run);
+		wait_for_turn(run);
 }
 
 /* The item is ours from here on, in the eyes of every process. */
@@ -279,16 +325,22 @@ int step_start(struct step_run *run, const char *item_id, struct err *err)
 
 void step_interrupt(struct step_run *run)
 {
-	if (run->stage == STEP_AGENT)
+	if (run->stage == STEP_AGENT) {
 		turn_interrupt(&run->turn);
-	else if (run->stage == STEP_GATE)
-		process_kill(&run->gate, SIGKILL);
+	} else if (run->stage == STEP_GATE) {
+		stop_gate(run, VERDICT_KILLED);
+	} else if (run->stage == STEP_WAIT) {
+		run->verdict = VERDICT_KILLED;
+		str_add(&run->reason, "it was interrupted");
+		settle(run);
+	}
 }
 
 void step_release(struct step_run *run)
 {
 	if (run->stage == STEP_GATE)
 		process_stop(&run->gate);
+	land_give_turn(run->work, run);
 	ticker_stop(&run->ticker);
 	if (run->stage != STEP_IDLE)
 		turn_release(&run->turn);

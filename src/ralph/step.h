@@ -8,7 +8,7 @@
 #include "ralph/land.h"
 #include "ralph/turn.h"
 
-enum step_stage { STEP_IDLE, STEP_AGENT, STEP_GATE, STEP_OVER };
+enum step_stage { STEP_IDLE, STEP_AGENT, STEP_WAIT, STEP_GATE, STEP_OVER };
 
 struct step_run {
 	struct work *work;
@@ -37,11 +37,13 @@ struct step_run {
 	struct ticker ticker;
 	struct str gate_output;
 	int64_t gate_heard;
-	char *gate_resume;
+	enum verdict gate_stopped; /* VERDICT_NONE: it ended by itself */
 };
 
 /* Claims the item and starts its session. -ESTALE when somebody else has it. */
 int step_start(struct step_run *run, const char *item_id, struct err *err);
+/* One that waits for its turn to be taken over tries again; others do nothing. */
+void step_go_on(struct step_run *run);
 void step_interrupt(struct step_run *run);
 void step_release(struct step_run *run);
 

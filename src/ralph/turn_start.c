@@ -123,7 +123,7 @@ static int write_pin(struct turn *turn, int dir, struct err *err)
 		      "\"additionalContext\":");
 	json_add_string(&out, text.s);
 	str_add(&out, "}}\n");
-	return os_write_file_atomic(dir, "pin.json", out.s, out.len, 0644, err);
+	return os_write_file_soon(dir, "pin.json", out.s, out.len, 0644, err);
 }
 
 int turn_make_run_dir(struct turn *turn, struct err *err)
@@ -144,6 +144,6 @@ int turn_make_run_dir(struct turn *turn, struct err *err)
 	r = write_pin(turn, dir, err);
 	if (r == 0 && turn->previous &&
 	    os_read_file_at(AT_FDCWD, turn->previous, PREVIOUS_MAX, &diff, &len) == 0)
-		r = os_write_file_atomic(dir, "previous.diff", diff, len, 0644, err);
+		r = os_write_file_soon(dir, "previous.diff", diff, len, 0644, err);
 	return r;
 }

@@ -189,17 +189,30 @@ char *work_file(const struct work *work, struct arena *arena, const char *fmt, .
 	return path_join(arena, work->site.state, name);
 }
 
-int work_write(const struct work *work, const char *name, const char *text, size_t len,
-	       struct err *err)
+static int write_state(const struct work *work, const char *name, const char *text, size_t len,
+		       bool wait, struct err *err)
 {
 	struct arena arena = { 0 };
 	char *path = work_file(work, &arena, "%s", name);
 	_cleanup_close_ int dir = open(path_parent(&arena, path), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r = dir < 0 ? err_errno(err, errno, "opening '%s'", path)
-			: os_write_file_atomic(dir, path_name(path), text, len, 0600, err);
+		: wait	? os_write_file_atomic(dir, path_name(path), text, len, 0600, err)
+			: os_write_file_soon(dir, path_name(path), text, len, 0600, err);
 
 	arena_release(&arena);
 	return r;
+}
+
+int work_write(const struct work *work, const char *name, const char *text, size_t len,
+	       struct err *err)
+{
+	return write_state(work, name, text, len, true, err);
+}
+
+int work_write_soon(const struct work *work, const char *name, const char *text, size_t len,
+		    struct err *err)
+{
+	return write_state(work, name, text, len, false, err);
 }
 
 char *work_session_name(const struct work *work, struct arena *arena, int64_t attempt)

@@ -32,6 +32,8 @@ struct work {
 	const struct dialect *dialect;
 	struct work_view view;
 	bool host; /* gates, hooks and trials run on the host */
+	const void *lander; /* who is taking a step over (land.h); NULL: nobody here */
+	int landing_lock;   /* its lock, among all processes */
 };
 
 /* The project, its configuration and its database, which is brought up to date. agent NULL: as configured. */
@@ -59,6 +61,9 @@ char *work_pinned(const struct work *work, struct arena *arena);
 char *work_file(const struct work *work, struct arena *arena, const char *fmt, ...) _printf_(3, 4);
 int work_write(const struct work *work, const char *name, const char *text, size_t len,
 	       struct err *err);
+/* Without waiting for the disk: for what can do without it after a crash of the machine. */
+int work_write_soon(const struct work *work, const char *name, const char *text, size_t len,
+		    struct err *err);
 
 /* The name of a step's copy-on-write session. */
 char *work_session_name(const struct work *work, struct arena *arena, int64_t attempt);

@@ -48,6 +48,26 @@ git checkout -q shared.txt && rm wrapix.json
 wx discard "$session"
 check "the tree is clean" is "$(git status --short | grep -v '\.wrapix/')" ""
 
+# --- the gate, with what others did meanwhile ---
+
+new_project together '{"gate": "sleep 0.3; ! { test -e north.txt && test -e south.txt; }", "attempts": 1}'
+task north 'sh: echo n >north.txt'
+task south 'sh: echo s >south.txt'
+rx loop -p 2
+check "of two that pass alone and not together one is taken over" eval 'is "$rc" 1 && is "$(find . -name "[ns]o*th.txt" | wc -l)" 1 && is "$(git log --format=%s | wc -l)" 2'
+check "... and the other is refused by the gate" eval '"$ralph" logs --list | grep -q " gate "'
+new_project merged '{"gate": "sleep 0.3; ! { grep -q first shared.txt && grep -q last shared.txt; }", "attempts": 1}'
+seq 1 20 >shared.txt && git add -A && git commit -qm shared
+task first 'sh: sed -i "s/^1$/first/" shared.txt'
+task last 'sh: sed -i "s/^20$/last/" shared.txt'
+rx loop -p 2
+check "the gate sees files as they are merged" eval 'is "$rc" 1 && is "$(grep -c "first\|last" shared.txt)" 1 && "$ralph" logs --list | grep -q " gate "'
+printf '{"ralph": {"gate": "test $(wc -l <shared.txt) = 20", "attempts": 1}}\n' >wrapix.json
+task two 'sh: sed -i "s/^2$/second/" shared.txt'
+task nineteen 'sh: sed -i "s/^19$/nineteenth/" shared.txt'
+rx loop -p 2
+check "... and takes over those that it lets through" eval 'has shared.txt second && has shared.txt nineteenth && is "$(git status --short shared.txt)" ""'
+
 # --- two loops on one feature ---
 
 new_project loops
@@ -55,7 +75,6 @@ task slow 'sh: touch begun; while :; do sleep 0.1; done'
 "$ralph" loop >"$tmp/log/first" 2>&1 </dev/null &
 first=$!
 started="$first"
-await is "$(json '.items[0].status')" running
 await eval 'is "$(json ".items[0].status")" running'
 rx loop
 check "a second loop on the feature is refused" eval 'is "$rc" 1 && has "$err" "another ralph works on it (pid $first)" && has "$err" "--wait"'
@@ -148,6 +167,18 @@ check "a loop does them" eval 'is "$rc" 101 && exists then.txt && is "$(status_o
 check "beads knows that one is worked on, is done, has a question" eval 'has seen.txt taken && is "$(of here status)" closed && is "$(of there status)" blocked && of there notes | grep -q "which way"'
 bd update "$(of there id)" --status=open >/dev/null
 check "what is opened there is open here" is "$(status_of there)" open
+task whole '' --epic
+task part 'sh: echo p >part.txt' --after "$(id_of whole)"
+check "a task is its epic's child" eval 'is "$(of part "dependencies[0] | .type + .depends_on_id")" "parent-child$(of whole id)" && is "$(json ".items[] | select(.title == \"part\") | .needs[0]")" "$(of whole id)"'
+rx item drop "$(id_of there)"
+BD_JSON_ENVELOPE=1 rx loop
+check "... and both are closed in the end" eval 'is "$rc" 0 && exists part.txt && is "$(of part status) $(of whole status)" "closed closed"'
+i=1
+while [ $i -le 60 ]; do
+	bd create --title="issue $i" --type=task --labels=spec-beads --silent >/dev/null
+	i=$((i + 1))
+done
+check "more issues than bd lists of itself, in their order" eval 'is "$(json "[.items[] | select(.title | startswith(\"issue\")) | .title] | length, first, last" | tr "\n" " ")" "60 issue 1 issue 60 "'
 check "there is no export beside it" absent .wrapix/ralph/beads.jsonl
 rm .beads/issues.json && echo '{' >.beads/issues.json
 rx status

@@ -7,6 +7,7 @@
 
 struct item_args {
 	const char *title, *text, *after, *feature;
+	bool epic;
 };
 
 struct job {
@@ -90,6 +91,7 @@ static int do_add(struct job *job, struct err *err)
 	struct item item = { .feature = job->feature.name,
 			     .title = (char *)job->args->title,
 			     .text = (char *)job->args->text,
+			     .epic = job->args->epic,
 			     .status = ITEM_OPEN };
 	const char *id;
 	int r = item.title && *item.title ? read_after(job, &needs, err)
@@ -208,6 +210,7 @@ static const struct opt opts[] = {
 	{ 0, "title", "TITLE", TEXT(title), .help = "add: what is to be done" },
 	{ 0, "text", "TEXT", TEXT(text), .help = "add: all that its session needs to know" },
 	{ 0, "after", "ID,ID", TEXT(after), .help = "add: what must be done before" },
+	{ 0, "epic", FLAG(item_args, epic), .help = "add: a heading for tasks, and no task itself" },
 	HELP,
 	{ .kind = OPT_END },
 };
