@@ -19,8 +19,9 @@ static int replace(const struct cow *cow, int dir, const struct step *step, stru
 {
 	struct arena arena = { 0 };
 	const char *above = strchr(step->path, '/') ? path_parent(&arena, step->path) : ".";
-	_cleanup_close_ int parent = os_openat2(cow->upper, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-						0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	_cleanup_close_ int parent = os_openat2(cow->upper, above,
+						O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
+						RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	int r = parent < 0 ? parent : 0;
 
 	if (r == 0 && (fchmodat(dir, step->merged, step->post.mode & 0777, 0) < 0 ||

@@ -304,7 +304,7 @@ static int tie(struct sync *s, const struct item *item, const char *need, struct
 
 	return ask(s,
 		   ARGS("dep", "add", item->id, need,
-			!mixed	     ? "--type=blocks"
+			!mixed       ? "--type=blocks"
 			: item->epic ? "--type=related"
 				     : "--type=parent-child"),
 		   &out, err);

@@ -375,11 +375,9 @@ int git_commit(const struct work *work, struct arena *arena, char *const *paths,
 	       const char *message, int (*before)(void *ctx, const char *id, struct err *err),
 	       void *ctx, char **ret, struct err *err)
 {
-	struct commit_job job = { .work = work,
-				  .arena = arena,
-				  .message = message,
-				  .before = before,
-				  .ctx = ctx };
+	struct commit_job job = {
+		.work = work, .arena = arena, .message = message, .before = before, .ctx = ctx
+	};
 	struct head head;
 	int r = -ESTALE;
 

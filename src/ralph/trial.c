@@ -95,18 +95,12 @@ static int ask_judge(struct work *work, const struct feature *feature,
 		{ "CRITERION", criterion->text },
 		{ "RUBRIC_PATH", path_join(a, WORKSPACE_INSIDE, path) },
 	};
-	struct err ignored;
 	const char *text;
 	size_t len;
 	int r = template_fill(&prompt, &work->templates, "judge", vars, ARRAY_LEN(vars), err);
 
-	*attempt = (struct attempt){ .feature = feature->name, .phase = (char *)"judge" };
-	if (r == 0)
-		r = attempt_begin(&work->db, attempt, err);
 	if (r < 0)
 		return r;
-	attempt->session = work_session_name(work, a, attempt->id);
-	attempt->log = arena_printf(a, "logs/%lld.jsonl", (long long)attempt->id);
 	r = turn_run(&turn, prompt.s, err);
 	*ret = TRIAL_FAIL;
 	if (r == 0 && turn.stream.final.len &&
@@ -125,7 +119,6 @@ static int ask_judge(struct work *work, const struct feature *feature,
 	}
 	if (r == 0)
 		r = attempt_put(&work->db, attempt, err);
-	(void)work_discard(work, attempt->session, &ignored); /* nothing of it is kept */
 	turn_release(&turn);
 	return r;
 }

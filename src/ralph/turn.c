@@ -261,7 +261,7 @@ static void stop_loop(struct turn *turn)
 	turn->process.loop->done = true;
 }
 
-int turn_run(struct turn *turn, const char *prompt, struct err *err)
+static int run_alone(struct turn *turn, const char *prompt, struct err *err)
 {
 	struct loop loop;
 	int r = loop_init(&loop, err);
@@ -274,4 +274,27 @@ int turn_run(struct turn *turn, const char *prompt, struct err *err)
 		r = loop_run(&loop, -1, err);
 	loop_release(&loop);
 	return r < 0 ? r : 0;
+}
+
+int turn_run(struct turn *turn, const char *prompt, struct err *err)
+{
+	struct work *work = turn->work;
+	struct attempt *attempt = &turn->attempt;
+	struct err ignored;
+	int r;
+
+	turn->log = -1;
+	turn->process = (struct process)PROCESS_NONE;
+	*attempt = (struct attempt){ .feature = turn->feature->name,
+				     .phase = (char *)phase_names[turn->phase] };
+	r = attempt_begin(&work->db, attempt, err);
+	if (r < 0)
+		return r;
+	attempt->session = work_session_name(work, &work->arena, attempt->id);
+	attempt->log = arena_printf(&work->arena, "logs/%lld.jsonl", (long long)attempt->id);
+	r = run_alone(turn, prompt, err);
+	if (r == 0)
+		r = attempt_put(&work->db, attempt, err);
+	(void)work_discard(work, attempt->session, &ignored); /* nothing of it is kept */
+	return r;
 }

@@ -48,7 +48,10 @@ void turn_interrupt(struct turn *turn);
 /* After on_done, or when it did not start. */
 void turn_release(struct turn *turn);
 
-/* A whole session, on a loop of its own. */
+/*
+ * A whole session about the feature, on a loop of its own, with its record; what it changed in the project
+ * is thrown away. turn_release() is the caller's, also when it fails.
+ */
 int turn_run(struct turn *turn, const char *prompt, struct err *err);
 
 /* The words that start the agent on a terminal with a first prompt, in the arena. */

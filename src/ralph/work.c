@@ -196,7 +196,7 @@ static int write_state(const struct work *work, const char *name, const char *te
 	char *path = work_file(work, &arena, "%s", name);
 	_cleanup_close_ int dir = open(path_parent(&arena, path), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r = dir < 0 ? err_errno(err, errno, "opening '%s'", path)
-		: wait	? os_write_file_atomic(dir, path_name(path), text, len, 0600, err)
+		: wait  ? os_write_file_atomic(dir, path_name(path), text, len, 0600, err)
 			: os_write_file_soon(dir, path_name(path), text, len, 0600, err);
 
 	arena_release(&arena);

@@ -31,7 +31,7 @@ struct work {
 	struct agent agent; /* of the table; for a program of the user's own only its name */
 	const struct dialect *dialect;
 	struct work_view view;
-	bool host; /* gates, hooks and trials run on the host */
+	bool host;          /* gates, hooks and trials run on the host */
 	const void *lander; /* who is taking a step over (land.h); NULL: nobody here */
 	int landing_lock;   /* its lock, among all processes */
 };

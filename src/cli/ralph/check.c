@@ -56,21 +56,11 @@ static int review(struct work *work, const struct feature *feature, const struct
 	struct turn turn = {
 		.work = work, .phase = PHASE_CHECK, .who = "check", .feature = feature
 	};
-	struct attempt *attempt = &turn.attempt;
-	struct err ignored;
 	int r = render(work, feature, items, &prompt, err);
 
-	*attempt = (struct attempt){ .feature = feature->name, .phase = (char *)"check" };
-	if (r == 0)
-		r = attempt_begin(&work->db, attempt, err);
 	if (r < 0)
 		return r;
-	attempt->session = work_session_name(work, &work->arena, attempt->id);
-	attempt->log = arena_printf(&work->arena, "logs/%lld.jsonl", (long long)attempt->id);
 	r = turn_run(&turn, prompt.s, err);
-	if (r == 0)
-		r = attempt_put(&work->db, attempt, err);
-	(void)work_discard(work, attempt->session, &ignored); /* nothing of it is kept */
 	if (r == 0 && turn.verdict != VERDICT_COMPLETE)
 		r = err_set(err, EIO, "the reviewer did not finish (%s): %.500s",
 			    verdict_name(turn.verdict), turn.reason.s ? turn.reason.s : "");

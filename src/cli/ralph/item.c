@@ -210,7 +210,8 @@ static const struct opt opts[] = {
 	{ 0, "title", "TITLE", TEXT(title), .help = "add: what is to be done" },
 	{ 0, "text", "TEXT", TEXT(text), .help = "add: all that its session needs to know" },
 	{ 0, "after", "ID,ID", TEXT(after), .help = "add: what must be done before" },
-	{ 0, "epic", FLAG(item_args, epic), .help = "add: a heading for tasks, and no task itself" },
+	{ 0, "epic", FLAG(item_args, epic),
+	  .help = "add: a heading for tasks, and no task itself" },
 	HELP,
 	{ .kind = OPT_END },
 };

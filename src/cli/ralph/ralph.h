@@ -32,6 +32,18 @@ void print_plain(const char *text);
 /* "name: title", without a newline. */
 void print_title(const char *name, const char *title);
 
+/* What status and report tell of a feature. */
+struct story {
+	struct items items;
+	struct attempts attempts;
+	struct item_count count;
+	double cost;
+	int64_t tokens_in, tokens_out, ms; /* of all sessions */
+};
+int story_load(struct story *story, struct work *work, const struct feature *feature,
+	       struct err *err);
+void story_release(struct story *story);
+
 /* The tree of a feature's items, a line each. */
 void print_tree(const struct items *items, FILE *out);
 /* "[####------] 40% (4/10)" */

@@ -48,21 +48,11 @@ static int cut(struct work *work, const struct feature *feature, const struct it
 	struct turn turn = {
 		.work = work, .phase = PHASE_READY, .who = "ready", .feature = feature
 	};
-	struct attempt *attempt = &turn.attempt;
-	struct err ignored;
 	int r = render(work, feature, items, &prompt, err);
 
-	*attempt = (struct attempt){ .feature = feature->name, .phase = (char *)"ready" };
-	if (r == 0)
-		r = attempt_begin(&work->db, attempt, err);
 	if (r < 0)
 		return r;
-	attempt->session = work_session_name(work, &work->arena, attempt->id);
-	attempt->log = arena_printf(&work->arena, "logs/%lld.jsonl", (long long)attempt->id);
 	r = turn_run(&turn, prompt.s, err);
-	if (r == 0)
-		r = attempt_put(&work->db, attempt, err);
-	(void)work_discard(work, attempt->session, &ignored); /* it was to change nothing */
 	if (r == 0)
 		printf("%u items were proposed ($%.2f).\n", turn.added, turn.stream.cost);
 	if (r == 0 && turn.verdict != VERDICT_COMPLETE) {

@@ -102,35 +102,28 @@ static int report(struct work *work, const struct feature *feature, const struct
 		  struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 }, bar = { 0 };
-	struct attempts attempts = { 0 };
-	struct item_count count;
-	struct items items;
-	double cost = 0;
-	int r = items_load(&work->db, feature->name, &items, err);
+	const struct attempts *attempts;
+	struct story story;
 
-	if (r == 0)
-		r = attempts_load(&work->db, feature->name, NULL, &attempts, err);
-	if (r < 0)
-		return r;
-	items_count(&items, &count);
-	add_progress(&bar, &count);
-	for (size_t i = 0; i < attempts.n; i++) {
-		cost += attempts.v[i].cost;
+	if (story_load(&story, work, feature, err) < 0)
+		return -err->code;
+	attempts = &story.attempts;
+	add_progress(&bar, &story.count);
+	for (size_t i = 0; args->json && i < attempts->n; i++) {
 		str_add(&out, i ? ",\n " : "\n ");
-		add_json(&out, &attempts.v[i], &items);
+		add_json(&out, &attempts->v[i], &story.items);
 	}
 	if (args->json) {
 		printf("[%s]\n", out.s ? out.s : "");
 	} else {
 		printf("# ");
 		print_title(feature->name, feature->title);
-		printf("\n\n%s, %zu sessions, $%.2f\n\n", bar.s, attempts.n, cost);
-		print_tree(&items, stdout);
-		for (size_t i = 0; i < attempts.n; i++)
-			print_attempt(work, &attempts.v[i], &items, args->diff);
+		printf("\n\n%s, %zu sessions, $%.2f\n\n", bar.s, attempts->n, story.cost);
+		print_tree(&story.items, stdout);
+		for (size_t i = 0; i < attempts->n; i++)
+			print_attempt(work, &attempts->v[i], &story.items, args->diff);
 	}
-	attempts_release(&attempts);
-	items_release(&items);
+	story_release(&story);
 	return 0;
 }
 

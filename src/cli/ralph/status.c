@@ -13,26 +13,6 @@ struct status_args {
 	bool watch, json, all;
 };
 
-struct sums {
-	double cost;
-	int64_t in, out, ms;
-	size_t steps;
-};
-
-static void add_up(const struct attempts *attempts, struct sums *ret)
-{
-	*ret = (struct sums){ 0 };
-	for (size_t i = 0; i < attempts->n; i++) {
-		const struct attempt *a = &attempts->v[i];
-
-		ret->cost += a->cost;
-		ret->in += a->tokens_in;
-		ret->out += a->tokens_out;
-		ret->ms += a->ended ? a->ended - a->started : 0;
-		ret->steps++;
-	}
-}
-
 static void on_last(void *ctx, enum act act, const char *text)
 {
 	if (act == ACT_TOOL || act == ACT_TEXT || act == ACT_ERROR)
@@ -63,31 +43,23 @@ static int print_feature(struct work *work, const struct feature *feature, bool 
 			 struct err *err)
 {
 	_cleanup_str_ struct str bar = { 0 }, time = { 0 };
-	struct attempts attempts = { 0 };
-	struct item_count count;
-	struct items items;
-	struct sums sums;
-	int r = items_load(&work->db, feature->name, &items, err);
+	struct story story;
+	size_t n;
 
-	if (r == 0)
-		r = attempts_load(&work->db, feature->name, NULL, &attempts, err);
-	if (r < 0)
-		return r;
-	items_count(&items, &count);
-	add_up(&attempts, &sums);
-	add_progress(&bar, &count);
-	add_duration(&time, sums.ms);
+	if (story_load(&story, work, feature, err) < 0)
+		return -err->code;
+	n = story.attempts.n;
+	add_progress(&bar, &story.count);
+	add_duration(&time, story.ms);
 	print_title(feature->name, feature->title);
 	printf("  %s%s\n", bar.s, feature->hidden ? "  (hidden)" : "");
-	printf("%zu %s, $%.2f, %lld tokens in, %lld out, %s\n", sums.steps,
-	       sums.steps == 1 ? "session" : "sessions", sums.cost, (long long)sums.in,
-	       (long long)sums.out, time.s);
-	print_tree(&items, stdout);
-	print_running(work, &attempts);
+	printf("%zu %s, $%.2f, %lld tokens in, %lld out, %s\n", n, n == 1 ? "session" : "sessions",
+	       story.cost, (long long)story.tokens_in, (long long)story.tokens_out, time.s);
+	print_tree(&story.items, stdout);
+	print_running(work, &story.attempts);
 	if (next)
-		say_next(feature, &items);
-	attempts_release(&attempts);
-	items_release(&items);
+		say_next(feature, &story.items);
+	story_release(&story);
 	return 0;
 }
 
@@ -116,41 +88,32 @@ static void add_item_json(struct str *out, const struct items *items, const stru
 static int add_json(struct work *work, const struct feature *feature, struct str *out,
 		    struct err *err)
 {
-	struct attempts attempts = { 0 };
-	struct item_count count;
-	struct items items;
-	struct sums sums;
-	int r = items_load(&work->db, feature->name, &items, err);
+	struct story story;
 
-	if (r == 0)
-		r = attempts_load(&work->db, feature->name, NULL, &attempts, err);
-	if (r < 0)
-		return r;
-	items_count(&items, &count);
-	add_up(&attempts, &sums);
+	if (story_load(&story, work, feature, err) < 0)
+		return -err->code;
 	str_add(out, "{");
 	json_add_member(out, "feature", feature->name);
 	json_add_member(out, "title", feature->title);
 	json_add_member(out, "spec", feature->spec);
 	json_add_key(out, "hidden");
 	str_add(out, feature->hidden ? "true" : "false");
-	json_add_count(out, "total", count.total);
-	json_add_count(out, "done", count.by[ITEM_DONE]);
-	json_add_count(out, "ready", count.ready);
-	json_add_count(out, "sessions", sums.steps);
+	json_add_count(out, "total", story.count.total);
+	json_add_count(out, "done", story.count.by[ITEM_DONE]);
+	json_add_count(out, "ready", story.count.ready);
+	json_add_count(out, "sessions", story.attempts.n);
 	json_add_key(out, "cost");
-	str_addf(out, "%.4f", sums.cost);
-	json_add_count(out, "tokensIn", (uint64_t)sums.in);
-	json_add_count(out, "tokensOut", (uint64_t)sums.out);
+	str_addf(out, "%.4f", story.cost);
+	json_add_count(out, "tokensIn", (uint64_t)story.tokens_in);
+	json_add_count(out, "tokensOut", (uint64_t)story.tokens_out);
 	json_add_key(out, "items");
 	str_add(out, "[");
-	for (size_t i = 0; i < items.n; i++) {
+	for (size_t i = 0; i < story.items.n; i++) {
 		str_add(out, i ? ",\n " : "\n ");
-		add_item_json(out, &items, &items.v[i]);
+		add_item_json(out, &story.items, &story.items.v[i]);
 	}
 	str_add(out, "]}");
-	attempts_release(&attempts);
-	items_release(&items);
+	story_release(&story);
 	return 0;
 }
 
