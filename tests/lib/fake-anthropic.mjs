@@ -5,7 +5,7 @@
 // get a short text. It serves streaming and plain clients, keeps no state between requests, so
 // that any number of turns can be played, and ends by itself after a time.
 //
-//   node fake-anthropic.mjs [--listen HOST:PORT] [--tool Bash|Write] [--file NAME]
+//   node fake-anthropic.mjs [--listen HOST:PORT] [--tool Bash|bash|Write] [--file NAME]
 //                           [--content TEXT] [--reply TEXT] [--log FILE] [--seconds N]
 //                           [--input JSON] [--tls DIR] [--slow] [--look TEXT] [--tasks FILE]
 //
@@ -14,7 +14,7 @@
 // the tool is asked instead of making the file. --tls takes DIR/key.pem and DIR/cert.pem. --slow sends
 // each event of a stream only when GET /v1/next has asked for it. --look has the log say of each request
 // whether TEXT was in it. --tasks has it play what the prompt itself says, as tests/lib/ralph-agent does; FILE is
-// JSON, with such a text for each heading of a prompt that has none.
+// JSON, with such a text for each heading of a prompt that has none (play.mjs).
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -41,6 +41,9 @@ const { values: opt } = parseArgs({
 	},
 });
 
+// Beside this file, and needed for --tasks alone.
+const script = opt.tasks ? await import('./play.mjs') : null;
+
 function shellQuote(text) {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -52,6 +55,7 @@ const toolInput = {
 		command: `printf '%s\\n' ${shellQuote(opt.content)} > ${shellQuote(opt.file)}`,
 		description: 'Create the file',
 	}),
+	bash: (request) => toolInput.Bash(request), // opencode's
 	Write: (request) => ({
 		file_path: join(workingDirectory(request), opt.file),
 		content: `${opt.content}\n`,
@@ -84,25 +88,15 @@ function heard(request) {
 	};
 }
 
-// 'sh: COMMAND' is a use of the tool, 'end: TEXT' the last line, 'big: N' that many letters before it, 'hang:' no answer at
-// all; 'sh1:', 'end2:' and so on are for the first try or a later one.
 function playTask(request) {
 	const { text, results } = heard(request);
-	const others = Object.entries(JSON.parse(readFileSync(opt.tasks, 'utf8')));
-	const script = others.find(([heading]) => text.includes(`# ${heading}`))?.[1] ?? text;
-	const attempt = text.includes('## The last try') ? '2' : '1';
-	const said = [...script.matchAll(/^(sh|end|big|hang)([12]?): ?(.*)$/gm)]
-		.filter(([, , when]) => !when || when === attempt);
-	const commands = said.filter(([, what]) => what === 'sh').map(([, , , command]) => command);
-	const one = (what) => said.findLast((line) => line[1] === what)?.[3];
 
 	if (!request.tools?.some((tool) => tool.name === opt.tool))
 		return say('Yes.');
-	if (results < commands.length)
-		return use({ command: commands[results], description: 'Do what the task says' });
-	if (one('hang') !== undefined)
-		return null;
-	return say(`${'x'.repeat(Number(one('big') ?? 0))}I am done.\n${one('end') ?? 'RALPH_COMPLETE'}`);
+	const next = script.play(text, results, JSON.parse(readFileSync(opt.tasks, 'utf8')));
+	if (next.command)
+		return use({ command: next.command, description: 'Do what the task says' });
+	return next.text ? say(next.text) : null;
 }
 
 function use(input) {

@@ -13,39 +13,19 @@ be_user "$@"
 cache=$1
 set_up
 command -v npm >/dev/null || { skip "the other agents" "npm is not installed"; finish; }
-mkdir -p "$cache" 2>/dev/null
-[ -w "$cache" ] || cache=$tmp/cache
+. "$top/tests/lib/agents.sh"
 
-# installed NAME PACKAGE: in $cache/NAME, whole or not at all, where './run' puts an agent: below XDG_DATA_HOME.
-installed() {
-	[ ! -x "$cache/$1/wrapix/agents/node_modules/.bin/$1" ] || return 0
-	mkdir -p "$cache" && new=$(mktemp -d "$cache/new.XXXXXX") && "$top/scripts/npm-install" "$new/wrapix/agents" "$2" &&
-		mv -T "$new" "$cache/$1"
-}
-# starts NAME PACKAGE
-starts() {
-	if ! installed "$1" "$2" >"$tmp/log/out" 2>&1 </dev/null; then
-		skip "$1 is installed" "$(head -n 1 "$tmp/log/out")"
-		return 1
-	fi
+starts() { # starts NAME
+	has_agent "$1" || return 1
 	XDG_DATA_HOME=$cache/$1 wx run --network none --agent "$1" -- "$1" --version
 	check "$1 starts in the sandbox" is "$rc" 0
 	check "... and says which it is" grep -qE '[0-9]+\.[0-9]+\.[0-9]+' "$out"
 }
 
-# Side by side: each is mostly waiting.
-installs=
-for agent in codex:@openai/codex gemini:@google/gemini-cli opencode:opencode-ai; do
-	installed "${agent%%:*}" "${agent#*:}" >/dev/null 2>&1 </dev/null &
-	installs="$installs $!"
-done
-# shellcheck disable=SC2086 # words
-wait $installs
+install_agents
 
 # The places that codex and gemini ask, over TLS: each must find the relay, and the relay puts the key in.
-mkdir "$tmp/tls"
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
-	-addext subjectAltName=DNS:localhost -keyout "$tmp/tls/key.pem" -out "$tmp/tls/cert.pem" 2>/dev/null
+make_certificate "$tmp/tls"
 node "$top/tests/lib/fake-anthropic.mjs" --tls "$tmp/tls" --log "$tmp/api.log" >"$tmp/api.said" &
 started="${started-} $!"
 await test -s "$tmp/api.said"
@@ -66,11 +46,11 @@ asks() {
 	check "... without having had it" lacks "$out" "sk-real"
 	rm "$home/.config/wrapix/config.json"
 }
-starts codex @openai/codex && asks codex OPENAI_API_KEY /v1/ '/v1/responses.*Bearer sk-real"' \
+starts codex && asks codex OPENAI_API_KEY /v1/ '/v1/responses.*Bearer sk-real"' \
 	codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox 'say yes'
-starts gemini @google/gemini-cli && asks gemini GEMINI_API_KEY /v1beta/ '/v1beta/models/.*"google":"sk-real"' \
+starts gemini && asks gemini GEMINI_API_KEY /v1beta/ '/v1beta/models/.*"google":"sk-real"' \
 	gemini --yolo -p 'say yes'
-starts opencode opencode-ai || finish
+starts opencode || finish
 
 mkdir "$tmp/kit"
 cp "$top/tests/lib/fake-anthropic.mjs" "$here/claude/with-api" "$tmp/kit"
