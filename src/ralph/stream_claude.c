@@ -40,13 +40,13 @@ static void show_result(struct stream *stream, struct json_object *block)
 		stream_show(stream, ACT_RESULT, "", text ? text : "");
 }
 
-static void show_block(struct stream *stream, struct json_object *block)
+static void show_block(struct stream *stream, struct json_object *block, bool own)
 {
 	const char *type = stream_text(block, "type"), *text = stream_text(block, "text");
 
 	if (!type)
 		return;
-	if (!strcmp(type, "text") && text)
+	if (!strcmp(type, "text") && text && own)
 		stream_show(stream, ACT_TEXT, "", text);
 	else if (!strcmp(type, "thinking"))
 		stream_show(stream, ACT_THINKING, "", stream_text(block, "thinking"));
@@ -56,14 +56,15 @@ static void show_block(struct stream *stream, struct json_object *block)
 		show_result(stream, block);
 }
 
-static void show_message(struct stream *stream, struct json_object *record)
+/* own: it is the agent's, and not what it was told. */
+static void show_message(struct stream *stream, struct json_object *record, bool own)
 {
 	struct json_object *content = stream_get(stream_get(record, "message"), "content");
 
 	if (!json_object_is_type(content, json_type_array))
 		return;
 	for (size_t i = 0; i < json_object_array_length(content); i++)
-		show_block(stream, json_object_array_get_idx(content, i));
+		show_block(stream, json_object_array_get_idx(content, i), own);
 }
 
 /* There may be several; each counts all that was used until then. The last that says something is what
@@ -94,8 +95,12 @@ static void take_result(struct stream *stream, struct json_object *record)
 
 static bool take(struct stream *stream, const char *type, struct json_object *record)
 {
+	const char *kind = stream_text(record, "subtype");
+
 	if (!strcmp(type, "assistant") || !strcmp(type, "user"))
-		show_message(stream, record);
+		show_message(stream, record, !strcmp(type, "assistant"));
+	else if (!strcmp(type, "system") && kind && !strcmp(kind, "compact_boundary"))
+		stream_show(stream, ACT_TEXT, "", "(its memory was compacted)");
 	else if (!strcmp(type, "result"))
 		take_result(stream, record);
 	else

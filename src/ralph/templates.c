@@ -27,7 +27,7 @@ static const struct template_info infos[] = {
 	{ "judge", "one criterion of a spec",
 	  VARS("FEATURE", "SPEC_PATH", "CRITERION", "RUBRIC_PATH") },
 	{ "pin", "what an agent is told again when its memory was compacted",
-	  VARS("FEATURE", "SPEC_PATH", "ITEM_ID", "TITLE") },
+	  VARS("FEATURE", "SPEC_PATH", "PINNED", "ITEM_ID", "TITLE") },
 	{ "signals", "how an agent says how its task ended", NULL },
 	{ "items", "how an agent uses 'ralph item'", NULL },
 	{ "context", "where the agent is", NULL },

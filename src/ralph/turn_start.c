@@ -110,6 +110,7 @@ static int write_pin(struct turn *turn, int dir, struct err *err)
 	const struct template_var vars[] = {
 		{ "FEATURE", turn->feature->name },
 		{ "SPEC_PATH", work_spec_inside(&turn->arena, turn->feature) },
+		{ "PINNED", work_pinned(turn->work, &turn->arena) },
 		{ "ITEM_ID", turn->item ? turn->item->id : "(none)" },
 		{ "TITLE", turn->item ? turn->item->title : phase_names[turn->phase] },
 	};
@@ -117,8 +118,11 @@ static int write_pin(struct turn *turn, int dir, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (text.len > PIN_MAX)
-		text.s[PIN_MAX] = '\0';
+	if (text.len > PIN_MAX) { /* at the beginning of a character */
+		for (text.len = PIN_MAX; text.len && ((unsigned char)text.s[text.len] & 0xc0) == 0x80;)
+			text.len--;
+		text.s[text.len] = '\0';
+	}
 	str_add(&out, "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\","
 		      "\"additionalContext\":");
 	json_add_string(&out, text.s);

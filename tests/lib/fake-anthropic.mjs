@@ -91,11 +91,11 @@ function heard(request) {
 function playTask(request) {
 	const { text, results } = heard(request);
 
-	if (!request.tools?.some((tool) => tool.name === opt.tool))
+	if (!request.tools?.some((tool) => tool.name === opt.tool) && !text.includes('sum:'))
 		return say('Yes.');
 	const next = script.play(text, results, JSON.parse(readFileSync(opt.tasks, 'utf8')));
 	if (next.command)
-		return use({ command: next.command, description: 'Do what the task says' });
+		return { ...use({ command: next.command, description: 'Do what the task says' }), tokens: next.tokens };
 	return next.text ? say(next.text) : null;
 }
 
@@ -155,8 +155,8 @@ function sendJson(response, status, object) {
 }
 
 function sendMessage(request, response) {
-	const answer = chooseAnswer(request);
-	if (!answer)
+	const { tokens, ...answer } = chooseAnswer(request) ?? {};
+	if (!answer.content)
 		return;
 	const message = {
 		id: `msg_${process.hrtime.bigint()}`,
@@ -164,7 +164,7 @@ function sendMessage(request, response) {
 		role: 'assistant',
 		model: request.model,
 		stop_sequence: null,
-		usage: { input_tokens: opt.tasks ? 1000 : 1, output_tokens: opt.tasks ? 1000 : 1 },
+		usage: { input_tokens: tokens || (opt.tasks ? 1000 : 1), output_tokens: opt.tasks ? 1000 : 1 },
 		...answer,
 	};
 	if (!request.stream)

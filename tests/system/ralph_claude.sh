@@ -29,7 +29,7 @@ cat >"$tmp/phases.json" <<'EOF'
 }
 EOF
 mkfifo "$tmp/ready"
-node "$top/tests/lib/fake-anthropic.mjs" --tasks "$tmp/phases.json" --seconds 170 --log "$tmp/api.log" >"$tmp/ready" 2>"$tmp/api.err" </dev/null &
+node "$top/tests/lib/fake-anthropic.mjs" --tasks "$tmp/phases.json" --seconds 170 --log "$tmp/api.log" --look "Every lamp is green." >"$tmp/ready" 2>"$tmp/api.err" </dev/null &
 started=$!
 read -r _ port <"$tmp/ready"
 cat >"$home/.config/wrapix/config.json" <<EOF
@@ -66,6 +66,21 @@ rx spec
 check "a judge judges" eval 'is "$rc" 0 && has "$out" "[PASS] there is light"'
 rx check
 check "a reviewer finds nothing" eval 'is "$rc" 0 && has "$out" "found nothing"'
+
+# --- a memory that is compacted ---
+
+sed -i 's/"CLAUDE_CODE_DIS/"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000", &/' "$home/.config/wrapix/config.json"
+new_project compacted
+echo 'Every lamp is green.' >specs/README.md
+task long 'full: 195000
+sh: echo a >a.txt
+sh: echo b >b.txt
+sum: It was about letters.'
+: >"$tmp/api.log"
+rx step
+check "an agent's memory is compacted, and it goes on" eval 'is "$rc" 0 && exists b.txt && has "$out" "(its memory was compacted)"'
+check "... by the hook it is told again what holds" eval 'grep -q "SessionStart:compact.*Your memory was compacted.*Every lamp is green" "$("$ralph" logs --raw)"'
+check "... and the model hears it" eval 'is "$(jq -r .found "$tmp/api.log" | tail -n 1)" true && is "$(jq -r ".messages" "$tmp/api.log" | tail -n 1)" 5'
 
 # --- what goes wrong ---
 
