@@ -119,7 +119,8 @@ static int write_pin(struct turn *turn, int dir, struct err *err)
 	if (r < 0)
 		return r;
 	if (text.len > PIN_MAX) { /* at the beginning of a character */
-		for (text.len = PIN_MAX; text.len && ((unsigned char)text.s[text.len] & 0xc0) == 0x80;)
+		for (text.len = PIN_MAX;
+		     text.len && ((unsigned char)text.s[text.len] & 0xc0) == 0x80;)
 			text.len--;
 		text.s[text.len] = '\0';
 	}

@@ -171,7 +171,7 @@ void host_probe_podman(char **environment, struct host *host)
 			 subids_elsewhere();
 	podman->selinux = selinux_enforces();
 	podman->init = host_find_own(host, "wrapix-init", "../engine/wrapix-init");
-	podman->loader = host_find_own(host, "wrapix-image", "wrapix-image");
+	podman->loader = host_find_own(host, "wrapix-image", "../cli/wrapix-image");
 	if (podman->program)
 		podman->version = ask_version(host, cache && cache[0] == '/'
 							    ? cache
