@@ -302,7 +302,7 @@ static void read_again(struct session_relay *relay)
 		return;
 	}
 	relay->ready = (struct loop_source){ .fd = relay->fetch.fd, .on_event = on_fetched };
-	if (loop_add(c->loop, &relay->ready, EPOLLIN, &ignored) < 0) {
+	if (loop_add(c->loop, &relay->ready, LOOP_IN, &ignored) < 0) {
 		fetch_cancel(&relay->fetch);
 		(void)relay_send(relay->door.fd, RELAY_KEEP, "", 0);
 	}
@@ -343,7 +343,7 @@ void credentials_watch(struct credentials *c, struct loop *loop)
 			continue;
 		}
 		r->door.on_event = on_door;
-		if (loop_add(loop, &r->door, EPOLLIN, &err) < 0)
+		if (loop_add(loop, &r->door, LOOP_IN, &err) < 0)
 			c->hooks.warn(c->hooks.ctx, &err);
 	}
 	c->loop = loop;

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/timerfd.h>
 
 #include "api/exec_priv.h"
 #include "api/explain.h"
+#include "os/timer.h"
 
 struct exec_update {
 	struct srt_config config;
@@ -160,15 +160,14 @@ static int on_patience(struct loop_source *source, uint32_t events, struct err *
 /* A command that does not end by itself is killed after two seconds. */
 static void lose_patience(struct exec *x)
 {
-	const struct itimerspec end = { .it_value.tv_sec = 2 };
 	struct err err;
 
 	x->patience = (struct loop_source){
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.fd = os_timer_open(),
 		.on_event = on_patience,
 	};
-	if (x->patience.fd < 0 || timerfd_settime(x->patience.fd, 0, &end, NULL) < 0 ||
-	    loop_add(x->loop, &x->patience, EPOLLIN, &err) < 0)
+	if (x->patience.fd < 0 || os_timer_set(x->patience.fd, 2000, 0) < 0 ||
+	    loop_add(x->loop, &x->patience, LOOP_IN, &err) < 0)
 		engine_kill(x->live);
 }
 

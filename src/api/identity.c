@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
+
+#include "os/proc.h"
 
 /* The variables that name root's places would lead the user there. */
 static const char *const personal[] = {
@@ -21,7 +22,7 @@ static int change_ids(uid_t uid, gid_t gid, const char *name, struct err *err)
 	if (setuid(0) == 0)
 		return err_set(err, EPERM, "root's rights could not be given up");
 	/* The kernel closed our /proc/self with the change; the child writes its id maps there. */
-	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+	if (os_set_dumpable(1) < 0)
 		return err_errno(err, errno, "PR_SET_DUMPABLE");
 	return 0;
 }

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -58,7 +57,7 @@ static _Noreturn void become(char *const *argv, const struct client *c)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (c->ends_with_us)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		os_die_with_parent(SIGKILL);
 	if (dup2(c->in < 0 ? null : c->in, 0) < 0 || dup2(c->out < 0 ? null : c->out, 1) < 0 ||
 	    dup2(c->errors < 0 ? null : c->errors, 2) < 0)
 		_exit(126);

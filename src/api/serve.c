@@ -7,8 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,6 +14,7 @@
 
 #include "api/serve_wire.h"
 #include "os/proc.h"
+#include "os/signals.h"
 #include "session/control.h"
 
 #define RETRY_MS 500
@@ -166,7 +165,7 @@ _Noreturn static void work(const struct server *s)
 
 	os_reset_signals();
 	signal(SIGPIPE, SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != s->pid)
 		_exit(0);
 	close(s->signals);
@@ -229,11 +228,11 @@ static void reap(struct server *s)
 /* True: it is to end. */
 static bool on_signal(struct server *s)
 {
-	struct signalfd_siginfo info;
+	int signal_no = os_signals_next(s->signals);
 
-	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+	if (!signal_no)
 		return false;
-	if (info.ssi_signo != SIGCHLD)
+	if (signal_no != SIGCHLD)
 		return true;
 	reap(s);
 	return false;
@@ -269,8 +268,8 @@ static int watch(struct server *s, struct err *err)
 		sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* Who dies with a worker is reaped here, also where the system's own init reaps nobody. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	os_adopt_orphans();
+	s->signals = os_signals_open(&set);
 	if (s->signals < 0 || pipe2(s->taken, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_errno(err, errno, "starting the server");
 	return move_up(&s->signals, err) < 0 || move_up(&s->taken[0], err) < 0 ||

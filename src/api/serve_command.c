@@ -42,7 +42,7 @@ static void push(struct job *j, const struct str *line)
 
 	serve_conn_push(&j->conn, line->s, line->len);
 	if (j->loop && j->conn.out.len &&
-	    loop_change(j->loop, &j->source, EPOLLIN | EPOLLOUT | EPOLLRDHUP, &err) < 0)
+	    loop_change(j->loop, &j->source, LOOP_IN | LOOP_OUT | LOOP_RDHUP, &err) < 0)
 		exec_kill(&j->exec);
 }
 
@@ -185,8 +185,8 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 	size_t len;
 
 	(void)err;
-	if ((events & EPOLLOUT) && serve_conn_flush(&j->conn, MSG_DONTWAIT))
-		r = loop_change(j->loop, source, EPOLLIN | EPOLLRDHUP, err) < 0 ? -EIO : r;
+	if ((events & LOOP_OUT) && serve_conn_flush(&j->conn, MSG_DONTWAIT))
+		r = loop_change(j->loop, source, LOOP_IN | LOOP_RDHUP, err) < 0 ? -EIO : r;
 	while (r > 0 && (line = serve_conn_line(&j->conn, &len)))
 		take_message(j, line, len);
 	if (j->conn.in.len - j->conn.taken > SERVE_LINE_MAX || j->conn.n_fds)
@@ -204,7 +204,7 @@ static void on_loop(void *ctx, struct loop *loop)
 	j->loop = loop;
 	j->source = (struct loop_source){ .fd = j->conn.fd, .on_event = on_client };
 	/* Without it nobody would notice that the client is gone. */
-	if (loop && loop_add(loop, &j->source, EPOLLIN | EPOLLRDHUP, &err) < 0)
+	if (loop && loop_add(loop, &j->source, LOOP_IN | LOOP_RDHUP, &err) < 0)
 		fail(j, &err);
 }
 

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -138,7 +137,7 @@ _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 	int null = open("/dev/null", O_RDWR);
 	struct err err;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	for (int fd = 0; fd < 3; fd++)

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +18,7 @@
 #include "engine/sandbox.h"
 #include "engine/terminal.h"
 #include "os/fs.h"
+#include "os/signals.h"
 
 struct visit {
 	struct speaker *s;
@@ -58,13 +58,13 @@ static void suspend(struct visit *v)
 static int on_signal(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct visit *v = container_of(source, struct visit, signals);
-	struct signalfd_siginfo info;
+	int signal_no = os_signals_next(source->fd);
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &info, sizeof(info)) != sizeof(info))
+	if (!signal_no)
 		return 0;
-	switch ((int)info.ssi_signo) {
+	switch (signal_no) {
 	case SIGWINCH:
 		if (v->has_terminal)
 			terminal_resize(&v->terminal);
@@ -77,7 +77,7 @@ static int on_signal(struct loop_source *source, uint32_t events, struct err *er
 	case SIGTTOU:
 		break;
 	default:
-		send_signal(v, (int)info.ssi_signo);
+		send_signal(v, signal_no);
 	}
 	return 0;
 }
@@ -281,14 +281,14 @@ static int watch(struct visit *v, struct err *err)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	v->source = (struct loop_source){ .fd = v->conn.fd, .on_event = on_conn };
 	v->signals = (struct loop_source){
-		.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+		.fd = os_signals_open(&set),
 		.on_event = on_signal,
 	};
 	if (r == 0 && v->signals.fd < 0)
-		return err_errno(err, errno, "signalfd");
+		return err_errno(err, errno, "watching signals");
 	if (r == 0)
-		r = loop_add(&v->loop, &v->source, EPOLLIN, err);
-	return r == 0 ? loop_add(&v->loop, &v->signals, EPOLLIN, err) : r;
+		r = loop_add(&v->loop, &v->source, LOOP_IN, err);
+	return r == 0 ? loop_add(&v->loop, &v->signals, LOOP_IN, err) : r;
 }
 
 static int tell(struct visit *v, struct err *err)

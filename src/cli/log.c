@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/inotify.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 #include "session/events.h"
 
 struct log_args {

@@ -3,7 +3,6 @@
  * output, and are never arguments. */
 #include <errno.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <termios.h>
 
 #include "base/json.h"
@@ -11,6 +10,7 @@
 #include "cli/cli.h"
 #include "keys/vault.h"
 #include "os/fs.h"
+#include "os/proc.h"
 
 struct secret_args {
 	bool json;
@@ -173,7 +173,7 @@ static int cmd_secret(int argc, char **argv)
 	if (status != CLI_GO_ON)
 		return status;
 	/* No core file and no debugger, from here on. */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	os_set_dumpable(0);
 	vault.config_home = config && config[0] == '/'
 				    ? config
 				    : path_join(&arena, home && home[0] == '/' ? home : "/",

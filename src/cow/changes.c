@@ -17,10 +17,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <sys/xattr.h>
 
 #include "cow/paths.h"
+#include "os/linux/files.h"
 
 #define DEPTH_MAX 400 /* two descriptors each */
 

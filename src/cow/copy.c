@@ -6,13 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/xattr.h>
 
 #include "base/str.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 
 #define XATTR_MAX 65536
 #define DEPTH_MAX 512

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/xattr.h>
 
 #include "base/path.h"
 #include "cow/changes.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 
 #define HANDLE_MAX 128
 #define ORIGIN_HEAD 21 /* version, magic, length, flags, type, 16 bytes of the file system's own */

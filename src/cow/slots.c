@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "cow/copy.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 
 struct slot_name {
 	char s[24];

@@ -3,8 +3,8 @@
 #include "engine/keys.h"
 
 #include <errno.h>
-#include <sys/prctl.h>
 
+#include "os/proc.h"
 #include "spec/deploykey.h"
 
 int keys_load(struct sandbox *sandbox, struct err *err)
@@ -14,7 +14,7 @@ int keys_load(struct sandbox *sandbox, struct err *err)
 
 	if (!plan_has_key_agent(sandbox->plan))
 		return 0;
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+	if (os_set_dumpable(0) < 0)
 		return err_errno(err, errno, "PR_SET_DUMPABLE");
 	r = keyring_load(&sandbox->keys, keys->name, keys->deploy, keys->signing, err);
 	if (r == 0)

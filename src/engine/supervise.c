@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 
 #include "engine/guards.h"
 #include "engine/keys.h"
@@ -15,6 +14,7 @@
 #include "engine/terminal.h"
 #include "os/loop.h"
 #include "os/proc.h"
+#include "os/signals.h"
 
 #define PAUSE_MS 300
 
@@ -113,22 +113,22 @@ static void suspend(struct supervisor *s, int signal_no)
 static int on_signal(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct supervisor *s = container_of(source, struct supervisor, signals);
-	struct signalfd_siginfo info;
+	int signal_no = os_signals_next(source->fd);
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &info, sizeof(info)) != sizeof(info))
+	if (!signal_no)
 		return 0;
-	if (info.ssi_signo == SIGWINCH && s->has_terminal)
+	if (signal_no == SIGWINCH && s->has_terminal)
 		terminal_resize(&s->terminal);
-	else if (info.ssi_signo == SIGCONT && stays(s))
+	else if (signal_no == SIGCONT && stays(s))
 		deliver(s, SIGCONT);
-	else if (info.ssi_signo == SIGCONT && s->has_terminal)
+	else if (signal_no == SIGCONT && s->has_terminal)
 		terminal_resume(&s->terminal);
-	else if (info.ssi_signo == SIGTSTP)
+	else if (signal_no == SIGTSTP)
 		deliver(s, SIGSTOP);
 	for (size_t i = 0; i < ARRAY_LEN(forwarded); i++)
-		if ((int)info.ssi_signo == forwarded[i])
+		if (signal_no == forwarded[i])
 			deliver(s, forwarded[i]);
 	return 0;
 }
@@ -178,12 +178,12 @@ static int watch_signals(struct supervisor *s, sigset_t *ret_old, struct err *er
 	supervised_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, ret_old);
 	s->signals = (struct loop_source){
-		.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+		.fd = os_signals_open(&set),
 		.on_event = on_signal,
 	};
 	if (s->signals.fd < 0)
-		return err_errno(err, errno, "signalfd");
-	return loop_add(&s->loop, &s->signals, EPOLLIN, err);
+		return err_errno(err, errno, "watching signals");
+	return loop_add(&s->loop, &s->signals, LOOP_IN, err);
 }
 
 static int start_terminal(struct supervisor *s, struct err *err)
@@ -213,9 +213,9 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 	s->control = (struct loop_source){ .fd = sandbox->control, .on_event = on_control };
 	s->death = (struct loop_source){ .fd = sandbox->pidfd, .on_event = on_death };
 	if (r == 0)
-		r = loop_add(&s->loop, &s->control, EPOLLIN, err);
+		r = loop_add(&s->loop, &s->control, LOOP_IN, err);
 	if (r == 0)
-		r = loop_add(&s->loop, &s->death, EPOLLIN, err);
+		r = loop_add(&s->loop, &s->death, LOOP_IN, err);
 	guards_begin(&s->guards, sandbox);
 	if (r == 0)
 		r = network_start(&s->network, &s->loop, sandbox, &s->guards.dispatch, err);

@@ -84,13 +84,13 @@ static int update(struct terminal *t, struct err *err)
 	int r;
 
 	if (t->has_input && !t->user_gone && !waiting(&t->in))
-		user |= t->foreground ? EPOLLIN : EPOLLIN | EPOLLET;
+		user |= t->foreground ? LOOP_IN : LOOP_IN | LOOP_EDGE;
 	if (waiting(&t->out))
-		user |= EPOLLOUT;
+		user |= LOOP_OUT;
 	if (!waiting(&t->out))
-		master |= EPOLLIN;
+		master |= LOOP_IN;
 	if (waiting(&t->in))
-		master |= EPOLLOUT;
+		master |= LOOP_OUT;
 	r = watch(t, &t->user, &t->user_events, user, err);
 	return r == 0 ? watch(t, &t->master, &t->master_events, master, err) : r;
 }
@@ -118,11 +118,11 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct terminal *t = container_of(source, struct terminal, user);
 
-	if ((events & EPOLLIN) && !t->foreground)
+	if ((events & LOOP_IN) && !t->foreground)
 		take_keys(t);
-	if ((events & EPOLLIN) && t->foreground && read_shown(t, &t->in, t->tty.fd) == FLOW_END)
+	if ((events & LOOP_IN) && t->foreground && read_shown(t, &t->in, t->tty.fd) == FLOW_END)
 		t->user_gone = true;
-	if (events & (EPOLLHUP | EPOLLERR)) {
+	if (events & (LOOP_HUP | LOOP_ERR)) {
 		/* The terminal was closed: so is the sandbox's, and the kernel tells those inside. */
 		drop_master(t);
 		loop_remove(t->loop, &t->user);
@@ -130,7 +130,7 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 		t->user_gone = true;
 		t->out.len = t->out.at = 0;
 	}
-	if ((events & EPOLLOUT) && flow_write(&t->out, t->tty.fd) == FLOW_END)
+	if ((events & LOOP_OUT) && flow_write(&t->out, t->tty.fd) == FLOW_END)
 		t->out.len = t->out.at = 0;
 	if (t->master.fd >= 0 && waiting(&t->in) && flow_write(&t->in, t->master.fd) == FLOW_END)
 		t->in.len = t->in.at = 0;
@@ -161,9 +161,9 @@ static int on_master(struct loop_source *source, uint32_t events, struct err *er
 	struct terminal *t = container_of(source, struct terminal, master);
 	bool ended = false;
 
-	if (events & EPOLLOUT)
+	if (events & LOOP_OUT)
 		flow_write(&t->in, t->master.fd);
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+	if (events & (LOOP_IN | LOOP_HUP | LOOP_ERR))
 		ended = read_shown(t, &t->out, t->master.fd) == FLOW_END;
 	if (t->user.fd < 0 || flow_write(&t->out, t->tty.fd) == FLOW_END)
 		t->out.len = t->out.at = 0;
@@ -192,7 +192,7 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	tty_copy_size(&t->tty, master_fd); /* it may have changed since the child looked */
 	take_keys(t);
 	t->user_events = 0;
-	t->master_events = EPOLLIN;
+	t->master_events = LOOP_IN;
 	r = loop_add(loop, &t->user, t->user_events, err);
 	if (r == 0)
 		r = loop_add(loop, &t->master, t->master_events, err);

@@ -2,10 +2,10 @@
 /* The command, and what PID 1 owes it: its signals, and an end to every orphan. */
 #include <errno.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "entry/entry.h"
+#include "os/proc.h"
 
 _Noreturn static void be_command(char **argv)
 {
@@ -49,7 +49,7 @@ int entry_run(char **argv)
 		entry_say("", &err);
 		return EXIT_WRAPIX;
 	}
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	os_set_dumpable(0);
 	sigfillset(&all);
 	while (ended < 0) {
 		if (sigwaitinfo(&all, &info) < 0)

@@ -12,16 +12,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "base/str.h"
 #include "entry/entry.h"
 #include "os/fs.h"
 #include "os/linux/caps.h"
+#include "os/linux/kernel.h"
 #include "os/linux/mount.h"
+#include "os/proc.h"
 
 enum { TABLE_MAX = 1 << 20 };
 
@@ -249,7 +249,7 @@ int entry_become(const struct entry *entry, struct err *err)
 			say_nameless(entry, r);
 		r = set_ids(entry, err);
 	}
-	if (r == 0 && geteuid() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (r == 0 && geteuid() && os_no_new_privileges() < 0)
 		r = err_errno(err, errno, "no_new_privs");
 	return r;
 }

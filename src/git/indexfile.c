@@ -3,7 +3,6 @@
  * The index as a file, versions 2 to 4: what 'git ls-files -s' would print, without a git. Whoever
  * wrote it is an attacker. What it cannot read (a split or a sparse index) is left to git.
  */
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -23,10 +22,7 @@ struct reader {
 
 static uint32_t get32(const unsigned char *p)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be32toh(v);
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 static size_t left(const struct reader *r)

@@ -6,16 +6,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 #include "os/linux/userns.h"
@@ -120,8 +119,8 @@ static int confine(struct arena *a, const struct git_run *run, uid_t uid, gid_t 
 	if (!landlock_handles_files(landlock_abi()))
 		return -ENOSYS;
 	/* A supervisor is not dumpable, and then even its own maps are not its to write. */
-	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 || userns_map_self(uid, gid, &err) < 0 ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0 ||
+	if (os_set_dumpable(1) < 0 || userns_map_self(uid, gid, &err) < 0 ||
+	    os_no_new_privileges() < 0 || setrlimit(RLIMIT_CORE, &none) < 0 ||
 	    setrlimit(RLIMIT_AS, &memory) < 0 || restrict_files(a, run, &err) < 0 ||
 	    seccomp_load(0, NULL, &err) < 0)
 		return -EPERM;
@@ -140,7 +139,7 @@ _Noreturn static void child(const struct git_run *run, int in, int out, uid_t ui
 	if (run->finish)
 		setsid();
 	else
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		os_die_with_parent(SIGKILL);
 	os_reset_signals();
 	if (null < 0 || chdir("/") < 0)
 		_exit(125);

@@ -7,15 +7,14 @@
 #include <dirent.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <sys/prctl.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 #include "os/proc.h"
+#include "os/timer.h"
 
 /* A command of a moment is not watched: the kernel takes 15 ms to end a watch. */
 enum { FIRST_MS = 100, DEBOUNCE_MS = 60, MAX_WATCHES = 512, MAX_DEPTH = 6 };
@@ -67,11 +66,9 @@ static void watch_all(struct git_watch *watch)
 		watch_one(watch->notes.fd, &store->parts[i], &left);
 }
 
-static void set_timer(struct git_watch *watch, long ms)
+static void set_timer(struct git_watch *watch, unsigned ms)
 {
-	struct itimerspec at = { .it_value = { .tv_nsec = ms * 1000000 } };
-
-	timerfd_settime(watch->timer.fd, 0, &at, NULL);
+	(void)os_timer_set(watch->timer.fd, ms, 0);
 }
 
 static int on_note(struct loop_source *source, uint32_t events, struct err *err)
@@ -116,7 +113,7 @@ _Noreturn static void publish(struct git_watch *watch, int out, pid_t parent)
 	int null = open("/dev/null", O_RDWR);
 	struct err err;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	for (int fd = 0; fd < 3; fd++)
@@ -133,11 +130,10 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 {
 	struct git_watch *watch = container_of(source, struct git_watch, timer);
 	pid_t parent = getpid();
-	uint64_t times;
 	int fds[2];
 
 	(void)events;
-	(void)!read(source->fd, &times, sizeof(times));
+	(void)os_timer_take(source->fd);
 	if (watch->pid)
 		return 0;
 	if (!watch->on)
@@ -156,7 +152,7 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 		return 0;
 	}
 	watch->child.fd = fds[0];
-	return loop_add(watch->loop, &watch->child, EPOLLIN, err);
+	return loop_add(watch->loop, &watch->child, LOOP_IN, err);
 }
 
 static void reap(struct git_watch *watch)
@@ -201,16 +197,14 @@ int git_watch_start(struct git_watch *watch, struct loop *loop, struct git_store
 	watch->on_failure = on_failure;
 	watch->ctx = ctx;
 	watch->notes = (struct loop_source){ inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_note };
-	watch->timer = (struct loop_source){
-		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), on_timer
-	};
+	watch->timer = (struct loop_source){ os_timer_open(), on_timer };
 	watch->child = (struct loop_source){ -1, on_child };
 	if (watch->notes.fd < 0 || watch->timer.fd < 0)
 		r = err_errno(err, errno, "watching the git directory");
 	else
-		r = loop_add(loop, &watch->notes, EPOLLIN, err);
+		r = loop_add(loop, &watch->notes, LOOP_IN, err);
 	if (r == 0)
-		r = loop_add(loop, &watch->timer, EPOLLIN, err);
+		r = loop_add(loop, &watch->timer, LOOP_IN, err);
 	if (r < 0) {
 		git_watch_stop(watch);
 		return r;

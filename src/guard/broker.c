@@ -2,15 +2,14 @@
 /* The broker's entry: which row a call is, who asks, and what a refusal is. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/path.h"
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
 #include "guard/gate.h"
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 #include "os/linux/seccomp.h"
 
 #define AT(call, function, ...)                                                               \

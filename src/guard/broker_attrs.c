@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
 
-#include <linux/limits.h>
+#include <limits.h>
 
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
+#include "os/linux/kernel.h"
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452

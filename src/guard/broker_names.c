@@ -2,13 +2,13 @@
 /* Names: made, moved, linked, removed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
+#include "os/linux/files.h"
 
 /* The place for a new name, with the caller's umask in force when 0 is returned. */
 static int new_place(struct request *r, struct place *p, enum git_act act)

@@ -10,16 +10,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "guard/broker_priv.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
+#include "os/linux/kernel.h"
+#include "os/proc.h"
 
 #define CHANGES (O_ACCMODE | O_CREAT | O_TRUNC)
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
@@ -91,7 +91,7 @@ _Noreturn static void wait_and_open(struct request *r, pid_t parent, int object,
 	char path[32];
 	int fd, e;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	sigemptyset(&term);

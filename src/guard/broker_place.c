@@ -8,14 +8,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
 #include "base/path.h"
 #include "guard/broker_priv.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 
 void place_release(struct place *p)
 {

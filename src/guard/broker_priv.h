@@ -2,7 +2,7 @@
 /* What the files of the broker share; broker.h says what each is for. */
 #pragma once
 
-#include <linux/limits.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "guard/broker.h"

@@ -10,15 +10,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statfs.h>
-#include <sys/sysmacros.h>
 
 #include "base/path.h"
 #include "guard/broker_priv.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 
 /* /dev/tty is the terminal of whoever opens it: the caller's, by its number. */
 static int open_terminal(struct request *r, int flags)

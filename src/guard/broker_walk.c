@@ -10,12 +10,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/statfs.h>
 
 #include "guard/broker_priv.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 
 #define PROC_ROOT_INO 1
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 
 #define PAGE 4096
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <linux/limits.h>
+#include <limits.h>
 
 #include "guard/notify.h"
 

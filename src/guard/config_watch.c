@@ -10,10 +10,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/timerfd.h>
 
-#define LOOK_NS 45000000L /* two looks make a change: within 100 ms */
-#define SOON_NS 15000000L
+#include "os/timer.h"
+
+#define LOOK_MS 45 /* two looks make a change: within 100 ms */
+#define SOON_MS 15
 
 static bool is_blank(const char *text, size_t len)
 {
@@ -116,28 +117,24 @@ static bool has_changed(struct config_file *file, bool *restless)
 	return true;
 }
 
-static int set_timer(const struct config_watch *w, long first_ns)
+static int set_timer(const struct config_watch *w, unsigned first_ms)
 {
-	const struct itimerspec tick = { .it_interval.tv_nsec = LOOK_NS,
-					 .it_value.tv_nsec = first_ns };
-
-	return timerfd_settime(w->timer.fd, 0, &tick, NULL);
+	return os_timer_set(w->timer.fd, first_ms, LOOK_MS);
 }
 
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct config_watch *w = container_of(source, struct config_watch, timer);
 	bool changed = false, restless = false;
-	uint64_t ticks;
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+	if (!os_timer_take(source->fd))
 		return 0;
 	for (size_t i = 0; i < w->n_files; i++)
 		changed |= has_changed(&w->files[i], &restless);
 	if (restless)
-		(void)set_timer(w, SOON_NS); /* else in its own time */
+		(void)set_timer(w, SOON_MS); /* else in its own time */
 	if (changed)
 		w->hooks.on_file(w->hooks.ctx);
 	return 0;
@@ -146,11 +143,11 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 static int watch_files(struct config_watch *w, const struct strv *paths, struct err *err)
 {
 	w->timer = (struct loop_source){
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
+		.fd = os_timer_open(),
 		.on_event = on_timer,
 	};
 	w->files = calloc(paths->len, sizeof(*w->files));
-	if (w->timer.fd < 0 || !w->files || set_timer(w, LOOK_NS) < 0)
+	if (w->timer.fd < 0 || !w->files || set_timer(w, LOOK_MS) < 0)
 		return err_errno(err, errno, "watching '%s'", paths->v[0]);
 	for (size_t i = 0; i < paths->len; i++) {
 		struct config_file *file = &w->files[i];
@@ -161,7 +158,7 @@ static int watch_files(struct config_watch *w, const struct strv *paths, struct 
 		w->n_files++;
 		file->told = file->seen = look(file->path);
 	}
-	return loop_add(w->loop, &w->timer, EPOLLIN, err);
+	return loop_add(w->loop, &w->timer, LOOP_IN, err);
 }
 
 /* A regular file cannot be waited for: it is read to its end. */
@@ -171,7 +168,7 @@ static int watch_control(struct config_watch *w, int fd, struct err *err)
 	ssize_t n;
 
 	w->control = (struct loop_source){ .fd = fd, .on_event = on_control };
-	if (loop_add(w->loop, &w->control, EPOLLIN, &ignored) == 0)
+	if (loop_add(w->loop, &w->control, LOOP_IN, &ignored) == 0)
 		return 0;
 	if (ignored.code != EPERM)
 		return *err = ignored, -err->code;

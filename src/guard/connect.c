@@ -13,17 +13,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/netlink.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
+#include "os/linux/packets.h"
+#include "os/timer.h"
 
 #define PENDING_MAX 256
-#define TICK_NS 20000000L
+#define TICK_MS 20
 #define ERESTARTSYS 512 /* the kernel turns it into a restart or EINTR, when a signal waits */
 
 struct pending_connect {
@@ -94,10 +94,7 @@ static bool is_under_way(const struct connect_job *job, int r)
 
 static int set_timer(struct connect_guard *g, bool on)
 {
-	struct itimerspec tick = { .it_interval.tv_nsec = on ? TICK_NS : 0,
-				   .it_value.tv_nsec = on ? TICK_NS : 0 };
-
-	return timerfd_settime(g->timer.fd, 0, &tick, NULL);
+	return os_timer_set(g->timer.fd, on ? TICK_MS : 0, on ? TICK_MS : 0);
 }
 
 static void settle(struct pending_connect *p, int answer)
@@ -133,11 +130,10 @@ static int on_tick(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct connect_guard *g = container_of(source, struct connect_guard, timer);
 	int64_t now = now_ms();
-	uint64_t n;
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &n, sizeof(n)) < 0)
+	if (!os_timer_take(source->fd))
 		return 0;
 	for (size_t i = 0; i < PENDING_MAX; i++) {
 		struct pending_connect *p = &g->pending[i];
@@ -188,7 +184,7 @@ static int wait_for(struct connect_guard *g, const struct seccomp_notif *call,
 		.job = *job,
 		.deadline = deadline_of(job),
 	};
-	if (job->domain != AF_UNIX && loop_add(g->loop, &p->source, EPOLLOUT, &err) < 0) {
+	if (job->domain != AF_UNIX && loop_add(g->loop, &p->source, LOOP_OUT, &err) < 0) {
 		p->used = false;
 		return -ENOBUFS;
 	}
@@ -311,12 +307,11 @@ int connect_guard_start(struct connect_guard *g, struct loop *loop, struct notif
 		.allowed = allowed,
 		.view = view,
 		.hooks = *hooks,
-		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			   .on_event = on_tick },
+		.timer = { .fd = os_timer_open(), .on_event = on_tick },
 	};
 	if (g->timer.fd < 0)
 		return err_errno(err, errno, "timerfd");
-	return loop_add(loop, &g->timer, EPOLLIN, err);
+	return loop_add(loop, &g->timer, LOOP_IN, err);
 }
 
 void connect_guard_stop(struct connect_guard *g)

@@ -4,14 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/limits.h>
-#include <linux/nsfs.h>
-#include <sched.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/json.h"
@@ -19,6 +16,7 @@
 #include "base/str.h"
 #include "cow/copy.h"
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 #include "os/linux/mount.h"
 #include "os/linux/overlay.h"
 #include "os/proc.h"
@@ -288,7 +286,7 @@ _Noreturn static void mount_it(const struct gate *gate, const struct gate_spot *
 	char inside[PATH_MAX];
 	int fd, r;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	r = getppid() == parent ? path_inside(spot, inside) : -ESRCH;
 	if (r == 0)
 		r = join(gate);

@@ -7,18 +7,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "base/arena.h"
 #include "cow/copy.h"
 #include "guard/caller.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
 
@@ -146,7 +144,7 @@ _Noreturn static void be_child(const struct end *from, const struct end *to, uns
 {
 	int low = MIN(from->dir, to->dir), high = MAX(from->dir, to->dir), r;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(EIO);
 	os_close_all_but(3, (int[]){ low, high }, 2);
@@ -195,7 +193,7 @@ static int start_job(struct mover *mover, uint64_t id, const struct end *from, c
 	if (job->pid == 0)
 		be_child(from, to, flags, parent);
 	job->source.fd = job->pid < 0 ? -1 : os_pidfd_open(job->pid);
-	if (job->source.fd >= 0 && loop_add(mover->loop, &job->source, EPOLLIN, &err) == 0)
+	if (job->source.fd >= 0 && loop_add(mover->loop, &job->source, LOOP_IN, &err) == 0)
 		return NOTIFY_LATER;
 	if (job->pid > 0)
 		waitpid(job->pid, NULL, 0);

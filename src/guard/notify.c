@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
+
+#include "os/linux/kernel.h"
 
 /* Linux 6.6: caller and answerer take turns on one processor, which spares waking another. */
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
@@ -36,7 +37,7 @@ static int on_event(struct loop_source *source, uint32_t events, struct err *err
 	int answer;
 
 	(void)err;
-	if (!(events & EPOLLIN)) {
+	if (!(events & LOOP_IN)) {
 		loop_remove(notify->loop, source); /* the last process under the filter is gone */
 		return 0;
 	}

@@ -5,8 +5,7 @@
  */
 #pragma once
 
-#include <linux/seccomp.h>
-
+#include "os/linux/kernel.h"
 #include "os/loop.h"
 
 /* An answer; a negative errno makes the call fail with it. */

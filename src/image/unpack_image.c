@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -17,6 +16,7 @@
 #include "image/unpack.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
+#include "os/proc.h"
 
 #define ROOTS "roots"
 
@@ -45,7 +45,7 @@ static int confine(const char *path, struct err *err)
 	const struct landlock_rule rules[] = { { path, LANDLOCK_WRITE } };
 	int abi = landlock_abi();
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (os_no_new_privileges() < 0)
 		return err_errno(err, errno, "no_new_privs");
 	return landlock_handles_files(abi) ? landlock_restrict(abi, rules, ARRAY_LEN(rules), err)
 					   : 0;

@@ -8,15 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "image/build_priv.h"
 #include "os/fs.h"
+#include "os/linux/kernel.h"
+#include "os/proc.h"
 
 enum { CHUNK = 65536, MAX_WORKERS = 8, PROGRESS_MS = 100 };
 #define WORTH_A_PROCESS (8u << 20) /* bytes */
@@ -137,7 +137,7 @@ _Noreturn static void worker_main(struct worker *worker, int pipe, pid_t parent)
 	struct layer_ref *refs = calloc(worker->build->n, sizeof(*refs));
 	int r = refs ? 0 : -ENOMEM;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	if (r == 0)

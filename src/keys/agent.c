@@ -52,7 +52,7 @@ static void drop(struct key_connection *c)
 	agent->n_connections--;
 	if (agent->listening)
 		return;
-	agent->listening = loop_add(agent->loop, &agent->listener, EPOLLIN, &err) == 0;
+	agent->listening = loop_add(agent->loop, &agent->listener, LOOP_IN, &err) == 0;
 	if (!agent->listening)
 		agent->hooks.warn(agent->hooks.ctx, &err);
 }
@@ -127,7 +127,7 @@ static void flush(struct key_connection *c)
 	c->out_at += n > 0 ? (size_t)n : 0;
 	if (c->out_at == c->out.len)
 		c->out.len = c->out_at = c->in_len = 0;
-	if (loop_change(c->agent->loop, &c->source, c->out.len ? EPOLLOUT : EPOLLIN, &err) < 0)
+	if (loop_change(c->agent->loop, &c->source, c->out.len ? LOOP_OUT : LOOP_IN, &err) < 0)
 		drop(c);
 }
 
@@ -254,7 +254,7 @@ static int on_peer(struct loop_source *source, uint32_t events, struct err *err)
 		give_up(c);
 		return 0;
 	}
-	if (events & EPOLLOUT) {
+	if (events & LOOP_OUT) {
 		flush(c);
 		return 0;
 	}
@@ -303,7 +303,7 @@ static void add_connection(struct key_agent *agent, int fd)
 		c->next->link = &c->next;
 	agent->connections = c;
 	agent->n_connections++;
-	if (loop_add(agent->loop, &c->source, EPOLLIN, &err) < 0)
+	if (loop_add(agent->loop, &c->source, LOOP_IN, &err) < 0)
 		drop(c);
 }
 
@@ -349,7 +349,7 @@ int key_agent_start(struct key_agent *agent, struct loop *loop, int listener,
 	*keyring = (struct keyring){ .memory = { 0 } };
 	r = confirm_by ? confirm_start(&agent->confirm, loop, on_answer, agent, err) : 0;
 	if (r == 0)
-		r = loop_add(loop, &agent->listener, EPOLLIN, err);
+		r = loop_add(loop, &agent->listener, LOOP_IN, err);
 	agent->listening = r == 0;
 	return r;
 }

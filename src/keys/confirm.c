@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
@@ -25,7 +24,7 @@ _Noreturn static void ask(const char *program, const char *question, int out)
 	int null;
 
 	os_reset_signals();
-	prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	os_die_with_parent(SIGTERM);
 	null = open("/dev/null", O_RDWR);
 	dup2(null, STDIN_FILENO);
 	dup2(out < 0 ? null : out, STDOUT_FILENO);
@@ -122,7 +121,7 @@ int confirm_ask(struct confirm *confirm, const char *program, const char *questi
 	confirm->said = take_fd(&in);
 	fd = os_pidfd_open(pid);
 	confirm->source.fd = fd;
-	if (fd >= 0 && loop_add(confirm->loop, &confirm->source, EPOLLIN, err) == 0) {
+	if (fd >= 0 && loop_add(confirm->loop, &confirm->source, LOOP_IN, err) == 0) {
 		confirm->deadline = os_seconds() + CONFIRM_SECONDS;
 		ticker_run(&confirm->ticker, true);
 		return 0;

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
@@ -35,9 +34,9 @@ _Noreturn static void read_store(const char *config_home, const char *name, pid_
 	size_t len = 0;
 
 	os_reset_signals();
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+	if (os_die_with_parent(SIGKILL) < 0 || getppid() != parent)
 		_exit(1);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	os_set_dumpable(0);
 	os_close_all_but(3, &out, 1);
 	if (vault_get(&vault, name, &value, &len, &place, &err) == 0)
 		err.code = 0;

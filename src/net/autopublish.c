@@ -17,16 +17,15 @@
 #include "net/autopublish.h"
 
 #include <errno.h>
-#include <linux/inet_diag.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 
 #include "net/ports.h"
 #include "os/linux/netlink.h"
+#include "os/linux/packets.h"
+#include "os/timer.h"
 
 #define INTERVAL_MS 500
 #define GONE_AFTER 4 /* intervals */
@@ -230,11 +229,10 @@ static int on_diag(struct loop_source *source, uint32_t events, struct err *err)
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct auto_publish *a = container_of(source, struct auto_publish, timer);
-	uint64_t ticks;
 	int r;
 
 	(void)events;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0 || a->asked)
+	if (!os_timer_take(source->fd) || a->asked)
 		return 0;
 	r = ask(a, AF_INET);
 	return r < 0 ? end_of_list(a, -r, err) : 0;
@@ -242,8 +240,6 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 
 int auto_publish_start(struct auto_publish **ret, struct ports *ports, struct err *err)
 {
-	const struct itimerspec interval = { { 0, INTERVAL_MS * 1000000 },
-					     { 0, INTERVAL_MS * 1000000 } };
 	struct auto_publish *a = calloc(1, sizeof(*a));
 	int r;
 
@@ -253,13 +249,13 @@ int auto_publish_start(struct auto_publish **ret, struct ports *ports, struct er
 	a->ports = ports;
 	a->diag = (struct loop_source){ .fd = ports->diag, .on_event = on_diag };
 	a->timer = (struct loop_source){
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.fd = os_timer_open(),
 		.on_event = on_timer,
 	};
-	if (a->timer.fd < 0 || timerfd_settime(a->timer.fd, 0, &interval, NULL) < 0)
-		return err_errno(err, errno, "timerfd");
-	r = loop_add(ports->loop, &a->diag, EPOLLIN, err);
-	return r == 0 ? loop_add(ports->loop, &a->timer, EPOLLIN, err) : r;
+	if (a->timer.fd < 0 || os_timer_set(a->timer.fd, INTERVAL_MS, INTERVAL_MS) < 0)
+		return err_errno(err, errno, "a timer");
+	r = loop_add(ports->loop, &a->diag, LOOP_IN, err);
+	return r == 0 ? loop_add(ports->loop, &a->timer, LOOP_IN, err) : r;
 }
 
 void auto_publish_stop(struct auto_publish **publisher)

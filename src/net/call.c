@@ -129,7 +129,7 @@ static void dial(struct call *call)
 			continue;
 		if ((connect(call->dialled.fd, (struct sockaddr *)&to, len) == 0 ||
 		     errno == EINPROGRESS) &&
-		    loop_add(call->ports->loop, &call->dialled, EPOLLOUT, &err) == 0)
+		    loop_add(call->ports->loop, &call->dialled, LOOP_OUT, &err) == 0)
 			return;
 		close_dialled(call);
 	}
@@ -248,6 +248,6 @@ void call_finish(struct ports *p)
 		struct call *call = p->dialling;
 
 		call->tried = CALL_FAMILIES;
-		(void)on_dialled(&call->dialled, EPOLLOUT, &ignored);
+		(void)on_dialled(&call->dialled, LOOP_OUT, &ignored);
 	}
 }

@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #include "net/relay.h"
 #include "os/socket.h"
+#include "os/timer.h"
 
 #define BUDGET_SECONDS 30
 #define ACCEPT_SECONDS 10 /* for the sandbox to take what was connected for it */
@@ -31,9 +31,7 @@ static time_t now(void)
 
 static void watch_time(struct dial_list *list, bool on)
 {
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
-
-	timerfd_settime(list->timer.fd, 0, on ? &second : &(struct itimerspec){ 0 }, NULL);
+	(void)os_timer_set(list->timer.fd, on ? 1000 : 0, on ? 1000 : 0);
 	list->timed = on;
 }
 
@@ -95,7 +93,7 @@ static void connect_next(struct dial *dial)
 		}
 		relay_prepare(dial->outside.fd);
 		/* Told of once: what is connected stays in the loop for the relay. */
-		if (loop_add(dial->list->loop, &dial->outside, EPOLLOUT | EPOLLONESHOT, &err) == 0)
+		if (loop_add(dial->list->loop, &dial->outside, LOOP_OUT | LOOP_ONCE, &err) == 0)
 			return;
 		dial->last_error = err.code;
 		close_outside(dial);
@@ -124,7 +122,7 @@ static int on_reply(struct loop_source *source, uint32_t events, struct err *err
 		return 0;
 	switch (n <= 0 ? PROXY_REFUSED : proxy_reply(bytes, (size_t)n, &used)) {
 	case PROXY_MORE:
-		if (!(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+		if (!(events & (LOOP_RDHUP | LOOP_HUP | LOOP_ERR)))
 			return 0;
 		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
 		return 0;
@@ -150,7 +148,8 @@ static void ask_proxy(struct dial *dial)
 	dial->state = DIAL_ASKING;
 	dial->outside.on_event = on_reply;
 	if (send(dial->outside.fd, request, len, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)len ||
-	    loop_change(dial->list->loop, &dial->outside, EPOLLIN | EPOLLRDHUP | EPOLLET, &err) < 0)
+	    loop_change(dial->list->loop, &dial->outside, LOOP_IN | LOOP_RDHUP | LOOP_EDGE, &err) <
+		    0)
 		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
 }
 
@@ -247,11 +246,10 @@ static void on_resolved(void *ctx, const struct resolver_answer *answer)
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct dial_list *list = container_of(source, struct dial_list, timer);
-	uint64_t ticks;
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) < 0)
+	if (!os_timer_take(source->fd))
 		return 0;
 	for (struct dial *dial = list->head, *next; dial; dial = next) {
 		next = dial->next;
@@ -276,13 +274,12 @@ int dial_list_start(struct dial_list *list, struct loop *loop, const struct dial
 		.loop = loop,
 		.hooks = *hooks,
 		.resolver.source.fd = -1,
-		.timer = { .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			   .on_event = on_timer },
+		.timer = { .fd = os_timer_open(), .on_event = on_timer },
 		.cache = calloc(CACHE_SIZE, sizeof(*list->cache)),
 	};
 	if (!list->cache || list->timer.fd < 0)
 		return err_errno(err, list->cache ? errno : ENOMEM, "dialling");
-	r = loop_add(loop, &list->timer, EPOLLIN, err);
+	r = loop_add(loop, &list->timer, LOOP_IN, err);
 	return r == 0 ? resolver_start(&list->resolver, loop, on_resolved, list, err) : r;
 }
 

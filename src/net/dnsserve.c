@@ -181,7 +181,7 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 	server->clients = client;
 	if (server->n_clients++ == 0)
 		ticker_run(&server->ticker, true);
-	if (loop_add(server->loop, &client->source, EPOLLIN, err) < 0)
+	if (loop_add(server->loop, &client->source, LOOP_IN, err) < 0)
 		drop(client);
 	return 0;
 }
@@ -196,7 +196,7 @@ static void on_tick(struct ticker *ticker)
 		if (os_seconds() >= client->deadline)
 			drop(client);
 	}
-	if (server->paused && loop_add(server->loop, &server->tcp, EPOLLIN, &ignored) == 0)
+	if (server->paused && loop_add(server->loop, &server->tcp, LOOP_IN, &ignored) == 0)
 		server->paused = false;
 	if (!server->paused && !server->n_clients)
 		ticker_run(ticker, false);
@@ -217,9 +217,9 @@ int dns_server_start(struct dns_server *server, struct loop *loop, const struct 
 	};
 	r = ticker_start(&server->ticker, loop, on_tick, err);
 	if (r == 0 && udp >= 0)
-		r = loop_add(loop, &server->udp, EPOLLIN, err);
+		r = loop_add(loop, &server->udp, LOOP_IN, err);
 	if (r == 0 && tcp >= 0)
-		r = loop_add(loop, &server->tcp, EPOLLIN, err);
+		r = loop_add(loop, &server->tcp, LOOP_IN, err);
 	return r;
 }
 

@@ -135,6 +135,6 @@ void explainer_tell(struct explainer *explainer, int fd, const char *name, uint1
 	explainer->head = f;
 	if (explainer->n++ == 0)
 		ticker_run(&explainer->ticker, true);
-	if (loop_add(explainer->loop, &f->source, EPOLLIN, &ignored) < 0)
+	if (loop_add(explainer->loop, &f->source, LOOP_IN, &ignored) < 0)
 		finish(f);
 }

@@ -350,7 +350,7 @@ static int watch(struct filter *f, struct loop_source *source, int fd,
 		 int (*on_event)(struct loop_source *, uint32_t, struct err *), struct err *err)
 {
 	*source = (struct loop_source){ .fd = fd, .on_event = on_event };
-	return fd < 0 ? 0 : loop_add(f->loop, source, EPOLLIN, err);
+	return fd < 0 ? 0 : loop_add(f->loop, source, LOOP_IN, err);
 }
 
 static int configure(struct filter *f, struct err *err)

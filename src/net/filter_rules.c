@@ -72,7 +72,7 @@ static int listen_on(struct filter *f, uint16_t port, struct err *err)
 	*listener = (struct port_listener){ .filter = f,
 					    .port = port,
 					    .source = { .fd = fd, .on_event = on_port } };
-	return loop_add(f->loop, &listener->source, EPOLLIN, err);
+	return loop_add(f->loop, &listener->source, LOOP_IN, err);
 }
 
 static void unlisten(struct filter *f, struct port_listener *listener)

@@ -13,15 +13,13 @@
 #include "net/lazy.h"
 
 #include <errno.h>
-#include <linux/nsfs.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
+#include "os/linux/kernel.h"
 #include "os/proc.h"
 #include "os/ticker.h"
 
@@ -47,9 +45,9 @@ static int start_keeper(struct lazy_net *net, struct err *err)
 		return err_errno(err, errno, "pipe");
 	net->keeper = fork();
 	if (net->keeper == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		os_die_with_parent(SIGKILL);
 		code = getppid() == parent ? join_namespaces(net->netns) : -ESRCH;
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* its /proc/PID/ns is opened */
+		os_set_dumpable(1); /* its /proc/PID/ns is opened */
 		/* One that did not join is of no use, and nobody may be left to end it. */
 		if (write(fds[1], &code, sizeof(code)) < 0 || code < 0)
 			_exit(1);
@@ -161,8 +159,8 @@ static int begin(struct lazy_net *net, struct err *err)
 		return r;
 	net->ready = (struct loop_source){ .fd = net->uplink.ready, .on_event = on_ready };
 	net->dead = (struct loop_source){ .fd = net->uplink.pidfd, .on_event = on_dead };
-	r = loop_add(net->loop, &net->ready, EPOLLIN, err);
-	return r == 0 ? loop_add(net->loop, &net->dead, EPOLLIN, err) : r;
+	r = loop_add(net->loop, &net->ready, LOOP_IN, err);
+	return r == 0 ? loop_add(net->loop, &net->dead, LOOP_IN, err) : r;
 }
 
 void lazy_net_start(struct lazy_net *net, struct loop *loop, const struct strv *argvs, size_t n,

@@ -12,13 +12,11 @@
 #include "net/nft.h"
 
 #include <errno.h>
-#include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nf_tables_compat.h>
-#include <linux/netfilter/nfnetlink.h>
 #include <string.h>
 
 #include "net/nft_rules.h"
 #include "net/queue.h"
+#include "os/linux/packets.h"
 
 #define ACKS_MAX 8 /* errors that are looked at; the first counts */
 

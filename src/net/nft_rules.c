@@ -23,14 +23,10 @@
 #include "net/nft_rules.h"
 
 #include <arpa/inet.h>
-#include <linux/netfilter.h>
-#include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nf_tables_compat.h>
-#include <linux/netfilter/nfnetlink.h>
-#include <linux/netfilter/xt_NFQUEUE.h>
 #include <string.h>
 
 #include "net/queue.h"
+#include "os/linux/packets.h"
 
 #define LOG_PER_SECOND 20
 #define STATEMENTS_MAX 8

@@ -22,18 +22,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/nsfs.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "os/linux/kernel.h"
 #include "os/linux/netlink.h"
+#include "os/linux/packets.h"
+#include "os/proc.h"
 
 #define HELPER_STACK (32 * 1024)
 #define BACKLOG 4096
@@ -141,7 +140,7 @@ static bool stay_on_processor(cpu_set_t *ret_old)
 static int run_helper(struct visit *visit)
 {
 	static char stack[HELPER_STACK] __attribute__((aligned(16)));
-	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+	int dumpable = os_dumpable();
 	cpu_set_t processors;
 	bool stayed = stay_on_processor(&processors);
 	sigset_t all, old;
@@ -162,7 +161,7 @@ static int run_helper(struct visit *visit)
 		(void)sched_setaffinity(0, sizeof(processors), &processors);
 	/* Joining made the memory, and that is ours, one that nobody may look at. */
 	if (dumpable == 1)
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+		os_set_dumpable(1);
 	return r;
 }
 

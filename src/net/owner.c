@@ -16,13 +16,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/inet_diag.h>
-#include <linux/sock_diag.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "net/address.h"
 #include "os/linux/netlink.h"
+#include "os/linux/packets.h"
 
 #define FDS_MAX 512 /* looked at for one socket */
 #define NEAR 8

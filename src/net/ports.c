@@ -90,7 +90,7 @@ static void on_tick(struct ticker *ticker)
 
 	call_expire(p);
 	for (struct forward *f = p->paused ? p->forwards : NULL; r == 0 && f; f = f->next)
-		if (loop_add(p->loop, &f->source, EPOLLIN, &ignored) < 0)
+		if (loop_add(p->loop, &f->source, LOOP_IN, &ignored) < 0)
 			r = ignored.code == EEXIST ? 0 : -ignored.code;
 	p->paused = r < 0;
 	ports_watch_time(p);
@@ -236,7 +236,7 @@ int ports_start(struct ports *p, struct loop *loop, const struct ports_hooks *ho
 	if (r == 0)
 		r = relay_start(&p->relay, loop, &relay, err);
 	for (struct forward *f = p->forwards; r == 0 && f; f = f->next)
-		r = loop_add(loop, &f->source, EPOLLIN, err);
+		r = loop_add(loop, &f->source, LOOP_IN, err);
 	if (r == 0 && p->automatic)
 		r = auto_publish_start(&p->publisher, p, err);
 	return r;
@@ -261,7 +261,7 @@ int ports_publish(struct ports *p, uint16_t port, uint16_t inside, struct forwar
 	if (!f)
 		return -ENOMEM;
 	take_fd(&fd);
-	r = p->paused ? 0 : loop_add(p->loop, &f->source, EPOLLIN, &err);
+	r = p->paused ? 0 : loop_add(p->loop, &f->source, LOOP_IN, &err);
 	if (r < 0)
 		ports_withdraw(f);
 	else

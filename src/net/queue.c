@@ -15,13 +15,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/netfilter.h>
-#include <linux/netfilter/nfnetlink_log.h>
-#include <linux/netfilter/nfnetlink_queue.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "os/linux/netlink.h"
+#include "os/linux/packets.h"
 
 #define COPY_BYTES 80
 #define QUEUE_LEN 4096 /* connections that wait for a verdict; more are dropped, and come again */

@@ -209,10 +209,10 @@ static int flow(struct relay_conn *conn, bool down_first, struct err *err)
 	/* Changing nothing makes the kernel report again what is ready: after the others' turn. */
 	if (up == PUMP_MORE || down == PUMP_MORE)
 		r = loop_change(relay->loop, &conn->inside,
-				EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, err);
+				LOOP_IN | LOOP_OUT | LOOP_RDHUP | LOOP_EDGE, err);
 	if (r == 0 && (up == PUMP_MORE || down == PUMP_MORE))
 		r = loop_change(relay->loop, &conn->outside,
-				EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, err);
+				LOOP_IN | LOOP_OUT | LOOP_RDHUP | LOOP_EDGE, err);
 	return r;
 }
 
@@ -233,9 +233,9 @@ static int on_inside(struct loop_source *source, uint32_t events, struct err *er
 {
 	struct relay_conn *conn = container_of(source, struct relay_conn, inside);
 
-	if (events & EPOLLERR)
+	if (events & LOOP_ERR)
 		return on_reset(conn, &conn->up, conn->inside.fd, conn->outside.fd);
-	if (events & (EPOLLRDHUP | EPOLLHUP))
+	if (events & (LOOP_RDHUP | LOOP_HUP))
 		conn->up.closing = true;
 	return flow(conn, false, err);
 }
@@ -244,9 +244,9 @@ static int on_outside(struct loop_source *source, uint32_t events, struct err *e
 {
 	struct relay_conn *conn = container_of(source, struct relay_conn, outside);
 
-	if (events & EPOLLERR)
+	if (events & LOOP_ERR)
 		return on_reset(conn, &conn->down, conn->outside.fd, conn->inside.fd);
-	if (events & (EPOLLRDHUP | EPOLLHUP))
+	if (events & (LOOP_RDHUP | LOOP_HUP))
 		conn->down.closing = true;
 	return flow(conn, true, err);
 }
@@ -309,7 +309,7 @@ int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks
 int relay_add(struct relay *relay, int inside, int outside, const char *tls_name, void *tag,
 	      struct err *err)
 {
-	const uint32_t events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+	const uint32_t events = LOOP_IN | LOOP_OUT | LOOP_RDHUP | LOOP_EDGE;
 	struct relay_conn *conn = calloc(1, sizeof(*conn));
 	int r;
 

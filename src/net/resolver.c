@@ -13,7 +13,6 @@
 #include <netdb.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -180,7 +179,7 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 	resolver->pid = fork();
 	if (resolver->pid == 0) {
 		os_reset_signals();
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		os_die_with_parent(SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
 		os_close_all_but(3, &fds[1], 1);
@@ -190,7 +189,7 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 	resolver->source = (struct loop_source){ .fd = fds[0], .on_event = on_answer };
 	if (resolver->pid < 0)
 		return err_errno(err, errno, "fork");
-	return loop_add(loop, &resolver->source, EPOLLIN, err);
+	return loop_add(loop, &resolver->source, LOOP_IN, err);
 }
 
 int resolver_ask(struct resolver *resolver, uint32_t id, const char *name)

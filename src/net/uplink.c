@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
@@ -49,7 +48,7 @@ _Noreturn static void exec_uplink(char **words, int ready, int output, pid_t par
 	int high = fcntl(ready, F_DUPFD, READY_FD + 1); /* nobody else's place */
 
 	os_reset_signals(); /* pasta refuses to start with SIGPIPE ignored */
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	dup2(null, STDIN_FILENO);

@@ -163,7 +163,7 @@ static void wait_for_ring(struct doorbell *bell)
 {
 	struct err err;
 
-	if (loop_add(bell->loop, &bell->listener, EPOLLIN, &err) < 0)
+	if (loop_add(bell->loop, &bell->listener, LOOP_IN, &err) < 0)
 		bell->hooks.on_failure(bell->hooks.ctx, &err);
 }
 
@@ -227,7 +227,7 @@ static bool register_at(struct doorbell *bell, int door)
 	bell->door = (struct loop_source){ .fd = door, .on_event = on_door };
 	str_addf(&request, "{\"op\":\"register\",\"id\":\"%s\"}", bell->place.id);
 	if (door_send(door, &request, bell->listener.fd) < 0 ||
-	    loop_add(bell->loop, &bell->door, EPOLLIN, &err) < 0) {
+	    loop_add(bell->loop, &bell->door, LOOP_IN, &err) < 0) {
 		close(door);
 		bell->door.fd = -1;
 		return false;
@@ -291,7 +291,7 @@ static void start_daemon(struct doorbell *bell)
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	bell->ready = (struct loop_source){ .fd = out[0], .on_event = on_ready };
-	if (pid < 0 || loop_add(bell->loop, &bell->ready, EPOLLIN, &err) < 0) {
+	if (pid < 0 || loop_add(bell->loop, &bell->ready, LOOP_IN, &err) < 0) {
 		close(out[0]);
 		bell->ready.fd = -1;
 	}
@@ -399,7 +399,7 @@ static void hear_last_words(struct doorbell *bell)
 
 		for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 			if (sources[i]->fd >= 0)
-				begun |= loop_add(loop, sources[i], EPOLLIN, &err) == 0;
+				begun |= loop_add(loop, sources[i], LOOP_IN, &err) == 0;
 		if (!begun)
 			try_door(bell);
 		(void)loop_run(loop, LAST_WORDS_MS,

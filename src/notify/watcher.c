@@ -9,9 +9,9 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 
 #define WAITING "waiting" /* one bubble for all that says so */
 

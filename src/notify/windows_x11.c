@@ -4,7 +4,6 @@
  * (_NET_ACTIVE_WINDOW, _NET_CLIENT_LIST, _NET_WM_PID). The few requests that this takes are written by
  * hand: no library, and nothing for a machine without X11.
  */
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -107,7 +106,7 @@ static bool greet(struct x11 *x, const char *cookie, size_t len)
 		uint8_t order, unused;
 		uint16_t major, minor, name_len, data_len, pad;
 	} hello = {
-		.order = __BYTE_ORDER == __LITTLE_ENDIAN ? 'l' : 'B',
+		.order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 'l' : 'B',
 		.major = 11,
 		.name_len = len ? 18 : 0,
 		.data_len = (uint16_t)len,
@@ -131,7 +130,7 @@ static bool greet(struct x11 *x, const char *cookie, size_t len)
 		return false;
 	/* The first screen stands after the vendor's name and the pixmap formats. */
 	roots = 32 + (((size_t)(setup[16] | setup[17] << 8) + 3) & ~3UL) + 8UL * setup[21];
-	if (__BYTE_ORDER != __LITTLE_ENDIAN)
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		roots = 32 + (((size_t)(setup[17] | setup[16] << 8) + 3) & ~3UL) + 8UL * setup[21];
 	if (roots + 4 > size)
 		return false;

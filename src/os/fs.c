@@ -7,31 +7,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/path.h"
-
-#define RESOLVE_TRIES 256
-
-int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve)
-{
-	struct open_how how = {
-		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
-		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
-		.resolve = resolve,
-	};
-	long fd = -1;
-
-	/* EAGAIN: something was renamed or mounted on the way, which the kernel notices where ".." is
-	 * bounded. It may also mean that a lease has to be broken first, and then it stays. */
-	for (int i = 0; i < RESOLVE_TRIES; i++) {
-		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-		if (fd >= 0 || (errno != EINTR && errno != EAGAIN))
-			break;
-		i -= errno == EINTR;
-	}
-	return fd < 0 ? -errno : (int)fd;
-}
 
 int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len)
 {

@@ -8,15 +8,12 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#ifdef __linux__
-#include <linux/openat2.h>
-#else
-#define RESOLVE_BENEATH 0
-#define RESOLVE_NO_SYMLINKS 0
-#define RESOLVE_NO_MAGICLINKS 0
-#define RESOLVE_IN_ROOT 0
-#define RESOLVE_NO_XDEV 0
-#endif
+/* How far a path may lead; the kernel's numbers. */
+#define RESOLVE_NO_XDEV 0x01
+#define RESOLVE_NO_MAGICLINKS 0x02
+#define RESOLVE_NO_SYMLINKS 0x04
+#define RESOLVE_BENEATH 0x08
+#define RESOLVE_IN_ROOT 0x10
 
 /* open with a resolution rule; returns the descriptor or -errno. */
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One epoll loop. Its guests are structs that embed a 'struct loop_source' and get their events
+ * One loop, of epoll or kqueue. Its guests are structs that embed a 'struct loop_source' and get their events
  * through it; a guest that returns a negative errno ends the loop with that error.
  */
 #pragma once
 
-#include <sys/epoll.h>
+#include <stdint.h>
 
 #include "base/err.h"
+
+/* What a source is watched for, and what has happened to it. LOOP_ERR and LOOP_HUP come unasked. */
+#define LOOP_IN 0x001U
+#define LOOP_OUT 0x004U
+#define LOOP_ERR 0x008U
+#define LOOP_HUP 0x010U
+#define LOOP_RDHUP 0x2000U   /* the other side will send nothing more */
+#define LOOP_ONCE (1U << 30) /* until loop_change() */
+#define LOOP_EDGE (1U << 31) /* only what is new */
 
 struct loop_source;
 
@@ -30,7 +39,7 @@ void loop_release(struct loop *loop);
 int loop_add(struct loop *loop, struct loop_source *source, uint32_t events, struct err *err);
 int loop_change(struct loop *loop, struct loop_source *source, uint32_t events, struct err *err);
 /*
- * The one source that is waited for without epoll, from its EPOLLIN on: for a descriptor whose kernel
+ * The one source that is waited for by itself, from its LOOP_IN on: for a descriptor whose kernel
  * side wakes us on its own processor (seccomp notifications do), a wish that epoll does not hand on.
  */
 void loop_add_direct(struct loop *loop, struct loop_source *source);

@@ -1,54 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes: pidfds, descriptors, signals, programs on PATH. */
+/* Processes: signals, programs on PATH, and running them. */
 #include "os/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/auxv.h>
-#endif
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
 #include "os/fs.h"
-
-void os_close_all_but(int first, const int *keep, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (keep[i] < first)
-			continue;
-		if (keep[i] > first)
-			syscall(SYS_close_range, first, keep[i] - 1, 0);
-		first = keep[i] + 1;
-	}
-	syscall(SYS_close_range, first, ~0U, 0);
-}
-
-int os_pidfd_open(pid_t pid)
-{
-	long fd = syscall(SYS_pidfd_open, pid, 0);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-int os_pidfd_kill(int pidfd, int signal_no)
-{
-	return syscall(SYS_pidfd_send_signal, pidfd, signal_no, NULL, 0) < 0 ? -errno : 0;
-}
-
-bool os_is_static(void)
-{
-#ifdef __linux__
-	return getauxval(AT_BASE) == 0;
-#else
-	return false;
-#endif
-}
 
 void os_reset_signals(void)
 {
@@ -165,7 +127,7 @@ _Noreturn static void run_command(const struct os_command *command, pid_t parent
 {
 	int null = open("/dev/null", O_RDWR);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)os_die_with_parent(SIGKILL);
 	if (getppid() != parent || null < 0 || chdir(command->cwd) < 0)
 		_exit(127);
 	os_reset_signals();

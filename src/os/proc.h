@@ -13,6 +13,18 @@ void os_close_all_but(int first, const int *keep, size_t n);
 int os_pidfd_open(pid_t pid);                /* descriptor or -errno */
 int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
 
+/* These five: 0 (os_dumpable(): what it is), or -1 with errno; where a kernel has no such thing, 0. */
+/* This signal comes when our parent ends, which may have been before: ask getppid() afterwards. Where
+ * there is no such thing, a child is told by the end of its input. */
+int os_die_with_parent(int signal_no);
+/* May other processes of this user look into this one, and may it leave a core? */
+int os_dumpable(void);
+int os_set_dumpable(int dumpable);
+/* No program that is executed from now on gets rights that we do not have. */
+int os_no_new_privileges(void);
+/* Whose parent has ended becomes our child. */
+int os_adopt_orphans(void);
+
 /* A program without a dynamic loader must not ask the C library for names of users or hosts: it would
  * load modules of another version of that library. */
 bool os_is_static(void);

@@ -3,8 +3,9 @@
 #include "os/ticker.h"
 
 #include <errno.h>
-#include <sys/timerfd.h>
 #include <time.h>
+
+#include "os/timer.h"
 
 int64_t os_seconds(void)
 {
@@ -17,11 +18,10 @@ int64_t os_seconds(void)
 static int on_event(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct ticker *ticker = container_of(source, struct ticker, source);
-	uint64_t ticks;
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) == sizeof(ticks))
+	if (os_timer_take(source->fd))
 		ticker->on_tick(ticker);
 	return 0;
 }
@@ -29,21 +29,19 @@ static int on_event(struct loop_source *source, uint32_t events, struct err *err
 int ticker_start(struct ticker *ticker, struct loop *loop, void (*on_tick)(struct ticker *ticker),
 		 struct err *err)
 {
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	int fd = os_timer_open();
 
 	if (fd < 0)
-		return err_errno(err, errno, "timerfd");
+		return err_errno(err, errno, "a timer");
 	*ticker = (struct ticker){ .loop = loop,
 				   .source = { .fd = fd, .on_event = on_event },
 				   .on_tick = on_tick };
-	return loop_add(loop, &ticker->source, EPOLLIN, err);
+	return loop_add(loop, &ticker->source, LOOP_IN, err);
 }
 
 void ticker_run(struct ticker *ticker, bool on)
 {
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } }, rest = { { 0, 0 }, { 0, 0 } };
-
-	timerfd_settime(ticker->source.fd, 0, on ? &second : &rest, NULL);
+	(void)os_timer_set(ticker->source.fd, on ? 1000 : 0, on ? 1000 : 0);
 }
 
 void ticker_stop(struct ticker *ticker)

@@ -6,10 +6,10 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 #include "base/path.h"
+#include "os/linux/files.h"
 
 enum { PATIENCE_MS = 20000, SCHEMA = 1 };
 

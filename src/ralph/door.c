@@ -66,7 +66,7 @@ static int on_call(struct loop_source *source, _unused_ uint32_t events, _unused
 		*conn = (struct door_conn){ .door = door,
 					    .source = { .fd = fd, .on_event = on_question } };
 		fd = -1;
-		if (loop_add(door->loop, &conn->source, EPOLLIN, &ignored) < 0)
+		if (loop_add(door->loop, &conn->source, LOOP_IN, &ignored) < 0)
 			drop(conn);
 	}
 	close_ptr(&fd);
@@ -93,7 +93,7 @@ int door_open(struct door *door, struct loop *loop, const char *dir, struct err 
 		door->listener.fd = -1;
 		return -err->code;
 	}
-	return loop_add(loop, &door->listener, EPOLLIN, err);
+	return loop_add(loop, &door->listener, LOOP_IN, err);
 }
 
 void door_close(struct door *door)

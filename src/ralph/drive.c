@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
+#include "os/signals.h"
 #include "ralph/beads.h"
 #include "ralph/git.h"
 #include "ralph/hooks.h"
@@ -266,11 +266,11 @@ static void fill(struct drive *d)
 static int on_signal(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct drive *d = container_of(source, struct drive, signals);
-	struct signalfd_siginfo info;
+	int signal_no = os_signals_next(source->fd);
 
-	if (read(source->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+	if (!signal_no)
 		return 0;
-	end(d, 128 + (int)info.ssi_signo, "it was interrupted");
+	end(d, 128 + signal_no, "it was interrupted");
 	for (size_t i = 0; i < DRIVE_PARALLEL_MAX; i++)
 		if (d->runs[i])
 			step_interrupt(d->runs[i]);
@@ -286,10 +286,9 @@ static int watch_signals(struct drive *d, sigset_t *ret_old, struct err *err)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, ret_old);
-	d->signals = (struct loop_source){ .fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK),
-					   .on_event = on_signal };
+	d->signals = (struct loop_source){ .fd = os_signals_open(&mask), .on_event = on_signal };
 	return d->signals.fd < 0 ? err_errno(err, errno, "watching signals")
-				 : loop_add(&d->loop, &d->signals, EPOLLIN, err);
+				 : loop_add(&d->loop, &d->signals, LOOP_IN, err);
 }
 
 /* An epic is done when all of its tasks are. */

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "api/api.h"
@@ -101,7 +100,7 @@ static void enter(const struct process_spec *spec, pid_t parent, int out)
 {
 	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+	if (os_die_with_parent(SIGKILL) < 0 || getppid() != parent)
 		_exit(STATUS_FAILED);
 	os_reset_signals();
 	if (!spec->terminal) {
@@ -201,9 +200,9 @@ int process_start(struct process *process, struct loop *loop, const struct proce
 					     .on_event = on_end };
 	fcntl(out, F_SETFL, O_NONBLOCK);
 	r = process->end.fd < 0 ? err_errno(err, -process->end.fd, "watching a process")
-				: loop_add(loop, &process->out, EPOLLIN, err);
+				: loop_add(loop, &process->out, LOOP_IN, err);
 	if (r == 0)
-		r = loop_add(loop, &process->end, EPOLLIN, err);
+		r = loop_add(loop, &process->end, LOOP_IN, err);
 	if (r < 0)
 		process_stop(process);
 	return r;

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "os/proc.h"
@@ -82,8 +81,8 @@ _Noreturn static void become_relay(const char *program, pid_t parent, int door, 
 	int fds[] = { fcntl(door, F_DUPFD, 16), fcntl(listener, F_DUPFD, 16) };
 
 	os_reset_signals();
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || fds[0] < 0 ||
-	    fds[1] < 0 || chdir("/") < 0)
+	if (os_die_with_parent(SIGKILL) < 0 || getppid() != parent || fds[0] < 0 || fds[1] < 0 ||
+	    chdir("/") < 0)
 		_exit(127);
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);

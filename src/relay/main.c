@@ -11,12 +11,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
+#include "os/proc.h"
 #include "os/ticker.h"
 #include "relay/door.h"
 #include "relay/pair.h"
@@ -109,7 +109,7 @@ static void listen_again(struct relay *relay)
 	struct err err;
 
 	if (!relay->listening && relay->n_pairs < PAIRS_MAX)
-		relay->listening = loop_add(&relay->loop, &relay->listener, EPOLLIN, &err) == 0;
+		relay->listening = loop_add(&relay->loop, &relay->listener, LOOP_IN, &err) == 0;
 }
 
 static void on_tick(struct ticker *ticker)
@@ -177,7 +177,7 @@ static int confine(struct err *err)
 		rules[n++] = (struct landlock_rule){ ca, LANDLOCK_READ };
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_FSIZE, &none);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (os_no_new_privileges() < 0)
 		return err_errno(err, errno, "PR_SET_NO_NEW_PRIVS");
 	if (landlock_abi() > 0 && landlock_restrict(landlock_abi(), rules, n, err) < 0)
 		return -err->code;
@@ -199,7 +199,7 @@ static int start(struct relay *relay, struct err *err)
 	if (r == 0)
 		r = loop_init(&relay->loop, err);
 	if (r == 0)
-		r = loop_add(&relay->loop, &relay->door, EPOLLIN, err);
+		r = loop_add(&relay->loop, &relay->door, LOOP_IN, err);
 	if (r == 0)
 		r = ticker_start(&relay->ticker, &relay->loop, on_tick, err);
 	fcntl(RELAY_LISTENER, F_SETFL, O_NONBLOCK);
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 		     "it has no use by itself.");
 		return 0;
 	}
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	os_set_dumpable(0);
 	signal(SIGPIPE, SIG_IGN);
 	r = start(&relay, &err);
 	if (r == 0)

@@ -112,7 +112,7 @@ static void call(struct pair *p)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		p->upstream = (struct loop_source){ .fd = fd, .on_event = on_upstream };
 		if ((connect(fd, a->ai_addr, a->ai_addrlen) == 0 || errno == EINPROGRESS) &&
-		    loop_add(&p->relay->loop, &p->upstream, EPOLLIN | EPOLLOUT | EPOLLET, &err) ==
+		    loop_add(&p->relay->loop, &p->upstream, LOOP_IN | LOOP_OUT | LOOP_EDGE, &err) ==
 			    0) {
 			set_state(p, PAIR_CONNECTING);
 			return;
@@ -346,7 +346,8 @@ static void pump(struct pair *p)
 	}
 	/* Told again at once. */
 	if (more)
-		(void)loop_change(&p->relay->loop, &p->client, EPOLLIN | EPOLLOUT | EPOLLET, &err);
+		(void)loop_change(&p->relay->loop, &p->client, LOOP_IN | LOOP_OUT | LOOP_EDGE,
+				  &err);
 }
 
 static int on_client(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
@@ -388,7 +389,7 @@ int pair_begin(struct relay *relay, int client, struct err *err)
 	relay->pairs = p;
 	relay->n_pairs++;
 	if (!p->in || !p->down || secret_alloc(&p->out, OUT_SIZE, err) < 0 ||
-	    loop_add(&relay->loop, &p->client, EPOLLIN | EPOLLOUT | EPOLLET, err) < 0) {
+	    loop_add(&relay->loop, &p->client, LOOP_IN | LOOP_OUT | LOOP_EDGE, err) < 0) {
 		pair_end(p);
 		return err_errno(err, ENOMEM, "a connection");
 	}

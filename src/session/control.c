@@ -182,7 +182,7 @@ static void admit(struct control_server *server, int fd)
 		(void)serve(client); /* it may have said something just now */
 	drop(client);
 	client->source = (struct loop_source){ .fd = fd, .on_event = on_client };
-	if (loop_add(server->loop, &client->source, EPOLLIN, &ignored) < 0)
+	if (loop_add(server->loop, &client->source, LOOP_IN, &ignored) < 0)
 		close(take_fd(&client->source.fd));
 }
 
@@ -218,7 +218,7 @@ int control_server_start(struct control_server *server, struct loop *loop, int l
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
 		server->clients[i] = (struct control_client){ .server = server,
 							      .source = { .fd = -1 } };
-	r = loop_add(loop, &server->listener, EPOLLIN, err);
+	r = loop_add(loop, &server->listener, LOOP_IN, err);
 	if (r < 0)
 		control_server_stop(server);
 	return r;

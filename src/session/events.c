@@ -21,11 +21,11 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #include "net/filter.h"
 #include "os/fs.h"
+#include "os/timer.h"
 #include "session/store.h"
 
 #define COMMAND_MAX 4096 /* bytes of the command in the header */
@@ -276,11 +276,10 @@ void event_log_flush(struct event_log *log)
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct event_log *log = container_of(source, struct event_log, timer);
-	uint64_t ticks;
 
 	(void)events;
 	(void)err;
-	if (read(source->fd, &ticks, sizeof(ticks)) > 0)
+	if (os_timer_take(source->fd))
 		event_log_flush(log);
 	return 0;
 }
@@ -288,21 +287,20 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 /* In a second all that waits is written. Without a timer it waits for the next event. */
 static void start_second(struct event_log *log)
 {
-	const struct itimerspec second = { .it_value.tv_sec = 1 };
 	struct err ignored;
 
 	if (!log->loop)
 		return;
 	if (log->timer.fd < 0) {
 		log->timer = (struct loop_source){
-			.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			.fd = os_timer_open(),
 			.on_event = on_timer,
 		};
 		if (log->timer.fd >= 0)
-			(void)loop_add(log->loop, &log->timer, EPOLLIN, &ignored);
+			(void)loop_add(log->loop, &log->timer, LOOP_IN, &ignored);
 	}
 	if (log->timer.fd >= 0)
-		timerfd_settime(log->timer.fd, 0, &second, NULL);
+		(void)os_timer_set(log->timer.fd, 1000, 0);
 }
 
 /* The same, where one of them may not know its process. */

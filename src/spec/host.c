@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
@@ -293,7 +292,7 @@ void host_probe_kernel(struct host *host)
 	host->inside = is_inside();
 	/* A process tree has one listener, and ours is the outer sandbox's: but for a process that its
 	 * supervisor lent, which is under no filter. */
-	host->seccomp_notify = (!host->inside || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0) &&
+	host->seccomp_notify = (!host->inside || !seccomp_is_on()) &&
 			       (seccomp_features() & SECCOMP_HAS_NOTIFY);
 	for (int fd = 0; fd < 3; fd++)
 		host->tty[fd] = isatty(fd);

@@ -14,7 +14,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,6 +21,7 @@
 
 #include "os/fs.h"
 #include "os/linux/netlink.h"
+#include "os/linux/packets.h"
 #include "os/proc.h"
 
 /* Some address of the internet; only asked for, never sent to. */

@@ -206,7 +206,7 @@ static void serve(struct brokered *b, pid_t child, int fds[2])
 	ending.source = (struct loop_source){ .fd = os_pidfd_open(child), .on_event = on_end };
 	if (broker_new(&broker, &b->rules, &view, &hooks, &err) < 0 || loop_init(&loop, &err) < 0 ||
 	    notify_start(&notify, &loop, fds[0], broker_call, broker, &err) < 0 ||
-	    loop_add(&loop, &ending.source, EPOLLIN, &err) < 0)
+	    loop_add(&loop, &ending.source, LOOP_IN, &err) < 0)
 		die(err.msg);
 	broker_enter(broker, &notify, fds[1], false);
 	while (!loop.done && loop_run(&loop, b->on_tick ? 1 : -1, &err) >= 0)

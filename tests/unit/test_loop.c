@@ -25,7 +25,7 @@ static int on_event(struct loop_source *source, uint32_t events, struct err *err
 	guest->calls++;
 	guest->last = events;
 	order[n_order++] = guest->loop->direct == source ? 'd' : 'e';
-	if (n_order == 8 || (events & EPOLLHUP))
+	if (n_order == 8 || (events & LOOP_HUP))
 		guest->loop->done = true;
 	return 0;
 }
@@ -43,10 +43,10 @@ int main(void)
 	direct = (struct guest){ .loop = &loop, .source = { a[0], on_event } };
 	other = (struct guest){ .loop = &loop, .source = { b[0], on_event } };
 	loop_add_direct(&loop, &direct.source);
-	is_int(loop_add(&loop, &other.source, EPOLLIN, &err), 0, "a source");
+	is_int(loop_add(&loop, &other.source, LOOP_IN, &err), 0, "a source");
 	is_int(loop_run(&loop, -1, &err), 0, "both are ready all the time");
 	is_str(order, "dededede", "nobody is starved");
-	is_int((long)direct.last, EPOLLIN, "the direct one is told what epoll would say");
+	is_int((long)direct.last, LOOP_IN, "the direct one is told what epoll would say");
 
 	n_order = 0;
 	loop.done = false;
@@ -63,7 +63,7 @@ int main(void)
 	if (read(a[0], order, 1) != 1)
 		return 1;
 	is_int(loop_run(&loop, 1000, &err), 0, "the other end is gone");
-	is_int((long)direct.last, EPOLLHUP, "and that is told");
+	is_int((long)direct.last, LOOP_HUP, "and that is told");
 	loop_remove(&loop, &direct.source);
 	loop_add_direct(&loop, &direct.source);
 	loop_remove(&loop, &direct.source);

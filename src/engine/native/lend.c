@@ -33,7 +33,7 @@ static void listen_again(struct lender *l)
 	struct err err;
 
 	drop_spaces(l);
-	if (loop_add(l->loop, &l->door, EPOLLIN, &err) < 0)
+	if (loop_add(l->loop, &l->door, LOOP_IN, &err) < 0)
 		sandbox_warn(l->sandbox, &err); /* nobody is heard any more */
 }
 
@@ -185,7 +185,7 @@ static int start(struct lender *l, struct err *err)
 	l->lent = (struct loop_source){ .fd = owner[0], .on_event = on_lent };
 	r = enter_group(l, err);
 	if (r == 0)
-		r = loop_add(l->loop, &l->lent, EPOLLIN, err);
+		r = loop_add(l->loop, &l->lent, LOOP_IN, err);
 	if (r == 0) {
 		(void)send(l->lent.fd, "", 1, MSG_NOSIGNAL); /* its end tells of a failure */
 		return 0;
@@ -260,7 +260,7 @@ int lender_start(struct lender *l, struct loop *loop, struct sandbox *sandbox,
 	l->sandbox = sandbox;
 	l->network = network;
 	l->door = (struct loop_source){ .fd = take_fd(&sandbox->door), .on_event = on_door };
-	return loop_add(loop, &l->door, EPOLLIN, err);
+	return loop_add(loop, &l->door, LOOP_IN, err);
 }
 
 void lender_stop(struct lender *l)

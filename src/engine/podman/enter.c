@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "base/path.h"
 #include "engine/podman/container.h"
 #include "engine/relays.h"
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 #include "os/proc.h"
 
 static int no_way(struct err *err, int code, const char *what)

@@ -23,8 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -39,6 +37,8 @@
 #include "entry/tree.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
+#include "os/proc.h"
+#include "os/signals.h"
 
 #define STAGE "/opt/wrapix/init"
 #define MAX_FILE (16u << 20)
@@ -329,11 +329,10 @@ _Noreturn static void reap_and_forward(pid_t command, int signals)
 	};
 
 	for (;;) {
-		struct signalfd_siginfo info;
 		struct stage_message message;
 
 		poll(fds, ARRAY_LEN(fds), machine ? LOOK_MS : -1);
-		while (read(signals, &info, sizeof(info)) == sizeof(info))
+		while (os_signals_next(signals))
 			; /* children that ended; what else is sent to us from inside is not ours */
 		reap(command);
 		if (machine ? !find_message(&message) : !fds[0].revents)
@@ -360,12 +359,12 @@ static void become(uid_t uid, gid_t gid)
 {
 	struct err err;
 
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+	if (os_adopt_orphans() < 0)
 		fail((err_errno(&err, errno, "PR_SET_CHILD_SUBREAPER"), &err));
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
 			       setresuid(uid, uid, uid) < 0))
 		fail((err_errno(&err, errno, "becoming user %u", uid), &err));
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (os_no_new_privileges() < 0)
 		fail((err_errno(&err, errno, "PR_SET_NO_NEW_PRIVS"), &err));
 }
 
@@ -375,7 +374,7 @@ static void prepare(void)
 	struct err err;
 
 	umask(0);
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+	if (os_set_dumpable(0) < 0)
 		fail((err_errno(&err, errno, "PR_SET_DUMPABLE"), &err));
 	if (take_environment(&err) < 0 || make_tree(&err) < 0)
 		fail(&err);
@@ -438,9 +437,9 @@ int main(_unused_ int argc, char **argv)
 		open_fifos();
 	prepare();
 	command = start_command(words, filter);
-	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	signals = os_signals_open(&all);
 	if (signals < 0)
-		fail((err_errno(&err, errno, "signalfd"), &err));
+		fail((err_errno(&err, errno, "watching signals"), &err));
 	if (seccomp_load_base(0, &err) < 0 && !machine)
 		fail(&err);
 	close_range(0, 2, 0);

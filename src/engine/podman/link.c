@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 #include "engine/podman/container.h"
 #include "os/proc.h"
+#include "os/signals.h"
 
 static struct container *container(struct sandbox *sandbox)
 {
@@ -114,12 +114,8 @@ static int no_container(struct container *c, struct err *err)
 /* There is nobody yet to pass a signal on to: one that ends programs ends the start. */
 static int take_signal(int fd)
 {
-	struct signalfd_siginfo info;
-	int n;
+	int n = os_signals_next(fd);
 
-	if (read(fd, &info, sizeof(info)) != sizeof(info))
-		return 0;
-	n = (int)info.ssi_signo;
 	return n == SIGTERM || n == SIGINT || n == SIGHUP || n == SIGQUIT ? n : 0;
 }
 
@@ -157,9 +153,9 @@ int container_await(struct container *c, int *ret_status, struct err *err)
 	int r;
 
 	supervised_signals(&set);
-	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	signals = os_signals_open(&set);
 	if (signals < 0)
-		return err_errno(err, errno, "signalfd");
+		return err_errno(err, errno, "watching signals");
 	r = await(c, signals, ret_status, err);
 	if (r == 0) /* podman ends what it is about, which may be a large image's first use */
 		os_pidfd_kill(c->sandbox.pidfd, SIGTERM);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -59,7 +58,7 @@ static int open_pty(struct container *c, int *ret_slave, struct err *err)
  * what the command writes comes by it, and to standard error goes what podman itself has to say. */
 _Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent || setsid() < 0)
 		_exit(EXIT_WRAPIX);
 	if (slave >= 0 &&
@@ -144,7 +143,7 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 		.init = -1,
 		.life = -1,
 	};
-	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+	int dumpable = os_dumpable();
 	struct plan present;
 	sigset_t signals, old;
 	int r;
@@ -170,11 +169,11 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	if (r == 0)
 		r = container_await(&c, ret_status, err);
 	if (r > 0) {
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		os_set_dumpable(0);
 		r = supervise(&c.sandbox, ret_status, err);
 	}
 	clean(&c);
-	prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
+	os_set_dumpable(dumpable);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
 }

@@ -15,11 +15,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <systemd/sd-bus.h>
 #include <time.h>
 
 #include "base/str.h"
+#include "os/timer.h"
 
 #define SERVICE "org.freedesktop.Notifications"
 #define OBJECT "/org/freedesktop/Notifications"
@@ -53,24 +53,21 @@ static void set_state(struct bus *bus, enum bus_state state)
 	bus->hooks.on_change(bus->hooks.ctx);
 }
 
-static void set_timer(struct bus *bus, uint64_t at_usec)
-{
-	struct itimerspec at = { .it_value = { (time_t)(at_usec / 1000000),
-					       (long)(at_usec % 1000000) * 1000 } };
-
-	if (at_usec == UINT64_MAX)
-		at.it_value = (struct timespec){ 0, 0 };
-	else if (!at_usec)
-		at.it_value.tv_nsec = 1;
-	timerfd_settime(bus->timer.fd, TFD_TIMER_ABSTIME, &at, NULL);
-}
-
 static uint64_t now_usec(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* In milliseconds and rounded up: never before its time. */
+static void set_timer(struct bus *bus, uint64_t at_usec)
+{
+	uint64_t now = now_usec(), left = at_usec > now ? (at_usec - now + 999) / 1000 : 1;
+
+	(void)os_timer_set(bus->timer.fd, at_usec == UINT64_MAX ? 0 : (unsigned)MIN(left, 86400000),
+			   0);
 }
 
 static void drop(struct bus *bus, const char *why)
@@ -142,9 +139,8 @@ static void connect_bus(struct bus *bus);
 static int on_timer(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct bus *bus = container_of(source, struct bus, timer);
-	uint64_t count;
 
-	if (read(source->fd, &count, sizeof(count)) != sizeof(count))
+	if (!os_timer_take(source->fd))
 		return 0;
 	if (bus->sd)
 		process(bus);
@@ -278,7 +274,7 @@ static int start(struct bus *bus, const char *address)
 	if (r < 0)
 		return r;
 	bus->source.fd = r;
-	r = loop_add(bus->loop, &bus->source, EPOLLIN, &err);
+	r = loop_add(bus->loop, &bus->source, LOOP_IN, &err);
 	if (r < 0)
 		bus->source.fd = -1;
 	return r;
@@ -314,10 +310,10 @@ struct bus *bus_new(struct loop *loop, const char *address, const struct bus_hoo
 	snprintf(bus->address, sizeof(bus->address), "%s", address ? address : "");
 	bus->source = (struct loop_source){ .fd = -1, .on_event = on_socket };
 	bus->timer = (struct loop_source){
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.fd = os_timer_open(),
 		.on_event = on_timer,
 	};
-	if (bus->timer.fd < 0 || loop_add(loop, &bus->timer, EPOLLIN, &err) < 0) {
+	if (bus->timer.fd < 0 || loop_add(loop, &bus->timer, LOOP_IN, &err) < 0) {
 		bus_free(bus);
 		return NULL;
 	}

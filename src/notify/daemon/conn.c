@@ -137,7 +137,7 @@ static int on_bytes(struct loop_source *source, uint32_t events, _unused_ struct
 	ssize_t n;
 
 	if (c->read_out) {
-		if (events & (EPOLLHUP | EPOLLERR))
+		if (events & (LOOP_HUP | LOOP_ERR))
 			conn_free(c);
 		return 0;
 	}
@@ -180,7 +180,7 @@ void conn_resume(struct hub *hub)
 
 	for (struct sender *s = hub->senders; s; s = s->next)
 		if (s->full && s->n_conns < SENDER_CONNS)
-			s->full = loop_change(&hub->loop, &s->listener, EPOLLIN, &err) < 0;
+			s->full = loop_change(&hub->loop, &s->listener, LOOP_IN, &err) < 0;
 }
 
 static void conn_new(struct sender *sender, int fd)
@@ -196,7 +196,7 @@ static void conn_new(struct sender *sender, int fd)
 	}
 	c->sender = sender;
 	c->source = (struct loop_source){ .fd = fd, .on_event = on_bytes };
-	if (loop_add(&sender->hub->loop, &c->source, EPOLLIN, &err) < 0) {
+	if (loop_add(&sender->hub->loop, &c->source, LOOP_IN, &err) < 0) {
 		close(fd);
 		free(c);
 		return;

@@ -204,7 +204,7 @@ int door_accept(struct loop_source *door, _unused_ uint32_t events, _unused_ str
 	}
 	d->hub = hub;
 	d->source = (struct loop_source){ .fd = fd, .on_event = on_packet };
-	if (loop_add(&hub->loop, &d->source, EPOLLIN, &ignored) < 0) {
+	if (loop_add(&hub->loop, &d->source, LOOP_IN, &ignored) < 0) {
 		close(fd);
 		free(d);
 		return 0;

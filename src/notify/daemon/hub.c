@@ -63,7 +63,7 @@ struct sender *sender_new(struct hub *hub, int listener, const struct place *pla
 	(void)quiet_parse(s->place.quiet, &s->quiet); /* what is no time was refused by the spec */
 	s->listener = (struct loop_source){ .fd = listener, .on_event = conn_accept };
 	fcntl(listener, F_SETFL, O_NONBLOCK);
-	if (loop_add(&hub->loop, &s->listener, EPOLLIN, err) < 0) {
+	if (loop_add(&hub->loop, &s->listener, LOOP_IN, err) < 0) {
 		free(s);
 		return NULL;
 	}
@@ -186,7 +186,7 @@ static int open_sockets(struct hub *hub, struct err *err)
 		return lines;
 	if (!sender_new(hub, lines, NULL, err))
 		return -err->code;
-	return loop_add(&hub->loop, &hub->door, EPOLLIN, err);
+	return loop_add(&hub->loop, &hub->door, LOOP_IN, err);
 }
 
 /* One daemon a directory; -EEXIST when there is one. */

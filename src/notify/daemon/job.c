@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #include "os/proc.h"
+#include "os/timer.h"
 
 static void release(struct job *job)
 {
@@ -76,20 +76,18 @@ _Noreturn static void child_main(job_child_fn *fn, void *arg, int out)
 
 static int watch(struct job *job, int timeout_ms, struct err *err)
 {
-	const struct itimerspec at = { .it_value = { timeout_ms / 1000,
-						     (timeout_ms % 1000) * 1000000L + 1 } };
 	int r;
 
 	job->child = (struct loop_source){ .fd = os_pidfd_open(job->pid), .on_event = on_end };
 	job->timer = (struct loop_source){
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.fd = os_timer_open(),
 		.on_event = on_late,
 	};
 	if (job->child.fd < 0 || job->timer.fd < 0)
 		return err_errno(err, EMFILE, "watching a child");
-	timerfd_settime(job->timer.fd, 0, &at, NULL);
-	r = loop_add(job->loop, &job->child, EPOLLIN, err);
-	return r < 0 ? r : loop_add(job->loop, &job->timer, EPOLLIN, err);
+	(void)os_timer_set(job->timer.fd, timeout_ms > 0 ? (unsigned)timeout_ms : 1, 0);
+	r = loop_add(job->loop, &job->child, LOOP_IN, err);
+	return r < 0 ? r : loop_add(job->loop, &job->timer, LOOP_IN, err);
 }
 
 int job_start(struct job *job, struct loop *loop, job_child_fn *fn, void *arg, int timeout_ms,

@@ -5,16 +5,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/json.h"
 #include "base/opt.h"
-#include "notify/door.h"
 #include "notify/daemon/notifyd.h"
+#include "notify/door.h"
+#include "os/proc.h"
+#include "os/signals.h"
 
 struct args {
 	bool status, test, probe, json, on_demand, version;
@@ -106,12 +106,12 @@ static int watch_signals(struct hub *hub, struct err *err)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	hub->signals = (struct loop_source){
-		.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+		.fd = os_signals_open(&set),
 		.on_event = on_signal,
 	};
 	if (hub->signals.fd < 0)
-		return err_errno(err, errno, "signalfd");
-	return loop_add(&hub->loop, &hub->signals, EPOLLIN, err);
+		return err_errno(err, errno, "watching signals");
+	return loop_add(&hub->loop, &hub->signals, LOOP_IN, err);
 }
 
 /* Whoever started it reads this line, or the end of it, as "ready". */
@@ -149,7 +149,7 @@ static int serve(const struct args *args, char *dir)
 	hub->always = is_set("WRAPIX_NOTIFY_ALWAYS");
 	hub->verbose = is_set("WRAPIX_NOTIFY_VERBOSE");
 	/* What it hears is the user's: no core file, no other process of a sandbox may look. */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	os_set_dumpable(0);
 	r = hub_open(hub, &err);
 	if (r == 0 && args->tcp)
 		r = hub_listen_tcp(hub, args->tcp, &err);

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <linux/seccomp.h>
@@ -64,6 +65,11 @@ static int set_filter(unsigned long how, const struct sock_filter *insns, unsign
 static bool knows_flag(unsigned long how)
 {
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, how, NULL) < 0 && errno == EFAULT;
+}
+
+bool seccomp_is_on(void)
+{
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 }
 
 unsigned seccomp_features(void)

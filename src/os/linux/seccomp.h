@@ -31,6 +31,8 @@ enum seccomp_features {
 
 /* Asks the kernel, without changing anything. Returns an or of enum seccomp_features. */
 unsigned seccomp_features(void);
+/* This process is under a filter already. */
+bool seccomp_is_on(void);
 
 /*
  * Puts the calling thread and all that it starts under the filter. Needs no_new_privs, or

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor's epoll loop. */
+/* The supervisor's loop, by epoll. */
 #include "os/loop.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/epoll.h>
+
+/* Our names are the kernel's numbers. */
+_Static_assert(LOOP_IN == (uint32_t)EPOLLIN && LOOP_OUT == (uint32_t)EPOLLOUT &&
+		       LOOP_ERR == (uint32_t)EPOLLERR && LOOP_HUP == (uint32_t)EPOLLHUP &&
+		       LOOP_RDHUP == (uint32_t)EPOLLRDHUP && LOOP_ONCE == (uint32_t)EPOLLONESHOT &&
+		       LOOP_EDGE == (uint32_t)EPOLLET,
+	       "the events of the loop");
 
 #define BUSY 1000
 
