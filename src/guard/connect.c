@@ -310,7 +310,7 @@ int connect_guard_start(struct connect_guard *g, struct loop *loop, struct notif
 		.timer = { .fd = os_timer_open(), .on_event = on_tick },
 	};
 	if (g->timer.fd < 0)
-		return err_errno(err, errno, "timerfd");
+		return err_errno(err, errno, "a timer");
 	return loop_add(loop, &g->timer, LOOP_IN, err);
 }
 
