@@ -11,12 +11,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/inotify.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
 #include "engine/podman/container.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 #include "os/proc.h"
 
 static struct container *container(struct sandbox *sandbox)
