@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 
@@ -208,7 +207,7 @@ static void open_at(int number, const char *path, int flags)
 _Noreturn static void become(struct scene *scene, char *const *argv, int in, const int out[2],
 			     pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	os_die_with_parent(SIGKILL);
 	if (getppid() != parent || chdir(scene->project) < 0)
 		_exit(127);
 	os_reset_signals();
