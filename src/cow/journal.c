@@ -119,7 +119,7 @@ int journal_save(const struct journal *journal, int dir, struct err *err)
 		end_record(&out, journal->touched[i].path);
 	}
 	end_record(&out, "end");
-	return os_write_file_atomic(dir, "plan", out.s, out.len, 0600, err);
+	return os_write_file_soon(dir, "plan", out.s, out.len, 0600, err);
 }
 
 static bool take_word(char **p, const char *word)

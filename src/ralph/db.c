@@ -151,6 +151,14 @@ void db_close(struct db *db)
 	db->handle = NULL;
 }
 
+void db_relax(struct db *db, bool on)
+{
+	struct err ignored; /* it would be safe, and slow */
+
+	(void)execute(db, on ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL",
+		      "changing its pace", &ignored);
+}
+
 int db_begin(struct db *db, struct err *err)
 {
 	return execute(db, "BEGIN IMMEDIATE", "waiting for it", err);

@@ -24,6 +24,10 @@ struct db {
 int db_open(struct db *db, const char *path, bool *ret_new, struct err *err);
 void db_close(struct db *db);
 
+/* Outside of a transaction: what is written while it is on is in the file at once, for every process, and
+ * on the disk with the next one that waits for that. For what a crash of the machine may take back. */
+void db_relax(struct db *db, bool on);
+
 /* Waits for other writers, up to 20 seconds. */
 int db_begin(struct db *db, struct err *err);
 int db_commit(struct db *db, struct err *err);

@@ -330,8 +330,13 @@ static int write_one(struct db *db, struct arena *arena, int dir, const struct f
 	r = db_get(db, arena, mark_of(arena, name), &known, err);
 	if (r < 0 || (known && !strcmp(known, sum) && faccessat(dir, name, F_OK, 0) == 0))
 		return r;
-	r = os_write_file_atomic(dir, name, text.s, text.len, 0644, err);
-	return r < 0 ? r : db_set(db, mark_of(arena, name), sum, err);
+	r = os_write_file_soon(dir, name, text.s, text.len, 0644, err);
+	if (r < 0)
+		return r;
+	db_relax(db, true); /* without the mark the file is read once more */
+	r = db_set(db, mark_of(arena, name), sum, err);
+	db_relax(db, false);
+	return r;
 }
 
 static int write_attributes(int dir, struct err *err)

@@ -263,8 +263,10 @@ static int claim(struct step_run *run, struct err *err)
 {
 	struct work *work = run->work;
 	struct attempt *attempt = &run->turn.attempt;
-	int r = db_begin(&work->db, err);
+	int r;
 
+	db_relax(&work->db, true); /* without it the item is open, as it was */
+	r = db_begin(&work->db, err);
 	*attempt = (struct attempt){ .feature = run->feature->name,
 				     .item = run->item->id,
 				     .phase = (char *)"step" };
@@ -279,8 +281,10 @@ static int claim(struct step_run *run, struct err *err)
 		r = attempt_put(&work->db, attempt, err);
 	}
 	if (r == 0)
-		return db_commit(&work->db, err);
-	db_rollback(&work->db);
+		r = db_commit(&work->db, err);
+	else
+		db_rollback(&work->db);
+	db_relax(&work->db, false);
 	return r;
 }
 
