@@ -141,6 +141,7 @@ static void on_done(struct step_run *run)
 	struct drive *d = run->ctx;
 
 	d->ret->cost += run->cost;
+	d->ret->last = run->verdict;
 	d->ret->done += run->verdict == VERDICT_COMPLETE;
 	tell(d, run);
 	if (run->verdict == VERDICT_COMPLETE && run->commit)

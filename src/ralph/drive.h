@@ -21,6 +21,7 @@ struct drive_result {
 	int status; /* one of DRIVE_*, or a hook's own */
 	size_t steps, done;
 	double cost;
+	enum verdict last; /* of the step that ended last */
 	char why[512]; /* it ended */
 };
 

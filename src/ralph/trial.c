@@ -123,6 +123,23 @@ static int ask_judge(struct work *work, const struct feature *feature,
 	return r;
 }
 
+/* What nobody has written yet holds nowhere. */
+static bool is_missing(const struct work *work, const struct trial *trial, const char *path,
+		       struct str *why)
+{
+	bool sourced = trial->kind == TRIAL_JUDGE ||
+		       (trial->kind == TRIAL_SANDBOX && trial->function);
+	struct arena arena = { 0 };
+	const char *full = path_join(&arena, work->site.top, path);
+
+	if (access(full, F_OK) < 0)
+		str_addf(why, "there is no '%s'", path);
+	else if (!sourced && access(full, X_OK) < 0)
+		str_addf(why, "'%s' cannot be executed; chmod +x makes it a program", path);
+	arena_release(&arena);
+	return why->len > 0;
+}
+
 int trial_run(struct work *work, const struct feature *feature, const struct criterion *criterion,
 	      const struct trial *trial, enum trial_result *ret, struct str *why, struct err *err)
 {
@@ -131,10 +148,14 @@ int trial_run(struct work *work, const struct feature *feature, const struct cri
 	int r = -EINVAL;
 
 	str_add(why, "");
-	if (path)
+	if (path && is_missing(work, trial, path, why)) {
+		*ret = TRIAL_FAIL;
+		r = 0;
+	} else if (path) {
 		r = trial->kind == TRIAL_JUDGE
 			    ? ask_judge(work, feature, criterion, path, ret, why, err)
 			    : run_program(work, trial, path, ret, why, err);
+	}
 	arena_release(&arena);
 	return r;
 }

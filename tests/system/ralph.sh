@@ -68,6 +68,10 @@ rx logs
 check "logs shows actions" eval 'is "$rc" 0 && has "$out" "> Bash working"'
 rx report --diff
 check "report has steps, commits and diffs" eval 'is "$rc" 0 && has "$out" "## Second" && has "$out" "+three" && has "$out" "commit $(git rev-parse HEAD)"'
+mv ../check.sh ../check.away
+rx spec --verify
+check "a trial that nobody has written yet fails, and says so" eval 'is "$rc" 1 && has "$out" "there is no '"'check.sh'"'"'
+mv ../check.away ../check.sh
 echo "end=PASS" >../.agent/judge
 rx spec
 check "the criteria are tried" eval 'is "$rc" 0 && has "$out" "[PASS] one is there" && has "$out" "[PASS] two is good" && has "$out" "2 passed, 0 failed, 0 skipped, 1 without a trial"'
@@ -124,6 +128,8 @@ task asks 'sh1: echo half >half.txt
 end1: RALPH_CLARIFY: red or blue?
 sh2: grep -q "the blue one" /tmp/prompt && cp /run/ralph/previous.diff was.diff && echo blue >color.txt'
 task waits 'sh: echo w >w.txt' --after "$(id_of asks)"
+rx step
+check "a step that ends with what the user must settle says so by its status" eval 'is "$rc" 101 && is "$(status_of blocked)" blocked'
 rx loop
 check "a loop with nothing but blocked tasks is stuck" eval 'is "$rc" 101 && is "$(status_of blocked)" blocked && is "$(status_of asks)" question && is "$(status_of waits)" open && has "$err" "ralph msg"'
 rx msg

@@ -102,6 +102,8 @@ static int step_status(const struct drive_result *result)
 		return result->status == DRIVE_DONE ? DRIVE_NOTHING : result->status;
 	if (result->why[0]) /* a hook, a signal */
 		return result->status;
+	if (result->last == VERDICT_BLOCKED || result->last == VERDICT_CLARIFY)
+		return DRIVE_STUCK;
 	return result->done ? DRIVE_DONE : DRIVE_FAILED;
 }
 

@@ -110,7 +110,7 @@ static int look(struct work *work, const struct feature *feature, struct err *er
 	}
 	criteria_parse(&criteria, text, len);
 	for (size_t i = 0; i < criteria.n; i++)
-		trials += criteria.v[i].n_trials;
+		trials += criteria.v[i].n_trials > 0;
 	printf("The spec is %s: %zu success criteria, %zu of them with a trial.\n",
 	       work_spec_path(work, &work->arena, feature), criteria.n, trials);
 	r = feature_touch(&work->db, feature->name, criteria.title, err);

@@ -29,14 +29,17 @@ static bool is_wanted(const struct spec_args *args, const struct trial *trial)
 }
 
 static void show(struct tally *tally, const struct feature *feature,
-		 const struct criterion *criterion, const char *result, const char *why, bool json)
+		 const struct criterion *criterion, const struct trial *trial, const char *result,
+		 const char *why, bool json)
 {
+	static const char *const kinds[] = { "verify", "verify:wrapix", "judge" };
 	_cleanup_str_ struct str line = { 0 };
 
 	if (json) {
 		str_add(&tally->json, tally->json.len ? ",\n {" : "\n {");
 		json_add_member(&tally->json, "feature", feature->name);
 		json_add_member(&tally->json, "criterion", criterion->text);
+		json_add_member(&tally->json, "trial", trial ? trial->path : NULL);
 		json_add_member(&tally->json, "result", result);
 		json_add_member(&tally->json, "why", *why ? why : NULL);
 		str_add(&tally->json, "}");
@@ -44,6 +47,11 @@ static void show(struct tally *tally, const struct feature *feature,
 	}
 	str_addf(&line, "  [%s] ", result);
 	str_add_escaped(&line, criterion->text);
+	if (trial) {
+		str_addf(&line, "  (%s ", kinds[trial->kind]);
+		str_add_escaped(&line, trial->path);
+		str_add(&line, ")");
+	}
 	printf("%s\n", line.s);
 	while (*why) {
 		size_t n = strcspn(why, "\n");
@@ -64,17 +72,15 @@ static int try(struct work *work, const struct feature *feature, const struct sp
 
 	if (!criterion->n_trials) {
 		tally->bare++;
-		show(tally, feature, criterion, "----", "", args->json);
+		show(tally, feature, criterion, NULL, "----", "", args->json);
 	}
 	for (size_t i = 0; r == 0 && i < criterion->n_trials; i++) {
-		static const char *const kinds[] = { "verify", "verify:wrapix", "judge" };
 		_cleanup_str_ struct str why = { 0 };
 		const struct trial *trial = &criterion->trials[i];
 		enum trial_result result = TRIAL_SKIP;
 
 		if (args->list) {
-			str_addf(&why, "%s %s", kinds[trial->kind], trial->path);
-			show(tally, feature, criterion, "----", why.s, args->json);
+			show(tally, feature, criterion, trial, "----", "", args->json);
 			continue;
 		}
 		if (!is_wanted(args, trial))
@@ -84,7 +90,7 @@ static int try(struct work *work, const struct feature *feature, const struct sp
 		if (r < 0)
 			break;
 		tally->count[result]++;
-		show(tally, feature, criterion, words[result], why.s, args->json);
+		show(tally, feature, criterion, trial, words[result], why.s, args->json);
 	}
 	return r;
 }
