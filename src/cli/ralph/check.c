@@ -91,6 +91,10 @@ static int cmd_check(int argc, char **argv)
 	if (status != CLI_GO_ON)
 		return status;
 	status = check_templates(&work) ? 1 : 0;
+	if (status)
+		ralph_next("ralph tune TEMPLATE (mend it), or ralph tune TEMPLATE --reset");
+	else if (args.templates)
+		say_next_of(&work, NULL);
 	if (!status && !args.templates) {
 		r = items_load(&work.db, feature.name, &items, &err);
 		if (r == 0)

@@ -30,6 +30,11 @@ static int cmd_export(int argc, char **argv)
 	} else { /* opening has brought the files up to date */
 		printf("%s/%s/%s.jsonl\n", feature.hidden ? work.site.state : work.site.top,
 		       feature.hidden ? "specs" : EXPORT_DIR, feature.name);
+		if (!feature.hidden && work.site.git)
+			ralph_next("git add %s (so that the tasks travel with the project)",
+				   EXPORT_DIR);
+		else
+			say_next_of(&work, feature.name);
 	}
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;

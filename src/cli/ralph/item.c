@@ -198,6 +198,8 @@ static int cmd_item(int argc, char **argv)
 		r = act(&job, rest.n_operands ? rest.operands[0] : "list", &err);
 	if (r == 0)
 		r = work_export(&work, &err);
+	if (r == 0)
+		say_next_of(&work, job.feature.name);
 	items_release(&job.items);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;

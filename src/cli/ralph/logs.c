@@ -72,7 +72,7 @@ static int print_log(struct work *work, const struct attempt *a, const struct lo
 	if (r == 0) {
 		printf("session %lld, %s %s: %s", (long long)a->id, a->phase,
 		       a->item ? a->item : "", verdict_name(a->verdict));
-		if (a->reason) {
+		if (a->reason && *a->reason) {
 			printf(": ");
 			print_plain(a->reason);
 		}
@@ -113,6 +113,8 @@ static int cmd_logs(int argc, char **argv)
 	else if (r == 0)
 		r = err_usage(&err, "there is no log%s%s", rest.n_operands ? " of " : " yet",
 			      rest.n_operands ? rest.operands[0] : "");
+	if (r == 0 && !args.raw)
+		say_next_of(&work, args.list ? NULL : a->feature);
 	attempts_release(&attempts);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;

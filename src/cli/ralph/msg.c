@@ -62,8 +62,16 @@ static void list(const struct items *items, bool json)
 		printf("%s]\n", out.s);
 	else if (!n)
 		printf("Nobody waits for an answer.\n");
-	else
+	if (!json && n)
 		ralph_next("ralph msg ID --answer 'TEXT', or --dismiss");
+}
+
+static bool any_waits(const struct items *items)
+{
+	for (size_t i = 0; i < items->n; i++)
+		if (waits_for_user(&items->v[i]))
+			return true;
+	return false;
 }
 
 /* The question and its answer go along to the next session. */
@@ -126,6 +134,10 @@ static int cmd_msg(int argc, char **argv)
 		r = settle(&work, item, &args, &err);
 	else if (r == 0)
 		print_one(item, true);
+	if (r == 0 && item && !args.answer && !args.dismiss && waits_for_user(item))
+		ralph_next("ralph msg %s --answer 'TEXT', or --dismiss", item->id);
+	else if (r == 0 && !item && !args.json && !any_waits(&items))
+		say_next_of(&work, NULL);
 	items_release(&items);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;

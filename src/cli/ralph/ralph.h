@@ -53,6 +53,9 @@ void add_duration(struct str *out, int64_t ms);
 /* What to type now that the items are as they are. */
 void say_next(const struct feature *feature, const struct items *items);
 
+/* The same for the feature of that name, or the one in use (NULL). */
+void say_next_of(struct work *work, const char *feature);
+
 /* The user's editor on a file; its exit status, or -errno. */
 int ralph_edit(const char *path, struct err *err);
 

@@ -141,6 +141,8 @@ static int cmd_report(int argc, char **argv)
 	if (status != CLI_GO_ON)
 		return status;
 	r = report(&work, &feature, &args, &err);
+	if (r == 0 && !args.json)
+		say_next_of(&work, feature.name);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;
 }

@@ -143,6 +143,11 @@ static int cmd_spec(int argc, char **argv)
 		printf("%zu passed, %zu failed, %zu skipped, %zu without a trial\n",
 		       tally.count[TRIAL_PASS], tally.count[TRIAL_FAIL], tally.count[TRIAL_SKIP],
 		       tally.bare);
+	if (r == 0 && !args.json && !tally.count[TRIAL_FAIL])
+		say_next_of(&work, args.all ? NULL : one.name);
+	else if (r == 0 && !args.json)
+		ralph_next(
+			"ralph check (its findings become tasks), or ralph item add --title '...'");
 	str_release(&tally.json);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : tally.count[TRIAL_FAIL] > 0;

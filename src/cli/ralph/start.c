@@ -57,6 +57,15 @@ static int begin(struct work *work, const char *name, const struct start_args *a
 	return r < 0 ? r : work_export(work, err);
 }
 
+static bool has_spec(struct work *work, const char *name)
+{
+	struct feature feature;
+	struct err ignored;
+
+	return work_feature(work, name, &feature, &ignored) == 0 &&
+	       access(work_spec_path(work, &work->arena, &feature), R_OK) == 0;
+}
+
 static int cmd_start(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -81,7 +90,9 @@ static int cmd_start(int argc, char **argv)
 	if (r == 0) {
 		printf("The feature '%s' is in use%s.\n", name,
 		       args.hidden ? "; its spec stays out of the project" : "");
-		ralph_next("ralph plan");
+		ralph_next(has_spec(&work, name)
+				   ? "ralph plan (an interview about the spec), or ralph ready"
+				   : "ralph plan");
 	}
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;

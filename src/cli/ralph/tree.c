@@ -99,3 +99,16 @@ void say_next(const struct feature *feature, const struct items *items)
 	else
 		ralph_next("ralph status %s", feature->name);
 }
+
+void say_next_of(struct work *work, const char *name)
+{
+	struct feature feature;
+	struct items items;
+	struct err ignored; /* without a feature there is nothing to say */
+
+	if (work_feature(work, name, &feature, &ignored) < 0 ||
+	    items_load(&work->db, feature.name, &items, &ignored) < 0)
+		return;
+	say_next(&feature, &items);
+	items_release(&items);
+}

@@ -112,6 +112,8 @@ static int cmd_tune(int argc, char **argv)
 	} else {
 		r = edit(&work, name, &err);
 	}
+	if (r == 0 && name && !args.print && !args.list)
+		say_next_of(&work, NULL);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;
 }
