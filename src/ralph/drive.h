@@ -22,7 +22,7 @@ struct drive_result {
 	size_t steps, done;
 	double cost;
 	enum verdict last; /* of the step that ended last */
-	char why[512]; /* it ended */
+	char why[512];     /* it ended */
 };
 
 /* Takes the feature's lock; -EBUSY when another has it and 'wait' is not set. */
