@@ -93,6 +93,12 @@ static int on_repository(void *ctx, const char *path, unsigned number)
 					     : -ENOSYS;
 }
 
+/* On what may not be read but for something in it. */
+static bool is_holed_cover(const struct op *op)
+{
+	return op->kind == OP_SCRATCH && op->mode == 0111;
+}
+
 int guards_prepare(struct sandbox *sandbox, struct err *err)
 {
 	const struct broker_hooks hooks = { on_file_denied, sandbox };
@@ -118,6 +124,10 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	if (r < 0)
 		gate_free(gate);
 	sandbox->gate = r < 0 ? NULL : gate;
+	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_DENY || is_holed_cover(&plan->ops[i]))
+			broker_add_cover(sandbox->broker, plan->ops[i].dest,
+					 is_holed_cover(&plan->ops[i]));
 	return r;
 }
 

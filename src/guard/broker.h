@@ -16,6 +16,8 @@
  *	broker_open.c      opening; the descriptor is put into the caller
  *	broker_names.c     names made, moved and removed
  *	broker_attrs.c     modes, owners, times, attributes, lengths
+ *	broker_read.c      reads: decided on, or looked at while mounts decide
+ *	broker_cover.c     whether these mounts are still there
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')
  *
@@ -79,6 +81,9 @@ void broker_enter(struct broker *broker, const struct notify *notify, int view, 
 /* Before the first call: the tree of a map, by its name inside, to write in; taken over. Its files have
  * the names that they have inside. */
 void broker_take_tree(struct broker *broker, const char *inside, int fd);
+
+/* Before the first call: a mount that stands for a denied directory. 'holed': something in it can be read. */
+void broker_add_cover(struct broker *broker, const char *path, bool holed);
 
 /* From the next call on; when it fails the old ones stay. Where reading was watched it is decided on
  * from now on: no mount stands for a new rule. */

@@ -302,6 +302,8 @@ static int not_ours(struct request *r, int flags, const char *path)
 	if (r->b->reads == FILE_READS_FREE || (flags & O_ACCMODE) != O_RDONLY)
 		return OUTSIDE;
 	if (r->b->reads == FILE_READS_WATCHED)
+		covers_check(r->b);
+	if (r->b->reads == FILE_READS_WATCHED)
 		return look_at_read(r, path, flags);
 	if ((flags & O_CREAT) && (flags & O_DIRECTORY))
 		return -EINVAL;

@@ -69,6 +69,9 @@ struct broker {
 	const struct notify *notify;
 	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
 	enum file_reads reads;
+	struct strv covers; /* mounts that stand for denied directories */
+	bool holed;         /* parts of one can be read */
+	struct timespec covers_seen;
 	bool nested, has_caps, mapped; /* mapped: names inside are not the host's */
 	mode_t umask;                  /* our own */
 	size_t n_workers;
@@ -271,9 +274,13 @@ int open_inject_any(struct request *r, int fd, int flags);
 /* A child waits until the file, which an O_PATH descriptor holds, can be opened, and answers. */
 int open_later(struct request *r, int object, int flags);
 
+/* ---- broker_cover.c */
+/* Where one is gone, reads are decided on. */
+void covers_check(struct broker *b);
+
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);
-/* Only looks, for a report. Returns OUTSIDE. */
+/* Where mounts decide: OUTSIDE, or -EACCES, reported, where they would refuse it as well. */
 int look_at_read(struct request *r, const char *path, int flags);
 void workers_reap(struct broker *b);
 void workers_end(struct broker *b);

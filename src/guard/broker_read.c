@@ -4,9 +4,8 @@
  * opened here, in the sandbox's own view, and put into the caller. A call is never let go on once
  * it was looked at: the path may be another by then, and reading is what the kernel would allow.
  *
- * Where mounts stand for every rule they decide, and a call is looked at for the report alone: it goes
- * on, whatever the look found, and nothing that the caller does meanwhile gains it more than a wrong line
- * in the report.
+ * Where mounts stand for every rule, a call is only looked at, for the report: what a rule denies gets its
+ * errno here, and anything else goes on, whatever it may be by then; the mounts decide.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,27 +92,32 @@ static bool tell_denied(struct request *r, const char *path)
 	struct file_verdict v = file_rules_read(r->b->rules, path);
 
 	if (!v.allowed)
-		request_predicted(r, path, v.rule);
+		request_denied(r, path, v.rule, NULL);
 	return !v.allowed;
 }
 
-/* A cover was in the way: by its name the path is one that a rule denies, links not followed or, where
- * the host has no cover, followed. */
-static int tell_covered(struct request *r, int dirfd, const char *path)
+/* A cover may have been in the way: by its name the path is one that a rule denies, links not followed
+ * or, where the host has no cover, followed. Told of if so. */
+static bool tell_covered(struct request *r, int dirfd, const char *path, int e)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
-	_cleanup_close_ int start = path[0] == '/' ? -1 : walk_start(r, dirfd), fd = -1;
+	_cleanup_close_ int start = -1, fd = -1;
 	char base[PATH_MAX] = "/", whole[2 * PATH_MAX], real[PATH_MAX];
 
-	if (path[0] != '/' && (start < 0 || place_path(r->b, start, base) <= 0))
-		return -EACCES;
+	if (e != -EACCES && (e != -ENOENT || !r->b->holed))
+		return false;
+	if (path[0] != '/') {
+		start = walk_start(r, dirfd);
+		if (start < 0 || place_path(r->b, start, base) <= 0)
+			return false;
+	}
 	snprintf(whole, sizeof(whole), "%s", path_join(&arena, base, path));
-	if (!place_to_host(r->b, whole, sizeof(whole)) || tell_denied(r, whole) || r->b->mapped)
-		return -EACCES;
-	fd = os_openat2(AT_FDCWD, whole, O_PATH, 0, RESOLVE_NO_MAGICLINKS);
-	if (fd >= 0 && place_path(r->b, fd, real) > 0)
-		tell_denied(r, real);
-	return -EACCES;
+	if (!place_to_host(r->b, whole, sizeof(whole)))
+		return false;
+	if (tell_denied(r, whole))
+		return true;
+	fd = r->b->mapped ? -1 : os_openat2(AT_FDCWD, whole, O_PATH, 0, RESOLVE_NO_MAGICLINKS);
+	return fd >= 0 && place_path(r->b, fd, real) > 0 && tell_denied(r, real);
 }
 
 /* The host has the file at that path too. */
@@ -175,7 +179,7 @@ int open_read(struct request *r, const char *path, int flags)
 	if (e >= 0)
 		e = find_object(&p);
 	if (e < 0)
-		return e == -EACCES ? tell_covered(r, dirfd, path) : e;
+		return tell_covered(r, dirfd, path, e) ? -EACCES : e;
 	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode) &&
 	    place_to_host(r->b, where, sizeof(where))) {
 		v = judge_read(r, &p, where);
@@ -232,7 +236,7 @@ int look_at_read(struct request *r, const char *path, int flags)
 	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
 
 	path = below_self(path, &dirfd);
-	if (look_up(r, dirfd, path, flags) == -EACCES)
-		tell_covered(r, dirfd, path);
-	return OUTSIDE;
+	/* Where something else in a directory can be read, its mount would say that there is no such
+	 * file. */
+	return tell_covered(r, dirfd, path, look_up(r, dirfd, path, flags)) ? -EACCES : OUTSIDE;
 }

@@ -92,7 +92,11 @@ echo p >sec/pub/p
 echo n >sec/pub/in/n
 echo o >open/o
 settings '"sec", "sec/pub/in"' '"sec/pub"' '' ''
-check "denyRead" cannot 'cat sec/s' ""
+check "denyRead" cannot 'cat sec/s'
+check "... of a name that is not there, too" cannot 'cat sec/none'
+check "... by a link, from a directory" cannot 'ln -s ../sec/s d/to-s; cd d; cat to-s'
+check "... with the rule in the report" has "$report" "\"path\":\"$project/sec/s\",\"reason\":\"denyRead\",\"rule\":\"sec\""
+rm -f d/to-s
 check "... reads as denied, not as empty" cannot 'ls sec' "Permission denied"
 check "allowRead in it" can 'cat sec/pub/p'
 check "a narrower denyRead in that" cannot 'cat sec/pub/in/n' "Permission denied"
@@ -100,6 +104,32 @@ check "the rest is readable" can 'cat open/o /etc/passwd'
 check "what cannot be read cannot be moved" cannot 'mv sec sec2'
 check "... nor written" cannot 'echo x >sec/new' ""
 check "... nor linked" cannot 'ln sec/s got' ""
+# swapped SCRIPT WHAT...: WHAT is done outside while the script waits
+swapped() {
+	swapped_script=$1
+	shift
+	(
+		until [ -e started ]; do sleep 0.01; done
+		"$@"
+		: >made
+	) &
+	srt ": >started; until [ -e made ]; do sleep 0.01; done; $swapped_script"
+	wait
+	rm -f started made
+}
+put_another() { mv sec sec.old && mkdir sec && echo new >sec/s; }
+put_above() { mv up up.old && mkdir -p up/sec && echo new >up/sec/s; }
+settings '"sec", "up/sec"' '' '' ''
+mkdir -p up/sec
+ln -s sec/s to-s
+within='n=0; while [ $n -lt 200 ] && cat $file >/dev/null 2>&1; do n=$((n + 1)); done' # milliseconds
+swapped "file=sec/s; $within"'; cat sec/s to-s sec.old/s; ls sec' put_another
+check "a denied directory that is replaced outside stays denied" is "$(grep -c 'Permission denied' "$err")$(cat "$out")" 4
+rm -r sec.old
+swapped "file=up/sec/s; $within"'; cat up/sec/s; ls up; cat open/o' put_above
+check "... and one above which another is put" is "$(grep -c 'Permission denied' "$err")$(cat "$out")" "1sec
+o"
+rm -r up.old up to-s
 settings '"sec"' '"sec"' '' ''
 check "the same path twice: allowRead wins" can 'cat sec/s'
 settings '"~"' '' '' ''

@@ -62,8 +62,8 @@ for how in '' '--report reads'; do
 	# shellcheck disable=SC2086 # words
 	ex 'cat ~/.ssh/id; ls ~/.ssh; cat /etc/hostname >/dev/null; true' $how
 	check "... ${how:-without it} it does" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/.ssh/id", "'"$HOME"'/.ssh"] and d["fix"]["risk"]'
-	check "... seen, and left to the mount" events "$v" 'd["predicted"] and d["rule"] == "~/.ssh" and d["origin"] == "'"$s"':2"'
-	check "... which refuses it" is "$(grep -c 'Permission denied' "$err")" 2
+	check "... exact, with the rule" events "$v" '"predicted" not in d and d["rule"] == "~/.ssh" and d["origin"] == "'"$s"':2"'
+	check "... and it is refused" is "$(grep -c 'Permission denied' "$err")" 2
 done
 ln -s "$HOME/.ssh/id" "$project/absolute"
 ln -s "$(python3 -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' "$HOME/.ssh/id" "$project")" "$project/relative"
