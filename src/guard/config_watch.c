@@ -35,7 +35,7 @@ static void end_line(struct config_watch *w)
 	w->too_long = false;
 }
 
-static void add_bytes(struct config_watch *w, const char *data, size_t len)
+void config_watch_bytes(struct config_watch *w, const char *data, size_t len)
 {
 	while (len) {
 		const char *end = memchr(data, '\n', len);
@@ -53,11 +53,15 @@ static void add_bytes(struct config_watch *w, const char *data, size_t len)
 	}
 }
 
-/* An end without a newline is the end of a line too. */
-static void close_control(struct config_watch *w)
+void config_watch_end(struct config_watch *w)
 {
 	if (w->line.len || w->too_long)
 		end_line(w);
+}
+
+static void close_control(struct config_watch *w)
+{
+	config_watch_end(w);
 	loop_remove(w->loop, &w->control);
 	w->control.fd = -1;
 }
@@ -69,7 +73,7 @@ static ssize_t read_control(struct config_watch *w)
 	ssize_t n = read(w->control.fd, buf, sizeof(buf));
 
 	if (n > 0)
-		add_bytes(w, buf, (size_t)n);
+		config_watch_bytes(w, buf, (size_t)n);
 	return n < 0 ? -errno : n;
 }
 

@@ -48,4 +48,7 @@ struct config_watch {
 int config_watch_start(struct config_watch *watch, struct loop *loop, int control_fd,
 		       const struct strv *paths, const struct config_watch_hooks *hooks,
 		       struct err *err);
+/* What the descriptor brings, in pieces of any length; and its end, which ends a line too. */
+void config_watch_bytes(struct config_watch *watch, const char *data, size_t len);
+void config_watch_end(struct config_watch *watch);
 void config_watch_stop(struct config_watch *watch); /* safe for one that was not started */
