@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens, as lines for the event log: one function a kind. */
+#include <signal.h>
 #include <string.h>
 
 #include "net/filter.h"
@@ -128,4 +129,20 @@ void event_log_text(struct event_log *log, const char *type, const char *text)
 	json_add_member(&body, "type", type);
 	json_add_member(&body, "text", text);
 	event_log_members(log, body.s, false, NULL);
+}
+
+/* Of the limits that the command had from its user (ulimit) the kernel tells of two, by a signal. */
+void event_log_exit(struct event_log *log, int status)
+{
+	static const struct {
+		int signal_no;
+		const char *text;
+	} limits[] = {
+		{ SIGXCPU, "processor time (ulimit -t): the command was ended by SIGXCPU" },
+		{ SIGXFSZ, "the length of a file (ulimit -f): the command was ended by SIGXFSZ" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		if (status == 128 + limits[i].signal_no)
+			event_log_text(log, "limit", limits[i].text);
 }

@@ -451,6 +451,7 @@ void event_log_close(struct event_log *log, int status)
 
 	event_log_watch(log, NULL);
 	event_log_flush(log);
+	event_log_exit(log, status);
 	json_add_member(&body, "type", "exit");
 	if (status >= 0)
 		json_add_count(&body, "status", (uint64_t)status);

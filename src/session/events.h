@@ -92,6 +92,8 @@ void event_log_refusal(struct event_log *log, const char *members, struct event_
 		       const struct owner *owner);
 /* An event that is one sentence: "limit", "warning". */
 void event_log_text(struct event_log *log, const char *type, const char *text);
+/* A limit that ended the command, as its exit status has it. */
+void event_log_exit(struct event_log *log, int status);
 /* Writes what waits. Before the session is taken off the list: who follows one that is not there and
  * has no log waits no longer. */
 void event_log_flush(struct event_log *log);

@@ -99,6 +99,14 @@ check "... a flood is counted" events "$v" 'len(e) < 20 and sum(x.get("count", 1
 settings '' '' '' ',"allowNestedUserNamespaces":true'
 ex 'unshare -U true && echo made'
 check "... and with the setting it is allowed" is "$rc$(cat "$out")$(cat "$v")" 0made
+settings '' '' ''
+rm -rf "$logs"
+(ulimit -S -t 1 && wx exec -s "$s" -c 'while :; do :; done')
+check "a limit of processor time is an event" has "$(ls "$logs"/*.jsonl)" '"type":"limit","text":"processor time (ulimit -t)'
+rm -rf "$logs"
+(ulimit -S -f 10000 && wx exec -s "$s" -c 'exec head -c 20M /dev/zero >long')
+rm -f long
+check "... and one of a file's length" has "$(ls "$logs"/*.jsonl)" '"type":"limit","text":"the length of a file (ulimit -f)'
 settings '' '' '' ',"ignoreViolations":{"*":["/out/"]}'
 ex 'echo x >~/out/x; echo x >~/z; true'
 check "ignoreViolations" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/z"]'
