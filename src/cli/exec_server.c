@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix exec --server: commands for programs in any language, each cheaper than a start. */
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "api/serve.h"
 #include "cli/exec.h"
+#include "cli/exec_say.h"
 #include "engine/native/lend.h"
 #include "os/proc.h"
 
@@ -23,8 +26,35 @@ static int choose(const struct serve_request *request, struct arena *arena,
 	return exec_choose(&args, arena, ret, ret_use, err);
 }
 
+/* Inside a sandbox the process that its supervisor lends is such a server already (engine/native/lend.h):
+ * the socket is another name for its door, as long as we are there. */
+static int stand_in(const struct exec_args *args, struct err *err)
+{
+	char target[sizeof(EXEC_DOOR_INSIDE) + 1];
+	ssize_t n = readlink(args->server, target, sizeof(target) - 1);
+	sigset_t ends;
+	int signal_no;
+
+	if (args->settings || args->from || args->project)
+		return err_usage(err, "--server: inside a sandbox settings come with each request");
+	target[MAX(n, 0)] = '\0';
+	if (!strcmp(target, EXEC_DOOR_INSIDE))
+		unlink(args->server); /* one that was killed left it */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	if (symlink(EXEC_DOOR_INSIDE, args->server) < 0)
+		return err_errno(err, errno, "making the socket '%s'", args->server);
+	sigwait(&ends, &signal_no);
+	unlink(args->server);
+	return 0;
+}
+
 int exec_server(const struct exec_args *args)
 {
+	_cleanup_close_ int door = exec_knock();
 	struct serve_options options = {
 		.listener = -1, .owner = -1, .settings = args->settings, .choose = choose
 	};
@@ -37,6 +67,10 @@ int exec_server(const struct exec_args *args)
 	    args->control_fd >= 0 || args->n_pass_fds) {
 		err_usage(&err, "--server: each command comes with its request");
 		return cli_fail(&err);
+	}
+	if (door >= 0) {
+		close(take_fd(&door));
+		return stand_in(args, &err) < 0 ? cli_fail(&err) : 0;
 	}
 	os_close_all_but(3, NULL, 0);
 	options.listener = serve_listen(args->server, &id, &err);

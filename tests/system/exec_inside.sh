@@ -111,12 +111,20 @@ check "wrapix and srt are there by themselves" is "$(xargs <"$out")" "hi there /
 gives "exec in an exec inside: refused, and nothing runs" "125" 'wrapix exec -- wrapix exec -- touch inner; echo $?'
 check "... nothing was run" absent inner
 check "... and says what to do" grep -q "^hint: the outer sandbox holds" "$err"
-gives "--server inside: each command is refused" "refused" 'wrapix exec --server sock & until [ -S sock ]; do sleep 0.02; done
-	python3 -c "
-import json, socket
-s = socket.socket(socket.AF_UNIX); s.connect(\"sock\")
-s.sendall(b\"{\\\"argv\\\": [\\\"true\\\"]}\\n\")
-print(\"refused\" if b\"the outer sandbox has them already\" in s.makefile(\"rb\").read() else \"ran\")"; kill $!'
+cat >ask.py <<'END'
+import json, os, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect("sock")
+s.sendall(json.dumps({"command": sys.argv[1], "cwd": os.getcwd(), "env": dict(os.environ)}).encode() + b"\n")
+print([json.loads(line)["status"] for line in s.makefile() if '"exit"' in line][0])
+END
+gives "--server inside: commands are served" "0 1 0 made gone" 'wrapix exec --server sock & until [ -S sock ]; do sleep 0.02; done
+	python3 ask.py "echo made >by-server"; python3 ask.py "touch .bashrc 2>/dev/null"; python3 ask.py "test \"\$SANDBOX_RUNTIME\""
+	kill $!; wait $!; cat by-server; [ -e sock ] || echo gone'
+rm -f by-server
+gives "... one that was killed is no obstacle" "0" 'ln -s /etc/wrapix/exec sock; wrapix exec --server sock & until python3 ask.py true; do sleep 0.02; done; kill $!; wait'
+rm ask.py
+gives "... and settings come with the requests" "2" 'wrapix exec --server sock -s x.json; echo $?'
 gives "--allow-nested changes nothing of it" "hi 1" 'wrapix exec -- echo hi; wrapix exec -- touch .bashrc; echo $?' --allow-nested
 
 # --- other roots and places ---

@@ -101,10 +101,10 @@ ex 'unshare -U true && echo made'
 check "... and with the setting it is allowed" is "$rc$(cat "$out")$(cat "$v")" 0made
 settings '' '' ''
 rm -rf "$logs"
-(ulimit -S -t 1 && wx exec -s "$s" -c 'while :; do :; done')
+prlimit --cpu=1:60 "$wrapix" exec -s "$s" -c 'while :; do :; done' 2>"$err"
 check "a limit of processor time is an event" has "$(ls "$logs"/*.jsonl)" '"type":"limit","text":"processor time (ulimit -t)'
 rm -rf "$logs"
-(ulimit -S -f 10000 && wx exec -s "$s" -c 'exec head -c 20M /dev/zero >long')
+prlimit --fsize=5000000: "$wrapix" exec -s "$s" -c 'exec head -c 20M /dev/zero >long' 2>"$err"
 rm -f long
 check "... and one of a file's length" has "$(ls "$logs"/*.jsonl)" '"type":"limit","text":"the length of a file (ulimit -f)'
 settings '' '' '' ',"ignoreViolations":{"*":["/out/"]}'
