@@ -206,9 +206,35 @@ static const struct {
 	{ "tar", true, true, from_tar },
 };
 
+static bool names_packages(const struct making *making, const char *source)
+{
+	const struct profile_spec *profile = &making->spec->from_profile;
+
+	for (size_t i = 0; i < profile->n_packages; i++)
+		if (!strcmp(profile->packages[i].source, source))
+			return true;
+	return false;
+}
+
+static bool is_installed(struct making *making, const char *program)
+{
+	return run_find(&making->args->arena, program, "", &(struct err){ 0 });
+}
+
+/* Debian's packages, unless the profile has them of Nix alone, or nix is what there is here to get them. */
+static const char *default_source(struct making *making)
+{
+	if (!names_packages(making, "nix"))
+		return "debian";
+	if (!names_packages(making, "debian"))
+		return "nix";
+	return !is_installed(making, "mmdebstrap") && is_installed(making, "nix-build") ? "nix"
+											: "debian";
+}
+
 static int make_layers(struct making *making, struct err *err)
 {
-	const char *from = making->args->from ?: "debian";
+	const char *from = making->args->from ?: default_source(making);
 	size_t len = strcspn(from, ":");
 	const char *what = from[len] ? from + len + 1 : "";
 
@@ -372,7 +398,8 @@ static const struct opt opts[] = {
 	{ 0, "package", "NAME", .kind = OPT_CALL, .call = add_package, .repeat = true,
 	  .help = "add this package to the profile's; repeatable" },
 	{ 0, "from", "SOURCE", TEXT(from),
-	  .help = "debian (default) or nix: the profile's packages; nix:PATH, oci:REF, rootfs:DIR, "
+	  .help = "debian or nix: the profile's packages (default: debian, where both can be had); "
+		  "nix:PATH, oci:REF, rootfs:DIR, "
 		  "tar:FILE: what is there" },
 	{ 'o', "output", "PLACE", TEXT(output), .complete = COMPLETE_FILE,
 	  .help = "also write it there: a directory gets an OCI layout, FILE.oci.tar is an archive "

@@ -242,6 +242,23 @@ wx image show again --json
 check "the same closure is the same image" is "$(jq -r .digest "$out")" "$first"
 closure "$tmp/small.json" --from nix --package nosuch --name wrong
 check "a package that nixpkgs has not is an error, with nix's own words" sh -c '[ "$1" = 125 ] && grep -q nosuch "$2"' sh "$rc" "$err"
+printf '{ "packages": { "nix": ["busybox"] } }\n' >"$tmp/only.json"
+XDG_CACHE_HOME=$(mktemp -d /var/tmp/wrapix-nix.XXXXXX) # where root without rights can get
+chmod 755 "$XDG_CACHE_HOME"
+mkdir "$XDG_CACHE_HOME/project"
+export XDG_CACHE_HOME NIX_PATH=nixpkgs=$tmp/nixpkgs.nix
+wx run "$XDG_CACHE_HOME/project" --as-root --network none --profile "$tmp/only.json" --package needed -- cat /usr/bin/needed
+check "--package with a profile that has its packages of Nix is an image of a closure" is "$rc $(cat "$out")" "0 needed"
+check "... and it is said that one is made" has "$err" "making an image of the profile"
+wx run "$XDG_CACHE_HOME/project" --as-root --network none --profile "$tmp/only.json" --package needed -- sh -c '[ -e /usr/bin/python3 ] || echo alone'
+check "... once" is "$(cat "$out" "$err")" alone
+wx run "$XDG_CACHE_HOME/project" --as-root --network none --profile "$tmp/only.json" --package nosuch -- true
+check "... and a package that is not there is said, with nix's own words" sh -c '[ "$1" = 125 ] && grep -q nosuch "$2"' sh "$rc" "$err"
+env PATH="$tmp/nowhere" "$wrapix" run "$XDG_CACHE_HOME/project" --as-root --network none --profile "$tmp/only.json" --package library -- true >"$out" 2>"$err"
+rc=$?
+check "... as is nix itself, where there is none" sh -c '[ "$1" = 125 ] && grep -q "install nix" "$2"' sh "$rc" "$err"
+rm -rf "$XDG_CACHE_HOME"
+unset NIX_PATH XDG_CACHE_HOME
 sandbox=$(build 'w.mkSandbox { image = "nixed"; network = "none"; profile = { packages = [ pkgs.busybox ]; }; packages = [ pkgs.library ]; }')
 launch "$sandbox/bin/wrapix" -- sh -c 'library; [ -e /usr/bin/python3 ] || echo alone'
 check "... and runs in it" is "$(cat "$out")" "library of Nix
