@@ -130,7 +130,7 @@ fi
 if [ "$part" = podman ] || [ "$part" = image ]; then
 	other_home=$base/keyhome
 	(rootfs "$base/root")
-	with_secrets "$wrapix" image build --from "rootfs:$base/root" --name base 2>/dev/null || bail "no image"
+	with_secrets "$wrapix" image build --from "rootfs:$base/root" --name base >/dev/null 2>&1 || bail "no image"
 fi
 
 cd "$project" || exit 1
