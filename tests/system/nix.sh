@@ -246,7 +246,7 @@ printf '{ "packages": { "nix": ["busybox"] } }\n' >"$tmp/only.json"
 XDG_CACHE_HOME=$(mktemp -d /var/tmp/wrapix-nix.XXXXXX) # where root without rights can get
 chmod 755 "$XDG_CACHE_HOME"
 mkdir "$XDG_CACHE_HOME/project"
-export XDG_CACHE_HOME NIX_PATH=nixpkgs=$tmp/nixpkgs.nix
+export XDG_CACHE_HOME NIX_PATH="nixpkgs=$tmp/nixpkgs.nix"
 wx run "$XDG_CACHE_HOME/project" --as-root --network none --profile "$tmp/only.json" --package needed -- cat /usr/bin/needed
 check "--package with a profile that has its packages of Nix is an image of a closure" is "$rc $(cat "$out")" "0 needed"
 check "... and it is said that one is made" has "$err" "making an image of the profile"
