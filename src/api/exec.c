@@ -76,6 +76,21 @@ static int find_place(struct exec *x, struct err *err)
 	return find_tmpdir(x, err);
 }
 
+/* Without rules of our own the sandbox around has its own, and must be asked. */
+static int allow_all(struct file_rules *files, struct err *err)
+{
+	const struct file_rule_source all = {
+		.kind = FILE_ALLOW_WRITE,
+		.text = "/",
+		.path = "/",
+		.key = "filesystem.disabled",
+		.literal = true,
+	};
+
+	files->disabled = false;
+	return file_rules_add(files, &all, err);
+}
+
 static int fill_spec(struct exec *x, struct err *err)
 {
 	struct srt_notes notes = { .arena = &x->arena };
@@ -102,6 +117,8 @@ static int fill_spec(struct exec *x, struct err *err)
 			 x->config.unused.v[i]);
 		exec_say(x, x->hooks.on_debug, text);
 	}
+	if (r == 0 && x->request.asks && x->exec_spec.files.disabled)
+		r = allow_all(&x->exec_spec.files, err);
 	x->exec_spec.files.unwatched = x->request.unseen_reads;
 	x->spec.exec = &x->exec_spec;
 	return r;
@@ -282,6 +299,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	open_log(x);
 	session.id = x->id;
 	session.spare = TAKE_PTR(x->spare);
+	session.asks = x->request.asks;
 	r = native_run(&x->plan, &session, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	if (r == 0)

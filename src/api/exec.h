@@ -50,6 +50,7 @@ struct exec_request {
 	bool debug;                 /* tell programs so */
 	bool unseen_reads;          /* a read that a mount refuses need not be reported */
 	struct engine_spare *spare; /* of exec_begin(), taken over; NULL: none */
+	int asks;                   /* as engine_session.asks */
 };
 
 struct exec {

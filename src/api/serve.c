@@ -170,7 +170,7 @@ _Noreturn static void work(const struct server *s)
 		_exit(0);
 	close(s->signals);
 	close(s->taken[0]);
-	if (s->options->owner >= 0)
+	if (s->options->owner >= 0 && !s->options->held)
 		close(s->options->owner);
 	if (serve_close_own(&err) < 0)
 		_exit(1);

@@ -43,6 +43,7 @@ struct serve_options {
 	int (*choose)(const struct serve_request *request, struct arena *arena,
 		      struct claude_where *ret, bool *ret_use, struct err *err);
 	bool lent;   /* to a sandbox, in which commands are held */
+	bool held;   /* its supervisor changes its files, and takes listeners by 'owner' */
 	bool nested; /* it allows user namespaces */
 };
 

@@ -81,6 +81,14 @@ int exec_server(const struct exec_args *args)
 	return r < 0 ? cli_fail(&err) : 0;
 }
 
+static bool has_word(char **argv, const char *word)
+{
+	for (size_t i = 1; argv[0] && argv[i]; i++)
+		if (!strcmp(argv[i], word))
+			return true;
+	return false;
+}
+
 /* For commands inside of a sandbox whose supervisor has started us (engine/native/lend.h). */
 int cmd_lent(int argc, char **argv)
 {
@@ -89,7 +97,8 @@ int cmd_lent(int argc, char **argv)
 					 .owner = LENT_OWNER,
 					 .choose = choose,
 					 .lent = true,
-					 .nested = argc > 2 && !strcmp(argv[2], LENT_NESTED) };
+					 .held = has_word(argv, LENT_HELD),
+					 .nested = has_word(argv, LENT_NESTED) };
 	struct err err = { 0 };
 
 	given = &none;

@@ -22,6 +22,8 @@ enum control_type {
 	CONTROL_EXITED,   /* child: the command ended with wait status value */
 	CONTROL_LEND,     /* supervisor: send the namespaces */
 	CONTROL_SPACE,    /* child: one of them comes along; value 0: that was all */
+	CONTROL_READY,    /* lent: it listens, or fails and says why in its own words */
+	CONTROL_ASKS,     /* lent: the listener of one that changes files comes along */
 };
 
 struct control {

@@ -82,6 +82,8 @@ struct engine_session {
 		*image_changes; /* the directory of an image's changes; NULL: they are in memory */
 	struct engine_spare *spare; /* taken over, and used where it fits; NULL: none */
 	int gate; /* the directory of the gate's list, where the plan has a gate */
+	int asks; /* of a sandbox around, whose supervisor changes its files: it takes our listener by
+		   * this (engine/native/lend.h); 0: none */
 };
 
 /*

@@ -216,6 +216,8 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 
 void guards_stop(struct guards *g)
 {
+	if (g->sandbox && g->sandbox->broker)
+		broker_forget(g->sandbox->broker, &g->dispatch.notify);
 	connect_guard_stop(&g->connect);
 	mover_stop(&g->mover);
 	dispatch_stop(&g->dispatch);

@@ -185,7 +185,7 @@ void broker_free(struct broker *b)
 {
 	if (!b)
 		return;
-	workers_end(b);
+	workers_end(b, NULL);
 	tasks_forget_directories(b);
 	for (size_t i = 0; i < BROKER_TASKS; i++)
 		close_ptr(&b->tasks[i].proc);
@@ -257,10 +257,17 @@ static void set_caps(struct broker *b, bool on)
 		abort(); /* never with more rights than the caller has */
 }
 
-int broker_call(void *broker, const struct seccomp_notif *call)
+static int serve(struct broker *b, const struct notify *notify, bool lent,
+		 const struct seccomp_notif *call)
 {
-	struct broker *b = broker;
-	struct request r = { .b = b, .notif = call, .own_root = -1 };
+	struct request r = {
+		.b = b,
+		.notify = notify,
+		.notif = call,
+		.own_root = -1,
+		.nested = b->nested || lent,
+		.lent = lent,
+	};
 	int answer = OUTSIDE;
 	uint8_t row = 0;
 
@@ -280,6 +287,24 @@ int broker_call(void *broker, const struct seccomp_notif *call)
 		umask(b->umask);
 	close_ptr(&r.own_root);
 	return answer == OUTSIDE || answer == RETRY ? NOTIFY_CONTINUE : answer;
+}
+
+int broker_call(void *broker, const struct seccomp_notif *call)
+{
+	struct broker *b = broker;
+
+	return serve(b, b->notify, false, call);
+}
+
+int broker_call_lent(struct broker *b, const struct notify *notify,
+		     const struct seccomp_notif *call)
+{
+	return serve(b, notify, true, call);
+}
+
+void broker_forget(struct broker *b, const struct notify *notify)
+{
+	workers_end(b, notify);
 }
 
 uint64_t request_arg(const struct request *r, int i)
@@ -319,7 +344,7 @@ void request_predicted(struct request *r, const char *path, const struct file_ru
 
 int request_check(struct request *r)
 {
-	return notify_is_valid(r->b->notify, r->notif->id) ? 0 : -EINTR;
+	return notify_is_valid(r->notify, r->notif->id) ? 0 : -EINTR;
 }
 
 int request_result(int ret)

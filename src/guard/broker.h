@@ -92,5 +92,14 @@ int broker_set_rules(struct broker *broker, const struct file_rules *rules, stru
 /* A notify_fn for the calls of seccomp_notify_files and seccomp_notify_reads. */
 int broker_call(void *broker, const struct seccomp_notif *call);
 
+/*
+ * The same for who is not in the sandbox but in a copy of its mounts, and asks by a listener of its own
+ * (engine/native/lend.h). What would have to be mounted for the sandbox is refused to it. Before the
+ * listener goes it is forgotten.
+ */
+int broker_call_lent(struct broker *broker, const struct notify *notify,
+		     const struct seccomp_notif *call);
+void broker_forget(struct broker *broker, const struct notify *notify);
+
 /* The sandbox itself bound this socket. */
 bool broker_bound(const struct broker *broker, dev_t dev, ino_t ino);

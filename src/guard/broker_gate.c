@@ -150,7 +150,7 @@ static int cover(struct request *r, struct place *p, size_t n)
 	struct gate_spot spot = { .dir = -1, .view = -1 };
 	char buf[PATH_MAX];
 	struct stat st;
-	int e = open_spot(r, p, n, buf, &spot);
+	int e = r->lent ? -EACCES : open_spot(r, p, n, buf, &spot);
 
 	/* Who still stands in what lies under it would ask for ever. */
 	if (e == 0 && fstatat(spot.view, spot.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -172,14 +172,14 @@ static int cover(struct request *r, struct place *p, size_t n)
 static int make(struct request *r, struct place *p, enum gate_kind kind, mode_t mode)
 {
 	struct gate_spot spot = { .dir = p->dir, .view = p->view, .name = ".git", .path = p->path };
-	int e = request_check(r);
+	int e = r->lent ? -EPERM : request_check(r);
 
-	if (e < 0)
-		return e;
-	e = gate_make(r->b->gate, &spot, kind, mode);
+	if (e == 0)
+		e = gate_make(r->b->gate, &spot, kind, mode);
 	if (e == -EINVAL || e == -EMFILE || e == -EPERM)
 		return request_denied(r, p->path, NULL,
 				      e == -EMFILE ? "too many repositories were made here"
+				      : r->lent    ? "a repository is made outside of 'wrapix exec'"
 						   : "it cannot be made private there");
 	return e;
 }

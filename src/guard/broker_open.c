@@ -29,6 +29,31 @@
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
 	 O_PATH | O_TMPFILE)
 
+/* While we have it open as well, a fifo has one more at that end, and a program cannot be started. */
+static bool must_be_alone(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 || S_ISFIFO(st.st_mode) || (st.st_mode & 0111);
+}
+
+/* Two steps, and ours is closed in between: the caller waits until it is told of its own. */
+static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *add)
+{
+	struct seccomp_notif_resp answer = { .id = add->id };
+	int number;
+
+	add->flags = 0;
+	number = ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
+	if (number < 0)
+		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+	dup3(r->b->own_fds, fd, O_CLOEXEC);
+	answer.val = number;
+	/* It is dead where this fails. */
+	(void)ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	return NOTIFY_LATER;
+}
+
 int open_inject_any(struct request *r, int fd, int flags)
 {
 	struct seccomp_notif_addfd add = {
@@ -38,7 +63,9 @@ int open_inject_any(struct request *r, int fd, int flags)
 		.newfd_flags = flags & O_CLOEXEC,
 	};
 
-	if (ioctl(r->b->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+	if (must_be_alone(fd))
+		return inject_alone(r, fd, &add);
+	if (ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
 		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
 	return NOTIFY_LATER;
 }
@@ -53,6 +80,16 @@ int open_inject(struct request *r, int fd, int flags)
 	return open_inject_any(r, fd, flags);
 }
 
+static void forget(struct broker *b, struct worker *w)
+{
+	if (w->end.fd >= 0) {
+		loop_remove(w->notify->loop, &w->end);
+		close(w->end.fd);
+	}
+	w->pid = 0;
+	b->n_workers--;
+}
+
 void workers_reap(struct broker *b)
 {
 	for (size_t i = 0; i < BROKER_WORKERS; i++) {
@@ -60,28 +97,47 @@ void workers_reap(struct broker *b)
 
 		if (!w->pid)
 			continue;
-		if (!notify_is_valid(b->notify, w->id))
+		if (!notify_is_valid(w->notify, w->id))
 			kill(w->pid, SIGTERM); /* the caller is gone, or has just been answered */
-		if (waitpid(w->pid, NULL, WNOHANG) == w->pid) {
-			w->pid = 0;
-			b->n_workers--;
-		}
+		if (waitpid(w->pid, NULL, WNOHANG) == w->pid)
+			forget(b, w);
 	}
 }
 
-void workers_end(struct broker *b)
+void workers_end(struct broker *b, const struct notify *notify)
 {
 	for (size_t i = 0; b->n_workers && i < BROKER_WORKERS; i++) {
 		struct worker *w = &b->workers[i];
 
-		if (!w->pid)
+		if (!w->pid || (notify && w->notify != notify))
 			continue;
 		kill(w->pid, SIGKILL);
 		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
 			;
-		w->pid = 0;
-		b->n_workers--;
+		forget(b, w);
 	}
+}
+
+static int on_end(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct worker *w = container_of(source, struct worker, end);
+
+	(void)events;
+	(void)err;
+	workers_reap(w->broker);
+	return 0;
+}
+
+/* So that nobody finds a dead child of ours. */
+static void watch(struct request *r, struct worker *w)
+{
+	struct err ignored;
+
+	w->broker = r->b;
+	w->notify = r->notify;
+	w->end = (struct loop_source){ r->notify->loop ? os_pidfd_open(w->pid) : -1, on_end };
+	if (w->end.fd >= 0 && loop_add(r->notify->loop, &w->end, EPOLLIN, &ignored) < 0)
+		close(take_fd(&w->end.fd));
 }
 
 /* In the child: the only one of ours that may wait. */
@@ -103,7 +159,7 @@ _Noreturn static void wait_and_open(struct request *r, pid_t parent, int object,
 	signal(SIGTERM, SIG_IGN);
 	e = fd < 0 ? -errno : open_inject_any(r, fd, flags);
 	if (e < 0)
-		notify_answer((struct notify *)r->b->notify, r->notif->id, e);
+		notify_answer((struct notify *)r->notify, r->notif->id, e);
 	_exit(0);
 }
 
@@ -126,6 +182,7 @@ int open_later(struct request *r, int object, int flags)
 		return -errno;
 	}
 	r->b->n_workers++;
+	watch(r, free_one);
 	return NOTIFY_LATER;
 }
 

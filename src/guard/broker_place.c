@@ -164,7 +164,7 @@ static bool in_proc(int fd)
 
 static int set_root(struct request *r)
 {
-	if (!r->b->nested || r->own_root >= 0)
+	if (!r->nested || r->own_root >= 0)
 		return 0;
 	r->own_root = task_open(r, "root");
 	r->root = r->own_root;
@@ -273,7 +273,7 @@ static int find_dir(struct request *r, struct place *p, const struct stat *want)
 	struct stat st;
 
 	if (slot->fd >= 0 && slot->ino == want->st_ino && slot->dev == want->st_dev &&
-	    !strcmp(slot->path, p->path) && (!r->b->nested || is_called(r->b, slot, p->path))) {
+	    !strcmp(slot->path, p->path) && (!r->nested || is_called(r->b, slot, p->path))) {
 		p->dir = slot->fd;
 		return 0;
 	}
@@ -322,6 +322,15 @@ static int map_directory(struct request *r, struct place *p)
 	return place_of(r, take_fd(&p->object), p);
 }
 
+/* The same directory under another name of the caller's own making. */
+static int find_mounted(struct request *r, struct place *p, const struct stat *want)
+{
+	if (place_path(r->b, p->view, p->path) <= 0)
+		return OUTSIDE;
+	p->anchor = place_by_mount(r, p->view, p->path, PATH_MAX);
+	return p->anchor ? find_dir(r, p, want) : OUTSIDE;
+}
+
 int place_map(struct request *r, struct place *p)
 {
 	struct stat st;
@@ -339,13 +348,14 @@ int place_map(struct request *r, struct place *p)
 		add_name(p, (size_t)n);
 		p->anchor = take_anchor(r->b, p->path, PATH_MAX);
 		p->is_anchor = p->anchor != NULL;
-		return p->is_anchor ? 0 : OUTSIDE;
+		if (p->is_anchor || !r->nested)
+			return p->is_anchor ? 0 : OUTSIDE;
 	}
 	if (fstat(p->view, &st) < 0)
 		return -errno;
 	if (st.st_nlink == 0) /* nothing can be made in a directory that was removed */
 		return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -ENOENT;
-	if (find_dir(r, p, &st) != 0)
+	if (!(p->anchor && find_dir(r, p, &st) == 0) && find_mounted(r, p, &st) != 0)
 		return OUTSIDE;
 	return add_name(p, strlen(p->path));
 }
@@ -366,10 +376,30 @@ bool place_is_same(const struct place *p)
 	return e == 0 && st.st_ino == p->st.st_ino && st.st_dev == p->st.st_dev;
 }
 
+/* The directory of an open file in the writable tree, and its name there. */
+static int find_name(struct place *p)
+{
+	char *last;
+
+	if (!p->anchor)
+		return OUTSIDE;
+	last = strrchr(p->path, '/');
+	if (take_name(p, last + 1, strlen(last + 1)) < 0)
+		return OUTSIDE; /* " (deleted)" made it longer than any name */
+	p->dir_len = (size_t)(last - p->path);
+	p->is_anchor = !p->path[p->anchor->len] || !p->path[1];
+	if (p->is_anchor)
+		return 0;
+	*last = '\0';
+	p->own_dir = open_beneath(p->anchor, p->path, O_DIRECTORY);
+	p->dir = p->own_dir;
+	*last = '/';
+	return p->dir < 0 ? OUTSIDE : 0;
+}
+
 int place_of(struct request *r, int object, struct place *p)
 {
 	int n = place_path(r->b, object, p->path);
-	char *last;
 
 	close_ptr(&p->object);
 	p->object = object;
@@ -379,24 +409,14 @@ int place_of(struct request *r, int object, struct place *p)
 	if (n <= 0)
 		return n < 0 ? n : OUTSIDE;
 	p->anchor = take_anchor(r->b, p->path, PATH_MAX);
-	if (!p->anchor)
+	if (find_name(p) == 0 && place_is_same(p))
+		return 0;
+	if (!r->nested || place_path(r->b, object, p->path) <= 0)
 		return OUTSIDE;
-	last = strrchr(p->path, '/');
-	if (take_name(p, last + 1, strlen(last + 1)) < 0)
-		return OUTSIDE; /* " (deleted)" made it longer than any name */
-	p->dir_len = (size_t)(last - p->path);
-	p->is_anchor = !p->path[p->anchor->len] || !p->path[1];
-	if (!p->is_anchor) {
-		*last = '\0';
-		p->own_dir = open_beneath(p->anchor, p->path, O_DIRECTORY);
-		p->dir = p->own_dir;
-		*last = '/';
-		if (p->dir < 0)
-			return OUTSIDE;
-	}
-	return place_is_same(p) ? 0 : OUTSIDE;
+	close_ptr(&p->own_dir);
+	p->anchor = place_by_mount(r, object, p->path, PATH_MAX);
+	return find_name(p) == 0 && place_is_same(p) ? 0 : OUTSIDE;
 }
-
 int place_beside(const struct place *p, const char *name, struct place *ret)
 {
 	size_t n = strcspn(name, "/");

@@ -60,6 +60,9 @@ struct id_ring {
 struct worker {
 	pid_t pid; /* 0: free */
 	uint64_t id;
+	const struct notify *notify;
+	struct broker *broker;
+	struct loop_source end; /* its pidfd; -1: none, and it is reaped with the next call */
 };
 
 struct broker {
@@ -102,6 +105,7 @@ struct row {
 
 struct request {
 	struct broker *b;
+	const struct notify *notify; /* whom to answer */
 	const struct seccomp_notif *notif;
 	const struct row *row;
 	struct task *task;
@@ -111,6 +115,8 @@ struct request {
 	bool compat;    /* called with 32-bit conventions */
 	bool is_known;  /* the task's entry was found to be the caller's */
 	bool quiet;     /* a question and no attempt: not worth an event */
+	bool nested;    /* the caller may have a root and mounts of its own */
+	bool lent;      /* it is none of the sandbox's, but stands in a copy of its mounts */
 };
 
 /* A name in a directory, found in the sandbox's view, then in the writable tree. */
@@ -190,6 +196,9 @@ int place_find(struct request *r, int dirfd, const char *path, int follow, struc
 /* The place of an open file, which it is in the sandbox's view; takes the descriptor. */
 int place_of(struct request *r, int object, struct place *p);
 /* Finds the directory in the writable tree, and the resolved path. 0, OUTSIDE, -errno. */
+/* The writable place that an open file lies in, whatever the caller mounted where; its path, as we have it,
+ * becomes the host's. NULL: none is known. */
+const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_t size);
 int place_map(struct request *r, struct place *p);
 /* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
  * there is none, -errno. */
@@ -283,4 +292,5 @@ int open_read(struct request *r, const char *path, int flags);
 /* Where mounts decide: OUTSIDE, or -EACCES, reported, where they would refuse it as well. */
 int look_at_read(struct request *r, const char *path, int flags);
 void workers_reap(struct broker *b);
-void workers_end(struct broker *b);
+/* Those that answer there; NULL: all. */
+void workers_end(struct broker *b, const struct notify *notify);

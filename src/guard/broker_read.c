@@ -157,7 +157,7 @@ static struct file_verdict judge_read(struct request *r, const struct place *p, 
 	struct file_verdict v = file_rules_read(r->b->rules, where);
 	size_t n = strlen(where), m = strlen(gone);
 
-	if (v.allowed && r->b->nested && !is_at(where, &p->st) && !is_private(p->object, &p->st))
+	if (v.allowed && r->nested && !is_at(where, &p->st) && !is_private(p->object, &p->st))
 		return (struct file_verdict){ .allowed = false };
 	if (!v.allowed || n <= m || strcmp(where + n - m, gone) != 0)
 		return v;

@@ -39,6 +39,7 @@ static int on_event(struct loop_source *source, uint32_t events, struct err *err
 	(void)err;
 	if (!(events & LOOP_IN)) {
 		loop_remove(notify->loop, source); /* the last process under the filter is gone */
+		notify->over = true;
 		return 0;
 	}
 	memset(notify->call, 0, notify->size); /* the kernel insists */
@@ -50,8 +51,8 @@ static int on_event(struct loop_source *source, uint32_t events, struct err *err
 	return 0;
 }
 
-int notify_start(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
-		 struct err *err)
+static int prepare(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
+		   struct err *err)
 {
 	struct seccomp_notif_sizes sizes = { 0 };
 
@@ -69,8 +70,25 @@ int notify_start(struct notify *notify, struct loop *loop, int listener, notify_
 		return err_errno(err, ENOMEM, "seccomp notifications");
 	/* Where the kernel does not know it, all is well and slower. */
 	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
-	loop_add_direct(loop, &notify->source);
 	return 0;
+}
+
+int notify_start(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
+		 struct err *err)
+{
+	int r = prepare(notify, loop, listener, fn, ctx, err);
+
+	if (r == 0)
+		loop_add_direct(loop, &notify->source);
+	return r;
+}
+
+int notify_start_other(struct notify *notify, struct loop *loop, int listener, notify_fn *fn,
+		       void *ctx, struct err *err)
+{
+	int r = prepare(notify, loop, listener, fn, ctx, err);
+
+	return r < 0 ? r : loop_add(loop, &notify->source, EPOLLIN, err);
 }
 
 void notify_stop(struct notify *notify)

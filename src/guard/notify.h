@@ -25,11 +25,15 @@ struct notify {
 	size_t size;
 	notify_fn *fn;
 	void *ctx;
+	bool over; /* nobody is under the filter any more */
 };
 
 /* Takes the listener over. */
 int notify_start(struct notify *notify, struct loop *loop, int listener, notify_fn *fn, void *ctx,
 		 struct err *err);
+/* The same for one of several: notify_start() is for the loop's direct source. */
+int notify_start_other(struct notify *notify, struct loop *loop, int listener, notify_fn *fn,
+		       void *ctx, struct err *err);
 void notify_answer(struct notify *notify, uint64_t id, int answer);
 /* The caller still hangs in this call: what was read of it in between was its own. */
 bool notify_is_valid(const struct notify *notify, uint64_t id);

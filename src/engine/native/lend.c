@@ -6,12 +6,15 @@
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "engine/control.h"
+#include "guard/broker.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
 
@@ -54,10 +57,63 @@ static void give_up(struct lender *l, const struct err *err)
 	turn_away(l);
 }
 
+/* --- who asks for changes of files --- */
+
+struct asker {
+	struct asker *next;
+	struct notify notify;
+	struct broker *broker;
+};
+
+static int on_ask(void *ctx, const struct seccomp_notif *call)
+{
+	struct asker *asker = ctx;
+
+	return broker_call_lent(asker->broker, &asker->notify, call);
+}
+
+/* Those that are gone, or all. */
+static void drop_askers(struct lender *l, bool all)
+{
+	for (struct asker **at = &l->askers, *asker; (asker = *at);) {
+		if (!all && !asker->notify.over) {
+			at = &asker->next;
+			continue;
+		}
+		*at = asker->next;
+		broker_forget(asker->broker, &asker->notify);
+		notify_stop(&asker->notify);
+		free(asker);
+	}
+}
+
+/* One that is not answered can change nothing. */
+static void add_asker(struct lender *l, int listener)
+{
+	struct broker *broker = l->sandbox->broker;
+	struct asker *asker = broker && listener >= 0 ? calloc(1, sizeof(*asker)) : NULL;
+	struct err err;
+
+	drop_askers(l, false);
+	if (!asker) {
+		if (listener >= 0)
+			close(listener);
+		return;
+	}
+	*asker = (struct asker){ .next = l->askers, .broker = broker };
+	l->askers = asker;
+	if (notify_start_other(&asker->notify, l->loop, listener, on_ask, asker, &err) == 0)
+		return;
+	sandbox_warn(l->sandbox, &err);
+	asker->notify.over = true;
+	drop_askers(l, false);
+}
+
 /* --- the lent process --- */
 
 static void end_lent(struct lender *l)
 {
+	drop_askers(l, true);
 	loop_remove(l->loop, &l->lent);
 	close(take_fd(&l->lent.fd));
 	reap(l);
@@ -67,24 +123,56 @@ static void end_lent(struct lender *l)
 		turn_away(l);
 }
 
-/* It says that it is ready, or why it is not; then nothing until its end. */
+union lent_message {
+	struct control control;
+	struct err why;
+};
+
+/* What came, and how long it is. */
+static ssize_t receive(int from, union lent_message *ret, int *ret_fd)
+{
+	struct iovec iov = { .iov_base = ret, .iov_len = sizeof(*ret) };
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} rights;
+	struct msghdr header = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = rights.space,
+		.msg_controllen = sizeof(rights.space),
+	};
+	ssize_t n = recvmsg(from, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *cmsg = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+
+	*ret_fd = -1;
+	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS && cmsg->cmsg_len >= CMSG_LEN(sizeof(int)))
+		memcpy(ret_fd, CMSG_DATA(cmsg), sizeof(*ret_fd));
+	return n;
+}
+
+/* It says that it is ready, or why it is not; then who asks, until its end. */
 static int on_lent(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct lender *l = container_of(source, struct lender, lent);
-	struct err why;
-	ssize_t n = recv(source->fd, &why, sizeof(why), MSG_DONTWAIT);
+	union lent_message message;
+	struct err *why = &message.why;
+	_cleanup_close_ int fd = -1;
+	ssize_t n = receive(source->fd, &message, &fd);
 
 	(void)events;
 	(void)err;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (n == 1) {
+	if (n == sizeof(message.control)) {
 		l->ready = true;
+		if (message.control.type == CONTROL_ASKS)
+			add_asker(l, take_fd(&fd));
 		return 0;
 	}
-	if (n == sizeof(why)) {
-		why.msg[sizeof(why.msg) - 1] = why.hint[sizeof(why.hint) - 1] = '\0';
-		sandbox_warn(l->sandbox, &why);
+	if (n == sizeof(*why)) {
+		why->msg[sizeof(why->msg) - 1] = why->hint[sizeof(why->hint) - 1] = '\0';
+		sandbox_warn(l->sandbox, why);
 	}
 	end_lent(l);
 	return 0;
@@ -127,6 +215,7 @@ _Noreturn static void become_lent(const struct lender *l, int owner, pid_t paren
 	const struct plan *plan = sandbox->plan;
 	char number[8];
 	char *const words[] = { (char *)LENT_NAME, number,
+				(char *)(plan_is_brokered(plan) ? LENT_HELD : "-"),
 				(char *)(plan->nested ? LENT_NESTED : NULL), NULL };
 	struct err err;
 	int r;
@@ -272,6 +361,7 @@ void lender_stop(struct lender *l)
 	close(take_fd(&l->door.fd));
 	if (l->lent.fd >= 0)
 		close(take_fd(&l->lent.fd)); /* the lent process ends, and its commands */
+	drop_askers(l, true);
 	drop_spaces(l);
 	reap(l);
 	l->loop = NULL;

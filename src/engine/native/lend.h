@@ -17,6 +17,11 @@
  * the outer sandbox's: its supervisor sees the outer one's files, network and limits, and no others.
  * So rules stack, and only tighten. The supervisor itself reads nothing of what is asked.
  *
+ * Where the sandbox's files are changed by its supervisor (guard/broker.h), the same holds for what is
+ * lent: once a command of its is started, the inner supervisor goes under a filter that asks, too, and
+ * sends the listener. Then it changes files as any process inside does, by asking: the inner broker's
+ * deed is the outer one's question. The command itself was started before, or it could have no listener.
+ *
  * One namespace is not joined: the processes are in a pid namespace beside the sandbox's. What has no
  * filter is thus nobody's to see inside, nor to trace, to signal or to take descriptors from. The
  * supervisor ends it; PDEATHSIG does when the supervisor is killed.
@@ -39,7 +44,8 @@ struct lender {
 	struct loop_source lent; /* its end is the lent process's; fd -1: there is none */
 	bool ready;              /* it listens */
 	unsigned n_started;
-	pid_t pid; /* its parent, which ends with it; 0: none */
+	struct asker *askers; /* those of its supervisors that ask for changes of files */
+	pid_t pid;            /* its parent, which ends with it; 0: none */
 	int spaces[LENT_SPACES + 1];
 	size_t n_spaces;
 };
@@ -61,13 +67,17 @@ void lender_stop(struct lender *lender);
 
 /*
  * The other side: the program that the supervisor starts, under this name and with the number of its
- * namespaces as its word; another word says that commands may make namespaces. Its descriptors are:
+ * namespaces as its word; other words say that commands may make namespaces, and that files are held.
+ * Its descriptors are:
  */
 #define LENT_NAME "wrapix-lent"
 #define LENT_NESTED "nested"
+#define LENT_HELD "held" /* files are changed by the supervisor alone */
 enum { LENT_LISTENER = 3, LENT_OWNER, LENT_FIRST_SPACE };
 
 /* Joins the namespaces and returns as PID 1 of one that is its own, with no right left. */
 int lent_enter(int n_spaces, struct err *err);
+/* From here on the calling process asks the sandbox's supervisor for every change of a file. */
+int lent_ask(int owner, struct err *err);
 /* To the supervisor, by its descriptor: ready (NULL), or why not. */
 void lent_tell(int owner, const struct err *err);

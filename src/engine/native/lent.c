@@ -19,15 +19,33 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "engine/control.h"
 #include "engine/native/lend.h"
 #include "os/linux/caps.h"
 #include "os/linux/mount.h"
+#include "os/linux/seccomp.h"
 #include "os/proc.h"
 
 void lent_tell(int owner, const struct err *err)
 {
 	/* The supervisor is gone when this fails; then there is nobody to tell. */
-	(void)send(owner, err ? (const void *)err : "", err ? sizeof(*err) : 1, MSG_NOSIGNAL);
+	if (err)
+		(void)send(owner, err, sizeof(*err), MSG_NOSIGNAL);
+	else
+		(void)control_send(owner, CONTROL_READY, 0, -1);
+}
+
+int lent_ask(int owner, struct err *err)
+{
+	_cleanup_close_ int listener = -1;
+	int r = seccomp_load_notify(SECCOMP_NOTIFY_FILES, &listener, err);
+
+	if (r < 0)
+		return r;
+	/* Who answers must be able to read what we ask for; nobody else sees us. */
+	r = prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? -errno
+						   : control_send(owner, CONTROL_ASKS, 0, listener);
+	return r < 0 ? err_errno(err, -r, "asking the sandbox's supervisor") : 0;
 }
 
 static int join(int n_spaces, struct err *err)

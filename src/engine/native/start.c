@@ -393,13 +393,17 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 	sandbox.ports.automatic = plan->publish_auto;
 	sandbox.lender = &lender;
 	r = start_command(&sandbox, session, err);
+	if (r == 0 && session->asks)
+		r = lent_ask(session->asks, err);
 	if (r == 0) {
 		warn_of_files(&sandbox);
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		if (!session->asks)
+			prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		r = supervise(&sandbox, ret_status, err);
 	}
 	clean(&sandbox);
-	prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
+	if (!session->asks)
+		prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places of callers that have mounts of their own (--allow-nested): a sandbox inside the sandbox shows a part
+ * of the project under another name. Its mount table says which part of the file system that is, ours
+ * says the same of the writable place, and so the host's name of it is known. All of this is a guess to
+ * whoever uses it: the place that is found must be the same directory, and the rules see that place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "guard/broker_priv.h"
+#include "os/fs.h"
+
+#define MOUNTS_MAX ((size_t)4 << 20)
+
+/* Spaces and the like are "\040". In place. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++, to++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*to = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+			s += 3;
+		} else {
+			*to = *s;
+		}
+	}
+	*to = '\0';
+}
+
+/* "ID PARENT MAJOR:MINOR ROOT POINT ...": the root and the point of that mount. */
+static bool find_mount(char *table, uint64_t id, char **ret_root, char **ret_point)
+{
+	char *save = NULL, *words = NULL;
+
+	for (char *line = strtok_r(table, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (strtoull(line, NULL, 10) != id)
+			continue;
+		strtok_r(line, " ", &words);
+		strtok_r(NULL, " ", &words);
+		strtok_r(NULL, " ", &words);
+		*ret_root = strtok_r(NULL, " ", &words);
+		*ret_point = strtok_r(NULL, " ", &words);
+		if (!*ret_root || !*ret_point)
+			return false;
+		unescape(*ret_root);
+		unescape(*ret_point);
+		return true;
+	}
+	return false;
+}
+
+/* What the file system itself calls the open file, whose path is given; by the table in 'proc'. */
+static bool name_in_fs(int proc, int fd, const char *path, char buf[PATH_MAX])
+{
+	_cleanup_free_ char *table = NULL;
+	char *root, *point;
+	const char *below;
+	struct statx st;
+	size_t len;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID) ||
+	    os_read_file_at(proc, "mountinfo", MOUNTS_MAX, &table, &len) < 0 ||
+	    !find_mount(table, st.stx_mnt_id, &root, &point))
+		return false;
+	below = path_below(path, point);
+	if (!below)
+		return false;
+	if (!strcmp(root, "/"))
+		*root = '\0';
+	return snprintf(buf, PATH_MAX, "%s%s%s", root, *below ? "/" : "", below) < PATH_MAX;
+}
+
+/* On the file system of a writable place. */
+static bool is_ours(const struct broker *b, int fd)
+{
+	struct stat st, place;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	for (size_t i = 0; i < b->n_anchors; i++)
+		if (b->anchors[i].fd >= 0 && fstat(b->anchors[i].fd, &place) == 0 &&
+		    place.st_dev == st.st_dev)
+			return true;
+	return false;
+}
+
+const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_t size)
+{
+	const struct broker *b = r->b;
+	char theirs[PATH_MAX], ours[PATH_MAX];
+
+	if (!r->nested || !is_ours(b, fd) || !name_in_fs(r->task->proc, fd, path, theirs))
+		return NULL;
+	for (size_t i = 0; i < b->n_anchors; i++) {
+		const struct anchor *a = &b->anchors[i];
+		const char *place = *a->path ? a->path : "/";
+		_cleanup_close_ int host = a->fd < 0 ? -1 : open(place, O_PATH | O_CLOEXEC);
+		_cleanup_close_ int self = open("/proc/self", O_PATH | O_CLOEXEC);
+		const char *below;
+
+		if (host < 0 || !name_in_fs(self, host, place, ours))
+			continue;
+		below = path_below(theirs, ours);
+		if (below &&
+		    snprintf(path, size, "%s%s%s", a->path, *below ? "/" : "", below) < (int)size)
+			return a;
+	}
+	return NULL;
+}
