@@ -27,6 +27,7 @@
 #include "cow/copy.h"
 #include "guard/gate.h"
 #include "os/fs.h"
+#include "session/record.h"
 
 #define META_MAX 65536
 
@@ -83,7 +84,7 @@ static int make(struct gated *gated, const struct plan *plan, struct err *err)
 	str_add(&out, "{\"version\": 1, \"project\": ");
 	json_add_string(&out, plan->project);
 	str_add(&out, "}\n");
-	return os_write_file_atomic(gated->meta, "meta", out.s, out.len, 0600, err);
+	return record_write_file(gated->meta, "meta", out.s, out.len, err);
 }
 
 int gated_begin(struct gated *gated, const struct plan *plan, const struct host *host,

@@ -158,6 +158,18 @@ static int refuse_other(const struct host *host, const char *id, struct err *err
 	return err_hint(err, "go on with it with --git private");
 }
 
+void repository_choose(struct spec *spec, const struct host *host)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	struct err ignored;
+
+	if (!spec->resume || spec->git != GIT_MODE_UNSET)
+		return;
+	spec->git = git_open(&store, host->state_home, spec->resume, NULL, &ignored) < 0
+			    ? GIT_MODE_DIRECT
+			    : GIT_MODE_PRIVATE;
+}
+
 int repository_forget(const char *state_home, const char *id, const char *project, struct err *err)
 {
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;

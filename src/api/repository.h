@@ -15,6 +15,9 @@ struct repository {
 		.store = GIT_STORE_NONE, .watch = GIT_WATCH_NONE, \
 	}
 
+/* A session that goes on has the git directory that it had, unless the user says otherwise. */
+void repository_choose(struct spec *spec, const struct host *host);
+
 /* Nothing to do where the plan has none, but for what a run that was killed left to publish. */
 int repository_begin(struct repository *repository, const struct plan *plan,
 		     const struct host *host, const char *id, struct arena *arena,

@@ -87,6 +87,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
+	if (r == 0 && !host_json)
+		repository_choose(&spec->spec, &plan->host);
 	if (r == 0 && host_json) {
 		/* The file was read here, and counts for the project there. */
 		if (spec->spec.config_dir)

@@ -114,8 +114,8 @@ static void check_git(const struct patient *p, struct finding *f)
 	} else {
 		f->verdict = WEAKER;
 		str_add(&f->text, git ? "without Landlock nothing that is committed inside can be "
-					"checked: --git private does not work"
-				      : "there is none: with --git private .git is read-only");
+					"checked: the repository's own .git is used"
+				      : "there is none: .git is read-only inside");
 		str_add(&f->fix, git ? "a kernel of 5.19 or newer with 'landlock' in its lsm= list"
 				     : "install git");
 	}

@@ -311,7 +311,7 @@ const struct command command_git = {
 	.usage = "git [status|held|accept|drop] [SESSION] [KIND:NAME...] [options]",
 	.summary = "look at what a private git directory did not hand over",
 	.description =
-		"Of a session with --git private the repository takes over commits, branches, "
+		"Of a session the repository takes over commits, branches, "
 		"tags, "
 		"the index, the stash and harmless configuration. All else is held.\n"
 		"status lists the sessions of this project that hold something, and takes over "

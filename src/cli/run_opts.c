@@ -239,9 +239,9 @@ static const struct opt shared_opts[] = {
 	{ 0, "workspace", "direct|cow", WORDS,
 	  .help = "direct: in the project itself; cow: on a view of it, to be looked at ('diff', "
 		  "'review') and taken over ('apply') afterwards (default: direct)" },
-	{ 0, "git", "direct|private", WORDS,
-	  .help = "direct: the repository's own .git; private: one of the session's, from which "
-		  "the repository takes over checked data only (default: direct)" },
+	{ 0, "git", "private|direct", WORDS,
+	  .help = "private: a git directory of the session's, from which the repository takes over "
+		  "checked data only; direct: the repository's own .git (default: private)" },
 	{ 0, "only", SPEC_FLAG, .help = "DIR alone, without the repository around it" },
 	{ 0, "force", SPEC_FLAG, .help = "accept '/' or your home directory as DIR" },
 	{ 0, "as-root", SPEC_FLAG,

@@ -186,6 +186,8 @@ static int fill(struct git_store *store, struct err *err)
 	if (r == 0)
 		r = copy_names(store, to, hooks, err);
 	if (r == 0)
+		r = git_show_worktrees(store, to, err);
+	if (r == 0)
 		r = write_new(to, "config", config.s, config.len, err);
 	host.config = config.s;
 	host.config_len = config.len;

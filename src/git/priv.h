@@ -101,6 +101,8 @@ const char *git_place_inside(struct git_store *main);
 /* The .git of a work tree, in place of nothing or of another file. */
 int git_write_gitfile(struct git_store *main, const char *where, const char *gitdir,
 		      struct err *err);
+/* Names the host's other work trees to the session; to: its git directory. */
+int git_show_worktrees(struct git_store *store, int to, struct err *err);
 void git_adopt_worktrees(struct git_store *store, struct git_report *report);
 void git_adopt_modules(struct git_store *main, struct git_report *report);
 

@@ -11,12 +11,26 @@
 #include "spec/gitconfig.h"
 #include "spec/gitkeys.h"
 
-/* Patterns of keys that stay outside. */
+/* Patterns of keys that stay outside. How commits are signed inside, the session's own keys say. */
 static const char *const secret_keys[] = {
-	"include.*",        "includeif.*",   "credential.*",   "http.*extraheader",
-	"http.*cookiefile", "http.*proxy",   "core.fsmonitor", "core.sshcommand",
-	"core.askpass",     "core.worktree", "core.bare",      "extensions.worktreeconfig",
-	"commit.gpgsign",   "tag.gpgsign",   "gc.*",           "maintenance.*",
+	"include.*",
+	"includeif.*",
+	"credential.*",
+	"http.*extraheader",
+	"http.*cookiefile",
+	"http.*proxy",
+	"core.fsmonitor",
+	"core.sshcommand",
+	"core.askpass",
+	"core.worktree",
+	"core.bare",
+	"extensions.worktreeconfig",
+	"commit.gpgsign",
+	"tag.gpgsign",
+	"gc.*",
+	"maintenance.*",
+	"gpg.*",
+	"user.signingkey",
 };
 
 static bool is_secret(const char *key)
@@ -134,9 +148,7 @@ int git_private_config(struct git_store *store, struct str *out, const char **re
 	int r = read_plain(store, &target) ? 0 : ask_git(store, &target, err);
 
 	*ret_hooks = target.hooks;
-	str_add(out,
-		"[core]\n\tbare = false\n[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n"
-		"[worktree]\n\tuseRelativePaths = true\n");
+	str_add(out, "[core]\n\tbare = false\n[worktree]\n\tuseRelativePaths = true\n");
 	if (store->where)
 		add_key(&store->arena, out, "core.worktree",
 			path_join(&store->arena, WORKSPACE_INSIDE, store->where));

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work trees that the session added to the project ('git worktree add'): the host gets one of our own
+ * Work trees. Those of the host's are shown to the session, so that it takes no branch that somebody stands
+ * on: a name, a HEAD, and a lock.
+ *
+ * Those that the session added to the project ('git worktree add'): the host gets one of our own
  * making for the same branch, once the branch is there. What was staged in it is a change of its files.
  */
 #include <dirent.h>
@@ -14,6 +17,94 @@
 #include "session/record.h"
 
 enum { NEW_MAX = 64, LINE_MAX_LEN = 4096 };
+
+/* What the session calls the host's first one, where it is in another. */
+#define MAIN_ID "wrapix-main"
+
+/* --- the host's, for the session --- */
+
+/* The first line of a file of the host's. */
+static char *read_line(struct arena *a, const char *dir, const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (os_read_file_at(AT_FDCWD, path_join(a, dir, name), LINE_MAX_LEN, &text, &len) < 0)
+		return NULL;
+	return arena_strndup(a, text, strcspn(text, "\n"));
+}
+
+static int show_one(struct arena *a, int trees, const char *id, const char *head,
+		    const char *gitdir, struct err *err)
+{
+	const char *const files[][2] = {
+		{ "HEAD", head },
+		{ "commondir", "../.." },
+		{ "gitdir", gitdir },
+		{ "locked", "a work tree of the host's" },
+	};
+	_cleanup_close_ int dir = -1;
+	int r = 0;
+
+	if (!head || !gitdir)
+		return 0;
+	if (mkdirat(trees, id, 0755) < 0)
+		return err_errno(err, errno, "showing the work tree '%s'", id);
+	dir = record_open_dir(trees, id);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++) {
+		char *text = arena_printf(a, "%s\n", files[i][1]);
+
+		r = os_write_file_atomic(dir, files[i][0], text, strlen(text), 0644, err);
+	}
+	return r;
+}
+
+int git_show_worktrees(struct git_store *store, int to, struct err *err)
+{
+	struct arena *a = &store->arena;
+	DIR *list = opendir(path_join(a, store->common, "worktrees"));
+	const char *own = strcmp(store->real, store->common) ? path_name(store->real) : NULL;
+	_cleanup_close_ int trees = -1;
+	struct dirent *entry;
+	int r = 0;
+
+	if (!list)
+		return 0;
+	if (mkdirat(to, "worktrees", 0755) < 0 || (trees = record_open_dir(to, "worktrees")) < 0)
+		r = err_errno(err, errno, "showing the host's work trees");
+	if (r == 0 && own && !strcmp(path_name(store->common), ".git"))
+		r = show_one(a, trees, MAIN_ID, read_line(a, store->common, "HEAD"), store->common,
+			     err);
+	while (r == 0 && (entry = readdir(list)) != NULL) {
+		char *dir = arena_printf(a, "%s/worktrees/%s", store->common, entry->d_name);
+
+		if (entry->d_name[0] != '.' && (!own || strcmp(own, entry->d_name) != 0))
+			r = show_one(a, trees, entry->d_name, read_line(a, dir, "HEAD"),
+				     read_line(a, dir, "gitdir"), err);
+	}
+	closedir(list);
+	return r;
+}
+
+/* One of these still. */
+static bool is_shown(struct git_store *store, int dir, const char *id)
+{
+	struct arena *a = &store->arena;
+	_cleanup_free_ char *text = NULL;
+	const char *host = strcmp(id, MAIN_ID) != 0 ? read_line(a,
+								arena_printf(a, "%s/worktrees/%s",
+									     store->common, id),
+								"gitdir")
+						    : store->common;
+	size_t len;
+
+	if (!host || git_read_file(dir, "gitdir", LINE_MAX_LEN, &text, &len) < 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return !strcmp(text, host);
+}
+
+/* --- the session's, for the host --- */
 
 struct tree {
 	const char *id, *head;
@@ -110,7 +201,7 @@ void git_adopt_worktrees(struct git_store *store, struct git_report *report)
 						  ? -1
 						  : record_open_dir(fd, entry->d_name);
 
-		if (dir < 0)
+		if (dir < 0 || is_shown(store, dir, entry->d_name))
 			continue;
 		n++;
 		add_tree(store, dir, entry->d_name, report);

@@ -37,30 +37,9 @@ static int make_rules(struct plan *plan, const struct host *host, struct err *er
 	return file_rules_add(plan->own_files, &project, err);
 }
 
-/* Names that git obeys, in a project that is mounted itself, need the supervisor. */
-static int choose_gate(struct plan *plan, const struct spec *spec, const struct host *host,
-		       struct err *err)
-{
-	if (spec->git != GIT_MODE_PRIVATE || spec->workspace == WORKSPACE_COW ||
-	    plan->engine != ENGINE_NATIVE)
-		return 0;
-	if (!host->seccomp_notify) {
-		err_set(err, EOPNOTSUPP, "--git private needs seccomp notifications%s",
-			host->inside ? ", and the outer sandbox has them already"
-				     : " (Linux 5.19)");
-		return err_hint(err, "--git direct, or --workspace cow");
-	}
-	plan->gate = true;
-	return 0;
-}
-
 int plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err)
 {
-	int r = choose_gate(plan, spec, host, err);
-
-	if (r < 0)
-		return r;
 	if (spec->held)
 		plan->denied_resolved = spec->held->denied_resolved;
 	if (spec->held && !spec->held->files.disabled && can_hold(plan, spec, host))

@@ -164,13 +164,13 @@ static void add_self(struct plan *plan, const struct host *host)
 }
 
 /* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
- * where it is 'wrapix' itself, and under no filter. What is lent makes no call that this sandbox's
- * supervisor is asked about: file rules of its own would not hold for it, so then there is none. Nor in
+ * where it is 'wrapix' itself, and under no filter. It asks about changes of files as this sandbox does,
+ * but not about reading: under rules that may deny that there is none. Nor in
  * an image, whose libraries are the sandbox's to change: the C library may load some. */
 static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
-		     host->seccomp_notify && !plan->files && !host->image_root;
+		     host->seccomp_notify && (!plan->files || plan->own_files) && !host->image_root;
 	if (!plan->door)
 		return;
 	plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;
@@ -184,6 +184,8 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	bool podman = plan->engine == ENGINE_PODMAN;
 	int r = podman ? plan_podman(plan, spec, host, err) : plan_root(plan, spec, host, err);
 
+	if (r == 0)
+		r = plan_choose_git(plan, spec, host, err);
 	if (r == 0)
 		r = plan_take_rules(plan, spec, host, err);
 	if (r == 0)

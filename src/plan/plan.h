@@ -345,6 +345,11 @@ struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, cons
 int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
 		   struct err *err);
+/* Whether the session has a git directory of its own; before the workspace is planned. */
+int plan_choose_git(struct plan *plan, const struct spec *spec, const struct host *host,
+		    struct err *err);
+/* Git directories of the session's own: the project's, and those of its submodules, which lie in it. */
+void plan_private_git(struct plan *plan, const struct host *host);
 int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *host,
 		struct err *err);
 void plan_access_rules(struct plan *plan);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "os/linux/landlock.h"
 #include "plan/plan.h"
 
 /* Where the project itself stands inside. */
@@ -131,99 +130,6 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 			  plan->cow_base);
 }
 
-/* The n-th private git directory at its place, with the host's objects to read. */
-static void add_private(struct plan *plan, const struct host *host, size_t n, const char *dest,
-			const char *common)
-{
-	struct arena *a = &plan->arena;
-
-	plan_add(plan, OP_BIND, dest, path_join(a, host->state_home, GIT_PRIVATE_DIR),
-		 OPF_DIR | OPF_SESSION)
-		->layer = arena_printf(a, "%zu", n);
-	plan_add(plan, OP_BIND, arena_printf(a, GIT_OBJECTS_INSIDE "/%zu/objects", n),
-		 path_join(a, common, "objects"), OPF_RO | OPF_DIR | OPF_CHECK);
-	plan_add(plan, OP_BIND, arena_printf(a, GIT_OBJECTS_INSIDE "/%zu/lfs/objects", n),
-		 path_join(a, common, "lfs/objects"), OPF_RO | OPF_DIR | OPF_OPTIONAL);
-}
-
-static void add_gitfile(struct plan *plan, const char *tree, const char *gitdir)
-{
-	plan_add(plan, OP_COVER, path_join(&plan->arena, tree, ".git"),
-		 arena_printf(&plan->arena, "gitdir: %s\n", gitdir), 0)
-		->mode = 0444;
-}
-
-/* Git directories of the session's own: the project's, and those of its submodules, which lie in it. */
-static void add_private_git(struct plan *plan, const struct host *host)
-{
-	const struct project_facts *project = &host->project;
-	struct arena *a = &plan->arena;
-	const char *main = project->git == GIT_PLAIN ? WORKSPACE_INSIDE "/.git" : GIT_DIR_INSIDE;
-
-	add_private(plan, host, 0, main, plan->git_common);
-	if (project->git != GIT_PLAIN)
-		add_gitfile(plan, WORKSPACE_INSIDE, GIT_DIR_INSIDE);
-	for (size_t i = 0; i < plan->n_git_modules; i++) {
-		const struct plan_module *module = &plan->git_modules[i];
-		char *dest = arena_printf(a, "%s/modules/%s", main, module->name);
-
-		add_private(plan, host, i + 1, dest, module->gitdir);
-		if (module->where)
-			add_gitfile(plan, path_join(a, WORKSPACE_INSIDE, module->where), dest);
-	}
-	for (size_t i = 0; i < project->borrowed.len; i++)
-		plan_add(plan, OP_BIND, project->borrowed.v[i].target, project->borrowed.v[i].path,
-			 OPF_RO | OPF_DIR | OPF_CHECK);
-}
-
-/* The git directories that the session has private ones of. */
-static void take_git_dirs(struct plan *plan, const struct project_facts *project)
-{
-	struct arena *a = &plan->arena;
-	char *modules;
-
-	plan->git_real = project->git == GIT_PLAIN ? path_join(a, project->top, ".git")
-						   : arena_strdup(a, project->gitdir);
-	plan->git_common = project->git == GIT_PLAIN ? plan->git_real
-						     : arena_strdup(a, project->commondir);
-	modules = path_join(a, plan->git_real, "modules");
-	for (size_t i = 0; i < project->modules.len; i++) {
-		struct plan_module *module = arena_grow(a, &plan->git_modules, &plan->n_git_modules,
-							sizeof(*module));
-
-		module->gitdir = arena_strdup(a, project->modules.v[i].path);
-		module->name = arena_strdup(a, path_below(module->gitdir, modules));
-		module->where = arena_strdup(a, project->modules.v[i].target);
-	}
-	for (size_t i = 0; i < project->borrowed.len; i++)
-		strv_add(a, &plan->git_borrowed, project->borrowed.v[i].path);
-}
-
-/* Whether there is one, and for what. */
-static int choose_git(struct plan *plan, const struct spec *spec, const struct host *host,
-		      struct err *err)
-{
-	const struct project_facts *project = &host->project;
-
-	if (spec->git != GIT_MODE_PRIVATE || project->git == GIT_NONE || spec->only)
-		return 0;
-	if (project->lacks_git) {
-		strv_add(&plan->arena, &plan->says,
-			 "there is no git on this machine, which would take over what is "
-			 "committed inside: .git is read-only there");
-		plan->git_read_only = true;
-		return 0;
-	}
-	if (!landlock_handles_files(host->landlock_abi)) {
-		err_set(err, ENOSYS,
-			"--git private needs Landlock (Linux 5.19), to check what the "
-			"sandbox wrote");
-		return err_hint(err, "--git direct mounts the repository's own .git");
-	}
-	take_git_dirs(plan, project);
-	return 0;
-}
-
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
 		   struct err *err)
 {
@@ -235,15 +141,12 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	plan->project = arena_strdup(&plan->arena, project->dir);
 	plan->cwd = project_inside(plan, spec, host);
 	add_session(plan, spec, host);
-	r = choose_git(plan, spec, host, err);
-	if (r < 0)
-		return r;
 	if (strcmp(plan->cwd, WORKSPACE_INSIDE))
 		add_repository(plan, host);
 	else
 		add_writable(plan, host, WORKSPACE_INSIDE, project->dir, LAYER_DIR_PROJECT);
 	if (plan->git_real)
-		add_private_git(plan, host);
+		plan_private_git(plan, host);
 	else if (project->git == GIT_LINKED && !spec->only)
 		add_linked_git(plan, host);
 	else if (plan->git_read_only)

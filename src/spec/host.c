@@ -8,10 +8,13 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
 
 #include "base/path.h"
 #include "base/str.h"
 #include "os/fs.h"
+#include "os/linux/caps.h"
 #include "os/linux/landlock.h"
 #include "os/linux/overlay.h"
 #include "os/linux/seccomp.h"
@@ -269,6 +272,42 @@ static void probe_cow(const struct spec *spec, struct host *host)
 	}
 }
 
+/* As the sandbox would find it: as root without root's rights over others' files. */
+static int may_write(const struct host *host, const char *dir)
+{
+	struct err ignored;
+	int status;
+	pid_t pid;
+
+	if (host->uid != 0)
+		return faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) < 0 ? errno : 0;
+	pid = fork();
+	if (pid == 0)
+		_exit(caps_drop_all(&ignored) < 0 ||
+				      faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) < 0
+			      ? errno
+			      : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+		return EAGAIN;
+	return WEXITSTATUS(status);
+}
+
+/* Where it is not there yet, the directory in which it would be made says so. */
+static void probe_state(struct host *host)
+{
+	char *dir = path_join(&host->arena, host->state_home, "wrapix");
+	struct statvfs fs;
+	int e;
+
+	while ((e = may_write(host, dir)) == ENOENT && strcmp(dir, "/") != 0)
+		dir = path_parent(&host->arena, dir);
+	if (!e && statvfs(dir, &fs) == 0 && fs.f_bavail == 0)
+		e = ENOSPC;
+	if (e)
+		host->no_state = arena_printf(&host->arena, "'%s': %s", host->state_home,
+					      strerror(e));
+}
+
 /* PID 1 of a sandbox of ours says so, and so does one that a supervisor lent to a sandbox. */
 static bool is_inside(void)
 {
@@ -319,6 +358,7 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 		return r;
 	}
 	host_probe_dirs(environment, &host);
+	probe_state(&host);
 	probe_cow(spec, &host);
 	probe_shell(&host);
 	host_probe_system(&host);

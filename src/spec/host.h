@@ -114,6 +114,7 @@ struct host {
 	char *passwd_home; /* the same by the user database; NULL when that knows none */
 	char *state_home, *config_home, *data_home;
 	char *runtime_dir; /* state_home where there is none */
+	char *no_state;    /* why nothing can be written in state_home; NULL: it can */
 
 	char *image_root;            /* the unpacked image, or NULL */
 	struct path_facts image_top; /* its directories and links at the top */

@@ -39,6 +39,7 @@ static const struct field fields[] = {
 	FIELD("passwdHome", STRING, passwd_home),
 	FIELD("stateHome", STRING, state_home),
 	FIELD("runtimeDir", STRING, runtime_dir),
+	FIELD("noState", STRING, no_state),
 	FIELD("configHome", STRING, config_home),
 	FIELD("dataHome", STRING, data_home),
 	FIELD("landlockAbi", UINT, landlock_abi),

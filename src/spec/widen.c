@@ -203,10 +203,10 @@ static bool workspace_widens(const struct spec *now, const struct spec *want, bo
 	return users && now->workspace == WORKSPACE_COW && want->workspace != WORKSPACE_COW;
 }
 
-/* The user wants the host's git directory left alone. */
+/* The host's git would obey what is written there. */
 static bool git_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return users && now->git == GIT_MODE_PRIVATE && want->git != GIT_MODE_PRIVATE;
+	return want->git == GIT_MODE_DIRECT && !(users && now->git == GIT_MODE_DIRECT);
 }
 
 static bool nested_widens(const struct spec *now, const struct spec *want, bool users)

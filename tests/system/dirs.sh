@@ -166,7 +166,7 @@ before=$fill
 says "works: DIR on a full disk" "No space" 'touch f && echo x 2>/dev/null >f || echo x | cat 2>&1 >f | grep -o "No space"; ls f >/dev/null' "$tmp/disk/p"
 XDG_STATE_HOME=$tmp/disk/state wx run --network none -- pwd
 check "works: state on a full disk" is "$rc $(cat "$out")" "0 /workspace"
-check "... with one warning at most" [ "$(wc -l <"$err")" -le 1 ]
+check "... with two warnings at most: the session, git" [ "$(wc -l <"$err")" -le 2 ]
 XDG_STATE_HOME=$tmp/disk/state wx run --network none --home keep -- sh -c 'echo x >~/f || echo no'
 check "a kept home on a full disk: works or one clear line" [ "$rc" = 0 -o "$(grep -c '^wrapix: ' "$err")" = 1 ]
 before='mount -t tmpfs -o ro none "'"$tmp/disk"'"'
@@ -174,7 +174,7 @@ wx run "$tmp/disk" --network none -- sh -c 'touch x 2>/dev/null || echo no'
 check "works: DIR on a read-only disk" printed no
 XDG_STATE_HOME=$tmp/disk/state wx run --network none -- pwd
 check "works: state on a read-only disk" is "$rc $(cat "$out")" "0 /workspace"
-check "... with one warning that names it" is "$(grep -c "$tmp/disk/state" "$err") $(wc -l <"$err")" "1 1"
+check "... with two warnings that name it: the session, git" is "$(grep -c "$tmp/disk/state" "$err") $(wc -l <"$err")" "2 2"
 XDG_STATE_HOME=$tmp/disk/state wx run --network none --home keep -- true
 check "a kept home on a read-only disk is refused" is "$rc $(tail -n 1 "$err" | grep -c "$tmp/disk/state")" "125 1"
 before='mount -t tmpfs -o noexec,nosuid,nodev,noatime none "'"$tmp/disk"'"; cp /bin/true "'"$tmp/disk"'/t"'
@@ -219,9 +219,13 @@ mkdir "$tmp/blocked"
 chmod 555 "$tmp/blocked"
 XDG_STATE_HOME=$tmp/blocked wx run --network none -- pwd
 check "works: XDG_STATE_HOME cannot be written" is "$rc $(cat "$out")" "0 /workspace"
-check "... with one warning that names it" is "$(grep -c "$tmp/blocked" "$err") $(wc -l <"$err")" "1 1"
+check "... with two warnings that name it: the session, git" is "$(grep -c "$tmp/blocked" "$err") $(wc -l <"$err")" "2 2"
+mkdir -p repo && git init -q repo
+XDG_STATE_HOME=$tmp/blocked wx run repo --network none -- sh -c 'git status >/dev/null && touch f && git add f 2>/dev/null || echo read-only'
+check "... in a repository .git is read-only then" is "$(cat "$out")" read-only
+check "... and that is said" has "$err" ".git is read-only inside"
 XDG_STATE_HOME=$tmp/file wx run --network none -- pwd
-check "works: XDG_STATE_HOME is a file" is "$rc $(cat "$out") $(wc -l <"$err")" "0 /workspace 1"
+check "works: XDG_STATE_HOME is a file" is "$rc $(cat "$out") $(wc -l <"$err")" "0 /workspace 2"
 XDG_STATE_HOME=relative wx run --network none -- pwd
 check "works: a relative XDG_STATE_HOME does not count" printed /workspace
 check "... and makes nothing in DIR" absent "$project/relative"

@@ -88,6 +88,21 @@ wx run --network none --mount "$wrapix:/bin2/wrapix:ro" -- sh -c 'cat keys/k; /b
 check "... where there are none both may" is "$(xargs <"$out")" "key key 0"
 rm -r .claude keys
 
+# The project's files are changed by the outer supervisor alone, and what git obeys it makes private or not at all.
+settings wide.json
+sed -i 's|"allowWrite":\[\]|"allowWrite":["/"]|' wide.json
+mkdir -p plant && cat >plant.sh <<-'EOF'
+	cd /workspace/plant
+	mkdir plain && echo x >plain/file && mv plain moved && chmod 700 moved && ln -s file moved/link && echo control
+	mkdir .git a a/.git; echo 'gitdir: /tmp' >b.git; mv b.git .git; ln -s /tmp .git; mkdir .GIT
+	mkdir bare; echo 'ref: refs/heads/x' >bare/HEAD; mkdir bare/objects bare/refs
+	true
+EOF
+gives "exec plants no repository, whatever its settings are" "control 0" 'wrapix exec -s wide.json -- sh plant.sh 2>/dev/null; wrapix exec -s disabled.json -- sh plant.sh >/dev/null 2>&1; echo $?'
+check "... the host has none" is "$(find plant -iname .git; [ -e plant/bare/HEAD ] && [ -e plant/bare/objects ] && [ -e plant/bare/refs ] && echo bare)" ""
+check "... and the rest" is "$(cat plant/moved/link) $(stat -c %a plant/moved)" "x 700"
+rm -r plant plant.sh
+
 # --- limits ---
 
 bomb='import os, sys

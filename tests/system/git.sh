@@ -53,6 +53,16 @@ mv "$home/.gitconfig" "$tmp/away"
 says "without one git says so itself" "" 'git config user.name; true'
 mv "$tmp/away" "$home/.gitconfig"
 
+# --- the repository's own ---
+new_repo "$tmp/direct" && cd "$tmp/direct" || exit 1
+inside 'mkdir -p .git/hooks; echo "echo planted" >.git/hooks/pre-commit'
+check "a hook that the session wrote stays there" absent .git/hooks/pre-commit
+check "... and is held" has "$err" "hook 'pre-commit'"
+inside 'mkdir -p .git/hooks; echo "echo planted" >.git/hooks/pre-commit' --git direct
+check "--git direct: it is the host's" exists .git/hooks/pre-commit
+check "... with a warning" has "$err" "--git direct: the host's git obeys"
+cd "$project" || exit 1
+
 # --- linked worktrees ---
 worktree() { # worktree NAME DIR REPO
 	cd "$2" || exit 1
@@ -60,7 +70,9 @@ worktree() { # worktree NAME DIR REPO
 	check "... seen in the repository" is "$(git -C "$3" log -1 --format=%s side)" inside
 	check "... outside all is well" git status
 	says "... log, branch, worktree list" "inside 2 2" 'echo $(git log --format=%s | head -n 1; git branch | wc -l; git worktree list | wc -l)'
-	says "... of the repository only .git is there" .git "ls -A '$3'"
+	says "... of the repository nothing is there, its objects but to read" "" "ls -A '$3' 2>/dev/null; true"
+	inside "ls -A '$3'" --git direct
+	check "... with --git direct only .git is" is "$(cat "$out")" .git
 	wx run --network none --only -- git status
 	check "... with --only there is no git" is "$rc $(wc -l <"$out")" "128 0"
 }

@@ -189,7 +189,9 @@ check "an origin over https is reached over ssh, and no other" printed "ssh://gi
 https://github.com/me/other"
 git remote set-url origin https://me:token@github.com/me/repo.git
 keyed 'git ls-remote --get-url'
-check "one with a password stays" printed https://me:token@github.com/me/repo.git
+check "one with a password is inside without it" printed https://github.com/me/repo.git
+keyed 'git ls-remote --get-url' --git direct
+check "... with --git direct it stays" is "$(cat "$out")" https://me:token@github.com/me/repo.git
 wx plan --facts --deploy-key site
 check "... and is in no plan" lacks "$out" token
 git remote set-url origin "$url"

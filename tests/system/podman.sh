@@ -45,6 +45,20 @@ check "an image is built" is "$rc" 0
 echo mine >file
 psays "the project is at /workspace, the image is loaded by itself" "mine" 'cat /workspace/file'
 
+# --- git ---
+command -v git >/dev/null && {
+	git init -q repo && git -C repo -c user.name=U -c user.email=u@example.org commit -q --allow-empty -m one
+	commit=$(git -C repo rev-parse HEAD)
+	wx run repo --engine podman --network none -- sh -c 'cat /workspace/.git/packed-refs; echo evil >/workspace/.git/hooks/pre-commit || mkdir /workspace/.git/hooks &&
+		echo evil >/workspace/.git/hooks/pre-commit; cp /workspace/.git/HEAD /workspace/.git/refs/heads/x; echo "'"$commit"'" >/workspace/.git/refs/heads/inside'
+	check "git: the session has a git directory of its own" has "$out" "$commit"
+	check "... a hook of its stays there" absent repo/.git/hooks/pre-commit
+	check "... and is held" has "$err" "held back in git: hook 'pre-commit'"
+	check "... a branch comes" is "$(git -C repo rev-parse inside)" "$commit"
+	wx git drop
+	rm -rf repo
+}
+
 # --- mounts ---
 mkdir "$tmp/rw"
 wx run --engine podman --network none --mount "$tmp/rw:/workspace/nosuch" -- true

@@ -56,7 +56,8 @@ int main(void) { printf("%zu\n", sizeof(long)); return 0; }
 C
 says "gcc builds a program that runs" "8" 'gcc -o hello hello.c && ./hello'
 says "... also from /tmp and the home" "8 8" 'cp hello /tmp/h; cp hello ~/h; echo $(/tmp/h) $(~/h)'
-says "make" "built" 'printf "all:\n\t@echo built\n" >Makefile; make'
+printf 'all:\n\t@echo built\n' >"$project/Makefile"
+says "make" "built" make
 says "tar keeps what can be kept" "hello.c" 'tar -cf /tmp/t.tar hello.c && mkdir /tmp/x && tar -C /tmp/x -xf /tmp/t.tar && ls /tmp/x'
 says "flock, inotify, timerfd, eventfd, memfd, userland of a build" "ok" 'flock lock true && python3 -c "
 import ctypes, os; l = ctypes.CDLL(None)

@@ -57,6 +57,12 @@ mkdir "$roots/own" "$roots/others"
 chown "$test_user:" "$roots/others"
 chmod 777 "$roots/others"
 cd "$roots/own" || exit 1
+inside 'git init -q . && echo made'
+check "a HOME that root may not enter without its rights: works" is "$rc $(cat "$out")" "0 made"
+check "... and says what is weaker" has "$err" "no git directory of the session's own can be made"
+rm -rf .git
+HOME=$roots/home
+mkdir "$HOME"
 says "a DIR of root's own: root stays" "0 0 root" 'echo $(id -u) $(id -g) $(id -un)'
 inside 'touch made'
 check "... what is made belongs to root" owner made 0:0
