@@ -136,7 +136,7 @@ static void watch(struct request *r, struct worker *w)
 	w->broker = r->b;
 	w->notify = r->notify;
 	w->end = (struct loop_source){ r->notify->loop ? os_pidfd_open(w->pid) : -1, on_end };
-	if (w->end.fd >= 0 && loop_add(r->notify->loop, &w->end, EPOLLIN, &ignored) < 0)
+	if (w->end.fd >= 0 && loop_add(r->notify->loop, &w->end, LOOP_IN, &ignored) < 0)
 		close(take_fd(&w->end.fd));
 }
 

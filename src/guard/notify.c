@@ -88,7 +88,7 @@ int notify_start_other(struct notify *notify, struct loop *loop, int listener, n
 {
 	int r = prepare(notify, loop, listener, fn, ctx, err);
 
-	return r < 0 ? r : loop_add(loop, &notify->source, EPOLLIN, err);
+	return r < 0 ? r : loop_add(loop, &notify->source, LOOP_IN, err);
 }
 
 void notify_stop(struct notify *notify)
