@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/path.h"
 #include "session/denial.h"
 
 static void tell_denied(const struct sandbox *sandbox, const struct denial *denial, pid_t pid)
@@ -68,8 +69,23 @@ static bool was_bound(void *ctx, const struct stat *st)
 	return sandbox->broker && broker_bound(sandbox->broker, st->st_dev, st->st_ino);
 }
 
+/* The host's name of what the operation shows; one that only makes something read-only names a place
+ * inside, which an operation before it shows. */
+static const char *host_name(struct arena *arena, const struct plan *plan, size_t n)
+{
+	const struct op *op = &plan->ops[n];
+
+	while (!op->src && n-- > 0) {
+		const char *below = path_below(op->dest, plan->ops[n].dest);
+
+		if (below && op_shows_host(&plan->ops[n]))
+			return path_join(arena, plan->ops[n].src, below);
+	}
+	return op->src ? op->src : op->dest;
+}
+
 /* What the sandbox sees of the host's under other names; none where the names are the host's. */
-static struct broker_map *make_maps(const struct plan *plan, size_t *ret_n)
+static struct broker_map *make_maps(struct arena *arena, const struct plan *plan, size_t *ret_n)
 {
 	struct broker_map *maps = calloc(plan->n_ops + 1, sizeof(*maps));
 	size_t n = 0;
@@ -78,7 +94,7 @@ static struct broker_map *make_maps(const struct plan *plan, size_t *ret_n)
 		if (op_shows_host(&plan->ops[i]) || plan->ops[i].kind == OP_READONLY)
 			maps[n++] = (struct broker_map){
 				.inside = plan->ops[i].dest,
-				.host = plan->ops[i].src ? plan->ops[i].src : plan->ops[i].dest,
+				.host = host_name(arena, plan, i),
 				.writes = plan->ops[i].flags & OPF_HELD,
 			};
 	*ret_n = n;
@@ -104,6 +120,7 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	const struct broker_hooks hooks = { on_file_denied, sandbox };
 
 	const struct plan *plan = sandbox->plan;
+	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_free_ struct broker_map *maps = NULL;
 	struct broker_view view = { .reads = plan_reads(plan) };
 	struct gate *gate = NULL;
@@ -112,7 +129,7 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	if (!plan_is_brokered(plan))
 		return 0;
 	if (!plan_root_of_host(plan)) {
-		maps = make_maps(plan, &view.n);
+		maps = make_maps(&arena, plan, &view.n);
 		view.maps = maps;
 		if (!maps)
 			return err_errno(err, ENOMEM, "the file broker");

@@ -90,12 +90,23 @@ static bool is_ours(const struct broker *b, int fd)
 	return false;
 }
 
+/* The sandbox has a part of it that it may only read, and this may be that. */
+static bool is_read_only(const struct broker *b, const struct anchor *found, const char *path)
+{
+	for (size_t i = 0; i < b->n_anchors; i++)
+		if (b->anchors[i].fd < 0 && b->anchors[i].len >= found->len &&
+		    path_is_below(path, *b->anchors[i].path ? b->anchors[i].path : "/"))
+			return true;
+	return false;
+}
+
 const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_t size)
 {
 	const struct broker *b = r->b;
 	char theirs[PATH_MAX], ours[PATH_MAX];
 
-	if (!r->nested || !is_ours(b, fd) || !name_in_fs(r->task->proc, fd, path, theirs))
+	if (!r->nested || r->lent || !is_ours(b, fd) ||
+	    !name_in_fs(r->task->proc, fd, path, theirs))
 		return NULL;
 	for (size_t i = 0; i < b->n_anchors; i++) {
 		const struct anchor *a = &b->anchors[i];
@@ -109,7 +120,7 @@ const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_
 		below = path_below(theirs, ours);
 		if (below &&
 		    snprintf(path, size, "%s%s%s", a->path, *below ? "/" : "", below) < (int)size)
-			return a;
+			return is_read_only(b, a, path) ? NULL : a;
 	}
 	return NULL;
 }

@@ -15,10 +15,16 @@ nest() {
 }
 
 # --- where it was allowed ---
-mkdir -p "$project/inner"
+mkdir -p "$project/inner/ro" "$project/fixed"
 nest '/wrapix run inner --network none -- sh -c "id -u; pwd; touch made; exit 7"' --allow-nested
 check "wrapix in wrapix" is "$rc $(xargs <"$out")" "7 $uid /workspace"
 check "... what is made belongs to the user" is "$(stat -c %u "$project/inner/made")" "$uid"
+mkdir -p "$project/.wrapix/profiles"
+nest 'unshare -Urm sh -c "mount --bind .wrapix /mnt && echo x >/mnt/x; mount --rbind /workspace /mnt && cd /mnt && echo x >.wrapix/x; echo x >made" 2>/dev/null; cat made; rm made' --allow-nested
+check "... nor is what decides about the next start written by another name" is "$(cat "$out") $(find "$project/.wrapix" -type f)" "x "
+rm -r "$project/.wrapix"
+nest '/wrapix run inner --network none --mount /ro:/workspace/ro -- sh -c "mkdir d && mv d e && echo x >e/f && chmod 600 e/f && rm -r e && echo made; echo x >ro/x || echo read-only" 2>/dev/null' --allow-nested --mount "$project/fixed:/ro:ro"
+check "... works in a part of the project, and what was mounted read-only stays so" is "$(xargs <"$out") $(ls "$project/fixed")" "made read-only "
 nest '/wrapix run inner --network none -- sh -c "ls -d /wrapix /workspace/inner; grep -c NoNewPrivs.*1 /proc/self/status; ps -e | wc -l; ls ~"' --allow-nested
 check "... a sandbox of its own" is "$(xargs <"$out")" "1 5"
 nest '/wrapix run inner --network none --allow-nested --mount /wrapix:/wrapix:ro -- /wrapix run --network none -- id -u' --allow-nested
