@@ -153,9 +153,11 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 {
 	int r;
 
-	*x = (struct exec){
-		.request = *request, .hooks = *hooks, .watch = CONFIG_WATCH_NONE, .patience.fd = -1
-	};
+	*x = (struct exec){ .request = *request,
+			    .hooks = *hooks,
+			    .watch = CONFIG_WATCH_NONE,
+			    .messages = MESSAGES_NONE,
+			    .patience.fd = -1 };
 	x->spare = TAKE_PTR(x->request.spare);
 	spec_init(&x->spec);
 	if (request->claude)
@@ -220,6 +222,8 @@ static void on_event(void *ctx, enum engine_event event, int value)
 		return;
 	if (event == EVENT_LIMIT)
 		exec_on_limit(x, (unsigned)value);
+	if (event == EVENT_EXITED)
+		event_log_flush(&x->log); /* while messages can be sent */
 	if (event == EVENT_STOPPED && x->hooks.on_stopped)
 		x->hooks.on_stopped(x->hooks.ctx, value);
 	snprintf(text, sizeof(text), "%s %d", names[event],
@@ -240,6 +244,8 @@ static void on_loop(void *ctx, struct loop *loop)
 	event_log_watch(&x->log, loop);
 	if (!loop)
 		config_watch_stop(&x->watch);
+	if (!loop && x->messages.plan)
+		messages_watch(&x->messages, NULL);
 	if (x->hooks.on_loop)
 		x->hooks.on_loop(x->hooks.ctx, loop);
 }
@@ -302,6 +308,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	session.asks = x->request.asks;
 	r = native_run(&x->plan, &session, &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
+	messages_remove(&x->messages);
 	if (r == 0)
 		*ret_status = x->lost_control ? 1 : exit_status(status);
 	return r;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "api/claude_policy.h"
+#include "api/messages.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "guard/config_watch.h"
@@ -70,6 +71,8 @@ struct exec {
 	char id[SESSION_ID_MAX];
 	struct event_log log;
 	struct owners owners; /* who was refused something lately */
+	struct messages messages;
+	bool asked; /* whether the user wants to be shown what is refused */
 	struct loop *loop;
 	struct config_watch watch;
 	struct engine_live *live;

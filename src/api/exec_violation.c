@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was refused: told to whoever runs the command, and into the log, where the same within a second
  * is counted. What ignoreViolations names goes nowhere. */
+#include "api/api.h"
 #include "api/exec_priv.h"
 #include "api/explain.h"
 #include "net/filter.h"
@@ -59,10 +60,46 @@ void exec_explain(const struct exec *x, const struct denial *denial, struct str 
 		str_addf(ret_change, " (careful: %s)", fix.risk);
 }
 
+static void on_messages_failed(void *ctx, const struct err *err)
+{
+	const struct exec *x = ctx;
+
+	exec_say(x, x->hooks.on_warning, err->msg);
+}
+
+/* What the user's own configuration says about messages, asked for when there is something to tell. */
+static void make_messages(struct exec *x)
+{
+	const struct doorbell_hooks hooks = { on_messages_failed, x };
+	char *config_home = api_base_dir(&x->arena, "XDG_CONFIG_HOME", ".config");
+	struct spec spec;
+	struct err err;
+
+	if (x->host.inside || !x->loop)
+		return;
+	spec_init(&spec);
+	if (config_load_user(&spec, config_home, &err) < 0) {
+		on_messages_failed(x, &err);
+	} else if (spec.notify.violations && spec.notify.mode != NOTIFY_OFF) {
+		host_probe_notify(&x->host);
+		plan_take_notify(&x->plan, &spec, &x->host);
+		if (messages_make(&x->messages, &x->plan, &x->host, x->id, &hooks, &err) < 0)
+			on_messages_failed(x, &err);
+		else
+			messages_watch(&x->messages, x->loop);
+	}
+	spec_release(&spec);
+}
+
 void exec_on_line(void *ctx, const char *line)
 {
 	struct exec *x = ctx;
 
+	if (!x->asked)
+		make_messages(x);
+	x->asked = true;
+	if (x->messages.plan)
+		messages_refused(&x->messages, line);
 	if (x->hooks.on_line)
 		x->hooks.on_line(x->hooks.ctx, line);
 }

@@ -11,17 +11,17 @@
 #define COPY(field, text) snprintf(field, sizeof(field), "%s", (text) ? (text) : "")
 
 /* Where the user is, and what the plan says about messages. */
-static void look_around(const struct wrapix_plan *plan, const char *id, struct place *place)
+static void look_around(const struct plan *plan, const char *id, struct place *place)
 {
-	const struct notify_spec *wishes = &plan->plan.notify;
+	const struct notify_spec *wishes = &plan->notify;
 	const char *tty = NULL;
 
 	for (int fd = 0; fd < 3 && !tty; fd++)
-		tty = plan->plan.tty[fd] ? ttyname(fd) : NULL;
+		tty = plan->tty[fd] ? ttyname(fd) : NULL;
 	place_look(place, environ);
 	COPY(place->id, id);
-	COPY(place->name, plan->plan.name);
-	COPY(place->dir, plan->plan.project);
+	COPY(place->name, plan->name);
+	COPY(place->dir, plan->project);
 	COPY(place->tty, tty);
 	COPY(place->quiet, wishes->quiet);
 	COPY(place->sound, wishes->sound);
@@ -29,17 +29,17 @@ static void look_around(const struct wrapix_plan *plan, const char *id, struct p
 	place->always = wishes->always;
 }
 
-int messages_make(struct messages *m, const struct wrapix_plan *plan, const char *id,
-		  const struct doorbell_hooks *hooks, struct err *err)
+int messages_make(struct messages *m, const struct plan *plan, const struct host *host,
+		  const char *id, const struct doorbell_hooks *hooks, struct err *err)
 {
 	struct place place = { .id = "" };
 
 	m->plan = plan;
-	if (!plan->plan.notifyd)
+	m->host = host;
+	if (!plan->notifyd)
 		return 0;
 	look_around(plan, id, &place);
-	if (doorbell_make(&m->bell, plan->host.runtime_dir, plan->plan.notifyd, &place, hooks,
-			  err) < 0)
+	if (doorbell_make(&m->bell, host->runtime_dir, plan->notifyd, &place, hooks, err) < 0)
 		return err_wrap(err, "messages to you will not be shown");
 	return 0;
 }
@@ -57,8 +57,8 @@ void messages_watch(struct messages *m, struct loop *loop)
 
 void messages_started(struct messages *m, pid_t init)
 {
-	const struct plan *plan = &m->plan->plan;
-	const char *title = m->plan->host.agent.name ? m->plan->host.agent.name : plan->argv.v[0];
+	const struct plan *plan = m->plan;
+	const char *title = m->host->agent.name ? m->host->agent.name : plan->argv.v[0];
 	struct err err;
 
 	if (!m->bell.loop || !plan_has_tty(plan))
@@ -80,11 +80,11 @@ void messages_refused(struct messages *m, const char *line)
 	struct denial denial;
 	int64_t count;
 
-	if (!m->bell.loop || !m->plan->plan.notify.violations ||
+	if (!m->bell.loop || !m->plan->notify.violations ||
 	    event_parse(line, strlen(line), &event) < 0 || !denial_read(event, &denial))
 		return;
 	count = json_object_get_int64(json_object_object_get(event, "count"));
-	denial_add_act(&text, &denial, m->plan->host.home);
+	denial_add_act(&text, &denial, m->host->home);
 	str_add(&text, ": ");
 	denial_add_why(&text, &denial);
 	if (count > 1)

@@ -7,7 +7,8 @@
 #include "notify/watcher.h"
 
 struct messages {
-	const struct wrapix_plan *plan;
+	const struct plan *plan;
+	const struct host *host;
 	struct doorbell bell;
 	struct watcher watcher;
 	struct loop *loop;
@@ -19,8 +20,8 @@ struct messages {
 	}
 
 /* Before the start. An error costs the messages and nothing else. */
-int messages_make(struct messages *messages, const struct wrapix_plan *plan, const char *id,
-		  const struct doorbell_hooks *hooks, struct err *err);
+int messages_make(struct messages *messages, const struct plan *plan, const struct host *host,
+		  const char *id, const struct doorbell_hooks *hooks, struct err *err);
 /* With the supervisor's loop; NULL: it ends. */
 void messages_watch(struct messages *messages, struct loop *loop);
 /* The command runs, below this PID 1. */

@@ -227,7 +227,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	session.image_changes = image.dir[0] ? image.dir : NULL;
 	session.gate = observer->gated.meta;
 	open_log(observer, &arena);
-	if (messages_make(&observer->messages, plan, observer->id, &bell_hooks,
+	if (messages_make(&observer->messages, &plan->plan, &plan->host, observer->id, &bell_hooks,
 			  &observer->no_messages) == 0)
 		observer->no_messages.code = 0;
 	r = (plan->plan.engine == ENGINE_PODMAN ? podman_run : native_run)(

@@ -28,6 +28,17 @@ static uint64_t idle_seconds(const struct spec *spec, const struct host *host)
 	return spec->definition && spec->definition->notifies ? 0 : seconds;
 }
 
+void plan_take_notify(struct plan *plan, const struct spec *spec, const struct host *host)
+{
+	struct arena *a = &plan->arena;
+
+	plan->notifyd = arena_strdup(a, host->tools.notifyd);
+	plan->notify = spec->notify;
+	plan->notify.quiet = arena_strdup(a, spec->notify.quiet);
+	plan->notify.sound = arena_strdup(a, spec->notify.sound);
+	plan->notify.webhook = arena_strdup(a, spec->notify.webhook);
+}
+
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	struct arena *a = &plan->arena;
@@ -46,13 +57,9 @@ void plan_notify(struct plan *plan, const struct spec *spec, const struct host *
 		plan_add(plan, OP_BIND, INSIDE, INSIDE, OPF_RO | OPF_DIR | OPF_OPTIONAL);
 		return;
 	}
-	if (!host->tools.notifyd)
+	plan_take_notify(plan, spec, host);
+	if (!plan->notifyd)
 		return;
-	plan->notifyd = arena_strdup(a, host->tools.notifyd);
-	plan->notify = spec->notify;
-	plan->notify.quiet = arena_strdup(a, spec->notify.quiet);
-	plan->notify.sound = arena_strdup(a, spec->notify.sound);
-	plan->notify.webhook = arena_strdup(a, spec->notify.webhook);
 	plan->notify_idle = idle_seconds(spec, host);
 	plan_add(plan, OP_BIND, INSIDE, arena_printf(a, "%s/wrapix/notify", host->runtime_dir),
 		 OPF_RO | OPF_DIR | OPF_OPTIONAL | OPF_SESSION);

@@ -391,6 +391,8 @@ int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err
 struct exec_spec;
 void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host);
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
+/* The daemon and the user's wishes alone: for a supervisor that has something to say itself. */
+void plan_take_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 struct agent;
 /* Where the programs inside find the relay of a brokered credential. */
 char *plan_relay_url(struct plan *plan, const struct plan_credential *c);

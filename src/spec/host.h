@@ -151,6 +151,9 @@ struct host {
 	struct deploy_key_facts keys;
 };
 
+/* wrapix's own programs for messages to the user; host_probe() does it, but for 'exec'. */
+void host_probe_notify(struct host *host);
+
 void host_release(struct host *host);
 /* The masks alone. What only root may open is closed to everybody else already. */
 void host_probe_masks(struct host *host);

@@ -12,8 +12,6 @@ enum path_kind path_kind_of(const struct stat *st);
 /* A program of wrapix's own: beside this one, in the build's tree (relative to this one), or installed;
  * NULL when it is nowhere. */
 char *host_find_own(struct host *host, const char *name, const char *in_build);
-/* wrapix's own programs for messages to the user. */
-void host_probe_notify(struct host *host);
 /* The unpacked image that spec->image names. */
 int host_probe_image(const struct spec *spec, char **environment, struct host *host,
 		     struct err *err);

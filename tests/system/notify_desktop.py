@@ -200,7 +200,24 @@ sandbox("wrapix-notify \"it's '; touch pwned; '\" $(echo text); sleep 0.5")
 wait(lambda: os.path.exists(hook) and os.path.getsize(hook))
 got = json.loads(open(hook).read())
 check("the user's own webhook gets the message as JSON", got["title"] == "it's '; touch pwned; ' (project)", got)
+def refused_exec():
+    clear()
+    return subprocess.run([WRAPIX, "exec", "--", "sh", "-c", "echo x >~/z; echo x >~/z; true"], env=ENV, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+
+
+with open(os.path.join(ENV["HOME"], ".config/wrapix/config.json"), "w") as f:
+    json.dump({"notify": {"violations": True}}, f)
+run = refused_exec()
+got = one()
+check("exec tells of what it refuses where the user's configuration says so", got.get("summary") == "Refused (project)" and
+      html.unescape(got.get("body", "")) == "writing ~/z: no allowWrite covers it (2 times)", (run, got))
+check("... and leaves nothing", not os.listdir(os.path.join(RUNTIME, "wrapix/notify")) and
+      not os.listdir(os.path.join(RUNTIME, "wrapix/sessions")))
 os.unlink(os.path.join(ENV["HOME"], ".config/wrapix/config.json"))
+wait(lambda: not status())
+run = refused_exec()
+check("... and not unasked", not status() and displayed() == 0 and "refused writing" in run.stderr, run)
 
 # --- daemons that die, and several sandboxes ---
 clear()
