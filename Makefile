@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz clean help
+.PHONY: all run test install bench asan lint lint-deep golden fuzz dist deb rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -56,6 +56,23 @@ golden: all
 fuzz:
 	@scripts/need build fuzz
 	@tests/fuzz/run $(SECONDS)
+
+## dist: the source tarball of the last commit, the same bytes for everybody
+dist:
+	@scripts/dist
+
+## deb: Debian packages of the last commit in build/deb, looked at by lintian
+deb:
+	@scripts/deb
+
+## rpm: read the RPM spec, as far as that goes without Fedora's macros
+rpm:
+	@scripts/need package
+	@rpmspec --parse packaging/rpm/wrapix.spec >/dev/null && echo "packaging/rpm/wrapix.spec can be parsed"
+
+## sbom: a bill of materials (CycloneDX) of the build, on standard output
+sbom: all
+	@scripts/sbom $(BUILD)
 
 ## clean: remove build/ and build-*/
 clean:

@@ -67,7 +67,7 @@ int command_unknown(const char *name, struct err *err);
 
 /* What 'wrapix' itself takes before a subcommand. */
 struct main_args {
-	bool version;
+	bool version, build_info;
 };
 extern const struct opt main_opts[];
 
@@ -148,6 +148,9 @@ void cli_print_err(const struct err *err);
 int cli_fail(const struct err *err);
 /* "wrapix: warning: ..." on standard error, escaped the same way. */
 void cli_warn(const char *fmt, ...) _printf_(1, 2);
+
+/* How this program was built, a line each. */
+void cli_print_build_info(void);
 
 /* Colour only on a terminal, never with NO_COLOR or TERM=dumb. */
 bool cli_color(FILE *file);

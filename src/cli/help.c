@@ -108,13 +108,22 @@ static int cmd_help(int argc, char **argv)
 static int cmd_version(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
-	int status = cli_parse(argc, argv, NULL, &rest);
+	struct main_args args = { 0 };
+	int status = cli_parse(argc, argv, &args, &rest);
 
 	if (status != CLI_GO_ON)
 		return status;
 	printf("%s " WRAPIX_VERSION "\n", program_label());
+	if (args.build_info)
+		cli_print_build_info();
 	return 0;
 }
+
+static const struct opt version_opts[] = {
+	{ 0, "build-info", FLAG(main_args, build_info), .help = "say how it was built as well" },
+	HELP,
+	{ .kind = OPT_END },
+};
 
 static const struct opt opts[] = {
 	HELP,
@@ -134,9 +143,10 @@ const struct command command_help = {
 const struct command command_version = {
 	.name = "version",
 	.section = SECTION_HOST,
-	.usage = "version",
+	.usage = "version [options]",
 	.summary = "print the version",
-	.examples = EXAMPLES("wrapix version", "which wrapix this is"),
-	.syntax = { opts },
+	.examples = EXAMPLES("wrapix version", "which wrapix this is",
+			     "wrapix --version --build-info", "and how it was built, for a report"),
+	.syntax = { version_opts },
 	.run = cmd_version,
 };

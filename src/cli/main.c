@@ -12,6 +12,8 @@
 const struct opt main_opts[] = {
 	HELP,
 	{ 'V', "version", FLAG(main_args, version), .help = "print the version" },
+	{ 0, "build-info", FLAG(main_args, build_info),
+	  .help = "with --version: say how it was built as well" },
 	{ .kind = OPT_END },
 };
 
@@ -81,18 +83,23 @@ static int unknown(const char *word)
 }
 
 /* 'wrapix --help', 'wrapix --version', and what is neither. */
-static int main_option(char **argv)
+static int main_option(int argc, char **argv)
 {
 	static const struct opt_syntax syntax = { main_opts };
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct main_args args = { 0 };
 	struct err err = { 0 };
-	int r = opt_parse(&syntax, &args, 2, argv, &rest, &err);
+	int r = opt_parse(&syntax, &args, argc, argv, &rest, &err);
 
 	if (r == OPT_WANTS_HELP)
 		cli_print_help(NULL);
 	else if (!r && args.version)
-		return command_version.run(1, (char *[]){ (char *)"version", NULL });
+		return command_version.run(
+			1 + args.build_info,
+			(char *[]){ (char *)"version",
+				    args.build_info ? (char *)"--build-info" : NULL, NULL });
+	else if (!r && args.build_info)
+		r = err_usage(&err, "--build-info goes with --version");
 	else if (!r) /* a bare '--' */
 		r = command_unknown(argv[1], &err);
 	return r < 0 ? cli_fail(&err) : 0;
@@ -112,7 +119,7 @@ static int dispatch(int argc, char **argv)
 		return 0;
 	}
 	if (argv[1][0] == '-')
-		return main_option(argv);
+		return main_option(argc, argv);
 	command = command_find(argv[1]);
 	if (command && this_program.begin)
 		this_program.begin();
