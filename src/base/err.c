@@ -34,6 +34,10 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(err->msg);
 	snprintf(err->msg + len, sizeof(err->msg) - len, ": %s", strerror(err->code));
+	if (err->code == ENOSYS)
+		return err_hint(
+			err, "wrapix needs Linux 5.12 or newer; in a container its seccomp "
+			     "profile may refuse the call, and on WSL 1 there is no such kernel");
 	return -err->code;
 }
 

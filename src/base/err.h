@@ -27,7 +27,7 @@ struct err {
 /* A failure of ours with its own words; leads to EXIT_WRAPIX. */
 int err_set(struct err *err, int code, const char *fmt, ...) _printf_(3, 4);
 
-/* A failed system call: appends ": strerror(code)". */
+/* A failed system call: appends ": strerror(code)". A call that the kernel lacks gets a hint, too. */
 int err_errno(struct err *err, int code, const char *fmt, ...) _printf_(3, 4);
 
 /* A mistake of the user's: EINVAL and EXIT_USAGE. */

@@ -337,11 +337,27 @@ void host_probe_kernel(struct host *host)
 		host->tty[fd] = isatty(fd);
 }
 
+int host_wsl(void)
+{
+	_cleanup_free_ char *release = NULL;
+	size_t len;
+
+	if (os_read_file_at(AT_FDCWD, "/proc/sys/kernel/osrelease", 256, &release, &len) < 0)
+		return 0;
+	if (strcasestr(release, "microsoft-standard") || strstr(release, "WSL2"))
+		return 2;
+	return strstr(release, "-Microsoft") ? 1 : 0;
+}
+
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err)
 {
 	struct host host = { .platform = NULL };
 	int r;
 
+	if (host_wsl() == 1) {
+		err_set(err, ENOSYS, "WSL 1 has no Linux kernel to make a sandbox with");
+		return err_hint(err, "in Windows: wsl --set-version DISTRO 2");
+	}
 	host.platform = arena_strdup(&host.arena, os_platform());
 	if (spec->exec) {
 		r = host_probe_exec(spec, environment, &host, err);

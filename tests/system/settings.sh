@@ -130,7 +130,7 @@ check "and what is denied is" says evil.example.org
 
 # --- enabled, and not possible ---
 start='{"hook_event_name":"SessionStart","cwd":"'$PWD'"}'
-none() { python3 -B "$top/tests/lib/noseccomp.py" "$@"; }
+none() { python3 -B "$top/tests/lib/without.py" seccomp "$@"; }
 echo '{"sandbox": {"enabled": true}}' >.claude/settings.local.json
 check "a session begins in silence where a sandbox is possible" same "$(echo "$start" | PATH=/usr/bin:/bin "$wrapix" check --hook | grep -c 'not possible')" 0
 echo "$start" | none "$wrapix" check --hook >"$tmp/out"

@@ -442,6 +442,7 @@ int main(_unused_ int argc, char **argv)
 		fail((err_errno(&err, errno, "watching signals"), &err));
 	if (seccomp_load_base(0, &err) < 0 && !machine)
 		fail(&err);
-	close_range(0, 2, 0);
+	for (int fd = 0; fd <= 2; fd++)
+		close(fd);
 	reap_and_forward(command, signals);
 }

@@ -1,12 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, as far as the kernel has a way of its own with them. */
+#include <dirent.h>
 #include <errno.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/proc.h"
+
+enum { MANY_FDS = 4096 };
+
+/* Every number that a descriptor may have, where nobody tells which have one. */
+static void close_one_by_one(unsigned int first, unsigned int last)
+{
+	struct rlimit limit = { .rlim_max = MANY_FDS };
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	last = (unsigned int)MIN((rlim_t)last, MAX(limit.rlim_max, (rlim_t)MANY_FDS));
+	last = MIN(last, 1U << 20);
+	for (unsigned int fd = first; fd <= last; fd++)
+		close((int)fd);
+}
+
+/* A kernel before 5.9, and a container that refuses the call, must leave nothing open either. */
+static void close_between(unsigned int first, unsigned int last)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	if (syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	dir = opendir("/proc/self/fd");
+	if (!dir) {
+		close_one_by_one(first, last);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		unsigned long fd = strtoul(entry->d_name, NULL, 10);
+
+		if (entry->d_name[0] != '.' && fd >= first && fd <= last &&
+		    fd != (unsigned long)dirfd(dir))
+			close((int)fd);
+	}
+	closedir(dir);
+}
 
 void os_close_all_but(int first, const int *keep, size_t n)
 {
@@ -14,10 +53,10 @@ void os_close_all_but(int first, const int *keep, size_t n)
 		if (keep[i] < first)
 			continue;
 		if (keep[i] > first)
-			syscall(SYS_close_range, first, keep[i] - 1, 0);
+			close_between((unsigned int)first, (unsigned int)keep[i] - 1);
 		first = keep[i] + 1;
 	}
-	syscall(SYS_close_range, first, ~0U, 0);
+	close_between((unsigned int)first, ~0U);
 }
 
 int os_pidfd_open(pid_t pid)
