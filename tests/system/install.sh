@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What is installed, where, and that it runs from there; the source tarball, the bill of materials, the packaging.
 #
-# shellcheck disable=SC1091,SC2154,SC2016,SC2317 # the library; its variables; scripts for other shells; functions by name
+# shellcheck disable=SC1091,SC2154,SC2016,SC2317,SC2013 # the library; its variables; scripts for other shells; functions by name
 . "$(dirname -- "$0")/../lib/system.sh"
 need_user
 set_up

@@ -3,7 +3,7 @@
 # Kernels that lack something, as far as wrapix can tell: a system call is missing (ENOSYS), or a container refuses it
 # (EPERM). Either the way around it is right, or the start is refused with what would help. And Windows' subsystems.
 #
-# shellcheck disable=SC1091,SC2154,SC2016 # the library; its variables; scripts for other shells
+# shellcheck disable=SC1091,SC2153,SC2154,SC2016 # the library; its variables; scripts for other shells
 . "$(dirname -- "$0")/../lib/system.sh"
 
 # As root: another osrelease, in a mount namespace of its own; then this script again, as the user.

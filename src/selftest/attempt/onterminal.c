@@ -40,20 +40,29 @@ static int no_echo(int fd)
 	return tcsetattr(fd, TCSANOW, &settings);
 }
 
-/* Until the command is dead and nothing waits in the terminal. */
-static void copy_output(int master, int pidfd)
+static bool has_ended(pid_t pid)
 {
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
+}
+
+/* Until the command is dead and nothing waits in the terminal. A kernel without pidfds is asked now
+ * and then. */
+static void copy_output(int master, pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd fds[] = { { .fd = master, .events = POLLIN },
 				{ .fd = pidfd, .events = POLLIN } };
 	char buf[4096];
 	ssize_t n;
 
-	while (poll(fds, 2, -1) >= 0 || errno == EINTR) {
+	while (poll(fds, 2, pidfd < 0 ? 50 : -1) >= 0 || errno == EINTR) {
 		if (fds[0].revents & POLLIN) {
 			n = read(master, buf, sizeof(buf));
 			if (n > 0 && write(STDOUT_FILENO, buf, (size_t)n) < 0)
 				return;
-		} else if (fds[1].revents) {
+		} else if (fds[1].revents || (pidfd < 0 && has_ended(pid))) {
 			return;
 		}
 	}
@@ -74,7 +83,7 @@ int run_on_terminal(char **args)
 	pid = fork();
 	if (pid == 0)
 		child(slave, args + 1);
-	copy_output(master, (int)syscall(SYS_pidfd_open, pid, 0));
+	copy_output(master, pid);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || ioctl(slave, TIOCGWINSZ, &after) < 0)
 		return 125;
 	report = fopen(args[0], "we");
