@@ -81,6 +81,6 @@ char *builder_snippet(struct arena *arena, const struct builder *builder, enum b
 		      const char *identity, const char *host_key);
 /* address: what sshd listens on, inside. */
 char *builder_sshd_config(struct arena *arena, const char *address);
-char *builder_nix_conf(struct arena *arena, const struct builder *builder);
+char *builder_nix_conf(struct arena *arena, const struct builder *builder, enum engine_kind engine);
 /* "x86_64-linux": what it builds for. */
 const char *builder_system(void);

@@ -154,13 +154,14 @@ static int clean_etc(struct arena *arena, const char *etc, char **ret, struct er
 	return 0;
 }
 
-static struct change *add_change(struct changes *changes, const char *name, bool secret,
-				 const struct found *found)
+static struct setup_change *add_change(struct setup_changes *changes, const char *name, bool secret,
+				       const struct found *found)
 {
 	const char *path = arena_printf(&changes->arena, "%s/%s", changes->etc, name);
-	struct change *c = arena_grow(&changes->arena, &changes->v, &changes->len, sizeof(*c));
+	struct setup_change *c = arena_grow(&changes->arena, &changes->v, &changes->len,
+					    sizeof(*c));
 
-	*c = (struct change){
+	*c = (struct setup_change){
 		.path = arena_strdup(&changes->arena, path),
 		.name = name,
 		.secret = secret,
@@ -175,7 +176,7 @@ static struct change *add_change(struct changes *changes, const char *name, bool
 }
 
 /* The directories that are missing on the way to the files. */
-static void add_made(struct changes *changes)
+static void add_made(struct setup_changes *changes)
 {
 	struct arena *a = &changes->arena;
 
@@ -190,7 +191,7 @@ static void add_made(struct changes *changes)
 		}
 }
 
-int setup_plan(struct builder *builder, const char *etc, struct changes *ret, struct err *err)
+int setup_plan(struct builder *builder, const char *etc, struct setup_changes *ret, struct err *err)
 {
 	struct arena *a = &ret->arena;
 	char *texts[FILE_COUNT];
@@ -205,7 +206,7 @@ int setup_plan(struct builder *builder, const char *etc, struct changes *ret, st
 	for (size_t i = 0; i < FILE_COUNT; i++) {
 		char *path = arena_printf(a, "%s/%s", ret->etc, files[i].path);
 		struct found found;
-		struct change *c;
+		struct setup_change *c;
 
 		if (setup_read(a, path, &found, err) < 0)
 			return -err->code;
@@ -225,13 +226,13 @@ static bool is_same(const struct found *a, const struct found *b)
 	return a->there && b->there && a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 
-static int plan_back(struct changes *changes, const struct saved *saved, struct err *err)
+static int plan_back(struct setup_changes *changes, const struct saved *saved, struct err *err)
 {
 	struct arena *a = &changes->arena;
 	char *path = arena_printf(a, "%s/%s", changes->etc, saved->path);
 	char hex[SHA256_HEX];
 	struct found found;
-	struct change *c;
+	struct setup_change *c;
 	bool had;
 
 	if (setup_read(a, path, &found, err) < 0)
@@ -259,7 +260,7 @@ static int plan_back(struct changes *changes, const struct saved *saved, struct 
 	return 0;
 }
 
-int unsetup_plan(const char *etc, struct changes *ret, struct err *err)
+int unsetup_plan(const char *etc, struct setup_changes *ret, struct err *err)
 {
 	struct saved_list list = { 0 };
 	int r = clean_etc(&ret->arena, etc, &ret->etc, err);
@@ -273,10 +274,10 @@ int unsetup_plan(const char *etc, struct changes *ret, struct err *err)
 	return r;
 }
 
-bool changes_none(const struct changes *changes)
+bool setup_is_done(const struct setup_changes *changes)
 {
 	for (size_t i = 0; i < changes->len; i++) {
-		const struct change *c = &changes->v[i];
+		const struct setup_change *c = &changes->v[i];
 
 		if (c->unreadable || !c->before != !c->after || c->before_len != c->after_len ||
 		    (c->after && memcmp(c->before, c->after, c->after_len)))
@@ -285,10 +286,10 @@ bool changes_none(const struct changes *changes)
 	return true;
 }
 
-void changes_release(struct changes *changes)
+void setup_release(struct setup_changes *changes)
 {
 	for (size_t i = 0; i < changes->len; i++) {
-		struct change *c = &changes->v[i];
+		struct setup_change *c = &changes->v[i];
 
 		if (c->secret && c->before)
 			explicit_bzero(c->before, c->before_len);

@@ -7,7 +7,7 @@
 
 #include "builder/builder.h"
 
-struct change {
+struct setup_change {
 	char *path;
 	const char *name; /* below etc */
 	bool secret;      /* its text is shown to nobody */
@@ -22,23 +22,24 @@ struct change {
 	bool edited;       /* somebody changed it since setup: only --force goes on */
 };
 
-struct changes {
+struct setup_changes {
 	struct arena arena;
 	char *etc;
-	struct change *v;
+	struct setup_change *v;
 	size_t len;
 	bool back;        /* the way back: what was saved is forgotten at the end */
 	struct strv made; /* directories that setup makes, or made; below etc, parents first */
 };
 
 /* Looks, and changes nothing. etc: "/etc", or another place for it. */
-int setup_plan(struct builder *builder, const char *etc, struct changes *ret, struct err *err);
-int unsetup_plan(const char *etc, struct changes *ret, struct err *err);
+int setup_plan(struct builder *builder, const char *etc, struct setup_changes *ret,
+	       struct err *err);
+int unsetup_plan(const char *etc, struct setup_changes *ret, struct err *err);
 /* True when nothing would change. */
-bool changes_none(const struct changes *changes);
+bool setup_is_done(const struct setup_changes *changes);
 /* Carries them out: all that was there is saved first (setup), and forgotten last (unsetup). */
-int changes_apply(struct changes *changes, struct err *err);
+int setup_apply(struct setup_changes *changes, struct err *err);
 /* As root: files are read as this user, whose they are, until builder_return(). */
 int builder_become(const char *user, struct err *err);
 int builder_return(struct err *err);
-void changes_release(struct changes *changes);
+void setup_release(struct setup_changes *changes);

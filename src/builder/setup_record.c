@@ -22,9 +22,9 @@
 #define SAVED_NEW SAVED_DIR ".new"
 #define SAVED_OLD SAVED_DIR ".old"
 
-static char *below(const struct changes *changes, const char *name)
+static char *below(const struct setup_changes *changes, const char *name)
 {
-	return path_join(&((struct changes *)changes)->arena, changes->etc, name);
+	return path_join(&((struct setup_changes *)changes)->arena, changes->etc, name);
 }
 
 bool record_exists(struct arena *arena, const char *etc)
@@ -137,7 +137,7 @@ static int open_dir(const char *path, struct err *err)
 	return fd < 0 ? err_errno(err, errno, "opening '%s'", path) : fd;
 }
 
-static void add_record(struct str *out, const struct changes *changes)
+static void add_record(struct str *out, const struct setup_changes *changes)
 {
 	str_add(out, "{\"made\": [");
 	for (size_t i = 0; i < changes->made.len; i++) {
@@ -146,7 +146,7 @@ static void add_record(struct str *out, const struct changes *changes)
 	}
 	str_add(out, "],\n\"files\": [");
 	for (size_t i = 0; i < changes->len; i++) {
-		const struct change *c = &changes->v[i];
+		const struct setup_change *c = &changes->v[i];
 
 		str_add(out, i ? ",\n{" : "\n{");
 		json_add_member(out, "path", c->name);
@@ -160,7 +160,7 @@ static void add_record(struct str *out, const struct changes *changes)
 	str_add(out, "]}\n");
 }
 
-static int fill_record(const struct changes *changes, int dir, struct err *err)
+static int fill_record(const struct setup_changes *changes, int dir, struct err *err)
 {
 	_cleanup_str_ struct str text = { 0 };
 	char name[24];
@@ -180,7 +180,7 @@ static int fill_record(const struct changes *changes, int dir, struct err *err)
 	return r;
 }
 
-int record_make(struct changes *changes, struct err *err)
+int record_make(struct setup_changes *changes, struct err *err)
 {
 	_cleanup_close_ int etc = open_dir(changes->etc, err), dir = -1;
 	int r = etc < 0 ? etc : 0;
@@ -201,7 +201,7 @@ int record_make(struct changes *changes, struct err *err)
 	return r;
 }
 
-int record_written(struct changes *changes, struct err *err)
+int record_written(struct setup_changes *changes, struct err *err)
 {
 	_cleanup_close_ int dir = open_dir(below(changes, SAVED_DIR), err);
 	_cleanup_str_ struct str text = { 0 };
@@ -218,7 +218,7 @@ int record_written(struct changes *changes, struct err *err)
 	return os_write_file_atomic(dir, "written", text.s, text.len, 0600, err);
 }
 
-int record_forget(struct changes *changes, struct err *err)
+int record_forget(struct setup_changes *changes, struct err *err)
 {
 	_cleanup_close_ int etc = open_dir(changes->etc, err);
 
@@ -233,11 +233,11 @@ int record_forget(struct changes *changes, struct err *err)
 	return 0;
 }
 
-static int put(const struct changes *changes, const struct change *c, struct err *err)
+static int put(const struct setup_changes *changes, const struct setup_change *c, struct err *err)
 {
 	char *path = below(changes, c->name);
-	_cleanup_close_ int dir = open_dir(path_parent(&((struct changes *)changes)->arena, path),
-					   err);
+	_cleanup_close_ int dir = open_dir(
+		path_parent(&((struct setup_changes *)changes)->arena, path), err);
 	int r;
 
 	if (dir < 0)
@@ -253,7 +253,7 @@ static int put(const struct changes *changes, const struct change *c, struct err
 	return r;
 }
 
-int changes_apply(struct changes *changes, struct err *err)
+int setup_apply(struct setup_changes *changes, struct err *err)
 {
 	mode_t mask = umask(0); /* modes are restored as they were */
 	int r = 0;

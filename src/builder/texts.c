@@ -198,10 +198,12 @@ char *builder_sshd_config(struct arena *arena, const char *address)
 			    address, BUILDER_SSHD_PORT);
 }
 
-char *builder_nix_conf(struct arena *arena, const struct builder *b)
+/* A directory that a virtual machine shares shows all as root's, whoever made it: there a build's user
+ * could not own what it builds, and root builds in the machine that is there for it. */
+char *builder_nix_conf(struct arena *arena, const struct builder *b, enum engine_kind engine)
 {
 	return arena_printf(arena,
-			    "build-users-group = " BUILDER_BUILD_GROUP "\n"
+			    "build-users-group = %s\n"
 			    "trusted-users = root " BUILDER_USER "\n"
 			    "sandbox = false\n"
 			    "max-jobs = %u\n"
@@ -210,6 +212,7 @@ char *builder_nix_conf(struct arena *arena, const struct builder *b)
 			    "max-free = %llu\n"
 			    "experimental-features = nix-command flakes\n"
 			    "%s",
-			    builder_cores(b), builder_cores(b), 1ULL << 30, 3ULL << 30,
+			    engine == ENGINE_APPLE ? "" : BUILDER_BUILD_GROUP, builder_cores(b),
+			    builder_cores(b), 1ULL << 30, 3ULL << 30,
 			    b->settings.net == NET_NONE ? "substituters =\n" : "");
 }

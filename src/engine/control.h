@@ -16,6 +16,7 @@ enum control_type {
 	CONTROL_PTY,      /* child: the master comes along */
 	CONTROL_LISTENER, /* command: the seccomp listener comes along */
 	CONTROL_ORDER,    /* supervisor: what the root was made ahead for comes along (order.h) */
+	CONTROL_IDS,      /* supervisor: the user namespace has its ids */
 	CONTROL_GO,       /* supervisor: network and limits are in place */
 	CONTROL_SIGNAL,   /* supervisor: deliver value to the command */
 	CONTROL_STOPPED,  /* child: the command was stopped by value */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapix-entry [COMMAND...]: the order of work. */
+/* wrapix-entry [COMMAND...], and 'wrapix-entry builder': the order of work. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "entry/builder.h"
 #include "entry/entry.h"
 #include "entry/tree.h"
 #include "os/fs.h"
@@ -185,6 +186,8 @@ int main(int argc, char **argv)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	umask(022);
+	if (argc == 2 && !strcmp(argv[1], "builder"))
+		return entry_builder();
 	if (prepare(&err) < 0) {
 		entry_say("", &err);
 		return EXIT_WRAPIX;

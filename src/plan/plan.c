@@ -224,8 +224,9 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	r = choose_engine(&plan, spec, host, err);
 	plan.tell_calls = host->seccomp_notify && plan.engine != ENGINE_PODMAN;
 	if (r == 0)
-		r = spec->exec ? plan_exec(&plan, spec, host, err)
-			       : plan_run(&plan, spec, host, err);
+		r = spec->exec      ? plan_exec(&plan, spec, host, err)
+		    : spec->builder ? plan_builder(&plan, spec, host, err)
+				    : plan_run(&plan, spec, host, err);
 	if (r < 0) {
 		plan_release(&plan);
 		return r;
@@ -248,6 +249,7 @@ static unsigned refused_flag(const struct plan *plan, unsigned flags)
 unsigned plan_seccomp(const struct plan *plan)
 {
 	unsigned flags = (plan->nested ? SECCOMP_NESTED : 0) |
+			 (plan->ids.count ? SECCOMP_ROOT : 0) |
 			 (plan_is_lazy(plan) && !plan_is_machine(plan) ? SECCOMP_NOTIFY_NET : 0) |
 			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
 			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |

@@ -129,6 +129,15 @@ struct plan_module {
 	char *where; /* its files, below the top; NULL: not checked out */
 };
 
+/* A builder's: root inside is the user, the ids from 1 on are his range. */
+struct plan_ids {
+	char *newuidmap, *newgidmap;
+	uid_t uid; /* on the host */
+	gid_t gid;
+	unsigned first_uid, first_gid;
+	unsigned count; /* 0: there is one user inside, and it is him */
+};
+
 struct plan {
 	struct arena arena;
 	enum engine_kind engine;
@@ -137,6 +146,7 @@ struct plan {
 
 	uid_t uid;
 	gid_t gid;
+	struct plan_ids ids;
 	char *hostname; /* NULL: as it is */
 
 	struct op *ops;
@@ -342,6 +352,12 @@ static inline bool podman_has_tty(const struct plan *plan)
 /* For the files of this room. */
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
 		    unsigned flags);
+/* Parts of a root: the system's programs, or the image's; links; devices and /proc. */
+void plan_system(struct plan *plan, const struct host *host);
+void plan_links(struct plan *plan);
+void plan_kernel(struct plan *plan, const struct host *host);
+int plan_builder(struct plan *plan, const struct spec *spec, const struct host *host,
+		 struct err *err);
 int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
 		   struct err *err);

@@ -139,6 +139,12 @@ static void add_writable(struct plan *plan, const char *dir)
 		plan_add(plan, OP_SCRATCH, dir, NULL, 0)->mode = 0755;
 }
 
+void plan_links(struct plan *plan)
+{
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		plan_add(plan, OP_LINK, links[i].dest, links[i].target, 0);
+}
+
 static void add_scratch(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	for (size_t i = 0; i < ARRAY_LEN(scratch); i++)
@@ -148,8 +154,7 @@ static void add_scratch(struct plan *plan, const struct spec *spec, const struct
 	plan_add(plan, OP_DIR, arena_printf(&plan->arena, "/run/user/%u", host->uid), NULL, 0)
 		->mode = 0700;
 	plan_add(plan, OP_DIR, "/run/lock", NULL, 0)->mode = 0755;
-	for (size_t i = 0; i < ARRAY_LEN(links); i++)
-		plan_add(plan, OP_LINK, links[i].dest, links[i].target, 0);
+	plan_links(plan);
 }
 
 static void add_home(struct plan *plan, const struct spec *spec, const struct host *host)
@@ -242,6 +247,20 @@ static void add_system(struct plan *plan, const struct host *host)
 		add_host_path(plan, &host->etc.v[i]);
 }
 
+void plan_system(struct plan *plan, const struct host *host)
+{
+	if (host->image_root)
+		add_image(plan, host);
+	else
+		add_system(plan, host);
+}
+
+void plan_kernel(struct plan *plan, const struct host *host)
+{
+	add_dev(plan, host);
+	add_proc(plan, host);
+}
+
 int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
 {
 	if (plan->nested && host->uid == 0) {
@@ -252,13 +271,9 @@ int plan_root(struct plan *plan, const struct spec *spec, const struct host *hos
 		strv_add(&plan->arena, &plan->weaker,
 			 "--disk: this kernel (before Linux 6.6) keeps the changes of an image on "
 			 "the disk until the session ends, and they are not bounded");
-	if (host->image_root)
-		add_image(plan, host);
-	else
-		add_system(plan, host);
+	plan_system(plan, host);
 	add_identity(plan, spec, host);
 	plan_places(plan, spec, host);
-	add_dev(plan, host);
-	add_proc(plan, host);
+	plan_kernel(plan, host);
 	return 0;
 }

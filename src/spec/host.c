@@ -367,6 +367,14 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 			*ret = host;
 		return r;
 	}
+	if (spec->builder) {
+		r = host_probe_builder(spec, environment, &host, err);
+		if (r < 0)
+			host_release(&host);
+		else
+			*ret = host;
+		return r;
+	}
 	host_probe_identity(environment, &host);
 	r = project_probe(spec, &host, err);
 	if (r < 0) {

@@ -81,6 +81,7 @@ struct route_facts {
 struct tool_facts {
 	char *pasta, *slirp;    /* path, or NULL */
 	char *notify, *notifyd; /* the client for inside, the daemon for outside; or NULL */
+	char *entry;            /* wrapix-entry, for a builder; or NULL */
 	char *relay;            /* for brokered credentials; or NULL */
 	char *self;             /* wrapix; NULL: this is another program */
 	char *shell;            /* the user's, or another that exists inside */
@@ -102,6 +103,13 @@ struct podman_facts {
 	bool kvm_there;      /* it is there, at least */
 	bool kvm_by_group;   /* opened by right of a group of the user's */
 	char *init, *loader; /* our own: PID 1 inside; wrapix-image */
+};
+
+/* For a builder; looked for only then. */
+struct id_facts {
+	char *newuidmap, *newgidmap; /* programs, or NULL */
+	unsigned first_uid, n_uids;  /* the user's range in /etc/subuid; 0: none */
+	unsigned first_gid, n_gids;
 };
 
 struct host {
@@ -138,6 +146,7 @@ struct host {
 	size_t n_env;
 	struct tool_facts tools;
 	struct podman_facts podman;
+	struct id_facts ids;
 	struct cgroup_facts cgroup;
 	char *cow_base;   /* where copy-on-write sessions are kept; NULL: nobody asked */
 	bool cow_overlay; /* overlayfs can be mounted with its changes there */
@@ -175,6 +184,10 @@ void host_assume_points(const struct spec *spec, struct host *host);
 /* True when the user has a range of ids in this file (/etc/subuid, /etc/subgid). */
 bool host_has_subids(const struct host *host, const char *file);
 void host_probe_podman(char **environment, struct host *host);
+
+/* A program of wrapix's own: beside this one, in the build's tree (relative to this one), or installed;
+ * NULL when it is nowhere. */
+char *host_find_own(struct host *host, const char *name, const char *in_build);
 
 const char *host_env(const struct host *host, const char *name);
 /* True for the user's home directory and every directory above it. */

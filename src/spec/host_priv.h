@@ -9,9 +9,6 @@
 struct path_fact *host_add_fact(struct host *host, struct path_facts *facts, const char *path,
 				enum path_kind kind, const char *target);
 enum path_kind path_kind_of(const struct stat *st);
-/* A program of wrapix's own: beside this one, in the build's tree (relative to this one), or installed;
- * NULL when it is nowhere. */
-char *host_find_own(struct host *host, const char *name, const char *in_build);
 /* The unpacked image that spec->image names. */
 int host_probe_image(const struct spec *spec, char **environment, struct host *host,
 		     struct err *err);
@@ -24,6 +21,9 @@ const char *host_raw_env(char **environment, const char *name);
 /* The short look that 'wrapix exec' needs: no agents, profiles, package managers. */
 int host_probe_exec(const struct spec *spec, char **environment, struct host *host,
 		    struct err *err);
+/* The one that a builder needs: the system, an image, the range of ids. */
+int host_probe_builder(const struct spec *spec, char **environment, struct host *host,
+		       struct err *err);
 void host_probe_proxy(char **environment, struct host *host);
 /* The user by the database, and the home by $HOME. */
 void host_probe_identity(char **environment, struct host *host);

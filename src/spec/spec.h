@@ -173,6 +173,7 @@ struct spec {
 
 	const struct exec_spec *held; /* of 'run': file rules and addresses to deny, by settings of
 				       * Claude Code's; owned by who made it; NULL: none */
+	const struct builder_spec *builder; /* 'wrapix-builder' (spec/builder.h); NULL: none */
 	struct exec_spec *exec; /* 'wrapix exec' (spec/exec.h), owned by who made it; NULL: 'run' */
 
 	unsigned char set_by[SPEC_KEYS]; /* see spec_layer() */

@@ -261,6 +261,17 @@ for program in "$notify/wrapix-notify" "$notify/daemon/wrapix-notifyd"; do
 	man_heads "$top/man/${program##*/}.1" >"$tmp/manual"
 	check "${program##*/}(1) has the options of the program, and no others" same_heads "$tmp/heads" "$tmp/manual"
 done
+# One with commands of its own: the options of all of them.
+builder=${wrapix%/cli/wrapix}/builder/wrapix-builder
+"$builder" help >"$tmp/help.program"
+builder_commands=$(sed -n '/^the machine:/,/^options:/s/^  \([a-z]*\) .*/\1/p' "$tmp/help.program")
+for c in $builder_commands; do
+	[ "$c" = completion ] || "$builder" "$c" --help >>"$tmp/help.program"
+	check "wrapix-builder(1) explains $c" grep -qE "^\.(It )?Cm $c( |\$)" "$top/man/wrapix-builder.1"
+done
+help_heads "$tmp/help.program" >"$tmp/heads"
+man_heads "$top/man/wrapix-builder.1" >"$tmp/manual"
+check "wrapix-builder(1) has the options of the program, and no others" same_heads "$tmp/heads" "$tmp/manual"
 # wrapix.json(5) against the schema, which the reader of the file is tested against.
 sed -n '/^\t"properties"/,/^\t}/s/^\t\t"\(.*\)": {$/\1/p' "$top/data/schema/wrapix.schema.json" | sort >"$tmp/heads"
 sed -n '/^\.Ss Keys/,/^\.Ss/p' "$top/man/wrapix.json.5" |

@@ -18,5 +18,7 @@ extern const struct command command_builder_setup, command_builder_unsetup;
 
 /* Of this user, with what it says on standard error. The status to end with, or CLI_GO_ON. */
 int builder_begin(struct builder *builder);
+/* Becomes ssh into it, with these words for a shell there; returns when it cannot. */
+int builder_ssh(struct builder *builder, char **words, size_t n, struct err *err);
 /* Closes it; the exit status of r and err. */
 int builder_end(struct builder *builder, int r, const struct err *err);

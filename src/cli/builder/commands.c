@@ -22,6 +22,13 @@ const char *const command_sections[SECTION_COUNT] = {
 
 /* clang-format off */
 const struct command *const commands[] = {
+	&command_builder_start,
+	&command_builder_stop,
+	&command_builder_restart,
+	&command_builder_status,
+	&command_builder_ssh,
+	&command_builder_logs,
+	&command_builder_gc,
 	&command_builder_config,
 	&command_builder_setup,
 	&command_builder_unsetup,

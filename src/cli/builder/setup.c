@@ -21,7 +21,7 @@ static void print_visible(const char *text, size_t len)
 	fputs(out.s, stdout);
 }
 
-static void print_change(const struct change *c)
+static void print_change(const struct setup_change *c)
 {
 	_cleanup_str_ struct str diff = { 0 };
 
@@ -51,7 +51,7 @@ static bool agreed(void)
 }
 
 /* Shows them; 1: they are to be made. */
-static int ask(const struct changes *changes, const struct setup_args *args, struct err *err)
+static int ask(const struct setup_changes *changes, const struct setup_args *args, struct err *err)
 {
 	for (size_t i = 0; i < changes->len; i++)
 		print_change(&changes->v[i]);
@@ -76,17 +76,17 @@ static int ask(const struct changes *changes, const struct setup_args *args, str
 	return 1;
 }
 
-static int carry_out(struct changes *changes, const struct setup_args *args, struct err *err)
+static int carry_out(struct setup_changes *changes, const struct setup_args *args, struct err *err)
 {
 	int r;
 
-	if (changes_none(changes) && !changes->back) {
+	if (setup_is_done(changes) && !changes->back) {
 		printf("Nothing to do: all of it is there.\n");
 		return 0;
 	}
 	r = ask(changes, args, err);
 	if (r > 0)
-		r = changes_apply(changes, err);
+		r = setup_apply(changes, err);
 	else
 		return r;
 	if (r == 0)
@@ -103,7 +103,7 @@ static const char *whose(const struct setup_args *args)
 	return args->user ? args->user : sudo && *sudo ? sudo : NULL;
 }
 
-static int plan_setup(const struct setup_args *args, struct changes *changes, struct err *err)
+static int plan_setup(const struct setup_args *args, struct setup_changes *changes, struct err *err)
 {
 	const char *user = whose(args);
 	struct builder builder = { 0 };
@@ -124,7 +124,7 @@ static int cmd_setup(int argc, char **argv)
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	bool back = !strcmp(argv[0], "unsetup");
 	struct setup_args args = { 0 };
-	struct changes changes = { 0 };
+	struct setup_changes changes = { 0 };
 	struct err err = { 0 };
 	int r, status = cli_parse(argc, argv, &args, &rest);
 
@@ -134,7 +134,7 @@ static int cmd_setup(int argc, char **argv)
 		 : plan_setup(&args, &changes, &err);
 	if (r == 0)
 		r = carry_out(&changes, &args, &err);
-	changes_release(&changes);
+	setup_release(&changes);
 	return r < 0 ? cli_fail(&err) : 0;
 }
 

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <sched.h>
@@ -70,10 +71,23 @@ static void open_network_sysctls(const struct plan *plan)
 	}
 }
 
+/* A range of ids is the supervisor's to map, by programs that may. Then we are root, and in no group. */
+static int map_ids(struct child *child, struct err *err)
+{
+	const struct plan *plan = child->plan;
+	struct control message;
+
+	if (!plan->ids.count)
+		return userns_map_self(plan->uid, plan->gid, err);
+	if (control_receive(child->control, &message, NULL) < 0 || message.type != CONTROL_IDS)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return setgroups(0, NULL) < 0 ? err_errno(err, errno, "leaving the user's groups") : 0;
+}
+
 static int set_up_namespaces(struct child *child, struct err *err)
 {
 	const struct plan *plan = child->plan;
-	int r = userns_map_self(plan->uid, plan->gid, err);
+	int r = map_ids(child, err);
 
 	if (r == 0 && unshare((int)child->namespaces) < 0)
 		return userns_explain(errno, err);
@@ -190,7 +204,7 @@ static int give_up_privileges(const struct child *child, struct err *err)
 	int r = leave_keyring(err);
 
 	if (r == 0)
-		r = caps_drop_all(err);
+		r = child->plan->ids.count ? caps_keep_root(err) : caps_drop_all(err);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_errno(err, errno, "setting no_new_privs");
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
@@ -203,6 +217,9 @@ static int confine_self(const struct child *child, struct err *err)
 {
 	unsigned flags = child->seccomp;
 
+	/* What a builder's root keeps is the command's. */
+	if (child->plan->ids.count && caps_drop_own(err) < 0)
+		return -err->code;
 	if (!(flags & SECCOMP_NOTIFY_REFUSED))
 		return 0;
 	return seccomp_load_base(flags & ~(unsigned)SECCOMP_NOTIFY, err);

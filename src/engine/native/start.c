@@ -330,6 +330,24 @@ static int make_group(struct sandbox *sandbox, const char *id, struct err *err)
 	return cgroup_create(&sandbox->cgroup, &plan->cgroup, CGROUP_NONE, id, &plan->limits, err);
 }
 
+/* A builder's range, which only programs with a right of their own can map. */
+static int map_ids(const struct sandbox *sandbox, struct err *err)
+{
+	const struct plan_ids *ids = &sandbox->plan->ids;
+	int r;
+
+	if (!ids->count)
+		return 0;
+	r = userns_map_range(ids->newuidmap, sandbox->pid, ids->uid, ids->first_uid, ids->count,
+			     err);
+	if (r == 0)
+		r = userns_map_range(ids->newgidmap, sandbox->pid, ids->gid, ids->first_gid,
+				     ids->count, err);
+	if (r == 0)
+		control_send(sandbox->control, CONTROL_IDS, 0, -1);
+	return r;
+}
+
 /* A child of our own; it does not outlive what it is given here but for its own copies. */
 static int start_child(struct sandbox *sandbox, const struct engine_session *session,
 		       struct err *err)
@@ -350,7 +368,9 @@ static int start_child(struct sandbox *sandbox, const struct engine_session *ses
 	int r = sources ? identify_sources(plan, sources, err)
 			: err_errno(err, ENOMEM, "starting the sandbox");
 
-	return r < 0 ? r : sandbox_clone(sandbox, &child, err);
+	if (r == 0)
+		r = sandbox_clone(sandbox, &child, err);
+	return r == 0 ? map_ids(sandbox, err) : r;
 }
 
 /* Everything up to the command's exec. */

@@ -7,19 +7,48 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-int caps_drop_all(struct err *err)
+int caps_drop_own(struct err *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { 0 };
 
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return err_errno(err, errno, "emptying the ambient capabilities");
+	if (syscall(SYS_capset, &header, none) < 0)
+		return err_errno(err, errno, "dropping capabilities");
+	return 0;
+}
+
+int caps_drop_all(struct err *err)
+{
 	/* The kernel says EINVAL past its last capability. */
 	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
 	if (errno != EINVAL)
 		return err_errno(err, errno, "emptying the capability bounding set");
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
-		return err_errno(err, errno, "emptying the ambient capabilities");
-	if (syscall(SYS_capset, &header, none) < 0)
+	return caps_drop_own(err);
+}
+
+static const uint32_t root_caps = 1U << CAP_CHOWN | 1U << CAP_DAC_OVERRIDE | 1U << CAP_FOWNER |
+				  1U << CAP_FSETID | 1U << CAP_KILL | 1U << CAP_SETGID |
+				  1U << CAP_SETUID | 1U << CAP_NET_BIND_SERVICE |
+				  1U << CAP_SYS_CHROOT;
+
+int caps_keep_root(struct err *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2] = { { .permitted = root_caps,
+						    .effective = root_caps } };
+
+	/* The kernel says EINVAL past its last capability. */
+	for (int cap = 0;; cap++)
+		if ((cap >= 32 || !(root_caps & 1U << cap)) &&
+		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			break;
+	if (errno != EINVAL)
+		return err_errno(err, errno, "reducing the capability bounding set");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	    syscall(SYS_capset, &header, sets) < 0)
 		return err_errno(err, errno, "dropping capabilities");
 	return 0;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Capabilities: all of them gone, from every set. */
+/* Capabilities: all of them gone, from every set; or all but a few. */
 #pragma once
 
 #include "base/err.h"
 
 /* Empties the bounding, ambient, inheritable, permitted and effective sets. */
 int caps_drop_all(struct err *err);
+
+/* Ours alone: the bounding set stays, for who was forked before. */
+int caps_drop_own(struct err *err);
+
+/* What root of a builder's user namespace keeps, over what that owns: files and their owners, users,
+ * processes, low ports, chroot. Nothing that mounts, traces, or administers a network. */
+int caps_keep_root(struct err *err);
 
 /*
  * Only who has CAP_SETFCAP when a user namespace is made may have root in it. A root without rights that

@@ -48,7 +48,7 @@ static const struct {
 	{ SECCOMP_NOTIFY_REFUSED, "+notify-refused", NULL }, /* by SECCOMP_NESTED */
 };
 
-#define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY)
+#define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY | SECCOMP_ROOT)
 
 static int set_filter(unsigned long how, const struct sock_filter *insns, unsigned len)
 {
@@ -100,6 +100,8 @@ const struct seccomp_program *seccomp_refused(unsigned flags)
 
 static const struct seccomp_program *base_program(unsigned flags)
 {
+	if (flags & SECCOMP_ROOT)
+		return &seccomp_root;
 	if (flags & SECCOMP_NOTIFY_REFUSED)
 		return flags & SECCOMP_NESTED ? &seccomp_weak_nested : &seccomp_weak_default;
 	return flags & SECCOMP_NESTED ? &seccomp_nested : &seccomp_default;
@@ -237,7 +239,10 @@ const char *seccomp_describe(unsigned flags)
 	name = names[flags];
 	if (*name)
 		return name;
-	snprintf(name, sizeof(names[0]), "%s", flags & SECCOMP_NESTED ? "nested" : "default");
+	snprintf(name, sizeof(names[0]), "%s",
+		 flags & SECCOMP_ROOT     ? "root"
+		 : flags & SECCOMP_NESTED ? "nested"
+					  : "default");
 	for (size_t i = 0; i < ARRAY_LEN(notify_flags); i++)
 		if (flags & notify_flags[i].flag)
 			strncat(name, notify_flags[i].name, sizeof(names[0]) - strlen(name) - 1);

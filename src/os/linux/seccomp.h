@@ -15,6 +15,7 @@ enum seccomp_flags {
 	SECCOMP_NOTIFY_CONNECT = 1 << 4, /* the supervisor connects */
 	SECCOMP_NOTIFY_RENAME = 1 << 5,  /* and renames directories; not with the files */
 	SECCOMP_NOTIFY_REFUSED = 1 << 6, /* it says no in the filter's place, and may tell of it */
+	SECCOMP_ROOT = 1 << 7,           /* chroot is allowed, for a builder's sshd; alone */
 };
 
 /* The flags that need a supervisor with a listener. */
@@ -74,6 +75,7 @@ struct seccomp_program {
 
 extern const struct seccomp_program seccomp_default;
 extern const struct seccomp_program seccomp_nested;
+extern const struct seccomp_program seccomp_root;
 /* The lists by names alone, for a container runtime (tools/seccomp-json.c). */
 extern const char seccomp_json_default[], seccomp_json_nested[];
 extern const struct seccomp_program seccomp_notify_net;

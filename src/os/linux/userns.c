@@ -12,6 +12,7 @@
 
 #include "os/fs.h"
 #include "os/linux/caps.h"
+#include "os/proc.h"
 
 #ifndef CLONE_CLEAR_SIGHAND
 #define CLONE_CLEAR_SIGHAND 0x100000000ULL
@@ -61,6 +62,27 @@ int userns_map_self(uid_t uid, gid_t gid, struct err *err)
 		return r;
 	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
 	return write_self("/proc/self/gid_map", map, err);
+}
+
+int userns_map_range(const char *program, pid_t pid, unsigned own, unsigned first, unsigned count,
+		     struct err *err)
+{
+	char number[4][16];
+	char *const argv[] = { (char *)program, number[0], (char *)"0", number[1], (char *)"1",
+			       (char *)"1",     number[2], number[3],   NULL };
+	_cleanup_free_ char *said = NULL;
+	int status;
+
+	snprintf(number[0], sizeof(number[0]), "%d", pid);
+	snprintf(number[1], sizeof(number[1]), "%u", own);
+	snprintf(number[2], sizeof(number[2]), "%u", first);
+	snprintf(number[3], sizeof(number[3]), "%u", count);
+	status = os_capture_all(argv, 10, 4096, &said);
+	if (status == 0)
+		return 0;
+	err_set(err, EPERM, "'%s' failed: %.200s", program, said ? said : "it could not be run");
+	return err_hint(err, "it must be set-user-ID root, and the range in /etc/subuid and "
+			     "/etc/subgid the user's own");
 }
 
 #define MAX_ROW(kind)                                                       \

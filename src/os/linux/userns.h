@@ -12,5 +12,9 @@ pid_t userns_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd);
 /* In the child: the one user and group that exist inside are the host's own. */
 int userns_map_self(uid_t uid, gid_t gid, struct err *err);
 
+/* From outside, by newuidmap or newgidmap: 'own' is 0 inside, and 'count' ids from 'first' follow it. */
+int userns_map_range(const char *program, pid_t pid, unsigned own, unsigned first, unsigned count,
+		     struct err *err);
+
 /* Says why a user namespace cannot be made here and what fixes it, for the errno of the attempt. */
 int userns_explain(int code, struct err *err);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The builder's /nix, which outlives every builder: filled from the image the first time, and again when
+ * the image is another one.
+ *
+ * First: everything is made under another name and renamed into place, so that a kill leaves nothing or
+ * a whole store. Again: paths that are missing are copied beside the store and renamed into it one by
+ * one, then the registration is put there for the start to take in (entry/builder.c), then what holds
+ * the image's paths against gc, and the stamp last: a kill on the way means that it is all done again.
+ * What was built stays.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "builder/machine.h"
+#include "cow/copy.h"
+#include "entry/builder.h"
+#include "os/fs.h"
+
+#define STAMP ".wrapix-stamp"
+#define FILLING ".wrapix-filling" /* in a store that is there */
+#define GC_ROOTS "var/nix/gcroots/wrapix-image"
+#define IMAGE_REGISTRATION "nix-path-registration" /* at the top of an image */
+
+static const int dir_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+struct fill {
+	int image;  /* the image's /nix/store; -1: it has none */
+	int top;    /* the image's root; -1: there is none */
+	int nix;    /* what becomes /nix, or is */
+	int store;  /* its store */
+	int beside; /* where paths are copied before they are renamed */
+};
+
+/* Calls fn for each name in the image's store. */
+static int each_path(const struct fill *fill,
+		     int (*fn)(const struct fill *fill, const char *name, struct err *err),
+		     struct err *err)
+{
+	int fd = fill->image < 0 ? -1 : openat(fill->image, ".", dir_flags);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int r = 0;
+
+	while (list && r == 0 && (entry = readdir(list)))
+		if (entry->d_name[0] != '.')
+			r = fn(fill, entry->d_name, err);
+	if (list)
+		closedir(list);
+	return r;
+}
+
+/* A directory is given another parent only by who may write in it. */
+static int move_in(const struct fill *fill, const char *name, struct err *err)
+{
+	struct stat st;
+	bool dir;
+
+	if (fstatat(fill->beside, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_errno(err, errno, "copying '%s'", name);
+	dir = S_ISDIR(st.st_mode);
+	if (dir && fchmodat(fill->beside, name, st.st_mode | 0200, 0) < 0)
+		return err_errno(err, errno, "copying '%s'", name);
+	if (renameat(fill->beside, name, fill->store, name) < 0)
+		return err_errno(err, errno, "adding '%s' to the store", name);
+	if (dir && fchmodat(fill->store, name, st.st_mode & 07777, 0) < 0)
+		return err_errno(err, errno, "closing '%s'", name);
+	return 0;
+}
+
+static int add_path(const struct fill *fill, const char *name, struct err *err)
+{
+	struct stat st;
+
+	if (fstatat(fill->store, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (copy_tree(fill->image, name, fill->beside, name, err) < 0)
+		return -err->code;
+	return move_in(fill, name, err);
+}
+
+/* So that gc keeps what the builder itself is made of. */
+static int hold_path(const struct fill *fill, const char *name, struct err *err)
+{
+	_cleanup_close_ int roots = openat(fill->nix, GC_ROOTS, dir_flags);
+	char target[512];
+
+	snprintf(target, sizeof(target), "/nix/store/%.400s", name);
+	if (roots < 0 || (symlinkat(target, roots, name) < 0 && errno != EEXIST))
+		return err_errno(err, errno, "holding '%s'", name);
+	return 0;
+}
+
+static int make_dirs(int nix, struct err *err)
+{
+	static const char *const names[] = { "store", "var", "var/nix", "var/nix/gcroots",
+					     GC_ROOTS };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (mkdirat(nix, names[i], 0755) < 0 && errno != EEXIST)
+			return err_errno(err, errno, "making '%s'", names[i]);
+	return 0;
+}
+
+/* What the store's database must learn; one of a kill stays until it has been taken in. */
+static int add_registration(const struct fill *fill, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = fill->top < 0
+			? -ENOENT
+			: os_read_file_at(fill->top, IMAGE_REGISTRATION, 64 << 20, &text, &len);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_errno(err, -r, "reading the image's '%s'", IMAGE_REGISTRATION);
+	return os_write_file_atomic(fill->nix, path_name(BUILDER_REGISTRATION), text, len, 0644,
+				    err);
+}
+
+static int do_fill(struct fill *fill, const char *stamp, struct err *err)
+{
+	int r;
+
+	os_remove_tree(fill->nix, FILLING);
+	os_remove_tree(fill->nix, GC_ROOTS);
+	r = make_dirs(fill->nix, err);
+	if (r == 0 && mkdirat(fill->nix, FILLING, 0700) < 0)
+		r = err_errno(err, errno, "making a place for the image's paths");
+	if (r < 0)
+		return r;
+	fill->store = openat(fill->nix, "store", dir_flags);
+	fill->beside = openat(fill->nix, FILLING, dir_flags);
+	if (fill->store < 0 || fill->beside < 0)
+		return err_errno(err, errno, "opening the store");
+	r = each_path(fill, add_path, err);
+	if (r == 0)
+		r = add_registration(fill, err);
+	if (r == 0)
+		r = each_path(fill, hold_path, err);
+	if (r < 0)
+		return r;
+	open_up_tree(fill->beside);
+	os_remove_tree(fill->nix, FILLING);
+	if (syncfs(fill->nix) < 0)
+		return err_errno(err, errno, "writing the store");
+	return os_write_file_atomic(fill->nix, STAMP, stamp, strlen(stamp), 0644, err);
+}
+
+static bool has_stamp(int nix, const char *stamp)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return os_read_file_at(nix, STAMP, 4096, &text, NULL) == 0 && !strcmp(text, stamp);
+}
+
+/* The store under another name until it is whole. */
+static int fill_new(struct builder *b, struct fill *fill, int data, const char *stamp,
+		    struct err *err)
+{
+	const char *name = path_name(b->nix);
+	char *fresh = arena_printf(&b->arena, "%s.new", name);
+	_cleanup_close_ int left = openat(data, fresh, dir_flags);
+	int r;
+
+	if (left >= 0)
+		open_up_tree(left);
+	os_remove_tree(data, fresh);
+	if (mkdirat(data, fresh, 0755) < 0)
+		return err_errno(err, errno, "making '%s.new'", b->nix);
+	fill->nix = openat(data, fresh, dir_flags);
+	r = fill->nix < 0 ? err_errno(err, errno, "opening '%s.new'", b->nix)
+			  : do_fill(fill, stamp, err);
+	if (r == 0 && (renameat(data, fresh, data, name) < 0 || fsync(data) < 0))
+		r = err_errno(err, errno, "making '%s'", b->nix);
+	return r;
+}
+
+int builder_fill_store(struct builder *builder, const struct builder_root *root, struct err *err)
+{
+	struct fill fill = { -1, -1, -1, -1, -1 };
+	_cleanup_close_ int data = -1;
+	int r = os_mkdirs(builder->data, 0700, err);
+
+	if (r < 0 || !root->stamp)
+		return r;
+	data = open(builder->data, dir_flags);
+	if (data < 0)
+		return err_errno(err, errno, "opening '%s'", builder->data);
+	if (root->dir) {
+		fill.top = open(root->dir, dir_flags);
+		fill.image = openat(fill.top, "nix/store", dir_flags);
+	}
+	fill.nix = openat(data, path_name(builder->nix), dir_flags);
+	if (fill.nix < 0 && errno != ENOENT)
+		r = err_errno(err, errno, "opening '%s'", builder->nix);
+	else if (fill.nix < 0)
+		r = fill_new(builder, &fill, data, root->stamp, err);
+	else if (!has_stamp(fill.nix, root->stamp))
+		r = do_fill(&fill, root->stamp, err);
+	for (size_t i = 0; i < sizeof(fill) / sizeof(int); i++)
+		close_ptr(&((int *)&fill)[i]);
+	return r < 0 ? err_wrap(err, "filling the builder's store") : 0;
+}
