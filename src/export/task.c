@@ -66,6 +66,11 @@ static int set_command(struct arena *arena, const struct spec *spec, struct task
 {
 	const struct agent *agent = spec->definition;
 
+	if (spec->runtime == RUNTIME_KRUN) {
+		err_usage(err, "--runtime is for podman on this machine");
+		return err_hint(err, "a cluster's is chosen by 'wrapix export kube "
+				     "--runtime-class'");
+	}
 	for (char **word = spec->cmd; word && *word; word++)
 		strv_add(arena, &task->argv, *word);
 	if (spec->cmd)

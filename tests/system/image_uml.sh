@@ -2,28 +2,13 @@
 # SPDX-License-Identifier: MIT
 # A sandbox from an image on a kernel before 6.6, whose tmpfs cannot hold an overlay's marks: User Mode Linux is one
 # (Debian 12's is 6.1). Its root is this machine's, read-only; the user's home is a disk of ext4. Prints TAP.
+# shellcheck disable=SC1091,SC2154 # the library and its variables
 set -u
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
-top=$(CDPATH='' cd -- "$here/../.." && pwd -P)
+. "$(dirname -- "$0")/../lib/uml.sh"
 wrapix=${WRAPIX:-$top/build/src/cli/wrapix}
-user=${WRAPIX_TEST_USER:-wrapixtest}
-uml=$(command -v linux.uml || command -v linux)
-skip() {
-	[ "${WRAPIX_TESTS_MUST_RUN-0}" = 1 ] && { echo "Bail out! $1"; exit 1; }
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-[ -n "$uml" ] || skip "no User Mode Linux (Debian: user-mode-linux)"
-[ "$(id -u)" = 0 ] || skip "needs root: the guest's root is this machine's, and its users change inside"
 module=$(find /usr/lib/uml/modules -name overlay.ko 2>/dev/null | head -n 1)
 [ -n "$module" ] || skip "no overlayfs for User Mode Linux"
-uid=$(id -u "$user") || { echo "Bail out! there is no user $user"; exit 1; }
-
-# Not below /tmp, which is the guest's own.
-tmp=$(mktemp -d /var/tmp/wrapix-uml.XXXXXX) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-chmod 0755 "$tmp"
+uml_up
 build=$(dirname "$wrapix")/..
 cp "$wrapix" "$build/cli/wrapix-image" "$build/entry/wrapix-entry" "$build/notify/wrapix-notify" "$tmp/" || exit 1
 truncate -s 64M "$tmp/disk"
@@ -75,20 +60,5 @@ setpriv --reuid $uid --regid $uid --clear-groups env -i PATH=/usr/bin:/bin HOME=
 echo "guest: the end"
 poweroff -f
 END
-chmod 0755 "$tmp/init" "$tmp"/wrapix*
-TMPDIR=$tmp timeout 100 "$uml" mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro ubd0="$tmp/disk" init="$tmp/init" quiet \
-	con=null con0=fd:0,fd:1 >"$tmp/console" 2>&1 </dev/null
-tr -d '\r' <"$tmp/console" | LC_ALL=C awk '
-/^(not )?ok - / { n++; sub(/ok - /, "ok " n " - "); print; if (/^not/) failed = 1; next }
-/^# / { print }
-/^guest: the end$/ { ended = 1 }
-{ last[NR % 20] = $0 }
-END {
-	if (!ended) {
-		for (i = NR + 1; i <= NR + 20; i++) { gsub(/[^ -~]/, "?", last[i % 20]); print "# " last[i % 20] }
-		print "Bail out! the guest did not come to its end"
-		exit 1
-	}
-	print "1.." n
-	exit failed
-}'
+chmod 0755 "$tmp"/wrapix*
+uml_run 100 mem=512M ubd0="$tmp/disk"

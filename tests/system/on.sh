@@ -33,10 +33,10 @@ check "... word by word" has "$err" "load -i base.tar"
 rootfs "$tmp/root" git
 wx image build --from "rootfs:$tmp/root" --name base
 wx image load base --into podman
-for bad in "--allow example.org" "--network host" "--publish 3000" "--deploy-key x" "--mount $tmp:/x"; do
+for bad in "--allow example.org" "--network host" "--publish 3000" "--deploy-key x" "--engine podman --runtime krun" "--mount $tmp:/x"; do
 	# shellcheck disable=SC2086 # words
 	wx run --on "$there" $bad -- true
-	check "what cannot be there is refused: ${bad%% *}" is "$rc" 2
+	check "what cannot be there is refused: ${bad%%/*}" is "$rc" 2
 done
 
 # --- podman, over its socket ---
