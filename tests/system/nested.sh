@@ -20,7 +20,7 @@ nest '/wrapix run inner --network none -- sh -c "id -u; pwd; touch made; exit 7"
 check "wrapix in wrapix" is "$rc $(xargs <"$out")" "7 $uid /workspace"
 check "... what is made belongs to the user" is "$(stat -c %u "$project/inner/made")" "$uid"
 mkdir -p "$project/.wrapix/profiles"
-nest 'unshare -Urm sh -c "mount --bind .wrapix /mnt && echo x >/mnt/x; mount --rbind /workspace /mnt && cd /mnt && echo x >.wrapix/x; echo x >made" 2>/dev/null; cat made; rm made' --allow-nested
+nest 'unshare -Urm sh -c "mkdir /tmp/m; mount --bind .wrapix /tmp/m && echo x >/tmp/m/x; mount --rbind /workspace /tmp/m && cd /tmp/m && echo x >.wrapix/x; echo x >/tmp/m/made" 2>/dev/null; cat made; rm made' --allow-nested
 check "... nor is what decides about the next start written by another name" is "$(cat "$out") $(find "$project/.wrapix" -type f)" "x "
 rm -r "$project/.wrapix"
 nest '/wrapix run inner --network none --mount /ro:/workspace/ro -- sh -c "mkdir d && mv d e && echo x >e/f && chmod 600 e/f && rm -r e && echo made; echo x >ro/x || echo read-only" 2>/dev/null' --allow-nested --mount "$project/fixed:/ro:ro"
