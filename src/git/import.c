@@ -14,7 +14,7 @@
 #include "git/priv.h"
 #include "os/fs.h"
 
-enum { FEW_OBJECTS = 100, IMPORT_SECONDS = 300 };
+enum { FEW_OBJECTS = 100, MANY_BLOBS = 4000, IMPORT_SECONDS = 300 };
 
 /* Flaws of old history that git itself lives with; everything else that fsck finds is fatal. */
 #define STRICT                                                                         \
@@ -47,7 +47,8 @@ static bool is_whole(struct git_round *round, const struct strv *there)
 }
 
 /* Which of the wanted the host does not have yet. */
-static int find_missing(struct git_round *round, struct strv *ret, struct err *err)
+static int find_missing(struct git_round *round, const struct strv *wants, struct strv *ret,
+			struct err *err)
 {
 	struct git_run run = git_on_host(
 		round->store, GIT_ARGS("cat-file", "--batch-check=%(objectname) %(objecttype)"));
@@ -56,8 +57,10 @@ static int find_missing(struct git_round *round, struct strv *ret, struct err *e
 	bool whole;
 	int r;
 
-	for (size_t i = 0; i < round->wants.len; i++)
-		str_addf(&in, "%s\n", round->wants.v[i]);
+	if (!wants->len)
+		return 0;
+	for (size_t i = 0; i < wants->len; i++)
+		str_addf(&in, "%s\n", wants->v[i]);
 	run.input = in.s;
 	run.input_len = in.len;
 	run.seconds = 60;
@@ -335,11 +338,24 @@ static int transfer(struct import *import, const struct strv *missing, struct er
 		       err);
 }
 
+/* To ask git for one that it does not have is slow; those of a new commit come with it, asked for or not. */
+static int add_blobs(struct git_round *round, struct strv *missing, struct err *err)
+{
+	if (!missing->len || round->blobs.len > MANY_BLOBS)
+		return find_missing(round, &round->blobs, missing, err);
+	for (size_t i = 0; i < round->blobs.len; i++)
+		strv_add(&round->arena, missing, round->blobs.v[i]);
+	return 0;
+}
+
 int git_import(struct git_round *round, struct err *err)
 {
 	struct import import = { .round = round, .dir = -1 };
 	struct strv missing = { 0 };
-	int r = round->wants.len ? find_missing(round, &missing, err) : 0;
+	int r = find_missing(round, &round->wants, &missing, err);
+
+	if (r == 0)
+		r = add_blobs(round, &missing, err);
 
 	if (r == 0 && missing.len)
 		r = transfer(&import, &missing, err);

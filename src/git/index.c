@@ -39,7 +39,8 @@ static void want_blobs(struct git_round *round, const char *entries)
 		size_t len = strcspn(p, "\n");
 
 		if (!str_starts(p, "160000")) /* a submodule's commit is not ours */
-			git_want(round, arena_strndup(&round->arena, p + 7, len - 9));
+			strv_add(&round->arena, &round->blobs,
+				 arena_strndup(&round->arena, p + 7, len - 9));
 		p += len + (p[len] == '\n');
 	}
 }

@@ -57,6 +57,7 @@ struct git_round {
 	/* For 'update-index -z --index-info'. */
 	struct str index_out, index_in;
 	struct strv wants;     /* objects that the host must have before */
+	struct strv blobs;     /* the same, for paths of the index */
 	struct strv elsewhere; /* branches checked out in other worktrees of the host's */
 	struct strv created;   /* references that the host gets new */
 	size_t n_new;

@@ -34,6 +34,8 @@ static const char *const settings[][2] = {
 	{ "maintenance.auto", "false" },
 	{ "submodule.recurse", "false" },
 	{ "pack.threads", "1" },
+	{ "pack.window", "0" }, /* objects go from hand to hand: to make them small costs more */
+	{ "pack.compression", "1" },
 	{ "protocol.allow", "never" },
 	{ "log.showSignature", "false" },
 };
@@ -60,10 +62,15 @@ static char **make_env(struct arena *a, const struct git_run *run)
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
 		strv_add(a, &env, fixed_env[i]);
-	strv_addf(a, &env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings));
+	strv_addf(a, &env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings) + run->confined);
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
 		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=%s", i, settings[i][0]);
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
+	}
+	/* What is confined writes nothing that must outlast a crash: it would be done again. */
+	if (run->confined) {
+		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=core.fsync", ARRAY_LEN(settings));
+		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=none", ARRAY_LEN(settings));
 	}
 	strv_addf(a, &env, "GIT_DIR=%s", run->gitdir);
 	strv_add(a, &env,

@@ -195,13 +195,17 @@ echo "$token" >"$tmp/other/.git/token"
 git -C "$tmp/other" commit -q --allow-empty -m x
 git -C "$tmp/other" worktree add -q "$tmp/tree" 2>/dev/null
 cd "$tmp/tree" || exit 1
-wx run --network none -- cat "$tmp/other/.git/token"
+wx run --network none --git direct -- cat "$tmp/other/.git/token"
 check "control: the repository of a worktree is there" shows_secret
+wx run --network none -- sh -c 'git log --format=%s; cat "$@"; true' sh "$tmp/other/.git/token"
+check "... by default its history alone" is "$(cat "$out")" x
 for link in "$tmp/other/.git" "$tmp/other/.git/worktrees/tree" "$secret" "$home" /; do
 	new_project
 	echo "gitdir: $link" >.git
-	wx run --network none -- sh -c 'cat "$@"; true' sh "$tmp/other/.git/token" "$secret/key"
+	wx run --network none --git direct -- sh -c 'cat "$@"; true' sh "$tmp/other/.git/token" "$secret/key"
 	check "a .git that names ${link#"$tmp"/} is not followed" hides_secret
+	wx run --network none -- sh -c 'git log --format=%s; cat "$@"; find /run/wrapix-git -type f' sh "$tmp/other/.git/token" "$secret/key"
+	check "... nor for a git directory of the session's own" is "$(cat "$out")" ""
 done
 new_project
 mkdir fake
@@ -209,8 +213,10 @@ printf '%s\n' "$tmp/other/.git" >fake/commondir
 printf '%s\n' "$project/.git" >fake/gitdir
 echo 'ref: refs/heads/main' >fake/HEAD
 echo 'gitdir: fake' >.git
-wx run --network none -- sh -c 'cat "$@"; true' sh "$tmp/other/.git/token"
-check "... nor by a worktree of the project's own making" hides_secret
+for mode in private direct; do
+	wx run --network none --git $mode -- sh -c 'git log --format=%s; cat "$@"; true' sh "$tmp/other/.git/token"
+	check "... nor by a worktree of the project's own making ($mode)" is "$(cat "$out")" ""
+done
 
 # --- programs of the project's that the host would run ---
 
