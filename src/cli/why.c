@@ -230,6 +230,12 @@ static int ask_run(const struct why_args *args, const char *word)
 	return status;
 }
 
+/* A line for a shell: no host has a blank in its name, and what is here, or begins as one, is a path. */
+static bool is_line(const char *word)
+{
+	return strpbrk(word, " \t\n") && !strchr("/~.", *word) && access(word, F_OK) < 0;
+}
+
 static int cmd_why(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -245,8 +251,8 @@ static int cmd_why(int argc, char **argv)
 		err_usage(&err, "say one thing: a path, a host, or a command after '--'");
 		return cli_fail(&err);
 	}
-	if (words.s)
-		return cli_check(words.s, args.json);
+	if (words.s || is_line(rest.operands[0]))
+		return cli_check(words.s ? words.s : rest.operands[0], args.json);
 	return (args.run ? ask_run : ask_exec)(&args, rest.operands[0]);
 }
 
@@ -271,9 +277,8 @@ const struct command command_why = {
 	.description =
 		"Asks the rules that 'wrapix exec' would hold a command to here, and runs nothing. "
 		"A word with a '/' in it, or the name of something that is here, is a path; "
-		"'mount()' "
-		"is a system call; others are hosts. A command is held against Claude Code's "
-		"permission rules, as 'wrapix "
+		"'mount()' is a system call; a line with blanks is a command, and others are "
+		"hosts. A command is held against Claude Code's permission rules, as 'wrapix "
 		"check' does.\n"
 		"The exit status is 0 when all of it is allowed and 3 when something is not; for a "
 		"command it is that of 'wrapix check'.",

@@ -211,6 +211,8 @@ why 3 "no sandbox may make this system call" --run 'keyctl()'
 why 3 "the kernel lacks it (ENOSYS)" -s "$s" 'io_uring_setup()'
 why 0 "every sandbox may make it" -s "$s" 'read()'
 why 1 'add "Bash(git push)" to permissions.allow in ' -- git push
+why 1 'part     git log' 'git log | head; git push'
+why 3 'writing ~/a b: no' -s "$s" '~/a b'
 wx why --json -s "$s" "$HOME/z"
 check "why --json" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["policy"] == "srt" and [x["allowed"] for x in a["answers"]] == [True, False] and a["answers"][1]["fix"]["add"] == "~/z"' "$out"
 wx why
