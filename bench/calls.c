@@ -3,13 +3,14 @@
  * short turns each, since on a busy machine hardly any long one goes undisturbed. For the cost of rules by name: the same
  * in a sandbox and outside. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TURNS = 101, STEPS = 6 };
+enum { TURNS = 101, STEPS = 7 };
 
 static void make(const char *name)
 {
@@ -62,13 +63,21 @@ static void drop(const char *name)
 	}
 }
 
+/* What a sandbox refuses, and may tell of. */
+static void refuse(const char *name)
+{
+	(void)name;
+	(void)unshare(CLONE_NEWUSER | 1); /* no flag of its: outside it is an error as well */
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(const char *name);
 	int calls; /* changing ones in a round */
 } steps[STEPS] = {
-	{ "create", make, 1 }, { "write", make, 1 },     { "rename", move, 2 },
-	{ "stat", look, 1 },   { "read", read_open, 1 }, { "unlink", drop, 1 },
+	{ "create", make, 1 },    { "write", make, 1 },     { "rename", move, 2 },
+	{ "stat", look, 1 },      { "read", read_open, 1 }, { "unlink", drop, 1 },
+	{ "refused", refuse, 1 },
 };
 
 static double now(void)

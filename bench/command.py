@@ -18,8 +18,15 @@ def settings(lab):
     return lab.write(lab.path("home", "settings.json"), text)
 
 
-def inside(lab, directory, argv):
-    return ["/usr/bin/env", "-C", directory, lab.wrapix, "exec", "-s", settings(lab), "--", *argv]
+def watched_settings(lab):
+    """A directory that may not be read: each opening for reading is looked at, for the report."""
+    files = {**FILES, "denyRead": [lab.make_dir("secret")]}
+    text = json.dumps({"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": files})
+    return lab.write(lab.path("home", "watched.json"), text)
+
+
+def inside(lab, directory, argv, file=None):
+    return ["/usr/bin/env", "-C", directory, lab.wrapix, "exec", "-s", file or settings(lab), "--", *argv]
 
 
 def equal(lab, directory, argv):
@@ -85,8 +92,10 @@ def calls(lab, rounds):
     try:
         # On one processor nothing has to be woken on another, which a virtual machine does slowly.
         one = ["/usr/bin/taskset", "-c", str(min(os.sched_getaffinity(0)))]
+        watched = inside(lab, directory, argv, watched_settings(lab))
         places = {"outside": argv, "wrapix": inside(lab, directory, argv), "outside, one processor": [*one, *argv],
-                  "wrapix, one processor": [*one, *inside(lab, directory, argv)]}
+                  "wrapix, one processor": [*one, *inside(lab, directory, argv)],
+                  "wrapix, a directory denied": watched, "wrapix, a directory denied, one processor": [*one, *watched]}
         return {name: json.loads(lab.run(words)) for name, words in places.items()}
     finally:
         if mounted:
@@ -106,9 +115,9 @@ def npm_install(lab, rounds):
     return measure.npm_install(lab, rounds, places)
 
 
-def over(results, call):
+def over(results, call, place="wrapix", base="outside"):
     rows = results.get("exec-calls", {})
-    return rows["wrapix"][call] - rows["outside"][call] if rows else None
+    return rows[place][call] - rows[base][call] if rows else None
 
 
 def ratio(results, section, what, base):
@@ -128,6 +137,9 @@ GOALS = (
     ("rules by name: unlink, + us", lambda r: over(r, "unlink"), 25),
     ("rules by name: stat, + us", lambda r: over(r, "stat"), 0.5),
     ("rules by name: open to read, + us", lambda r: over(r, "read"), 0.5),
+    ("reports: open to read where a directory is denied, + us",
+     lambda r: over(r, "read", "wrapix, a directory denied", "wrapix"), 10),
+    ("reports: a refused system call, + us", lambda r: over(r, "refused"), 10),
     ("exec: compile, inside / outside", lambda r: ratio(r, "exec-compile", "wrapix", "outside"), 1.05),
     ("exec: npm install, inside / outside", lambda r: ratio(r, "exec-npm", "wrapix", "outside"), 1.2),
 )

@@ -253,7 +253,7 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 
 	if (e < 0)
 		return e;
-	if (e == 0 && !p->exists)
+	if (e == 0 && !p->exists && !p->looked)
 		e = place_stat(p);
 	if (e == OUTSIDE || p->is_anchor || (p->exists && !place_is_same(p)))
 		return flags & (O_ACCMODE | O_TRUNC) || !p->exists

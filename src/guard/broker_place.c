@@ -135,7 +135,8 @@ int place_stat(struct place *p)
 		e = fstatat(p->view, bare_name(p, name), &p->st,
 			    AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
 	p->exists = e == 0;
-	return e == 0 || errno == ENOENT ? 0 : -errno;
+	p->looked = e == 0 || errno == ENOENT;
+	return p->looked ? 0 : -errno;
 }
 
 /* The next name to look for; the link's directory becomes the start. */

@@ -129,6 +129,7 @@ struct place {
 	bool is_anchor; /* the writable place itself; no dir then */
 	const struct anchor *anchor;
 	bool exists;                        /* st is filled */
+	bool looked;                        /* whether it does was asked */
 	struct stat st;                     /* in the sandbox's view, links not followed */
 	char name[NAME_MAX + 2];            /* the last component, with '/' where the path had one;
 				   * "": the directory itself ('.', '..', '/') */
