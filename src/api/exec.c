@@ -10,6 +10,7 @@
 #include "api/exec_priv.h"
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/platform.h"
 #include "os/proc.h"
 #include "spec/project.h"
 
@@ -139,7 +140,7 @@ struct engine_spare *exec_begin(int floor, bool lent)
 	struct host around = { .uid = geteuid() };
 	struct plan begun;
 
-	if (geteuid() == 0)
+	if (geteuid() == 0 || os_is_darwin())
 		return NULL; /* root's plan depends on what stands in /proc */
 	if (lent)
 		host_probe_masks(&around);
@@ -306,7 +307,8 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	session.id = x->id;
 	session.spare = TAKE_PTR(x->spare);
 	session.asks = x->request.asks;
-	r = native_run(&x->plan, &session, &hooks, &status, err);
+	r = (x->plan.engine == ENGINE_SEATBELT ? seatbelt_run : native_run)(&x->plan, &session,
+									    &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	messages_remove(&x->messages);
 	if (r == 0)

@@ -100,5 +100,8 @@ void native_spare_free(struct engine_spare *spare);
 /* ret_status is a wait status. */
 int native_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err);
+/* Single commands on macOS. */
+int seatbelt_run(const struct plan *plan, const struct engine_session *session,
+		 const struct engine_hooks *hooks, int *ret_status, struct err *err);
 int podman_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err);

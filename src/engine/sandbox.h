@@ -5,6 +5,7 @@
  *
  *	supervise.c	the loop: signals go in, stops and the end come out
  *	terminal.c	the bytes of the terminal
+ *	guests.c	what Linux needs besides:
  *	network.c	the network, its ports and rules
  *	guards.c	system calls that the supervisor answers
  *	keys.c		the ssh-agent of a deploy key
@@ -42,6 +43,15 @@ struct said {
 	int value; /* the stop signal, the command's wait status */
 };
 
+/* What the supervisor keeps besides the command. */
+struct sandbox_guests {
+	int (*start)(struct sandbox *sandbox, struct loop *loop, void **ret, struct err *err);
+	void (*started)(void *guests); /* the command runs; may be NULL */
+	int (*set_rules)(void *guests, const struct engine_rules *rules, struct err *err);
+	void (*stop)(void *guests);
+};
+extern const struct sandbox_guests linux_guests; /* engine/guests.c */
+
 /* How the engine speaks with PID 1. */
 struct sandbox_link {
 	/* The next thing that it said: 0, or negative when there is none. */
@@ -55,6 +65,9 @@ struct sandbox_link {
 	int (*start)(struct sandbox *sandbox, struct loop *loop, struct network *network,
 		     struct err *err);
 	void (*stop)(struct sandbox *sandbox);
+	/* Ends it at once; NULL: by killing the process behind 'pidfd'. */
+	void (*kill)(struct sandbox *sandbox);
+	const struct sandbox_guests *guests;
 };
 
 struct sandbox {

@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "engine/guards.h"
-#include "engine/keys.h"
-#include "engine/network.h"
 #include "engine/sandbox.h"
 #include "engine/terminal.h"
 #include "os/loop.h"
@@ -24,15 +21,12 @@ struct supervisor {
 	struct loop_source signals, control, death;
 	struct terminal terminal;
 	bool has_terminal;
-	struct network network;
-	struct key_agent keys;
-	struct guards guards;
+	void *guests;
 	int status; /* the command's wait status, -1 until it ended */
 };
 
 struct engine_live {
 	struct supervisor *supervisor;
-	const struct file_rules *files; /* in force; NULL: the plan's */
 };
 
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
@@ -57,26 +51,21 @@ static void tell_live(struct supervisor *s, struct engine_live *live)
 int engine_set_rules(struct engine_live *live, const struct engine_rules *rules, struct err *err)
 {
 	struct supervisor *s = live->supervisor;
-	struct sandbox *sandbox = s->sandbox;
-	const struct file_rules *old = live->files ? live->files : sandbox->plan->files;
-	int r = 0;
 
-	if (rules->files && sandbox->broker)
-		r = broker_set_rules(sandbox->broker, rules->files, err);
-	if (r < 0)
-		return r;
-	if (sandbox->plan->net == NET_FILTERED)
-		r = network_set_rules(&s->network, rules, err);
-	if (r == 0)
-		live->files = rules->files;
-	else if (rules->files && sandbox->broker) /* its places are open already: it cannot fail */
-		(void)broker_set_rules(sandbox->broker, old, &(struct err){ 0 });
-	return r;
+	return s->sandbox->link->guests->set_rules(s->guests, rules, err);
+}
+
+static void end_now(struct sandbox *sandbox)
+{
+	if (sandbox->link->kill)
+		sandbox->link->kill(sandbox);
+	else
+		os_pidfd_kill(sandbox->pidfd, SIGKILL);
 }
 
 void engine_kill(struct engine_live *live)
 {
-	os_pidfd_kill(live->supervisor->sandbox->pidfd, SIGKILL);
+	end_now(live->supervisor->sandbox);
 }
 
 static void deliver(struct supervisor *s, int signal_no)
@@ -216,15 +205,8 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 		r = loop_add(&s->loop, &s->control, LOOP_IN, err);
 	if (r == 0)
 		r = loop_add(&s->loop, &s->death, LOOP_IN, err);
-	guards_begin(&s->guards, sandbox);
 	if (r == 0)
-		r = network_start(&s->network, &s->loop, sandbox, &s->guards.dispatch, err);
-	if (r == 0)
-		r = keys_serve(&s->keys, &s->loop, sandbox, err);
-	if (r == 0)
-		r = guards_start(&s->guards, &s->loop, sandbox, err);
-	if (r == 0 && sandbox->link->start)
-		r = sandbox->link->start(sandbox, &s->loop, &s->network, err);
+		r = sandbox->link->guests->start(sandbox, &s->loop, &s->guests, err);
 	return r == 0 && sandbox->pty_master >= 0 ? start_terminal(s, err) : r;
 }
 
@@ -262,7 +244,6 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		.sandbox = sandbox,
 		.loop.fd = -1,
 		.signals.fd = -1,
-		.guards = GUARDS_NONE,
 		.status = -1,
 	};
 	struct engine_live live = { .supervisor = &s };
@@ -275,20 +256,18 @@ int supervise(struct sandbox *sandbox, int *ret_status, struct err *err)
 		tell_loop(&s, &s.loop);
 		tell_live(&s, &live);
 		sandbox_tell(sandbox, EVENT_STARTED, (int)sandbox->pid);
-		network_open_door(&s.network);
+		if (sandbox->link->guests->started)
+			sandbox->link->guests->started(s.guests);
 		r = run_loop(&s, err);
 	}
 	if (r < 0)
-		os_pidfd_kill(sandbox->pidfd, SIGKILL);
+		end_now(sandbox);
 	if (s.has_terminal)
 		terminal_stop(&s.terminal);
 	if (r == 0)
 		r = end(&s, err);
-	if (sandbox->link->stop)
-		sandbox->link->stop(sandbox);
-	guards_stop(&s.guards);
-	key_agent_stop(&s.keys);
-	network_stop(&s.network);
+	if (s.guests)
+		sandbox->link->guests->stop(s.guests);
 	tell_live(&s, NULL);
 	tell_loop(&s, NULL);
 	if (s.signals.fd >= 0)

@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/socket.h"
 
 #define CHILDREN_MAX 32
 #define TIMEOUT_S 15
@@ -174,7 +175,7 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 	int fds[2];
 
 	*resolver = (struct resolver){ .loop = loop, .source.fd = -1, .fn = fn, .ctx = ctx };
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+	if (os_message_pair(fds) < 0)
 		return err_errno(err, errno, "socketpair");
 	resolver->pid = fork();
 	if (resolver->pid == 0) {

@@ -25,6 +25,10 @@ int os_no_new_privileges(void);
 /* Whose parent has ended becomes our child. */
 int os_adopt_orphans(void);
 
+/* Kills every process of the session but its leader, until there is none: the caller leads it, or it has
+ * lost its leader. */
+void os_kill_session(pid_t session);
+
 /* A program without a dynamic loader must not ask the C library for names of users or hosts: it would
  * load modules of another version of that library. */
 bool os_is_static(void);

@@ -10,6 +10,8 @@ int os_connect_result(int fd);
 void os_socket_reset(int fd);
 /* SO_LINGER with zero seconds: a close, ours or the kernel's at our death, is a reset. */
 void os_socket_linger(int fd, bool reset);
+/* Two ends that keep messages apart and notice the end of the other; close-on-exec. 0, or -1 with errno. */
+int os_message_pair(int fds[2]);
 /* Connects to the socket at path; reads and writes then fail after so many milliseconds. A descriptor, or
  * -1 whatever the reason. */
 int os_connect_unix(const char *path, unsigned patience_ms);

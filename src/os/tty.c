@@ -26,6 +26,25 @@ int tty_open(struct tty *tty, int std_fd, struct err *err)
 	return 0;
 }
 
+int tty_pair(int *ret_master, int *ret_slave, char *path, size_t size)
+{
+	_cleanup_close_ int master = posix_openpt(O_RDWR | O_NOCTTY);
+	const char *name;
+	int slave;
+
+	if (master < 0 || fcntl(master, F_SETFD, FD_CLOEXEC) < 0 || grantpt(master) < 0 ||
+	    unlockpt(master) < 0 || !(name = ptsname(master)))
+		return -errno;
+	if ((size_t)snprintf(path, size, "%s", name) >= size)
+		return -ENAMETOOLONG;
+	slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return -errno;
+	*ret_slave = slave;
+	*ret_master = take_fd(&master);
+	return 0;
+}
+
 void tty_raw(struct tty *tty)
 {
 	struct termios raw = tty->saved;

@@ -217,11 +217,25 @@ void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struc
 	add_dev(plan);
 }
 
+/* The operations that make the host's tree one with rules; where the system has a language for rules of
+ * its own there are none. */
+static int add_tree(struct plan *plan, const struct exec_spec *exec, const struct host *host,
+		    struct err *err)
+{
+	int r = check(plan, host, err);
+
+	if (r < 0)
+		return r;
+	plan_exec_root(plan, exec, host);
+	add_resolver(plan, host);
+	return exec->files.disabled ? 0 : add_denials(plan, &exec->files, host, err);
+}
+
 int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err)
 {
 	const struct exec_spec *exec = spec->exec;
-	int r;
 
+	plan->exec = exec;
 	plan->files = &exec->files;
 	plan->guard_unix = !exec->all_unix_sockets;
 	plan->unix_sockets = exec->unix_sockets;
@@ -230,12 +244,7 @@ int plan_exec(struct plan *plan, const struct spec *spec, const struct host *hos
 	plan->n_pass_fds = exec->n_pass_fds;
 	plan->hostname = NULL;
 	plan->project = plan->cwd = arena_strdup(&plan->arena, host->project.dir);
-	r = check(plan, host, err);
-	if (r < 0)
-		return r;
-	plan_exec_root(plan, exec, host);
-	add_resolver(plan, host);
-	if (!exec->files.disabled && add_denials(plan, &exec->files, host, err) < 0)
+	if (plan->engine != ENGINE_SEATBELT && add_tree(plan, exec, host, err) < 0)
 		return -err->code;
 	add_env(plan, spec, host);
 	for (char **word = spec->cmd; word && *word; word++)

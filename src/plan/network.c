@@ -221,7 +221,7 @@ static void add_rule(struct plan *plan, const struct rule_spec *rule)
 static int plan_filter(struct plan *plan, const struct spec *spec, const struct host *host,
 		       struct err *err)
 {
-	if (!host->seccomp_notify) {
+	if (!host->seccomp_notify && plan->engine != ENGINE_SEATBELT) {
 		err_set(err, EOPNOTSUPP, "the filtered network needs seccomp notifications%s",
 			host->inside ? ", and the outer sandbox has them already" : "");
 		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");

@@ -29,6 +29,10 @@ static int choose_engine(struct plan *plan, const struct spec *spec, const struc
 			 struct err *err)
 {
 	plan->engine = spec->engine;
+	if (spec->exec && !strcmp(host->platform, "darwin")) {
+		plan->engine = ENGINE_SEATBELT;
+		return 0;
+	}
 	if (plan->engine == ENGINE_UNSET || plan->engine == ENGINE_AUTO)
 		plan->engine = strcmp(host->platform, "linux") ? ENGINE_APPLE : ENGINE_NATIVE;
 	if (plan->engine == ENGINE_APPLE) {
@@ -222,7 +226,7 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 
 	init(&plan, spec, host);
 	r = choose_engine(&plan, spec, host, err);
-	plan.tell_calls = host->seccomp_notify && plan.engine != ENGINE_PODMAN;
+	plan.tell_calls = host->seccomp_notify && plan.engine == ENGINE_NATIVE;
 	if (r == 0)
 		r = spec->exec      ? plan_exec(&plan, spec, host, err)
 		    : spec->builder ? plan_builder(&plan, spec, host, err)

@@ -141,6 +141,7 @@ struct plan_ids {
 struct plan {
 	struct arena arena;
 	enum engine_kind engine;
+	const struct exec_spec *exec; /* ENGINE_SEATBELT: what its profile is made of; borrowed */
 	char *name;
 	char *home_key; /* names the kept home of this project */
 

@@ -356,6 +356,11 @@ int seatbelt_add(struct str *out, const struct seatbelt *seatbelt, struct err *e
 	if (seatbelt->exec->pty)
 		str_add(out, "(allow pseudo-tty)\n(allow file-read* file-write* file-ioctl "
 			     "(literal \"/dev/ptmx\") (regex \"^/dev/ttys[0-9]+$\"))\n");
+	if (seatbelt->tty) {
+		str_add(out, "(allow file-read* file-write* file-ioctl ");
+		add_filter(&w, "literal", seatbelt->tty);
+		str_add(out, ")\n");
+	}
 	arena_release(&arena);
 	return w.r;
 }

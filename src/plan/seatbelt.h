@@ -20,6 +20,7 @@ struct seatbelt {
 	const struct exec_spec *exec;
 	const char *tag;     /* in the log of each refusal: how ours are known */
 	const char *tmpdir;  /* private, and writable */
+	const char *tty;     /* the command's own terminal; NULL: none */
 	unsigned proxy_port; /* of the filter on the loopback; 0: no network */
 	bool open_network;   /* nothing is filtered */
 };

@@ -323,7 +323,7 @@ static const char *word(const char *const *words, unsigned value)
 
 const char *engine_name(enum engine_kind kind)
 {
-	return word(engines, kind);
+	return kind == ENGINE_SEATBELT ? "seatbelt" : word(engines, kind);
 }
 
 const char *net_mode_name(enum net_mode mode)

@@ -25,6 +25,7 @@ enum engine_kind {
 	ENGINE_PODMAN,
 	ENGINE_DOCKER, /* known, and refused with the reason */
 	ENGINE_APPLE,
+	ENGINE_SEATBELT, /* of single commands on macOS; nobody asks for it by name */
 };
 /* What podman starts the container with: its own choice, or krun, which makes a virtual machine of it. */
 enum runtime_kind { RUNTIME_UNSET, RUNTIME_DEFAULT, RUNTIME_KRUN };

@@ -3,136 +3,20 @@
  * Seatbelt profiles: read back by a small reader of their language, and held against the rules that they
  * were made from, for random rules and random paths. Nobody here can ask the kernel that they are for.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <regex.h>
 
 #include "base/str.h"
+#include "lib/sbpl.h"
 #include "lib/tap.h"
 #include "plan/seatbelt.h"
 #include "spec/exec.h"
 
-/* --- the language --- */
-
-struct node {
-	char *atom;  /* NULL: a list */
-	bool quoted; /* it was a string */
-	struct node *child, *next;
-	regex_t regex;
-	bool compiled;
-};
-
-static struct node *read_node(struct arena *arena, const char **p);
-
-static char *read_atom(struct arena *arena, const char **p, bool *ret_quoted)
+static struct node *whole_profile(struct arena *arena, const char *text)
 {
-	_cleanup_str_ struct str text = { 0 };
+	struct node *profile = read_profile(arena, &text);
 
-	*ret_quoted = **p == '"';
-	if (*ret_quoted) {
-		for ((*p)++; **p && **p != '"'; (*p)++) {
-			if (**p == '\\')
-				(*p)++;
-			str_addn(&text, *p, 1);
-		}
-		if (**p)
-			(*p)++;
-	} else {
-		while (**p && !strchr("() \n\"", **p))
-			str_addn(&text, (*p)++, 1);
-	}
-	return arena_strdup(arena, text.s ? text.s : "");
-}
-
-static void skip_blanks(const char **p)
-{
-	while (**p && (isspace((unsigned char)**p) || **p == ';')) {
-		if (**p == ';')
-			*p += strcspn(*p, "\n");
-		else
-			(*p)++;
-	}
-}
-
-/* NULL at the end of a list or of the text. */
-static struct node *read_node(struct arena *arena, const char **p)
-{
-	struct node *node, **last;
-
-	skip_blanks(p);
-	if (!**p || **p == ')')
-		return NULL;
-	node = arena_alloc(arena, sizeof(*node));
-	if (**p != '(') {
-		node->atom = read_atom(arena, p, &node->quoted);
-		return node;
-	}
-	(*p)++;
-	last = &node->child;
-	while ((*last = read_node(arena, p)))
-		last = &(*last)->next;
-	if (**p == ')')
-		(*p)++;
-	return node;
-}
-
-static bool below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-
-	return !strcmp(dir, "/") || (!strncmp(path, dir, n) && (!path[n] || path[n] == '/'));
-}
-
-static bool matches(struct node *filter, const char *path)
-{
-	const char *kind = filter->child->atom;
-	struct node *value = filter->child->next;
-
-	if (!strcmp(kind, "subpath"))
-		return below(path, value->atom);
-	if (!strcmp(kind, "literal"))
-		return !strcmp(path, value->atom);
-	if (!strcmp(kind, "regex")) {
-		if (!value->compiled &&
-		    regcomp(&value->regex, value->atom, REG_EXTENDED | REG_NOSUB)) {
-			printf("# not an expression: %s\n", value->atom);
-			exit(1);
-		}
-		value->compiled = true;
-		return regexec(&value->regex, path, 0, NULL, 0) == 0;
-	}
-	return false; /* of something else than paths */
-}
-
-/* Of all rules for the operation that match, the last one decides. */
-static bool allows(struct node *profile, const char *operation, const char *path)
-{
-	bool allowed = false;
-
-	for (struct node *rule = profile; rule; rule = rule->next) {
-		struct node *word = rule->child->next;
-		bool about = false, any = true, match = false;
-
-		for (; word && word->atom; word = word->next)
-			about |= !strcmp(word->atom, operation);
-		for (; about && word; word = word->next) {
-			any = false;
-			match |= matches(word, path);
-		}
-		if (about && (any || match))
-			allowed = !strcmp(rule->child->atom, "allow");
-	}
-	return allowed;
-}
-
-static struct node *read_profile(struct arena *arena, const char *text)
-{
-	struct node *first = NULL, **last = &first;
-
-	while ((*last = read_node(arena, &text)))
-		last = &(*last)->next;
 	ok(!*text, "the profile is read to its end");
-	return first;
+	return profile;
 }
 
 static void release_profile(struct node *node)
@@ -308,7 +192,7 @@ static void test_text(void)
 	ok(strstr(text.s, "(allow network-outbound (remote ip \"localhost:4777\"))"),
 	   "reaches the filter");
 	ok(!strstr(text.s, "(allow network*)"), "... and nobody else");
-	profile = read_profile(&arena, text.s);
+	profile = whole_profile(&arena, text.s);
 	ok(allows(profile, "file-write*", "/Users/me/p/x"), "the project is writable");
 	ok(!allows(profile, "file-write*", "/Users/me/x"), "the home is not");
 	ok(allows(profile, "file-write*", "/private/tmp/w/x"), "the temporary directory is");
@@ -348,7 +232,7 @@ static void test_names(void)
 	(void)file_rules_protect(&exec.files, &none, &none, false, &err);
 	is_int(seatbelt_add(&text, &(struct seatbelt){ .exec = &exec, .tag = "t" }, &err), 0,
 	       "protected names");
-	profile = read_profile(&arena, text.s);
+	profile = whole_profile(&arena, text.s);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		ok(!allows(profile, "file-write*", names[i]) &&
 			   !file_rules_write(&exec.files, names[i]).allowed,

@@ -67,4 +67,11 @@ static void stop(struct sandbox *sandbox)
 	lender_stop(sandbox->lender);
 }
 
-const struct sandbox_link native_link = { hear, deliver, reap, start, stop };
+const struct sandbox_link native_link = {
+	.hear = hear,
+	.deliver = deliver,
+	.reap = reap,
+	.start = start,
+	.stop = stop,
+	.guests = &linux_guests,
+};

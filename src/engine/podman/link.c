@@ -206,4 +206,9 @@ static int reap(struct sandbox *sandbox, int *ret_status, _unused_ struct err *e
 	return 0;
 }
 
-const struct sandbox_link podman_link = { hear, deliver, reap };
+const struct sandbox_link podman_link = {
+	.hear = hear,
+	.deliver = deliver,
+	.reap = reap,
+	.guests = &linux_guests,
+};

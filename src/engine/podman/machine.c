@@ -139,5 +139,9 @@ static int reap(struct sandbox *sandbox, int *ret_status, _unused_ struct err *e
 }
 
 const struct sandbox_link machine_link = {
-	.hear = hear, .deliver = deliver, .reap = reap, .start = start
+	.hear = hear,
+	.deliver = deliver,
+	.reap = reap,
+	.start = start,
+	.guests = &linux_guests,
 };

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The proxy on the loopback; see front.h.
+ *
+ * A connection is a guest of the loop while it talks (TALK_SECONDS at most), a dial while it waits, and
+ * the relay's after that. What it says is only looked at until a step is whole, so that nothing of the
+ * bytes that follow is taken: they are the relay's, which looks at a TLS hello among them.
+ */
+#include "net/front.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "os/socket.h"
+
+enum { TALK_SECONDS = 30, CONNECTIONS_MAX = 1024, HTTPS_PORT = 443 };
+
+struct front_conn {
+	struct front *front;
+	struct front_conn *next, **link;
+	uint32_t id;
+	struct loop_source source; /* fd -1: the dial has it */
+	struct talk talk;
+	struct str first; /* what the far side gets before the relay begins */
+	int64_t deadline;
+};
+
+/* An open connection, for the log and for new rules. */
+struct front_flow {
+	char name[NAME_SIZE];
+	uint16_t port;
+	int64_t started;
+	struct address peer;
+	bool by_proxy;
+	struct policy *policy;
+	const struct rule *rule;
+	struct verdict cut;
+};
+
+static void forget(struct front_conn *c)
+{
+	if (c->source.fd >= 0) {
+		loop_remove(c->front->loop, &c->source);
+		close(c->source.fd);
+	}
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	c->front->n_conns--;
+	str_release(&c->first);
+	free(c);
+}
+
+/* A few hundred bytes into a socket that has taken none yet. */
+static void put(int fd, const struct str *text)
+{
+	if (text->len)
+		(void)!send(fd, text->s, text->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void answer(const struct front_conn *c, int fd, enum talk_end end, const char *why)
+{
+	_cleanup_str_ struct str reply = { 0 };
+
+	talk_answer(&c->talk, end, why, &reply);
+	put(fd, &reply);
+}
+
+static void tell_denied(struct front *f, const char *name, const struct address *address,
+			uint16_t port, const struct verdict *verdict)
+{
+	char text[ADDRESS_TEXT];
+	const struct net_event event = {
+		.type = NET_EVENT_DENIED,
+		.name = name && *name ? name : NULL,
+		.address = address ? address_print(address, text) : NULL,
+		.port = port,
+		.reason = verdict->reason,
+		.rule = verdict->rule ? verdict->rule->text : NULL,
+	};
+
+	f->on_event(f->ctx, &event);
+}
+
+static void refuse(struct front_conn *c, int fd, enum net_reason reason)
+{
+	char why[512];
+
+	snprintf(why, sizeof(why), "wrapix: %.253s:%u may not be reached (%s)\n", c->talk.host,
+		 c->talk.port, net_reason_name(reason));
+	answer(c, fd, TALK_REFUSED, why);
+}
+
+/* --- dialling --- */
+
+static struct front_conn *find(struct front *f, const struct dial *dial)
+{
+	struct front_conn *c = f->conns;
+
+	while (c && c->id != dial->packet.id)
+		c = c->next;
+	return c;
+}
+
+/* Judges who is meant, and dials. The socket leaves the loop: the dial has it. */
+static void begin(struct front_conn *c)
+{
+	struct front *f = c->front;
+	struct queue_packet packet = { .id = c->id, .proto = IPPROTO_TCP, .dport = c->talk.port };
+	char name[NAME_SIZE];
+	struct address address;
+	struct verdict verdict = { .reason = NET_BAD_NAME };
+	bool by_address = address_parse(c->talk.host, &address), known = by_address;
+	int fd = c->source.fd;
+
+	if (by_address) {
+		memcpy(packet.dst.s6_addr, address.b, sizeof(address.b));
+		verdict = policy_address(f->policy, &address, c->talk.port);
+	} else if (name_canonical(c->talk.host, strlen(c->talk.host), name)) {
+		known = true;
+		verdict = policy_connect(f->policy, name, c->talk.port);
+	}
+	if (verdict.allow && f->relay.n_conns + f->dials.n >= CONNECTIONS_MAX)
+		verdict = (struct verdict){ .reason = NET_LIMIT };
+	if (!verdict.allow) {
+		tell_denied(f, by_address || !known ? NULL : name, by_address ? &address : NULL,
+			    c->talk.port, &verdict);
+		refuse(c, fd, verdict.reason);
+		forget(c);
+		return;
+	}
+	loop_remove(f->loop, &c->source);
+	c->source.fd = -1;
+	if (!dial_begin(&f->dials, &packet, fd, by_address ? NULL : name, f->policy, verdict.rule,
+			NULL)) {
+		close(fd);
+		forget(c);
+	}
+}
+
+static void on_dialled(void *ctx, struct dial *dial)
+{
+	struct front *f = ctx;
+	struct front_conn *c = find(f, dial);
+	struct front_flow *flow = calloc(1, sizeof(*flow));
+	int inside = take_fd(&dial->inside), outside = take_fd(&dial->outside.fd);
+	bool tls = dial->name[0] && dial->packet.dport == HTTPS_PORT;
+	struct err ignored; /* without memory the connection is reset, which is what it says */
+
+	if (!c || !flow) {
+		free(flow);
+		close(inside);
+		close(outside);
+	} else {
+		*flow = (struct front_flow){
+			.port = dial->packet.dport,
+			.started = os_seconds(),
+			.peer = dial->addresses[dial->at - 1],
+			.by_proxy = dial->via_proxy,
+			.policy = policy_ref(dial->policy),
+			.rule = dial->rule,
+		};
+		memcpy(flow->name, dial->name, sizeof(flow->name));
+		answer(c, inside, TALK_OPEN, "");
+		put(outside, &c->first);
+		(void)relay_add(&f->relay, inside, outside, tls ? flow->name : NULL, flow,
+				&ignored);
+	}
+	if (c)
+		forget(c);
+	dial_free(dial);
+}
+
+static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reason reason,
+			   const struct address *address)
+{
+	struct front *f = ctx;
+	struct front_conn *c = find(f, dial);
+	char why[320];
+
+	if (reason != NET_ALLOWED)
+		tell_denied(f, dial->name, address, dial->packet.dport,
+			    &(struct verdict){ .reason = reason, .rule = dial->rule });
+	snprintf(why, sizeof(why), "wrapix: %s: %s\n", dial->name, strerror(code));
+	if (c && net_reason_is_policy(reason))
+		refuse(c, dial->inside, reason);
+	else if (c)
+		answer(c, dial->inside, TALK_UNREACHABLE, why);
+	if (c)
+		forget(c);
+}
+
+static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
+{
+	static const enum net_reason reasons[] = {
+		[RELAY_CLOSED] = NET_ALLOWED,
+		[RELAY_RESET] = NET_ALLOWED,
+		[RELAY_REFUSED] = NET_SNI,
+		[RELAY_STALLED] = NET_BAD_TLS,
+	};
+	struct front *f = ctx;
+	struct front_flow *flow = tag;
+	enum net_reason reason = flow->cut.reason ? flow->cut.reason : reasons[stats->end];
+	const struct rule *rule = reason == NET_ALLOWED ? flow->rule : flow->cut.rule;
+	char address[ADDRESS_TEXT];
+	const struct net_event event = {
+		.type = reason == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
+		.name = flow->name[0] ? flow->name : NULL,
+		.address = flow->by_proxy ? NULL : address_print(&flow->peer, address),
+		.port = flow->port,
+		.reason = reason,
+		.rule = rule ? rule->text : NULL,
+		.sent = stats->sent,
+		.received = stats->received,
+		.seconds = (double)(os_seconds() - flow->started),
+	};
+
+	f->on_event(f->ctx, &event);
+	policy_unref(flow->policy);
+	free(flow);
+}
+
+/* --- talking --- */
+
+static int on_talk(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct front_conn *c = container_of(source, struct front_conn, source);
+	_cleanup_str_ struct str reply = { 0 };
+	char bytes[TALK_HEAD_MAX];
+	ssize_t n = recv(source->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
+	enum talk_step step;
+	size_t used;
+
+	(void)err;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	step = n <= 0 ? TALK_END : talk_step(&c->talk, bytes, (size_t)n, &used, &reply);
+	if (step == TALK_MORE && !(events & (LOOP_RDHUP | LOOP_HUP | LOOP_ERR)))
+		return 0;
+	if (step == TALK_MORE || n <= 0 ||
+	    (used && recv(source->fd, bytes, used, MSG_DONTWAIT) != (ssize_t)used)) {
+		forget(c);
+		return 0;
+	}
+	switch (step) {
+	case TALK_DIAL:
+		str_addn(&c->first, reply.len ? reply.s : "", reply.len);
+		begin(c);
+		return 0;
+	case TALK_ON:
+		put(source->fd, &reply);
+		return (size_t)n > used ? on_talk(source, events, err) : 0;
+	default:
+		put(source->fd, &reply);
+		forget(c);
+		return 0;
+	}
+}
+
+static void take_in(struct front *f, int fd)
+{
+	struct front_conn *c = f->n_conns < CONNECTIONS_MAX ? calloc(1, sizeof(*c)) : NULL;
+	struct err err;
+
+	if (!c) {
+		os_socket_reset(fd);
+		return;
+	}
+	*c = (struct front_conn){
+		.front = f,
+		.next = f->conns,
+		.link = &f->conns,
+		.id = ++f->last_id,
+		.source = { .fd = fd, .on_event = on_talk },
+		.deadline = os_seconds() + TALK_SECONDS,
+	};
+	memcpy(c->talk.token, f->token, sizeof(c->talk.token));
+	if (c->next)
+		c->next->link = &c->next;
+	f->conns = c;
+	f->n_conns++;
+	/* New bytes, not bytes: they are left where they are until a step is whole. */
+	if (loop_add(f->loop, &c->source, LOOP_IN | LOOP_RDHUP | LOOP_EDGE, &err) < 0)
+		forget(c);
+	else
+		ticker_run(&f->ticker, true);
+}
+
+static int on_accept(struct loop_source *source, uint32_t events, struct err *err)
+{
+	struct front *f = container_of(source, struct front, listener);
+	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	(void)err;
+	if (fd >= 0)
+		take_in(f, fd);
+	return 0;
+}
+
+static void on_tick(struct ticker *ticker)
+{
+	struct front *f = container_of(ticker, struct front, ticker);
+
+	for (struct front_conn *c = f->conns, *next; c; c = next) {
+		next = c->next;
+		if (c->source.fd >= 0 && os_seconds() >= c->deadline)
+			forget(c);
+	}
+	if (!f->conns)
+		ticker_run(ticker, false);
+}
+
+/* --- all of it --- */
+
+int front_listen(struct front *f, struct err *err)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	unsigned char random[TALK_TOKEN_MAX / 2];
+
+	*f = (struct front){ .listener = { .fd = -1, .on_event = on_accept },
+			     .own = OWN_ADDRESSES_NONE,
+			     .dials = { .timer.fd = -1, .resolver.source.fd = -1 } };
+	if (getentropy(random, sizeof(random)) < 0)
+		return err_errno(err, errno, "the proxy's token");
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(f->token + 2 * i, 3, "%02x", random[i]);
+	f->listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (f->listener.fd < 0 || bind(f->listener.fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(f->listener.fd, 128) < 0 ||
+	    getsockname(f->listener.fd, (struct sockaddr *)&at, &len) < 0)
+		return err_errno(err, errno, "listening on the loopback");
+	relay_prepare(f->listener.fd);
+	f->port = ntohs(at.sin_port);
+	return 0;
+}
+
+static void adopt(struct front *f, struct policy *policy)
+{
+	policy->guard.own = own_address;
+	policy->guard.ctx = &f->own;
+	f->policy = policy;
+}
+
+int front_serve(struct front *f, struct loop *loop, struct policy *policy, net_event_fn *on_event,
+		void *ctx, struct err *err)
+{
+	const struct relay_hooks relay = { on_relay_ended, f };
+	const struct dial_hooks dials = { on_dialled, on_dial_failed, f };
+	int r;
+
+	adopt(f, policy);
+	f->loop = loop;
+	f->on_event = on_event;
+	f->ctx = ctx;
+	r = relay_start(&f->relay, loop, &relay, err);
+	if (r == 0)
+		r = dial_list_start(&f->dials, loop, &dials, err);
+	if (r == 0)
+		r = ticker_start(&f->ticker, loop, on_tick, err);
+	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
+	return r == 0 ? loop_add(loop, &f->listener, LOOP_IN, err) : r;
+}
+
+static bool is_cut(void *ctx, void *tag)
+{
+	const struct front *f = ctx;
+	struct front_flow *flow = tag;
+
+	flow->cut = flow->name[0] ? policy_connect(f->policy, flow->name, flow->port)
+				  : policy_address(f->policy, &flow->peer, flow->port);
+	if (flow->cut.allow)
+		flow->cut = (struct verdict){ .reason = NET_ALLOWED };
+	return flow->cut.reason != NET_ALLOWED;
+}
+
+void front_set_rules(struct front *f, struct policy *policy)
+{
+	struct policy *old = f->policy;
+
+	policy->guard.kind = old->guard.kind;
+	adopt(f, policy);
+	dial_list_judge(&f->dials, policy);
+	relay_reset_if(&f->relay, is_cut, f);
+	policy_unref(old);
+}
+
+void front_stop(struct front *f)
+{
+	if (f->loop) {
+		loop_remove(f->loop, &f->listener);
+		while (f->conns)
+			forget(f->conns);
+		ticker_stop(&f->ticker);
+		relay_finish(&f->relay);
+		relay_stop(&f->relay);
+		dial_list_stop(&f->dials);
+		policy_unref(f->policy);
+	}
+	if (f->listener.fd >= 0)
+		close(f->listener.fd);
+	own_addresses_release(&f->own);
+	*f = (struct front){ .listener.fd = -1,
+			     .own = OWN_ADDRESSES_NONE,
+			     .dials = { .timer.fd = -1, .resolver.source.fd = -1 } };
+}
