@@ -3,7 +3,7 @@
 # wrapix exec and srt as on macOS: whole commands under WRAPIX_PLATFORM=darwin, with stand-ins for sandbox-exec, which
 # takes the profile by its grammar and holds willing programs to it, and for the system's log (tests/mac). TAP.
 #
-# shellcheck disable=SC1091,SC2009,SC2016,SC2154,SC2317 # the library; ps with arguments; scripts for the shell inside;
+# shellcheck disable=SC1091,SC2009,SC2016,SC2034,SC2154,SC2317 # the library; ps with arguments; scripts for the shell inside;
 # functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
