@@ -307,6 +307,9 @@ static int do_check(const char *name, bool json, struct err *err)
 		how = how_to_install(&spec, &base);
 		if (how)
 			printf("to get what is missing: %s\n", how);
+		printf("%s 'wrapix image build %s', and 'wrapix run --image %s' has it from an "
+		       "image\n",
+		       how ? "or:" : "to get what is missing:", name, path_name(name));
 		spec_release(&base);
 	}
 	spec_release(&spec);

@@ -70,22 +70,20 @@ static void note_differences(struct plan *plan, const struct spec *spec)
 			 "asked is not known");
 }
 
-int plan_machine(struct plan *plan, const struct spec *spec, const struct host *host,
-		 struct err *err)
+int plan_machine_can(const struct spec *spec, const struct host *host, struct err *err)
 {
-	int r;
+	int r = spec->runtime == RUNTIME_KRUN ? check_runtime(host, err) : 0;
 
+	return r == 0 && spec->runtime == RUNTIME_KRUN ? check_wishes(spec, host, err) : r;
+}
+
+void plan_machine(struct plan *plan, const struct spec *spec, const struct host *host)
+{
 	if (spec->runtime != RUNTIME_KRUN)
-		return 0;
-	r = check_runtime(host, err);
-	if (r == 0)
-		r = check_wishes(spec, host, err);
-	if (r < 0)
-		return r;
+		return;
 	plan->podman.runtime = arena_strdup(&plan->arena, host->podman.krun);
 	plan->podman.keep_groups = host->podman.kvm_by_group;
 	note_differences(plan, spec);
-	return 0;
 }
 
 int plan_machine_check(const struct plan *plan, struct err *err)

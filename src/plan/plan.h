@@ -388,8 +388,8 @@ int plan_podman_network(struct plan *plan, const struct spec *spec, const struct
 void plan_podman_limits(struct plan *plan);
 /* Why docker is not driven. */
 /* --runtime krun, within plan_podman(); and what limits are worth there. */
-int plan_machine(struct plan *plan, const struct spec *spec, const struct host *host,
-		 struct err *err);
+int plan_machine_can(const struct spec *spec, const struct host *host, struct err *err);
+void plan_machine(struct plan *plan, const struct spec *spec, const struct host *host);
 /* When all of it is planned. */
 int plan_machine_check(const struct plan *plan, struct err *err);
 void plan_machine_limits(struct plan *plan);

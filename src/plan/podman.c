@@ -161,9 +161,13 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 
 	if (r == 0)
 		r = check_wishes(spec, host, err);
+	if (r == 0)
+		r = plan_machine_can(spec, host, err);
 	if (r == 0 && !host->image_root) {
-		err_set(err, ENOENT, "there is no image '%s'", name);
-		r = err_hint(err, "'wrapix image build %s' makes one", name);
+		err_set(err, ENOENT, "there is no unpacked image '%s'", name);
+		r = err_hint(err,
+			     "'wrapix image build' makes one, 'wrapix image unpack %s' unpacks it",
+			     name);
 	}
 	if (r < 0)
 		return r;
@@ -180,9 +184,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		.shell = arena_strdup(a, host->tools.shell),
 		.selinux = host->podman.selinux,
 	};
-	r = plan_machine(plan, spec, host, err);
-	if (r < 0)
-		return r;
+	plan_machine(plan, spec, host);
 	plan_hosts(plan, spec);
 	plan_places(plan, spec, host);
 	add_kernel(plan, host);

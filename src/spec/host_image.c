@@ -93,6 +93,8 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 				"'wrapix run' makes it, and 'wrapix image build' with --name %s",
 				name);
 	}
+	if (!dir && spec->engine == ENGINE_PODMAN)
+		return 0; /* there may be no podman, which is to be said first: plan_podman() */
 	if (!dir) {
 		err_set(err, ENOENT, "there is no unpacked image '%s'", name);
 		return err_hint(
