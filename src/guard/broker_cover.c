@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 
 #include "guard/broker_priv.h"
@@ -15,6 +16,24 @@ void broker_add_cover(struct broker *b, const char *path, bool holed)
 {
 	strv_add(&b->arena, &b->covers, path);
 	b->holed |= holed;
+}
+
+/* The caller is in a mount namespace of its own, whose names say nothing of ours. The first that is looked
+ * at is the command itself, which has made none yet. */
+bool covers_are_others(struct request *r)
+{
+	char *home = r->b->mounts, now[sizeof(r->b->mounts)];
+	ssize_t n;
+
+	if (!r->nested)
+		return false;
+	n = readlinkat(r->task->proc, "ns/mnt", now, sizeof(now) - 1);
+	if (n < 0)
+		return true;
+	now[n] = '\0';
+	if (!*home)
+		memcpy(home, now, sizeof(now));
+	return strcmp(home, now) != 0;
 }
 
 /* Both see the same file: there is no cover. What is out of reach inside has another on its way. */

@@ -410,6 +410,19 @@ static int check_way(struct request *r, const char *given, uint64_t resolve, int
 	return fd == -ENOENT && (flags & O_CREAT) ? 0 : MIN(fd, 0);
 }
 
+/* For reading, where that is looked at. Within a root of the call's own a path means another place. */
+static int look_at_openat2(struct request *r, const struct open_how *how)
+{
+	char path[PATH_MAX];
+	int e;
+
+	if (r->b->reads != FILE_READS_WATCHED || (how->flags & O_PATH) ||
+	    (how->resolve & RESOLVE_IN_ROOT))
+		return OUTSIDE;
+	e = request_read_path(r, r->row->path, path);
+	return e < 0 ? e : look_at_read(r, path, (int)how->flags);
+}
+
 int do_openat2(struct request *r)
 {
 	struct open_how how = { 0 };
@@ -417,14 +430,18 @@ int do_openat2(struct request *r)
 	uint64_t size = request_arg(r, 3);
 	int e;
 
+	if (r->b->reads == FILE_READS_WATCHED)
+		covers_check(r->b);
 	if (r->b->reads == FILE_READS_ASKED)
 		return -ENOSYS; /* what it would do is in memory; callers know how to do without */
 	if (size < sizeof(how) || size > sizeof(how) + sizeof(rest))
 		return OUTSIDE; /* refused, or from a time to come: what is read-only stays it */
 	if (request_read(r, r->row->arg, &how, sizeof(how)) < 0)
 		return -EFAULT;
-	if (size > sizeof(how) || (how.flags & ~(uint64_t)VALID) || !is_change((int)how.flags) ||
-	    (how.mode & ~(uint64_t)07777) || (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
+	if (!is_change((int)how.flags))
+		return look_at_openat2(r, &how);
+	if (size > sizeof(how) || (how.flags & ~(uint64_t)VALID) || (how.mode & ~(uint64_t)07777) ||
+	    (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
 		return OUTSIDE;
 	e = request_read_path(r, r->row->path, path);
 	if (e >= 0 && how.resolve)

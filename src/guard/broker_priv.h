@@ -75,6 +75,8 @@ struct broker {
 	struct strv covers; /* mounts that stand for denied directories */
 	bool holed;         /* parts of one can be read */
 	struct timespec covers_seen;
+	char mounts
+		[32]; /* the namespace that has them, as /proc calls it; "": nobody was looked at yet */
 	bool nested, has_caps, mapped; /* mapped: names inside are not the host's */
 	mode_t umask;                  /* our own */
 	size_t n_workers;
@@ -287,6 +289,8 @@ int open_later(struct request *r, int object, int flags);
 /* ---- broker_cover.c */
 /* Where one is gone, reads are decided on. */
 void covers_check(struct broker *b);
+/* Of this caller's paths nothing can be told by a look. */
+bool covers_are_others(struct request *r);
 
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);

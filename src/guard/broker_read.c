@@ -235,6 +235,8 @@ int look_at_read(struct request *r, const char *path, int flags)
 {
 	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
 
+	if (covers_are_others(r))
+		return OUTSIDE;
 	path = below_self(path, &dirfd);
 	/* Where something else in a directory can be read, its mount would say that there is no such
 	 * file. */

@@ -122,6 +122,10 @@ put_above() { mv up up.old && mkdir -p up/sec && echo new >up/sec/s; }
 settings '"sec", "up/sec"' '' '' ''
 mkdir -p up/sec
 ln -s sec/s to-s
+settings '"sec"' '' '' '' ',"allowNestedUserNamespaces":true'
+check "a directory of a sandbox's own over a denied one is its own" can 'unshare -rm sh -c "mount -t tmpfs x sec && echo k >sec/k && cat sec/k && ! ls sec/s"'
+check "... and the denied one is denied in it" cannot 'unshare -rm cat sec/s' ""
+settings '"sec", "up/sec"' '' '' ''
 within='n=0; while [ $n -lt 200 ] && cat $file >/dev/null 2>&1; do n=$((n + 1)); done' # milliseconds
 swapped "file=sec/s; $within"'; cat sec/s to-s sec.old/s; ls sec' put_another
 check "a denied directory that is replaced outside stays denied" is "$(grep -c 'Permission denied' "$err")$(cat "$out")" 4

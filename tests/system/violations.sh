@@ -75,6 +75,10 @@ for way in 'cat absolute' 'cat relative' 'cat ./sub/../sub/dir/id' 'cd sub; cat 
 	ex "$way >/dev/null; true"
 	check "a way to it: $way" events "$v" '[x["path"] for x in e] == ["'"$HOME"'/.ssh/id"]'
 done
+ex "python3 -c 'import ctypes, os, struct
+path, how = os.path.expanduser(\"~/.ssh/id\").encode(), struct.pack(\"QQQ\", 0, 0, 0)
+assert ctypes.CDLL(None).syscall(437, -100, path, how, 24) < 0'"
+check "... openat2" events "$v" 'd["call"] == "openat2" and d["path"] == "'"$HOME"'/.ssh/id"'
 ex 'cat ~/.bashrc sub/none ~/.sshx /etc/shadow "$HOME" </dev/null; true'
 check "what no rule refuses is not told" empty "$v"
 rm -r "$project/absolute" "$project/relative" "$project/sub"
