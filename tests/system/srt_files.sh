@@ -134,6 +134,10 @@ swapped "file=up/sec/s; $within"'; cat up/sec/s; ls up; cat open/o' put_above
 check "... and one above which another is put" is "$(grep -c 'Permission denied' "$err")$(cat "$out")" "1sec
 o"
 rm -r up.old up to-s
+settings '"sec"' '' '' ''
+deny_more() { settings '"sec", "open"' '' '' ''; }
+swapped "file=open/o; $(printf %s "$within" | sed 's/200/2000/')"'; cat open/o /etc/hostname' deny_more
+check "a directory that the settings come to deny is denied at once" is "$(grep -c 'Permission denied' "$err") $(wc -l <"$out")" "1 1"
 settings '"sec"' '"sec"' '' ''
 check "the same path twice: allowRead wins" can 'cat sec/s'
 settings '"~"' '' '' ''
