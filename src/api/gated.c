@@ -47,7 +47,7 @@ static int take_lock(struct gated *gated)
 static void release(struct gated *gated)
 {
 	for (size_t i = 0; i < gated->n_repos; i++)
-		git_close(&gated->repos[i].store);
+		git_close(&gated->repos[i]->store);
 	later_release(&gated->before);
 	close_ptr(&gated->lock);
 	close_ptr(&gated->meta);
@@ -147,6 +147,21 @@ static int drop_alternates(const char *private)
 	return unlinkat(dir, "objects/info/alternates", 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* While it runs its git directory stands where the sandbox has it from, and where its store knows it else. */
+static void watch_one(struct gated *gated, struct gated_repo *repo)
+{
+	struct git_store *store = &repo->store;
+	struct err err;
+
+	git_watch_stop(&repo->watch);
+	store->private = gated->loop ? place_dir(gated, repo->number)
+				     : arena_printf(&store->arena, "%s/gitdirs/%s/0", gated->state,
+						    store->id);
+	if (gated->loop && git_watch_start(&repo->watch, gated->loop, store, gated->on_failure,
+					   gated->ctx, &err) < 0)
+		gated->on_failure(gated->ctx, err.msg); /* it is published at the end, then */
+}
+
 int gated_repository(struct gated *gated, const char *path, unsigned number)
 {
 	struct git_about about = about_place(gated, number, path);
@@ -164,9 +179,22 @@ int gated_repository(struct gated *gated, const char *path, unsigned number)
 		git_close(&store);
 		return -EIO;
 	}
-	repo = arena_grow(&gated->arena, (void *)&gated->repos, &gated->n_repos, sizeof(*repo));
-	*repo = (struct gated_repo){ number, store };
+	repo = arena_alloc(&gated->arena, sizeof(*repo));
+	*repo = (struct gated_repo){ number, store, GIT_WATCH_NONE };
+	*(struct gated_repo **)arena_grow(&gated->arena, (void *)&gated->repos, &gated->n_repos,
+					  sizeof(repo)) = repo;
+	watch_one(gated, repo);
 	return 0;
+}
+
+void gated_watch(struct gated *gated, struct loop *loop,
+		 void (*on_failure)(void *ctx, const char *text), void *ctx)
+{
+	gated->loop = loop;
+	gated->on_failure = on_failure;
+	gated->ctx = ctx;
+	for (size_t i = 0; i < gated->n_repos; i++)
+		watch_one(gated, gated->repos[i]);
 }
 
 /* What was published from stands where 'wrapix git' looks for it. */
@@ -265,7 +293,7 @@ static void lend_objects(struct ending *e, struct git_store *store)
 	if (common)
 		git_lend(store, path_join(e->arena, common, "objects"));
 	for (size_t i = 0; i < e->gated->n_repos; i++)
-		git_lend(store, path_join(e->arena, e->gated->repos[i].store.common, "objects"));
+		git_lend(store, path_join(e->arena, e->gated->repos[i]->store.common, "objects"));
 }
 
 /* A repository that was made inside: the host gets one with its data. */
@@ -364,7 +392,7 @@ static void finish(struct gated *gated, struct arena *arena, struct strv *says)
 			end_place(&e, &places[i]);
 	close_ptr(&e.root);
 	for (size_t i = 0; i < gated->n_repos; i++)
-		repository_finish(&gated->repos[i].store, arena, says);
+		repository_finish(&gated->repos[i]->store, arena, says);
 	if (e.kept)
 		os_write_file_atomic(gated->meta, "done", "", 0, 0600, &err);
 	else

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "api/later.h"
-#include "git/git.h"
+#include "git/watch.h"
 #include "plan/plan.h"
 
 /* A repository below the project that the session has a private version of. */
 struct gated_repo {
 	unsigned number;
 	struct git_store store;
+	struct git_watch watch;
 };
 
 struct gated {
@@ -20,8 +21,11 @@ struct gated {
 	char *common; /* the project's repository; NULL: none */
 	int meta, lock;
 	struct later before; /* what runs later, as it was */
-	struct gated_repo *repos;
+	struct gated_repo **repos;
 	size_t n_repos;
+	struct loop *loop; /* while it runs: they are published as they change */
+	void (*on_failure)(void *ctx, const char *text);
+	void *ctx;
 };
 #define GATED_NONE                      \
 	{                               \
@@ -31,6 +35,9 @@ struct gated {
 /* Nothing to do where the plan has no gate, but for what a run that was killed left. */
 int gated_begin(struct gated *gated, const struct plan *plan, const struct host *host,
 		const char *id, struct arena *arena, struct strv *ret_says, struct err *err);
+/* From here on, and until it is NULL, repositories below the project are published while it runs. */
+void gated_watch(struct gated *gated, struct loop *loop,
+		 void (*on_failure)(void *ctx, const char *text), void *ctx);
 /* As engine_hooks.on_repository. */
 int gated_repository(struct gated *gated, const char *path, unsigned number);
 /* The host's tree gets what is data of them and loses the empty names; adds what to tell the user. */

@@ -265,6 +265,7 @@ static void on_loop(void *ctx, struct loop *loop)
 	workspace_watch(&observer->workspace, loop, &observer->plan->plan, on_workspace_full,
 			observer);
 	repository_watch(&observer->repository, loop, on_repository_failed, observer);
+	gated_watch(&observer->gated, loop, on_repository_failed, observer);
 }
 
 /* A line into the log: while the agent has the screen there is no place for it. */

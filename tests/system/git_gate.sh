@@ -58,6 +58,20 @@ x"
 check "... are published, its index as well" is "$(log_of nested) $(git -C nested status --porcelain)" "inside start "
 check "... not its configuration" is "$(git -C nested config core.pager)" ""
 check "a bare one, and one deeper: changed inside alone" is "$(git config -f fixture.git/config core.fsmonitor)$(ls fixture.git/hooks/post-update sub/deep/.git/hooks/pre-commit 2>/dev/null)" ""
+mkfifo "$tmp/up" "$tmp/go"
+"$wrapix" run --network none --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'cd nested && echo 3 >>file && git commit -qam live && echo >/up && read -r x </go
+	git log --format=%s host..; git log -1 --format=%s host; git commit -q --allow-empty -m last' >"$out" 2>"$err" &
+started=$!
+read -r line <"$tmp/up"
+published() { is "$(log_of nested) $(git -C nested status --porcelain)" "live inside start "; }
+check "... while it runs" await published
+git -C nested branch host
+seen_inside() { GIT_DIR=$(echo "$home"/.local/state/wrapix/gatedirs/*/*/HEAD) && GIT_DIR=${GIT_DIR%/HEAD} && [ -n "$(git --git-dir="$GIT_DIR" for-each-ref refs/heads/host)" ]; }
+check "... and what the user does there shows inside" await seen_inside
+echo >"$tmp/go"
+wait "$started"
+started=
+check "... to the end" is "$(log_of nested) $(cat "$out")" "last live inside start live"
 
 # --- what is refused ---
 new_repo "$tmp/bad" && cd "$tmp/bad" && mkdir d e || exit 1
