@@ -62,7 +62,7 @@ mkfifo "$tmp/up" "$tmp/go"
 "$wrapix" run --network none --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'cd nested && echo 3 >>file && git commit -qam live && echo >/up && read -r x </go
 	git log --format=%s host..; git log -1 --format=%s host; git commit -q --allow-empty -m last' >"$out" 2>"$err" &
 started=$!
-read -r line <"$tmp/up"
+read -r _ <"$tmp/up"
 published() { is "$(log_of nested) $(git -C nested status --porcelain)" "live inside start "; }
 check "... while it runs" await published
 git -C nested branch host
