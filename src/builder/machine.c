@@ -22,7 +22,8 @@
 
 enum { RUNNING_MAX = 1 << 16, POLL_MS = 20, GREETING_MS = 1000 };
 
-static const struct builder_kind *const kinds[] = { &builder_native };
+static const struct builder_kind *const kinds[] = { &builder_native, &builder_podman,
+						    &builder_apple };
 
 static const struct builder_kind *find_kind(enum engine_kind engine)
 {
@@ -203,12 +204,16 @@ static int write_stage(struct builder *b, const struct builder_kind *kind, struc
 	return r;
 }
 
-/* What a failed start says: its own words, or where to look. */
-static int explain(int watch, struct err *err)
+/* What comes from the one that starts: a word for the user (code 0), why it failed, or the end. */
+static int take_report(const struct builder *b, int watch, struct err *err)
 {
 	struct err reported;
 
 	if (watch >= 0 && os_read_full(watch, &reported, sizeof(reported)) == sizeof(reported)) {
+		if (!reported.code) {
+			builder_say(b, "%s", reported.msg);
+			return 0;
+		}
 		*err = reported;
 		return -err->code;
 	}
@@ -228,14 +233,17 @@ static int await_greeting(struct builder *b, const struct builder_kind *kind, in
 
 		if (watch < 0 && kind->alive(b, &alive, &pid, err) < 0)
 			return -err->code;
-		if (poll(&fd, 1, POLL_MS) > 0 || !alive)
-			return explain(watch, err);
+		if ((poll(&fd, 1, POLL_MS) > 0 || !alive) && take_report(b, watch, err) < 0)
+			return -err->code;
 		if (time(NULL) > end) {
 			err_set(err, ETIMEDOUT, "the builder cannot be reached after %u s",
 				kind->patience);
 			return err_hint(err, "'wrapix-builder logs' shows what it said");
 		}
 	}
+	while (poll(&fd, 1, 0) > 0)
+		if (take_report(b, watch, err) < 0)
+			return -err->code;
 	return 0;
 }
 
@@ -271,10 +279,16 @@ static int start_locked(struct builder *b, const struct builder_kind *kind, stru
 int builder_start(struct builder *builder, struct err *err)
 {
 	const struct builder_kind *kind = find_kind(builder_engine(builder));
-	_cleanup_close_ int lock = builder_lock(builder, err);
 	struct builder_machine machine;
-	int r = lock < 0 ? lock : builder_look(builder, &machine, err);
+	_cleanup_close_ int lock = -1;
+	int r;
 
+	if (geteuid() == 0) {
+		err_set(err, EPERM, "a builder is not root's: its root would be this machine's");
+		return err_hint(err, "start it as an ordinary user; 'setup' is root's part");
+	}
+	lock = builder_lock(builder, err);
+	r = lock < 0 ? lock : builder_look(builder, &machine, err);
 	if (r < 0)
 		return r;
 	if (!kind)

@@ -52,7 +52,7 @@ struct builder_kind {
 	int (*alive)(struct builder *builder, bool *ret_alive, pid_t *ret_pid, struct err *err);
 	int (*stop)(struct builder *builder, struct err *err);
 };
-extern const struct builder_kind builder_native;
+extern const struct builder_kind builder_native, builder_podman, builder_apple;
 
 /* root.c: finds or makes it. */
 int builder_find_root(struct builder *builder, enum engine_kind engine, struct builder_root *ret,
@@ -64,6 +64,10 @@ int builder_load_root(struct builder *builder, const struct builder_root *root, 
 
 /* store.c: fills builder->nix from the image, where it has not been. */
 int builder_fill_store(struct builder *builder, const struct builder_root *root, struct err *err);
+
+/* The words of a program that shows what a virtual machine says; the others' log is a file. */
+int builder_log_words(struct builder *builder, bool follow, const char *lines, struct strv *ret,
+		      struct err *err);
 
 /* Where the stage of the one that runs is; what it says. */
 char *builder_stage(struct builder *builder);

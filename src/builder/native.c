@@ -14,6 +14,7 @@
 
 #include "api/api.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "builder/machine.h"
 #include "entry/builder.h"
 #include "os/fs.h"
@@ -42,8 +43,21 @@ static void log_line(const char *text)
 	(void)os_write_all(STDERR_FILENO, line, MIN((size_t)n, sizeof(line) - 1));
 }
 
-static void on_event(_unused_ void *ctx, const struct wrapix_event *event)
+/* What holds less here than it sounds is said to who starts it; that it is a tier of its own is not news. */
+static void tell(int report, const char *text)
 {
+	struct err note = { 0 };
+
+	if (str_starts(text, "builder: "))
+		return;
+	snprintf(note.msg, sizeof(note.msg), "%s", text);
+	(void)os_write_all(report, &note, sizeof(note)); /* who starts it may be gone */
+}
+
+static void on_event(void *ctx, const struct wrapix_event *event)
+{
+	if (event->type == WRAPIX_WARNING)
+		tell(*(int *)ctx, event->text);
 	if (event->text && event->type != WRAPIX_LOGGED)
 		log_line(event->text);
 	if (event->type == WRAPIX_STARTED)
@@ -100,7 +114,7 @@ _Noreturn static void supervise(struct builder *b, const struct builder_root *ro
 	r = hold_alive(b, &err);
 	if (r == 0)
 		r = make_plan(b, root, &plan, &err);
-	if (r == 0 && wrapix_plan_run(&plan, on_event, NULL, &status, &error) < 0) {
+	if (r == 0 && wrapix_plan_run(&plan, on_event, &report, &status, &error) < 0) {
 		r = err_set(&err, error.code, "%s", error.message);
 		err_hint(&err, "%s", error.hint);
 	}

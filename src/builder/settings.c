@@ -69,14 +69,15 @@ static int parse_time(const char *key, const char *value, uint64_t *ret, struct 
 
 static int set_engine(struct builder *b, const char *value, struct err *err)
 {
-	static const enum engine_kind kinds[] = { ENGINE_AUTO, ENGINE_NATIVE };
+	static const enum engine_kind kinds[] = { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_PODMAN,
+						  ENGINE_APPLE };
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(value, engine_name(kinds[i]))) {
 			b->settings.engine = kinds[i];
 			return 0;
 		}
-	return err_usage(err, "engine: must be auto or native, not '%s'", value);
+	return err_usage(err, "engine: must be auto, native, podman or apple, not '%s'", value);
 }
 
 static int set_network(struct builder *b, const char *value, struct err *err)

@@ -14,7 +14,7 @@
 #include "entry/builder.h"
 #include "os/fs.h"
 
-enum { FILE_MAX = 1 << 20, BUILD_USERS = 32, BUILD_ID = 30000, LOGIN_ID = 1000, SSHD_ID = 74 };
+enum { FILE_MAX = 1 << 20, BUILD_USERS = 32, BUILD_ID = 30000, LOGIN_ID = 29999, SSHD_ID = 74 };
 
 #define LOGIN "builder"
 #define LOGIN_HOME "/home/builder"

@@ -359,16 +359,9 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 		return err_hint(err, "in Windows: wsl --set-version DISTRO 2");
 	}
 	host.platform = arena_strdup(&host.arena, os_platform());
-	if (spec->exec) {
-		r = host_probe_exec(spec, environment, &host, err);
-		if (r < 0)
-			host_release(&host);
-		else
-			*ret = host;
-		return r;
-	}
-	if (spec->builder) {
-		r = host_probe_builder(spec, environment, &host, err);
+	if (spec->exec || spec->builder) {
+		r = (spec->exec ? host_probe_exec : host_probe_builder)(spec, environment, &host,
+									err);
 		if (r < 0)
 			host_release(&host);
 		else

@@ -149,8 +149,13 @@ check "a port that somebody has is an error that says so" grep -qE "wrapix-build
 exec 7>&-
 
 # --- limits and the end of a quiet day ---
+# Where a group of the kernel's holds it there is nothing to say.
+limit_is_honest() { grep -q 'memory 1024 MiB: ' "$err" || lacks "$home/.local/state/wrapix/builder/log" "memory 1024 MiB: "; }
 wx restart --port "$port" --cores 1 --idle 1s
 check "restart with limits" is "$rc" 0
+wx restart --memory 1G
+check "a limit that is weaker than it sounds is said" limit_is_honest
+wx restart --memory 0
 check "Nix knows the cores" is "$(say 'grep -E "^(cores|max-jobs)" /run/wrapix-builder/nix.conf' | tr '\n' ' ')" "max-jobs = 1 cores = 1 "
 check "one that is used does not stop" is "$(say 'sleep 2.5; echo here')" here
 check "one that nobody uses stops by itself" await is_state stopped

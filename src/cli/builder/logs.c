@@ -67,10 +67,21 @@ static int follow(struct builder *b, const char *path, size_t at)
 static int print_log(struct builder *b, const struct logs_args *args, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
+	struct builder_machine machine;
+	struct strv words = { 0 };
 	const char *path = builder_log(b), *from;
 	size_t len, most = args->lines ? strtoul(args->lines, NULL, 10) : SIZE_MAX;
-	int r = os_read_file_at(AT_FDCWD, path, LOG_MAX, &text, &len);
+	int r = builder_look(b, &machine, err);
 
+	if (r == 0 && machine.running && machine.engine == ENGINE_APPLE) {
+		if (builder_log_words(b, args->follow, args->lines, &words, err) < 0)
+			return -err->code;
+		execv(words.v[0], words.v);
+		return err_errno(err, errno, "executing '%s'", words.v[0]);
+	}
+	if (r < 0)
+		return r;
+	r = os_read_file_at(AT_FDCWD, path, LOG_MAX, &text, &len);
 	if (r == -ENOENT) {
 		err_set(err, ENOENT, "there is no log yet");
 		return err_hint(err, "wrapix-builder start");

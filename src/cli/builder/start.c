@@ -61,7 +61,7 @@ static int cmd_stop(int argc, char **argv)
 
 static const char *const *words(const char *name)
 {
-	static const char *const engines[] = { "auto", "native", NULL };
+	static const char *const engines[] = { "auto", "native", "podman", "apple", NULL };
 	static const char *const networks[] = { "open", "none", NULL };
 
 	return !strcmp(name, "engine") ? engines : networks;
@@ -74,7 +74,7 @@ static const char *const *words(const char *name)
 
 static const struct opt start_opts[] = {
 	{ 0, "engine", "ENGINE", .kind = OPT_CALL, .call = set, .words = words,
-	  .complete = COMPLETE_WORDS, .help = "auto (default) or native" },
+	  .complete = COMPLETE_WORDS, .help = "native, podman or apple (default: auto)" },
 	SETTING("image", "NAME", "run from this image; none: this machine's own programs"),
 	SETTING("port", "PORT", "on 127.0.0.1 (default: 2222)"),
 	SETTING("cores", "N", "use at most N cores; 0: all"),
