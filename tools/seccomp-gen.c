@@ -252,7 +252,7 @@ int main(int argc, char **argv)
 	if (!f)
 		die("%s: %s", argv[2], strerror(errno));
 	fputs("/* Made by seccomp-gen from data/seccomp; changes are lost. */\n"
-	      "#include \"os/linux/seccomp.h\"\n",
+	      "#include <linux/filter.h>\n\n#include \"os/linux/seccomp.h\"\n",
 	      f);
 	for (int i = 3; i < argc; i++)
 		i += make_program(f, arch, &argv[i]);

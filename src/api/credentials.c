@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "relay/door.h"
 #include "spec/agent.h"
+#include "os/proc.h"
 
 struct session_relay {
 	struct credentials *owner;
@@ -118,7 +119,7 @@ static int add_entry(struct credentials *c, const char *name, const struct secre
 	if (!c->env.data) {
 		if (secret_alloc(&c->env, (VAULT_VALUE_MAX + 66) * c->plan.n_credentials, err) < 0)
 			return -err->code;
-		madvise(c->env.data, c->env.size, MADV_KEEPONFORK);
+		(void)os_share_memory(c->env.data, c->env.size);
 	}
 	entry = (char *)c->env.data + c->env_len;
 	memcpy(entry, name, strlen(name));

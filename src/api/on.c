@@ -336,7 +336,7 @@ static int prepare(struct lease *l, const char *where, struct err *err)
 		r = on_check(&l->place, l->task, err);
 	if (r < 0)
 		return r;
-	if (getrandom(noise, sizeof(noise), 0) != sizeof(noise))
+	if (getentropy(noise, sizeof(noise)) < 0)
 		return err_errno(err, errno, "a random name");
 	snprintf(l->place.name, sizeof(l->place.name), "%s-%02x%02x%02x%02x", l->task->name,
 		 noise[0], noise[1], noise[2], noise[3]);

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "os/fs.h"
-#include "os/linux/files.h"
+#include "os/watch.h"
 #include "session/events.h"
 
 struct log_args {
@@ -135,11 +135,10 @@ static void print_all(struct view *view)
 /* Until something happens in the directory, or for a moment. */
 static void wait_for_change(int watch)
 {
-	char events[4096] __attribute__((aligned(8)));
 	struct pollfd poller = { .fd = watch, .events = POLLIN };
 
-	if (poll(&poller, 1, PATIENCE_MS) > 0 && read(watch, events, sizeof(events)) < 0)
-		return; /* the look that follows is harmless */
+	if (poll(&poller, 1, PATIENCE_MS) > 0)
+		os_watch_take(watch);
 }
 
 static bool is_running(const char *id)
@@ -162,17 +161,13 @@ static bool is_running(const char *id)
 static int watch_logs(const char *state_home, struct err *err)
 {
 	char path[PATH_MAX];
-	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), r;
+	int watch;
 
-	if (watch < 0)
-		return err_errno(err, errno, "inotify");
 	snprintf(path, sizeof(path), "%s/wrapix/log", state_home);
-	r = os_mkdirs(path, 0700, err);
-	if (r == 0 && inotify_add_watch(watch, path, IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE) < 0)
-		r = err_errno(err, errno, "watching '%s'", path);
-	if (r < 0)
-		close(watch);
-	return r < 0 ? r : watch;
+	if (os_mkdirs(path, 0700, err) < 0)
+		return -err->code;
+	watch = os_watch_dir(path);
+	return watch < 0 ? err_errno(err, errno, "watching '%s'", path) : watch;
 }
 
 /* 1 when the log is open, 0 when the session has ended without one. */

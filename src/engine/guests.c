@@ -73,4 +73,9 @@ static void stop(void *guests)
 	free(g);
 }
 
-const struct sandbox_guests linux_guests = { start, started, set_rules, stop };
+static void release(struct sandbox *sandbox)
+{
+	broker_free(sandbox->broker);
+}
+
+const struct sandbox_guests linux_guests = { start, started, set_rules, stop, release };

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "os/linux/kernel.h"
 #include "session/request.h"
 
 /* Others may want to know of sockets that need no network. */

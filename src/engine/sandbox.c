@@ -2,8 +2,6 @@
 /* What every engine's sandbox needs of its supervisor. */
 #include "engine/sandbox.h"
 
-#include "guard/broker.h"
-
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err)
 {
 	if (sandbox->hooks && sandbox->hooks->on_failure)
@@ -23,7 +21,8 @@ void sandbox_release(struct sandbox *sandbox)
 		       &sandbox->view,  &sandbox->status,    &sandbox->door,
 		       &sandbox->mntns, &sandbox->gate_store };
 
-	broker_free(sandbox->broker);
+	if (sandbox->link && sandbox->link->guests->release)
+		sandbox->link->guests->release(sandbox);
 	keyring_release(&sandbox->keys);
 	ports_stop(&sandbox->ports);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)

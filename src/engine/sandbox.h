@@ -49,6 +49,8 @@ struct sandbox_guests {
 	void (*started)(void *guests); /* the command runs; may be NULL */
 	int (*set_rules)(void *guests, const struct engine_rules *rules, struct err *err);
 	void (*stop)(void *guests);
+	/* What of the sandbox's was made for them before they started; may be NULL. */
+	void (*release)(struct sandbox *sandbox);
 };
 extern const struct sandbox_guests linux_guests; /* engine/guests.c */
 

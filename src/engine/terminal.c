@@ -9,11 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/ioctl.h>
-
-#ifndef TIOCGPTPEER
-#define TIOCGPTPEER _IO('T', 0x41)
-#endif
 
 enum { FLOW_OK, FLOW_END };
 
@@ -185,7 +180,7 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	t->in.at = t->in.len = t->out.at = t->out.len = 0;
 	t->user = (struct loop_source){ .fd = t->tty.fd, .on_event = on_user };
 	t->master = (struct loop_source){ .fd = master_fd, .on_event = on_master };
-	t->peer = ioctl(master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	t->peer = tty_peer(master_fd);
 	fcntl(master_fd, F_SETFL, O_NONBLOCK);
 	if (r < 0)
 		return r;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "guard/broker_priv.h"
+#include "os/linux/kernel.h"
 
 static void forget(struct task *task)
 {

@@ -19,6 +19,7 @@
 
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
+#include "os/linux/kernel.h"
 #include "os/linux/packets.h"
 #include "os/timer.h"
 

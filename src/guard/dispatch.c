@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "os/linux/kernel.h"
+
 static int arch_index(struct dispatch *dispatch, uint32_t arch, bool add)
 {
 	for (int i = 0; i < 2; i++) {

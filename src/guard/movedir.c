@@ -17,6 +17,7 @@
 #include "guard/caller.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
+#include "os/linux/kernel.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
 

@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "os/linux/kernel.h"
 #include "os/loop.h"
+
+struct seccomp_notif;
 
 /* An answer; a negative errno makes the call fail with it. */
 enum {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "guard/caller.h"
+#include "os/linux/kernel.h"
 #include "os/linux/seccomp.h"
 
 #define TEXT_MAX 96 /* bytes shown of a string of the caller's */

@@ -19,6 +19,7 @@
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
 #include "os/fs.h"
+#include "os/linux/kernel.h"
 
 #define FD_PREFIX "/proc/self/fd/"
 

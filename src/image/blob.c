@@ -49,8 +49,8 @@ int blob_begin(struct blob_writer *writer, int dir, struct err *err)
 	*writer = (struct blob_writer){ .dir = dir, .fd = -1, .hash = digest_begin() };
 	if (!writer->hash)
 		return err_errno(err, ENOMEM, "hashing");
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return err_errno(err, errno, "getrandom");
+	if (getentropy(&random, sizeof(random)) < 0)
+		return err_errno(err, errno, "a random name");
 	snprintf(writer->temporary, sizeof(writer->temporary), ".new-%016llx",
 		 (unsigned long long)random);
 	writer->fd = openat(dir, writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

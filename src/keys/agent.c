@@ -20,6 +20,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "os/socket.h"
 
 #define PAUSE_AFTER_NO 5 /* seconds */
 
@@ -278,10 +279,10 @@ static int on_peer(struct loop_source *source, uint32_t events, struct err *err)
 
 static pid_t peer_of(int fd)
 {
-	struct ucred peer = { 0 };
-	socklen_t len = sizeof(peer);
+	uid_t uid;
+	pid_t pid;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.pid : 0;
+	return os_peer(fd, &uid, &pid) ? pid : 0;
 }
 
 static void add_connection(struct key_agent *agent, int fd)

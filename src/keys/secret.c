@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "os/proc.h"
+
 int secret_alloc(struct secret *secret, size_t size, struct err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -15,7 +17,7 @@ int secret_alloc(struct secret *secret, size_t size, struct err *err)
 	if (p == MAP_FAILED)
 		return err_errno(err, errno, "memory for a key");
 	/* A copy in a child would outlive our wiping; without this there is no secret to hold. */
-	if (madvise(p, whole, MADV_WIPEONFORK) < 0 || madvise(p, whole, MADV_DONTDUMP) < 0) {
+	if (os_hide_memory(p, whole) < 0) {
 		int code = errno;
 
 		munmap(p, whole);

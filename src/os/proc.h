@@ -60,6 +60,11 @@ struct os_command {
 /* Runs a program to its end, which comes with ours; returns the wait status, or -errno. */
 int os_run(const struct os_command *command);
 
+/* Pages that a child does not get and a core does not hold; then, of such pages, that a child gets all the
+ * same. 0, or -1 with errno. */
+int os_hide_memory(void *pages, size_t len);
+int os_share_memory(void *pages, size_t len);
+
 /*
  * Unmaps the pages of the program and of its libraries that were touched so far: the start needs most
  * of them, waiting few. Those few come back from the page cache when they are used again.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Of a connect() that went on without us, once the socket is writable: 0 or a positive errno. */
 int os_connect_result(int fd);
@@ -10,6 +11,8 @@ int os_connect_result(int fd);
 void os_socket_reset(int fd);
 /* SO_LINGER with zero seconds: a close, ours or the kernel's at our death, is a reset. */
 void os_socket_linger(int fd, bool reset);
+/* Who is at the other end of a UNIX socket: false when nobody can say. ret_pid may be NULL. */
+bool os_peer(int fd, uid_t *ret_uid, pid_t *ret_pid);
 /* Two ends that keep messages apart and notice the end of the other; close-on-exec. 0, or -1 with errno. */
 int os_message_pair(int fds[2]);
 /* Connects to the socket at path; reads and writes then fail after so many milliseconds. A descriptor, or

@@ -21,6 +21,9 @@ void tty_close(struct tty *tty);
 /* A new pair; path is the slave's. The master is O_CLOEXEC as the slave is. 0 or -errno. */
 int tty_pair(int *ret_master, int *ret_slave, char *path, size_t size);
 
+/* A slave of our own for the master, opened anew; -1 with errno. */
+int tty_peer(int master);
+
 /* Gives the terminal fd the settings and the window size of std_fd; without processing of output
  * where the user's terminal goes on doing that. */
 void tty_copy_settings(int std_fd, int fd, bool process_output);

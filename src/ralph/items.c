@@ -109,7 +109,7 @@ static char *new_id(struct arena *arena)
 	unsigned char random[7];
 	char id[sizeof(random) + 1];
 
-	while (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+	while (getentropy(random, sizeof(random)) < 0)
 		;
 	for (size_t i = 0; i < sizeof(random); i++)
 		id[i] = digits[random[i] % (sizeof(digits) - 1)];

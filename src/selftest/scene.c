@@ -72,7 +72,7 @@ static char *random_word(struct arena *arena, const char *prefix)
 	struct str s = { 0 };
 	char *word;
 
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+	if (getentropy(bytes, sizeof(bytes)) < 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		str_addf(&s, "%02x", bytes[i]);

@@ -23,6 +23,7 @@
 
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/socket.h"
 #include "session/request.h"
 
 #ifndef SO_PEERPIDFD
@@ -91,20 +92,18 @@ static bool is_outside(int fd, pid_t pid)
 
 bool control_may_ask(int fd)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	uid_t uid;
+	pid_t pid;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid() &&
-	       is_outside(fd, peer.pid);
+	return os_peer(fd, &uid, &pid) && uid == geteuid() && is_outside(fd, pid);
 }
 
 bool control_may_ask_lent(int fd)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	uid_t uid;
+	pid_t pid;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid() &&
-	       peer.pid == 0;
+	return os_peer(fd, &uid, &pid) && uid == geteuid() && pid == 0;
 }
 
 static bool answer(int fd, const struct str *reply)

@@ -23,7 +23,7 @@ void session_new_id(char ret_id[SESSION_ID_MAX])
 	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
 	unsigned char random[8] = { 0 };
 
-	if (getrandom(random, sizeof(random), 0) < 0)
+	if (getentropy(random, sizeof(random)) < 0)
 		abort(); /* cannot fail for 8 bytes on any kernel we run on */
 	for (size_t i = 0; i < sizeof(random); i++)
 		ret_id[i] = letters[random[i] % (sizeof(letters) - 1)];

@@ -3,6 +3,7 @@
  * Which calls the broker is asked about: on all four archs, by numbers written out, so that a call
  * missing from a list shows. What changes a file must ask; what reads must cost nothing.
  */
+#include <linux/filter.h>
 #include <fcntl.h>
 
 #include <linux/audit.h>

@@ -3,6 +3,7 @@
  * What the generated filters answer, by running their instructions here: for all four archs on any
  * machine, by numbers written out, so that a slip in a list or in libseccomp's tables shows.
  */
+#include <linux/filter.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>

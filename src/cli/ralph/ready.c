@@ -91,7 +91,7 @@ static int edit(struct work *work, const struct feature *feature, struct err *er
 	return r < 0 ? r : outline_take(&work->db, feature->name, edited, len, ITEM_PROPOSED, err);
 }
 
-static int accept(struct work *work, const struct feature *feature, struct err *err)
+static int accept_items(struct work *work, const struct feature *feature, struct err *err)
 {
 	struct items items;
 	int r = items_load(&work->db, feature->name, &items, err);
@@ -148,7 +148,7 @@ static int answer(struct work *work, const struct feature *feature, const struct
 		return 0;
 	switch (words[0][0]) {
 	case 'a':
-		return accept(work, feature, err) < 0 ? -err->code : 1;
+		return accept_items(work, feature, err) < 0 ? -err->code : 1;
 	case 'e':
 		return edit(work, feature, err);
 	case 'd':
@@ -210,7 +210,7 @@ static int decide(struct work *work, const struct feature *feature, const struct
 		print_tree(&items, stdout);
 	items_release(&items);
 	if (count.by[ITEM_PROPOSED] && args->yes)
-		r = accept(work, feature, err);
+		r = accept_items(work, feature, err);
 	else if (count.by[ITEM_PROPOSED] && isatty(STDIN_FILENO))
 		r = review(work, feature, err);
 	else if (count.by[ITEM_PROPOSED])

@@ -15,6 +15,7 @@
 
 #include "engine/control.h"
 #include "guard/broker.h"
+#include "os/linux/kernel.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
 

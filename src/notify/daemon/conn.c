@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "notify/daemon/notifyd.h"
+#include "os/socket.h"
 
 struct conn {
 	struct sender *sender;
@@ -156,15 +157,14 @@ static int on_bytes(struct loop_source *source, uint32_t events, _unused_ struct
 
 static bool is_ours(int fd)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-	int domain = 0;
-	socklen_t size = sizeof(domain);
+	struct sockaddr_storage own = { 0 };
+	socklen_t len = sizeof(own);
+	uid_t uid;
 
 	/* Over TCP nobody has a name; such a socket is opened by the user's wish alone. */
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain != AF_UNIX)
+	if (getsockname(fd, (struct sockaddr *)&own, &len) == 0 && own.ss_family != AF_UNIX)
 		return true;
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
+	return os_peer(fd, &uid, NULL) && uid == geteuid();
 }
 
 static void rest(struct sender *sender)

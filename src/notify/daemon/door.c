@@ -72,11 +72,12 @@ static bool read_place(const struct hub *hub, const char *id, struct place *ret)
 
 static bool is_listener(int fd)
 {
-	int value = 0, domain = 0;
-	socklen_t len = sizeof(value), size = sizeof(domain);
+	struct sockaddr_storage own = { 0 };
+	socklen_t len = sizeof(int), size = sizeof(own);
+	int value = 0;
 
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &len) == 0 && value &&
-	       getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+	       getsockname(fd, (struct sockaddr *)&own, &size) == 0 && own.ss_family == AF_UNIX;
 }
 
 /* Takes the descriptor over. */

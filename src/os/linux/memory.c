@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving back what only the start needed. */
+/* Memory: what children and cores do not get, and giving back what only the start needed. */
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,6 +23,16 @@ static int drop_object(struct dl_phdr_info *object, size_t size, void *ctx)
 				      MADV_DONTNEED); /* advice: the pages merely stay */
 	}
 	return 0;
+}
+
+int os_hide_memory(void *pages, size_t len)
+{
+	return madvise(pages, len, MADV_WIPEONFORK) < 0 ? -1 : madvise(pages, len, MADV_DONTDUMP);
+}
+
+int os_share_memory(void *pages, size_t len)
+{
+	return madvise(pages, len, MADV_KEEPONFORK);
 }
 
 void os_drop_code(void)

@@ -2,9 +2,9 @@
 /* The system call filters: made at build time from data/seccomp, loaded here without a library. */
 #pragma once
 
-#include <linux/filter.h>
-
 #include "base/err.h"
+
+struct sock_filter;
 
 /* What a filter is chosen by. */
 enum seccomp_flags {
@@ -99,4 +99,4 @@ const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t a
 #define SECCOMP_COMPOSED_MAX 640
 
 /* Fills 'insns' with the filter for the notify flags; returns its length, 0 when there is none. */
-unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX]);
+unsigned seccomp_compose(unsigned flags, struct sock_filter *insns /* [SECCOMP_COMPOSED_MAX] */);

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* Of macOS, what the tree uses: declarations only, for the check that it compiles there. */
+#pragma once
+
+#include <fcntl.h>

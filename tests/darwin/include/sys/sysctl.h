@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Of macOS, what the tree uses: declarations only, for the check that it compiles there. */
+#pragma once
+
+#include <stddef.h>
+int sysctlbyname(const char *, void *, size_t *, void *, size_t);
