@@ -258,6 +258,8 @@ static void check_podman(const struct patient *p, struct finding *f)
 		str_addf(&f->text, "%s %u.%u.%u can be used (--engine podman)", host.podman.program,
 			 host.podman.version / 10000, host.podman.version / 100 % 100,
 			 host.podman.version % 100);
+		if (host.podman.krun && host.podman.kvm)
+			str_add(&f->text, ", and krun (--runtime krun)");
 		plan_release(&plan);
 	}
 	spec_release(&spec);

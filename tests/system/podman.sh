@@ -43,7 +43,9 @@ check "an image is built" is "$rc" 0
 
 # --- files and owners ---
 echo mine >file
-psays "the project is at /workspace, the image is loaded by itself" "mine" 'cat /workspace/file'
+in_podman 'cat /workspace/file'
+check "the project is at /workspace, the image is loaded by itself" is "$rc $(cat "$out")" "0 mine"
+check "... which is said, for it takes time" has "$err" "this first start takes longer"
 
 # --- git ---
 command -v git >/dev/null && {

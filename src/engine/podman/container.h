@@ -38,7 +38,7 @@ void stage_sweep(const struct plan *plan);
 int stage_remove_container(const struct plan *plan, const char *id);
 
 /* Gives the image to podman unless it has it. */
-int image_load(const struct plan *plan, struct err *err);
+int image_load(const struct plan *plan, const struct engine_hooks *hooks, struct err *err);
 /* podman failed: whether it has the image is asked again next time. */
 void image_doubt(const struct plan *plan);
 

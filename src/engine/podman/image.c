@@ -37,7 +37,20 @@ static int load(const struct plan *plan, struct err *err)
 	return err_hint(err, "'wrapix image load %s' shows all of it", plan->podman.name);
 }
 
-int image_load(const struct plan *plan, struct err *err)
+/* It takes seconds, and nothing else would say so. */
+static void tell(const struct plan *plan, const struct engine_hooks *hooks)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "the image '%s' goes to podman, and its files to your ids: this first start takes "
+		 "longer",
+		 plan->podman.name);
+	if (hooks && hooks->on_note)
+		hooks->on_note(hooks->ctx, text);
+}
+
+int image_load(const struct plan *plan, const struct engine_hooks *hooks, struct err *err)
 {
 	char *argv[] = { plan->podman.program, (char *)"image", (char *)"exists",
 			 plan->podman.image, NULL };
@@ -47,8 +60,10 @@ int image_load(const struct plan *plan, struct err *err)
 	int fd, r = 0;
 
 	if (access(stamp, F_OK) < 0) {
-		if (os_capture_all(argv, 60, 65536, &says) != 0)
+		if (os_capture_all(argv, 60, 65536, &says) != 0) {
+			tell(plan, hooks);
 			r = load(plan, err);
+		}
 		if (r == 0)
 			r = os_mkdirs(path_parent(&arena, stamp), 0700, err);
 		fd = r < 0 ? -1 : open(stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
