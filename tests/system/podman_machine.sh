@@ -31,6 +31,8 @@ script -qec "stty rows 33 cols 101; '$wrapix' run --engine podman --runtime krun
 check "a terminal, of the user's size" sh -c 'grep -q /dev/pts/0 "$1" && grep -q "33 101" "$1"' sh "$tmp/tty"
 wx run --engine podman --runtime krun --allow allowed.test -- sh -c 'cat /etc/resolv.conf; nslookup other.test 2>&1 | tail -n 2; wget -T 2 -O - http://192.0.2.1/ 2>&1'
 check "a filtered network is up before the command" has "$out" 198.18.0.1
+wx log
+check "... and what it refuses is told" has "$out" "other.test"
 
 mkfifo up
 held() { # held NAME SCRIPT
@@ -48,8 +50,7 @@ held killed 'echo up >up; exec sleep 100'
 kill -9 $pid
 check "without its supervisor the machine is ended and removed" await no_containers
 check "... and nothing of it runs" none_running "sleep 100"
-run -- true
-check "... and the next start removes its files" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ""
+check "... and its files are gone" await sh -c '[ -z "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ]'
 rm -f up file made
 wx plan --engine podman --runtime krun -- true
 check "the plan says what differs" has "$out" "the kernel is the machine's own"

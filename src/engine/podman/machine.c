@@ -5,7 +5,8 @@
  * one a message, and wrapix-init says nothing. podman writes the pid of the machine's program down, and
  * its namespaces are made by then; the client ends with the command's status.
  *
- * wrapix-init cannot know that we died. A child of ours does, and has podman remove the container.
+ * wrapix-init cannot know that we died. A child of ours does, has podman remove the container, and removes what
+ * wrapix-init read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,8 +50,10 @@ _Noreturn static void keeper_main(struct container *c, int life)
 	do {
 		n = read(life, &byte, 1);
 	} while (n < 0 && errno == EINTR);
-	if (n == 0) /* not a word: killed */
+	if (n == 0) { /* not a word: killed */
 		(void)stage_remove_container(c->sandbox.plan, c->id);
+		stage_empty(c);
+	}
 	_exit(0);
 }
 
