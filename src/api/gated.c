@@ -25,6 +25,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/copy.h"
+#include "cow/paths.h"
 #include "guard/gate.h"
 #include "os/fs.h"
 #include "session/record.h"
@@ -95,10 +96,17 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 	*gated = (struct gated)GATED_NONE;
 	if (plan->project)
 		gated_repair(host->state_home, plan->project, arena, ret_says);
-	if (!plan->gate)
+	if (!plan->gate && (!plan->project || plan->cow_base))
 		return 0;
 	name_it(gated, host->state_home, id);
 	gated->project = arena_strdup(&gated->arena, plan->project);
+	gated->watches = true;
+	memcpy(gated->before.levels, plan->protect, sizeof(gated->before.levels));
+	gated->before.noted = plan->gate;
+	if (!plan->gate) {
+		later_look(&gated->before, gated->project);
+		return 0;
+	}
 	gated->common = arena_strdup(&gated->arena, plan->git_common);
 	r = make(gated, plan, err);
 	if (r < 0) {
@@ -108,9 +116,37 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 				    : err_hint(err, "--git direct does without, and the host's git "
 						    "obeys what the sandbox writes");
 	}
-	later_look(&gated->before, gated->project);
 	gated->on = true;
 	return 0;
+}
+
+enum protect_answer gated_change(struct gated *gated, const struct protect_change *change,
+				 const char **ret_reason, size_t *ret_held)
+{
+	const char *below = path_below(change->path, gated->project);
+	const char *class;
+
+	if (!gated->on || !below || !*below)
+		return ANSWER_GO_ON;
+	class = sensitive_class(below, NULL);
+	(void)ret_held;
+	switch (class ? later_level(gated->before.levels, below) : PROTECT_ALLOW) {
+	case PROTECT_RO:
+		snprintf(gated->reason, sizeof(gated->reason),
+			 "it runs later, and protect.%s is ro", class);
+		*ret_reason = gated->reason;
+		return ANSWER_REFUSE;
+	case PROTECT_ALLOW:
+		/* There may be something in it that counts. */
+		if (change->moves_dir && !class)
+			later_note(&gated->before, change->dir, change->name, below);
+		return ANSWER_GO_ON;
+	default:
+		/* One that is made has nothing in it yet. */
+		if (!change->makes_dir)
+			later_note(&gated->before, change->dir, change->name, below);
+		return ANSWER_GO_ON;
+	}
 }
 
 /* ------------------------------------------------------------------ repositories of the host's */
@@ -401,10 +437,10 @@ static void finish(struct gated *gated, struct arena *arena, struct strv *says)
 
 void gated_end(struct gated *gated, struct arena *arena, struct strv *ret_says)
 {
-	if (gated->on) {
+	if (gated->watches)
 		later_tell(&gated->before, gated->project, arena, ret_says);
+	if (gated->on)
 		finish(gated, arena, ret_says);
-	}
 	release(gated);
 }
 

@@ -5,6 +5,7 @@
 #include "api/later.h"
 #include "git/watch.h"
 #include "plan/plan.h"
+#include "spec/protect.h"
 
 /* A repository below the project that the session has a private version of. */
 struct gated_repo {
@@ -15,6 +16,8 @@ struct gated_repo {
 
 struct gated {
 	bool on;
+	bool watches; /* what runs later is looked at, with or without a gate */
+	char reason[64];
 	struct arena arena;
 	char *state_home, *state, *id; /* STATE, STATE/wrapix */
 	char *project;
@@ -40,6 +43,9 @@ void gated_watch(struct gated *gated, struct loop *loop,
 		 void (*on_failure)(void *ctx, const char *text), void *ctx);
 /* As engine_hooks.on_repository. */
 int gated_repository(struct gated *gated, const char *path, unsigned number);
+/* As engine_hooks.on_change. */
+enum protect_answer gated_change(struct gated *gated, const struct protect_change *change,
+				 const char **ret_reason, size_t *ret_held);
 /* The host's tree gets what is data of them and loses the empty names; adds what to tell the user. */
 void gated_end(struct gated *gated, struct arena *arena, struct strv *ret_says);
 

@@ -10,62 +10,16 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "cow/paths.h"
 #include "cow/unified.h"
 #include "os/fs.h"
 
 enum { DEPTH_MAX = 5, FILES_MAX = 500, TEXT_MAX = 64 * 1024, LINES_MAX = 40, TOLD_MAX = 20 };
 
-static const struct row {
-	const char *name, *when;
-} rows[] = {
-	{ ".claude", "you start Claude Code here" },
-	{ ".mcp.json", "you start Claude Code here" },
-	{ "CLAUDE.md", "Claude Code reads it here" },
-	{ "AGENTS.md", "an agent reads it here" },
-	{ ".codex", "you start Codex here" },
-	{ ".gemini", "you start Gemini here" },
-	{ ".cursor", "you open the project in Cursor" },
-	{ ".cursorrules", "you open the project in Cursor" },
-	{ ".opencode", "you start OpenCode here" },
-	{ ".github/copilot-instructions.md", "Copilot reads it here" },
-	{ ".vscode", "you open the project in VS Code" },
-	{ ".idea", "you open the project in a JetBrains editor" },
-	{ ".zed", "you open the project in Zed" },
-	{ ".nvim.lua", "you start Neovim here" },
-	{ ".exrc", "you start vi here" },
-	{ ".dir-locals.el", "you open a file in Emacs" },
-	{ ".devcontainer", "you open the project in a container" },
-	{ ".husky", "you commit (husky)" },
-	{ ".githooks", "you use git, if core.hooksPath says so" },
-	{ ".pre-commit-config.yaml", "you commit (pre-commit)" },
-	{ "lefthook.yml", "you commit (lefthook)" },
-	{ ".gitattributes", "git converts, compares or merges files" },
-	{ ".gitmodules", "you update submodules" },
-	{ ".lfsconfig", "git-lfs fetches files" },
-	{ ".envrc", "you enter the directory (direnv)" },
-	{ ".env", "a program reads its environment from it" },
-	{ ".mise.toml", "you enter the directory (mise)" },
-	{ ".tool-versions", "you enter the directory (asdf, mise)" },
-	{ "flake.nix", "you use nix here" },
-	{ "shell.nix", "you use nix here" },
-	{ ".cargo/config.toml", "you run cargo" },
-	{ "rust-toolchain.toml", "you run cargo" },
-	{ "build.rs", "you run cargo" },
-	{ ".npmrc", "you run npm" },
-	{ ".yarnrc.yml", "you run yarn" },
-	{ ".pnpmfile.cjs", "you run pnpm" },
-	{ "package.json", "you run npm" },
-	{ "Makefile", "you run make" },
-	{ "conftest.py", "you run pytest" },
-	{ "gradlew", "you run it" },
-	{ "mvnw", "you run it" },
-	{ ".github/workflows", "you push (GitHub Actions)" },
-	{ ".gitlab-ci.yml", "you push (GitLab)" },
-};
-
 struct later_file {
-	const char *path, *when;
-	mode_t mode;
+	const char *path;
+	mode_t mode; /* 0: there is none */
+	bool tree; /* what is in it was not looked at: a directory, or what a package manager fills */
 	off_t size;
 	struct timespec mtime;
 	const char *text; /* NULL: too long, or not to be read; of a link its target */
@@ -91,10 +45,64 @@ static void read_text(struct later *later, int dir, const char *name, struct lat
 	file->text = memcpy(arena_alloc(&later->arena, file->len + 1), text, file->len);
 }
 
-static void look(struct later *later, int dir, const char *path, const struct row *row, int depth);
+static struct later_file *add(struct later *later, const char *path, const struct stat *st)
+{
+	struct later_file *file = arena_grow(&later->arena, &later->v, &later->n, sizeof(*file));
 
-static void look_in(struct later *later, int dir, const char *path, const struct row *row,
-		    int depth)
+	*file = (struct later_file){ .path = arena_strdup(&later->arena, path) };
+	if (st) {
+		file->mode = st->st_mode;
+		file->size = st->st_size;
+		file->mtime = st->st_mtim;
+	}
+	return file;
+}
+
+enum protect_level later_level(const enum protect_level *levels, const char *path)
+{
+	enum protect_class class = protect_class_of(sensitive_class(path, NULL));
+
+	return class == PROTECT_CLASSES         ? PROTECT_ALLOW
+	       : levels[class] == PROTECT_UNSET ? PROTECT_REPORT
+						: levels[class];
+}
+
+void later_close(struct spec *spec, const char *project)
+{
+	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name;
+
+	for (size_t i = 0; root >= 0 && (name = sensitive_name(i)) != NULL; i++) {
+		size_t n = strlen(name);
+		char *path = arena_strndup(&spec->arena, name, n - (name[n - 1] == '/'));
+		_cleanup_close_ int fd = -1;
+		struct stat st;
+
+		if (later_level(spec->protect, path) != PROTECT_RO)
+			continue;
+		fd = os_openat2(root, path, O_PATH | O_CLOEXEC, 0,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+		if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+			strv_addf(&spec->arena, &spec->read_only, "%s%s", path,
+				  S_ISDIR(st.st_mode) ? "/" : "");
+	}
+}
+
+static bool is_noted(const struct later *later, const char *path)
+{
+	for (size_t i = 0; i < later->n; i++) {
+		size_t n = strlen(later->v[i].path);
+
+		if (!strcmp(later->v[i].path, path) ||
+		    (later->v[i].tree && !strncmp(later->v[i].path, path, n) && path[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static void look(struct later *later, int dir, const char *path, int depth);
+
+static void look_in(struct later *later, int dir, const char *path, int depth)
 {
 	int fd = openat(dir, path_name(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -102,30 +110,27 @@ static void look_in(struct later *later, int dir, const char *path, const struct
 
 	while (list && (entry = readdir(list)) != NULL)
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			look(later, fd, path_join(&later->arena, path, entry->d_name), row,
-			     depth + 1);
+			look(later, fd, path_join(&later->arena, path, entry->d_name), depth + 1);
 	if (list)
 		closedir(list);
 }
 
-static void look(struct later *later, int dir, const char *path, const struct row *row, int depth)
+/* What counts of the path, or of what is in it. */
+static void look(struct later *later, int dir, const char *path, int depth)
 {
 	struct later_file *file;
 	struct stat st;
 
-	if (later->n == FILES_MAX || depth > DEPTH_MAX ||
+	if (later->n == FILES_MAX || depth > DEPTH_MAX || sensitive_bulk(path) ||
 	    fstatat(dir, path_name(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (S_ISDIR(st.st_mode)) {
-		look_in(later, dir, path, row, depth);
+		look_in(later, dir, path, depth);
 		return;
 	}
-	file = arena_grow(&later->arena, &later->v, &later->n, sizeof(*file));
-	*file = (struct later_file){ .path = arena_strdup(&later->arena, path),
-				     .when = row->when,
-				     .mode = st.st_mode,
-				     .size = st.st_size,
-				     .mtime = st.st_mtim };
+	if (later_level(later->levels, path) == PROTECT_ALLOW || is_noted(later, path))
+		return;
+	file = add(later, path, &st);
 	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
 		read_text(later, dir, path_name(path), file);
 }
@@ -135,29 +140,73 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct later_file *)a)->path, ((const struct later_file *)b)->path);
 }
 
+static int open_above(int root, struct arena *arena, const char *path)
+{
+	char *parent = path_parent(arena, path_join(arena, "/", path));
+
+	return os_openat2(root, parent[1] ? parent + 1 : ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
 void later_look(struct later *later, const char *project)
 {
 	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name;
 
-	*later = (struct later){ .v = NULL };
-	for (size_t i = 0; root >= 0 && i < ARRAY_LEN(rows); i++) {
-		char *parent = path_parent(&later->arena,
-					   path_join(&later->arena, "/", rows[i].name));
-		_cleanup_close_ int dir = os_openat2(root, parent[1] ? parent + 1 : ".",
-						     O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
-						     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	for (size_t i = 0; root >= 0 && (name = sensitive_name(i)) != NULL; i++) {
+		size_t n = strlen(name);
+		char *path = arena_strndup(&later->arena, name, n - (name[n - 1] == '/'));
+		_cleanup_close_ int dir = open_above(root, &later->arena, path);
 
 		if (dir >= 0)
-			look(later, dir, rows[i].name, &rows[i], 0);
+			look(later, dir, path, 0);
 	}
 	if (later->n)
 		qsort(later->v, later->n, sizeof(*later->v), by_path);
+}
+
+void later_note(struct later *later, int dir, const char *name, const char *path)
+{
+	size_t bulk = sensitive_bulk(path);
+	struct later_file *file;
+	struct stat st;
+	bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+	later->noted = true;
+	if (bulk) {
+		path = arena_strndup(&later->arena, path, bulk);
+		if (!is_noted(later, path) && later->n < FILES_MAX)
+			add(later, path, NULL)->tree = true;
+		return;
+	}
+	if (later->n == FILES_MAX || is_noted(later, path))
+		return;
+	if (there && S_ISDIR(st.st_mode)) {
+		look(later, dir, path, 0); /* it goes, or something takes its place */
+		return;
+	}
+	file = add(later, path, there ? &st : NULL);
+	if (there && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)))
+		read_text(later, dir, name, file);
 }
 
 void later_release(struct later *later)
 {
 	arena_release(&later->arena);
 	*later = (struct later){ .v = NULL };
+}
+
+/* What the noted paths are now, and what is in those that are directories. */
+static void look_again(struct later *now, const struct later *before, const char *project)
+{
+	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; root >= 0 && i < before->n; i++) {
+		_cleanup_close_ int dir = open_above(root, &now->arena, before->v[i].path);
+
+		if (dir >= 0 && !is_noted(now, before->v[i].path))
+			look(now, dir, before->v[i].path, 0);
+	}
 }
 
 /* ------------------------------------------------------------------ what changed */
@@ -200,23 +249,57 @@ static void tell(const struct later_file *a, const struct later_file *b, struct 
 		 struct strv *says)
 {
 	_cleanup_str_ struct str name = { 0 };
+	const char *path = (a ? a : b)->path;
 
 	strv_addf(arena, says, "%s was %s by the session: it counts when %s",
-		  str_quote(&name, (a ? a : b)->path),
+		  str_quote(&name, path),
 		  !a   ? "added"
 		  : !b ? "removed"
 		       : "changed",
-		  (a ? a : b)->when);
+		  sensitive_event(path));
 	tell_diff(a, b, arena, says);
 }
 
-void later_tell(const struct later *before, const char *project, struct arena *arena,
+/* A line for all of it. */
+static void tell_tree(const struct later_file *tree, struct arena *arena, struct strv *says)
+{
+	_cleanup_str_ struct str name = { 0 };
+
+	strv_addf(arena, says,
+		  "%s was changed by the session: programs in it are run by what you build, test "
+		  "or start",
+		  str_quote(&name, tree->path));
+}
+
+/* What was there, by path; directories that a package manager fills are told at once. */
+static void settle(struct later *before, struct arena *arena, struct strv *says)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < before->n; i++)
+		if (before->v[i].tree)
+			tell_tree(&before->v[i], arena, says);
+		else if (before->v[i].mode)
+			before->v[n++] = before->v[i];
+	before->n = n;
+	if (n)
+		qsort(before->v, n, sizeof(*before->v), by_path);
+}
+
+void later_tell(struct later *before, const char *project, struct arena *arena,
 		struct strv *ret_says)
 {
-	struct later now;
+	struct later now = { .v = NULL };
 	size_t i = 0, k = 0, told = 0;
 
-	later_look(&now, project);
+	memcpy(now.levels, before->levels, sizeof(now.levels));
+	if (before->noted)
+		look_again(&now, before, project);
+	else
+		later_look(&now, project);
+	if (now.n)
+		qsort(now.v, now.n, sizeof(*now.v), by_path);
+	settle(before, arena, ret_says);
 	while (i < before->n || k < now.n) {
 		const struct later_file *a = i < before->n ? &before->v[i] : NULL;
 		const struct later_file *b = k < now.n ? &now.v[k] : NULL;

@@ -253,6 +253,12 @@ static int on_repository(void *ctx, const char *path, unsigned number)
 	return gated_repository(&((struct observer *)ctx)->gated, path, number);
 }
 
+static enum protect_answer on_change(void *ctx, const struct protect_change *change,
+				    const char **ret_reason, size_t *ret_held)
+{
+	return gated_change(&((struct observer *)ctx)->gated, change, ret_reason, ret_held);
+}
+
 static void on_loop(void *ctx, struct loop *loop)
 {
 	struct observer *observer = ctx;
@@ -352,6 +358,7 @@ struct engine_hooks observer_hooks(struct observer *observer)
 	return (struct engine_hooks){
 		.on_denied = on_denied,
 		.on_repository = on_repository,
+		.on_change = on_change,
 		.on_network = on_network,
 		.on_key = on_key,
 		.take_control = take_control,

@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/identity.h"
+#include "api/later.h"
 #include "api/image.h"
 #include "api/observer.h"
 #include "base/path.h"
@@ -96,6 +97,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		host_assume_mounts(&spec->spec, &plan->host);
 		host_assume_agent(&spec->spec, &plan->host);
 	}
+	if (r == 0 && !host_json && spec->spec.git != GIT_MODE_PRIVATE)
+		later_close(&spec->spec, plan->host.project.dir);
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
 	for (size_t i = 0; r == 0 && i < says.len; i++)

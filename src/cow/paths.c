@@ -2,6 +2,7 @@
 /* Names of files that somebody executes or obeys later. */
 #include "cow/paths.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
@@ -42,68 +43,72 @@ bool path_is_plain(const char *path)
 
 /* A pattern with a '/' at its end is a directory at any depth; one with a '/' inside is matched at
  * the end of the path; any other is a name. */
-static const struct {
+static const struct row {
 	const char *pattern, *class;
+	const char *event; /* that makes it count: "you run make"; NULL: as its class says */
 } names[] = {
-	{ ".husky/", "git" },
-	{ ".githooks/", "git" },
-	{ ".pre-commit-config.y*ml", "git" },
-	{ "lefthook.y*ml", "git" },
-	{ ".gitattributes", "git" },
-	{ ".gitmodules", "git" },
-	{ ".lfsconfig", "git" },
-	{ ".envrc", "shell" },
-	{ ".env", "shell" },
-	{ ".mise.toml", "shell" },
-	{ "mise.toml", "shell" },
-	{ ".tool-versions", "shell" },
-	{ "flake.nix", "shell" },
-	{ "shell.nix", "shell" },
-	{ ".venv/", "shell" },
-	{ "node_modules/.bin/*", "shell" },
-	{ ".vscode/", "editor" },
-	{ "*.code-workspace", "editor" },
-	{ ".idea/", "editor" },
-	{ ".zed/", "editor" },
-	{ ".nvim.lua", "editor" },
-	{ ".nvimrc", "editor" },
-	{ ".exrc", "editor" },
-	{ ".dir-locals.el", "editor" },
-	{ ".devcontainer/", "editor" },
-	{ ".devcontainer.json", "editor" },
-	{ ".claude/", "agent" },
-	{ ".mcp.json", "agent" },
-	{ "CLAUDE.md", "agent" },
-	{ "CLAUDE.local.md", "agent" },
-	{ "AGENTS.md", "agent" },
-	{ "GEMINI.md", "agent" },
-	{ ".codex/", "agent" },
-	{ ".gemini/", "agent" },
-	{ ".cursor/", "agent" },
-	{ ".cursorrules", "agent" },
-	{ ".opencode/", "agent" },
-	{ ".aider*", "agent" },
-	{ ".github/copilot-instructions.md", "agent" },
-	{ ".cargo/config.toml", "build" },
-	{ ".cargo/config", "build" },
-	{ "rust-toolchain*", "build" },
-	{ ".npmrc", "build" },
-	{ ".yarnrc*", "build" },
-	{ ".pnpmfile.cjs", "build" },
-	{ "package.json", "build" },
-	{ "build.rs", "build" },
-	{ "Makefile", "build" },
-	{ "makefile", "build" },
-	{ "GNUmakefile", "build" },
-	{ "conftest.py", "build" },
-	{ "setup.py", "build" },
-	{ "gradlew", "build" },
-	{ "mvnw", "build" },
-	{ ".github/workflows/", "ci" },
-	{ ".github/actions/", "ci" },
-	{ ".gitlab-ci.y*ml", "ci" },
-	{ "wrapix.json", "agent" },
-	{ ".wrapix/", "agent" },
+	{ ".husky/", "git", "you commit (husky)" },
+	{ ".githooks/", "git", "you use git, if core.hooksPath says so" },
+	{ ".pre-commit-config.yaml", "git", "you commit (pre-commit)" },
+	{ ".pre-commit-config.yml", "git", "you commit (pre-commit)" },
+	{ "lefthook.yaml", "git", "you commit (lefthook)" },
+	{ "lefthook.yml", "git", "you commit (lefthook)" },
+	{ ".gitattributes", "git", "git converts, compares or merges files" },
+	{ ".gitmodules", "git", "you update submodules" },
+	{ ".lfsconfig", "git", "git-lfs fetches files" },
+	{ ".envrc", "shell", "you enter the directory (direnv)" },
+	{ ".env", "shell", "a program reads its environment from it" },
+	{ ".mise.toml", "shell", "you enter the directory (mise)" },
+	{ "mise.toml", "shell", "you enter the directory (mise)" },
+	{ ".tool-versions", "shell", "you enter the directory (asdf, mise)" },
+	{ "flake.nix", "shell", "you use nix here" },
+	{ "shell.nix", "shell", "you use nix here" },
+	{ ".venv/", "shell", NULL },
+	{ "node_modules/.bin/*", "shell", NULL },
+	{ ".vscode/", "editor", "you open the project in VS Code" },
+	{ "*.code-workspace", "editor", "you open it in VS Code" },
+	{ ".idea/", "editor", "you open the project in a JetBrains editor" },
+	{ ".zed/", "editor", "you open the project in Zed" },
+	{ ".nvim.lua", "editor", "you start Neovim here" },
+	{ ".nvimrc", "editor", "you start Neovim here" },
+	{ ".exrc", "editor", "you start vi here" },
+	{ ".dir-locals.el", "editor", "you open a file in Emacs" },
+	{ ".devcontainer/", "editor", "you open the project in a container" },
+	{ ".devcontainer.json", "editor", "you open the project in a container" },
+	{ ".claude/", "agent", "you start Claude Code here" },
+	{ ".mcp.json", "agent", "you start Claude Code here" },
+	{ "CLAUDE.md", "agent", "Claude Code reads it here" },
+	{ "CLAUDE.local.md", "agent", "Claude Code reads it here" },
+	{ "AGENTS.md", "agent", "an agent reads it here" },
+	{ "GEMINI.md", "agent", "Gemini reads it here" },
+	{ ".codex/", "agent", "you start Codex here" },
+	{ ".gemini/", "agent", "you start Gemini here" },
+	{ ".cursor/", "agent", "you open the project in Cursor" },
+	{ ".cursorrules", "agent", "you open the project in Cursor" },
+	{ ".opencode/", "agent", "you start OpenCode here" },
+	{ ".aider*", "agent", NULL },
+	{ ".github/copilot-instructions.md", "agent", "Copilot reads it here" },
+	{ ".cargo/config.toml", "build", "you run cargo" },
+	{ ".cargo/config", "build", "you run cargo" },
+	{ "rust-toolchain*", "build", "you run cargo" },
+	{ ".npmrc", "build", "you run npm" },
+	{ ".yarnrc*", "build", "you run yarn" },
+	{ ".pnpmfile.cjs", "build", "you run pnpm" },
+	{ "package.json", "build", "you run npm" },
+	{ "build.rs", "build", "you run cargo" },
+	{ "Makefile", "build", "you run make" },
+	{ "makefile", "build", "you run make" },
+	{ "GNUmakefile", "build", "you run make" },
+	{ "conftest.py", "build", "you run pytest" },
+	{ "setup.py", "build", "you run pip" },
+	{ "gradlew", "build", "you run it" },
+	{ "mvnw", "build", "you run it" },
+	{ ".github/workflows/", "ci", "you push (GitHub Actions)" },
+	{ ".github/actions/", "ci", "you push (GitHub Actions)" },
+	{ ".gitlab-ci.yaml", "ci", "you push (GitLab)" },
+	{ ".gitlab-ci.yml", "ci", "you push (GitLab)" },
+	{ "wrapix.json", "agent", NULL },
+	{ ".wrapix/", "agent", NULL },
 };
 
 static const struct {
@@ -135,7 +140,9 @@ static bool matches(const char *pattern, const char *path, const char *name)
 	if (pattern[len - 1] == '/')
 		return is_below(path, pattern);
 	if (!strchr(pattern, '/'))
-		return !fnmatch(pattern, name, FNM_CASEFOLD);
+		return (*pattern == '*' ||
+			tolower((unsigned char)*pattern) == tolower((unsigned char)*name)) &&
+		       !fnmatch(pattern, name, FNM_CASEFOLD);
 	/* At the end of the path: as many components as the pattern has. */
 	for (const char *p = path + n; p >= path; p--)
 		if ((p == path || p[-1] == '/') &&
@@ -144,17 +151,81 @@ static bool matches(const char *pattern, const char *path, const char *name)
 	return false;
 }
 
-const char *sensitive_class(const char *path, const char **ret_when)
+static const struct row *find_row(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	bool dotted = *path == '.' || strstr(path, "/.") != NULL; /* directories all are */
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (!matches(names[i].pattern, path, name))
-			continue;
-		for (size_t k = 0; k < ARRAY_LEN(classes); k++)
-			if (ret_when && !strcmp(classes[k].class, names[i].class))
-				*ret_when = classes[k].when;
-		return names[i].class;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if ((dotted || !strchr(names[i].pattern, '/')) &&
+		    matches(names[i].pattern, path, name))
+			return &names[i];
+	return NULL;
+}
+
+static const char *when_of(const char *class)
+{
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+		if (!strcmp(classes[i].class, class))
+			return classes[i].when;
+	return "";
+}
+
+const char *sensitive_class(const char *path, const char **ret_when)
+{
+	const struct row *row = find_row(path);
+
+	if (row && ret_when)
+		*ret_when = when_of(row->class);
+	return row ? row->class : NULL;
+}
+
+const char *sensitive_event(const char *path)
+{
+	const struct row *row = find_row(path);
+
+	if (!row)
+		return NULL;
+	return row->event ? row->event : when_of(row->class) + strlen("when ");
+}
+
+size_t sensitive_dir(const char *path)
+{
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, "/"), end = (size_t)(p - path) + n;
+
+		for (size_t i = 0; *p == '.' && i < ARRAY_LEN(names); i++) {
+			const char *pattern = names[i].pattern, *last = strrchr(pattern, '/');
+			size_t len = strlen(pattern) - 1;
+
+			/* ".a/b/" is held as a whole, so ".a" alone is nothing. */
+			if (last && !last[1] && !strncasecmp(p, pattern, len) &&
+			    (p[len] == '/' || !p[len]))
+				return (size_t)(p - path) + len;
+		}
+		p = path + end + (path[end] == '/');
 	}
+	return 0;
+}
+
+size_t sensitive_bulk(const char *path)
+{
+	static const char *const dirs[] = { "node_modules", ".venv" };
+
+	for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
+		for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+			size_t n = strlen(dirs[i]);
+
+			if (!strncmp(p, dirs[i], n) && (p[n] == '/' || !p[n]))
+				return (size_t)(p - path) + n;
+		}
+	return 0;
+}
+
+const char *sensitive_name(size_t i)
+{
+	for (size_t k = 0; k < ARRAY_LEN(names); k++)
+		if (!strchr(names[k].pattern, '*') && i-- == 0)
+			return names[k].pattern;
 	return NULL;
 }

@@ -15,3 +15,11 @@ bool path_is_plain(const char *path);
 /* Who would execute or obey the file, as a word ("git", "shell", "editor", "agent", "build", "ci"),
  * and when; NULL for an ordinary file. */
 const char *sensitive_class(const char *path, const char **ret_when);
+/* The same for one file: what makes it count, "you run make"; NULL for an ordinary one. */
+const char *sensitive_event(const char *path);
+/* The length of the first directory on the path that counts as a whole (".vscode"); 0: none. */
+size_t sensitive_dir(const char *path);
+/* The length of a directory on the path that a package manager fills, whose files are not worth a line each. */
+size_t sensitive_bulk(const char *path);
+/* The i-th of the names without a '*'; a directory ends in '/'. NULL: no more. */
+const char *sensitive_name(size_t i);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plan/plan.h"
+#include "spec/protect.h"
 
 struct loop;
 struct net_event;
@@ -54,6 +55,9 @@ struct engine_hooks {
 	/* The gate is about to cover a git directory of the host's: asked for a private one, as the place of
 	 * that number (guard/gate.h). 0 or -errno. NULL: there never is one. */
 	int (*on_repository)(void *ctx, const char *path, unsigned number);
+	/* With a gate, before each change to the project (spec/protect.h). NULL: nobody asks. */
+	enum protect_answer (*on_change)(void *ctx, const struct protect_change *change,
+					 const char **ret_reason, size_t *ret_held);
 	/* A line that the user should see while it runs. */
 	void (*on_note)(void *ctx, const char *text);
 	/* At the end, where a group of the kernel's counted. */

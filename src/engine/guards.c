@@ -115,9 +115,21 @@ static bool is_holed_cover(const struct op *op)
 	return op->kind == OP_SCRATCH && op->mode == 0111;
 }
 
+static enum protect_answer on_change(void *ctx, const struct protect_change *change,
+				     const char **ret_reason, size_t *ret_held)
+{
+	const struct engine_hooks *hooks = ((struct sandbox *)ctx)->hooks;
+
+	return hooks && hooks->on_change
+		       ? hooks->on_change(hooks->ctx, change, ret_reason, ret_held)
+		       : ANSWER_GO_ON;
+}
+
 int guards_prepare(struct sandbox *sandbox, struct err *err)
 {
-	const struct broker_hooks hooks = { on_file_denied, sandbox };
+	const struct broker_hooks hooks = { .on_denied = on_file_denied,
+					    .on_change = sandbox->plan->gate ? on_change : NULL,
+					    .ctx = sandbox };
 
 	const struct plan *plan = sandbox->plan;
 	_cleanup_(arena_release) struct arena arena = { NULL };

@@ -31,6 +31,7 @@
 
 #include "guard/notify.h"
 #include "spec/file_rules.h"
+#include "spec/protect.h"
 
 struct broker;
 struct gate;
@@ -47,6 +48,9 @@ struct broker_denial {
 
 struct broker_hooks {
 	void (*on_denied)(void *ctx, const struct broker_denial *denial);
+	/* With a gate, before each change. NULL: nobody asks. */
+	enum protect_answer (*on_change)(void *ctx, const struct protect_change *change,
+					 const char **ret_reason, size_t *ret_held);
 	void *ctx;
 };
 

@@ -270,6 +270,36 @@ static int judge_dotgit(struct request *r, struct place *p, enum git_act act)
 					       : "git itself makes .git, in place");
 }
 
+/* Who knows what the file is for is asked. */
+static int ask(struct request *r, struct place *p, enum git_act act, bool moves_dir)
+{
+	const struct broker_hooks *hooks = &r->b->hooks;
+	char name[NAME_MAX + 2];
+	struct protect_change change = { .path = p->path,
+					 .dir = p->dir,
+					 .name = name,
+					 .makes_dir = act == GIT_MKDIR,
+					 .moves_dir = moves_dir };
+	const char *reason = NULL;
+	size_t held = 0;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
+	switch (hooks->on_change ? hooks->on_change(hooks->ctx, &change, &reason, &held)
+				 : ANSWER_GO_ON) {
+	case ANSWER_REFUSE:
+		return request_denied(r, p->path, NULL, reason);
+	case ANSWER_HOLD:
+		return cover(r, p, held);
+	default:
+		return 0;
+	}
+}
+
+int gate_judge_dir(struct request *r, struct place *to)
+{
+	return ask(r, to, GIT_REPLACE, true);
+}
+
 int gate_judge(struct request *r, struct place *p, enum git_act act)
 {
 	size_t n = strcspn(p->name, "/"), outer;
@@ -285,8 +315,9 @@ int gate_judge(struct request *r, struct place *p, enum git_act act)
 	if (like_dotgit(p->name, n))
 		return judge_dotgit(r, p, act);
 	if (act == GIT_REMOVE || act == GIT_TOUCH || act == GIT_LEAVE)
-		return 0;
+		return ask(r, p, act, act == GIT_LEAVE && p->exists && S_ISDIR(p->st.st_mode));
 	fold(p->name, n, folded);
 	/* One that is not called .git ('git init --bare') becomes one in a view. */
-	return git_is_dir(p->dir, folded, strlen(folded)) ? cover(r, p, p->dir_len) : 0;
+	return git_is_dir(p->dir, folded, strlen(folded)) ? cover(r, p, p->dir_len)
+							  : ask(r, p, act, false);
 }

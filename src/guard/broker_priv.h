@@ -258,6 +258,8 @@ bool git_is_dir(int dir, const char *added, size_t len);
 /* ---- broker_gate.c: with a gate, instead of what broker_git.c does */
 /* 0, RETRY or -errno (reported). */
 int gate_judge(struct request *r, struct place *p, enum git_act act);
+/* A directory comes to the place by a rename. */
+int gate_judge_dir(struct request *r, struct place *to);
 /* It is to be made private. */
 bool gate_makes(const struct request *r, const struct place *p);
 int gate_mkdir(struct request *r, struct place *p, mode_t mode);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "plan/plan.h"
 #include "spec/exec.h"
 
@@ -37,9 +38,37 @@ static int make_rules(struct plan *plan, const struct host *host, struct err *er
 	return file_rules_add(plan->own_files, &project, err);
 }
 
+/* Without the supervisor's hand on the changes, what is there can be closed, and the rest told. */
+static void take_protection(struct plan *plan, const struct spec *spec)
+{
+	_cleanup_str_ struct str said = { 0 };
+
+	memcpy(plan->protect, spec->protect, sizeof(plan->protect));
+	for (enum protect_class i = 0; i < PROTECT_CLASSES; i++)
+		if (plan->protect[i])
+			str_addf(&said, "%s%s %s", said.len ? ", " : "", protect_class_name(i),
+				 protect_level_name(plan->protect[i]));
+	plan->protection = said.len ? arena_strdup(&plan->arena, said.s) : NULL;
+	if (plan->gate || spec->workspace == WORKSPACE_COW)
+		return;
+	for (enum protect_class i = 0; i < PROTECT_CLASSES; i++)
+		if (plan->protect[i] == PROTECT_RO)
+			strv_addf(
+				&plan->arena, &plan->weaker,
+				"protect.%s is ro: without --git private files of that kind at the "
+				"top of the project are read-only, and new ones can be made",
+				protect_class_name(i));
+		else if (plan->protect[i] == PROTECT_HOLD)
+			strv_addf(&plan->arena, &plan->weaker,
+				  "protect.%s is hold: without --git private changes are only "
+				  "reported",
+				  protect_class_name(i));
+}
+
 int plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err)
 {
+	take_protection(plan, spec);
 	if (spec->held)
 		plan->denied_resolved = spec->held->denied_resolved;
 	if (spec->held && !spec->held->files.disabled && can_hold(plan, spec, host))

@@ -248,6 +248,8 @@ void plan_print(const struct plan *plan, FILE *file)
 		print_line(&out, "changes", plan->cow_base);
 	if (plan->git_real)
 		print_line(&out, "git", "private");
+	if (plan->protection)
+		print_line(&out, "protect", plan->protection);
 	str_addf(&out, "identity  uid %u, gid %u", plan->uid, plan->gid);
 	if (!plan_root_of_host(plan))
 		str_addf(&out, ", home %s, host name %s", HOME_INSIDE, plan->hostname);
@@ -455,6 +457,8 @@ void plan_print_json(const struct plan *plan, FILE *file)
 		json_pair(&out, "changes", plan->cow_base);
 	if (plan->git_real)
 		json_pair(&out, "git", "private");
+	if (plan->protection)
+		json_pair(&out, "protect", plan->protection);
 	json_key(&out, "identity");
 	str_addf(&out, "{\"uid\": %u, \"gid\": %u", plan->uid, plan->gid);
 	if (!plan_root_of_host(plan))

@@ -256,6 +256,7 @@ static const struct key keys[] = {
 	{ "workspace", IN_CONFIG, config_read_word },
 	{ "image", IN_CONFIG, config_read_word },
 	{ "git", IN_CONFIG, config_read_word },
+	{ "protect", IN_CONFIG, config_read_protect },
 	{ "allowNested", IN_CONFIG, config_read_bool },
 	{ "only", IN_CONFIG, config_read_bool },
 	{ "ralph", IN_CONFIG, read_ralph },

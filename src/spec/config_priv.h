@@ -53,6 +53,9 @@ int config_read_credentials(const struct reader *reader, const struct json_at *a
 int config_read_notify(const struct reader *reader, const struct json_at *at,
 		       struct json_object *value, struct err *err);
 
+int config_read_protect(const struct reader *reader, const struct json_at *at,
+			struct json_object *value, struct err *err);
+
 bool config_in_words(const char *word, const char *const *words, size_t n);
 
 /* Reads a file that must be regular; *ret_text is malloc'ed, and NULL where there is no file. 'resolve' is

@@ -18,6 +18,7 @@ static const char *const switches[] = { "on", "off", NULL };
 static const char *const waitings[] = { "auto", "on", "off", NULL };
 static const char *const workspaces[] = { "direct", "cow", NULL };
 static const char *const gits[] = { "direct", "private", NULL };
+static const char *const protects[] = { "allow", "report", "hold", "ro", NULL };
 static const char *const bools[] = { "false", "true", NULL };
 
 /* A parser says what is wrong without key and value; spec_set() puts them before it. */
@@ -242,6 +243,12 @@ static const struct key keys[] = {
 	{ "home", parse_choice, FIELD(home), homes },
 	{ "workspace", parse_choice, FIELD(workspace), workspaces },
 	{ "git", parse_choice, FIELD(git), gits },
+	{ "protect.git", parse_choice, FIELD(protect[PROTECT_GIT]), protects },
+	{ "protect.shell", parse_choice, FIELD(protect[PROTECT_SHELL]), protects },
+	{ "protect.editor", parse_choice, FIELD(protect[PROTECT_EDITOR]), protects },
+	{ "protect.agent", parse_choice, FIELD(protect[PROTECT_AGENT]), protects },
+	{ "protect.build", parse_choice, FIELD(protect[PROTECT_BUILD]), protects },
+	{ "protect.ci", parse_choice, FIELD(protect[PROTECT_CI]), protects },
 	{ "resume", parse_name, FIELD(resume) },
 	{ "image", parse_name, FIELD(image) },
 	{ "filter-tier", parse_choice, FIELD(filter_tier), tiers },

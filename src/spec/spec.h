@@ -37,6 +37,24 @@ enum home_mode { HOME_UNSET, HOME_FRESH, HOME_KEEP };
 enum key_mode { KEY_MODE_UNSET, KEY_MODE_AGENT, KEY_MODE_FILE };
 /* Whose git directory stands inside: the host's own, or one made for the session (git/git.h). */
 enum git_mode { GIT_MODE_UNSET, GIT_MODE_DIRECT, GIT_MODE_PRIVATE };
+/* Files of the project that somebody outside obeys or runs later (cow/paths.h has their names), and what
+ * becomes of changes to them. */
+enum protect_class {
+	PROTECT_GIT,
+	PROTECT_SHELL,
+	PROTECT_EDITOR,
+	PROTECT_AGENT,
+	PROTECT_BUILD,
+	PROTECT_CI,
+	PROTECT_CLASSES
+};
+enum protect_level {
+	PROTECT_UNSET,  /* as PROTECT_REPORT */
+	PROTECT_ALLOW,  /* nothing is said */
+	PROTECT_REPORT, /* told at the end */
+	PROTECT_HOLD, /* directories: kept apart until the user accepts them; files are reported */
+	PROTECT_RO,   /* refused */
+};
 enum workspace_mode { WORKSPACE_UNSET, WORKSPACE_DIRECT, WORKSPACE_COW };
 
 struct mount_spec {
@@ -138,6 +156,7 @@ struct spec {
 	char *image; /* the name of an image whose programs are used instead of the host's */
 	struct strv packages; /* beyond the profile's: an image is made with them */
 	enum git_mode git;
+	enum protect_level protect[PROTECT_CLASSES];
 	char *resume; /* the id of a copy-on-write session to go on with */
 	struct mount_spec *mounts;
 	size_t n_mounts;
@@ -234,6 +253,12 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct err *err);
 
 /* The words a choice key takes, for messages and completion; NULL-terminated. */
 const char *const *spec_choices(const char *key);
+/* "git", "shell" ... PROTECT_CLASSES: none of them. */
+enum protect_class protect_class_of(const char *word);
+const char *protect_class_name(enum protect_class class);
+const char *protect_level_name(enum protect_level level);
+/* "CLASS=LEVEL", as --protect takes it: the key for spec_set(), and where the level begins. */
+int protect_parse(const char *text, char key[32], const char **ret_level, struct err *err);
 const char *engine_name(enum engine_kind kind);
 const char *net_mode_name(enum net_mode mode);
 const char *filter_tier_name(enum filter_tier tier);

@@ -209,6 +209,20 @@ static bool git_widens(const struct spec *now, const struct spec *want, bool use
 	return want->git == GIT_MODE_DIRECT && !(users && now->git == GIT_MODE_DIRECT);
 }
 
+static unsigned protection(enum protect_level level)
+{
+	return level == PROTECT_UNSET ? PROTECT_REPORT : level;
+}
+
+/* Less is told or refused than the user wants, or than without a word of his. */
+static bool protect_widens(const struct spec *now, const struct spec *want, _unused_ bool users)
+{
+	for (size_t i = 0; i < PROTECT_CLASSES; i++)
+		if (want->protect[i] && protection(want->protect[i]) < protection(now->protect[i]))
+			return true;
+	return false;
+}
+
 static bool nested_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return want->allow_nested && !(users && now->allow_nested);
@@ -285,6 +299,12 @@ static const struct {
 	{ "image", image_widens },
 	{ "agentMemory", memory_widens },
 	{ "git", git_widens },
+	{ "protect.git", protect_widens },
+	{ "protect.shell", protect_widens },
+	{ "protect.editor", protect_widens },
+	{ "protect.agent", protect_widens },
+	{ "protect.build", protect_widens },
+	{ "protect.ci", protect_widens },
 	{ "only", only_widens },
 	{ "cpus", limits_widen },
 	{ "memory", limits_widen },

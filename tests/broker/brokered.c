@@ -195,7 +195,7 @@ static int on_end(struct loop_source *source, uint32_t events, struct err *err)
 
 static void serve(struct brokered *b, pid_t child, int fds[2])
 {
-	const struct broker_hooks hooks = { on_denied, b };
+	const struct broker_hooks hooks = { .on_denied = on_denied, .ctx = b };
 	const struct broker_view view = { .reads = file_rules_reads(&b->rules) };
 	struct broker *broker;
 	struct notify notify;

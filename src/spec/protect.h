@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A change to a file of the project that is about to be made in the sandbox's place, and the answer to it. */
+#pragma once
+
+#include "base/util.h"
+
+struct protect_change {
+	const char *path; /* on the host */
+	int dir;          /* the directory that it is in, */
+	const char *name; /* and its name there */
+	bool makes_dir;   /* by mkdir */
+	bool moves_dir;   /* a directory comes there by a rename, or goes */
+};
+
+enum protect_answer {
+	ANSWER_GO_ON,
+	ANSWER_REFUSE, /* *ret_reason says why */
+	ANSWER_HOLD, /* the directory that the first *ret_held bytes of the path name is made private */
+};
