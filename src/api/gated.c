@@ -125,12 +125,27 @@ enum protect_answer gated_change(struct gated *gated, const struct protect_chang
 {
 	const char *below = path_below(change->path, gated->project);
 	const char *class;
+	size_t held;
 
 	if (!gated->on || !below || !*below)
 		return ANSWER_GO_ON;
 	class = sensitive_class(below, NULL);
-	(void)ret_held;
+	held = class ? sensitive_dir(below) : 0;
 	switch (class ? later_level(gated->before.levels, below) : PROTECT_ALLOW) {
+	case PROTECT_HOLD:
+		if (held && below[held]) {
+			*ret_held = (size_t)(below - change->path) + held;
+			return ANSWER_HOLD;
+		}
+		/* An empty directory does no harm; what comes into it is held. */
+		if (held && (change->makes_dir || change->stays))
+			return ANSWER_GO_ON;
+		if (held) {
+			*ret_reason = "it is held, and made or changed in place only";
+			return ANSWER_REFUSE;
+		}
+		later_note(&gated->before, change->dir, change->name, below);
+		return ANSWER_GO_ON;
 	case PROTECT_RO:
 		snprintf(gated->reason, sizeof(gated->reason),
 			 "it runs later, and protect.%s is ro", class);
@@ -365,9 +380,20 @@ static void end_old(struct ending *e, const struct gate_place *place)
 	_cleanup_close_ int dir = open(place_dir(e->gated, place->number),
 				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+	const char *below = path_below(place->path, e->gated->project);
+
 	if (dir < 0 || is_empty_dir(dir, "upper"))
 		return;
 	e->kept = true;
+	if (below && *below && sensitive_dir(below) == strlen(below)) {
+		tell(e, place,
+		     arena_printf(e->arena,
+				  "is held: what the session changed in it is not in your files; "
+				  "'wrapix git held' lists it, 'wrapix git accept %s dir:%s' takes "
+				  "it over",
+				  e->gated->id, below));
+		return;
+	}
 	tell(e, place,
 	     arena_printf(e->arena,
 			  "is a git directory by its content: what the session changed in it is "

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/apart.h"
 #include "api/repository.h"
 #include "base/json.h"
 #include "base/path.h"
@@ -23,6 +24,8 @@ struct git_job {
 	char *state, *here;
 	struct git_info *list;
 	size_t n;
+	struct apart *aparts; /* of sessions that have ended */
+	size_t n_aparts;
 	char **words; /* after the action */
 	size_t n_words;
 };
@@ -80,6 +83,66 @@ static int pick(struct git_job *job, struct git_store *ret, struct err *err)
 			os_find_program(&job->arena, "git", getenv("PATH"), project), err);
 }
 
+/* --- directories that were kept apart (protect.CLASS = hold) --- */
+
+static void print_apart(const struct git_job *job, const struct apart *apart, struct str *json,
+			bool first)
+{
+	struct strv files = { 0 };
+
+	apart_files(apart, (struct arena *)&job->arena, &files);
+	str_addf(json, "%s\n  {\"session\": \"%s\", \"where\": \"\", \"kind\": \"dir\", \"name\": ",
+		 first ? "" : ",", apart->id);
+	json_add_string(json, apart->path);
+	str_add(json, ", \"why\": \"files in it run later\"}");
+	if (job->args.json)
+		return;
+	printf("dir:");
+	print_escaped(apart->path);
+	printf("  files in it run later (session %s)\n", apart->id);
+	for (size_t i = 0; i < files.len; i++) {
+		printf("  ");
+		print_escaped(files.v[i]);
+		putchar('\n');
+	}
+}
+
+static const struct apart *find_apart(const struct git_job *job, const char *id, const char *word)
+{
+	for (size_t i = 0; i < job->n_aparts; i++)
+		if (!strcmp(job->aparts[i].id, id) && str_starts(word, "dir:") &&
+		    !strcmp(job->aparts[i].path, word + strlen("dir:")))
+			return &job->aparts[i];
+	return NULL;
+}
+
+static bool has_apart(const struct git_job *job, const char *id)
+{
+	for (size_t i = 0; i < job->n_aparts; i++)
+		if (!strcmp(job->aparts[i].id, id))
+			return true;
+	return false;
+}
+
+/* 1: the words were such directories, and it is done. */
+static int decide_apart(struct git_job *job, int (*act)(const struct apart *, struct err *),
+			const char *did, struct err *err)
+{
+	for (size_t i = 1; i < job->n_words; i++)
+		if (!find_apart(job, job->words[0], job->words[i]))
+			return 0;
+	for (size_t i = 1; i < job->n_words; i++) {
+		int r = act(find_apart(job, job->words[0], job->words[i]), err);
+
+		if (r < 0)
+			return r;
+		printf("%s ", did);
+		print_escaped(job->words[i]);
+		putchar('\n');
+	}
+	return job->n_words > 1;
+}
+
 /* --- actions --- */
 
 static int git_status(struct git_job *job, struct err *err)
@@ -102,10 +165,17 @@ static int git_status(struct git_job *job, struct err *err)
 		print_escaped(info->project);
 		putchar('\n');
 	}
+	for (size_t i = 0; !job->args.json && i < job->n_aparts; i++) {
+		printf("%-10s %-8s dir:", job->aparts[i].id, "ended");
+		print_escaped(job->aparts[i].path);
+		printf(" is held  ");
+		print_escaped(job->aparts[i].project);
+		putchar('\n');
+	}
 	str_add(&out, job->n ? "\n]\n" : "]\n");
 	if (job->args.json)
 		fputs(out.s, stdout);
-	else if (!job->n)
+	else if (!job->n && !job->n_aparts)
 		printf("No session of this project holds anything back.\n");
 	return 0;
 }
@@ -128,21 +198,25 @@ static int git_held(struct git_job *job, struct err *err)
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 	_cleanup_str_ struct str out = { 0 };
 	struct git_held *held;
-	size_t n;
-	int r;
+	size_t n = 0, shown = 0;
+	int r = 0;
 
-	if (!job->n && !job->n_words) {
+	if (!job->n && !job->n_words && !job->n_aparts) {
 		printf("%s", job->args.json ? "[]\n" : "Nothing is held back here.\n");
 		return 0;
 	}
-	r = pick(job, &store, err);
-	if (r == 0)
+	if (job->n || (job->n_words && !has_apart(job, job->words[0])))
+		r = pick(job, &store, err);
+	if (r == 0 && store.program)
 		r = git_held_read(&store, &job->arena, &held, &n, err);
 	if (r < 0)
 		return r;
 	str_add(&out, "[");
+	for (size_t i = 0; i < job->n_aparts; i++)
+		if (!job->n_words || !strcmp(job->words[0], job->aparts[i].id))
+			print_apart(job, &job->aparts[i], &out, shown++ == 0);
 	for (size_t i = 0; i < n; i++) {
-		add_held(&out, &held[i], i == 0);
+		add_held(&out, &held[i], shown++ == 0);
 		if (job->args.json)
 			continue;
 		print_escaped(held[i].where);
@@ -150,7 +224,7 @@ static int git_held(struct git_job *job, struct err *err)
 		print_escaped(held[i].name);
 		printf("  %s\n", held[i].why);
 	}
-	str_add(&out, n ? "\n]\n" : "]\n");
+	str_add(&out, shown ? "\n]\n" : "]\n");
 	if (job->args.json)
 		fputs(out.s, stdout);
 	return 0;
@@ -214,19 +288,44 @@ static int git_do_accept(struct git_job *job, struct err *err)
 
 	if (job->n_words < 2)
 		return err_usage(err, "'git accept' takes a session, and what to accept of it");
+	r = decide_apart(job, apart_accept, "accepted", err);
+	if (r != 0)
+		return MIN(r, 0);
 	r = pick(job, &store, err);
 	if (r == 0 && !store.program)
 		r = err_set(err, ENOENT, "git is not installed");
 	return r < 0 ? r : decide(job, &store, git_accept, "accepted", err);
 }
 
+static bool has_store(const struct git_job *job, const char *id)
+{
+	for (size_t i = 0; i < job->n; i++)
+		if (!strcmp(job->list[i].id, id))
+			return true;
+	return false;
+}
+
 static int git_do_drop(struct git_job *job, struct err *err)
 {
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	bool dropped = false;
 	int r;
 
 	if (job->n_words < 1)
 		return err_usage(err, "'git drop' takes a session");
+	r = decide_apart(job, apart_drop, "dropped", err);
+	if (r != 0)
+		return MIN(r, 0);
+	for (size_t i = 0; r == 0 && job->n_words == 1 && i < job->n_aparts; i++)
+		if (!strcmp(job->aparts[i].id, job->words[0])) {
+			r = apart_drop(&job->aparts[i], err);
+			dropped = true;
+		}
+	if (r < 0 || (dropped && !has_store(job, job->words[0]))) {
+		if (r == 0)
+			printf("dropped all that the session %s held\n", job->words[0]);
+		return r;
+	}
 	r = pick(job, &store, err);
 	if (r < 0 || job->n_words > 1)
 		return r < 0 ? r : decide(job, &store, git_drop, "dropped", err);
@@ -273,6 +372,9 @@ static int run_action(struct git_job *job, const char *word, struct err *err)
 		if (!job->here)
 			return err_errno(err, errno, "finding out where this is");
 		r = find_sessions(job, err);
+		if (r == 0)
+			r = apart_list(job->state, job->here, &job->arena, &job->aparts,
+				       &job->n_aparts, err);
 		return r < 0 ? r : actions[i].run(job, err);
 	}
 	near = str_nearest(word, action_words(NULL), ARRAY_LEN(actions));

@@ -279,7 +279,8 @@ static int ask(struct request *r, struct place *p, enum git_act act, bool moves_
 					 .dir = p->dir,
 					 .name = name,
 					 .makes_dir = act == GIT_MKDIR,
-					 .moves_dir = moves_dir };
+					 .moves_dir = moves_dir,
+					 .stays = act == GIT_TOUCH || act == GIT_REMOVE };
 	const char *reason = NULL;
 	size_t held = 0;
 

@@ -10,6 +10,7 @@ struct protect_change {
 	const char *name; /* and its name there */
 	bool makes_dir;   /* by mkdir */
 	bool moves_dir;   /* a directory comes there by a rename, or goes */
+	bool stays; /* the name itself: it is removed, or only what is known about it changes */
 };
 
 enum protect_answer {

@@ -60,6 +60,40 @@ check "... and on the command line" eval 'is "$rc" 2 && has "$err" "CLASS=LEVEL"
 wx run --network none --protect editor=rw -- true
 check "... a wrong level" eval 'is "$rc" 2 && has "$err" "allow, report, hold, ro"'
 
+# --- hold ---
+
+new held
+wx run --git private --network none --protect editor=hold -- sh -c 'echo "{\"a\": 2}" >.vscode/tasks.json; echo n >.vscode/new; mkdir .zed; echo z >.zed/z; rm sub/deep/.vscode/tasks.json; mkdir sub/deep/.vscode/d; echo e >.exrc
+	cat .vscode/tasks.json .zed/z; ls sub/deep/.vscode; git add -A; git commit -qm inside; git status --short; mv .vscode v 2>/dev/null || echo busy; mkdir q; mv q .idea 2>/dev/null || echo refused'
+check "hold: inside all of it works" is "$(tr '\n' ' ' <"$out")" '{"a": 2} z d busy refused '
+check "... the project has nothing of it" eval 'is "$(cat .vscode/tasks.json sub/deep/.vscode/tasks.json | tr "\n" " ")" "{\"a\": 1} {\"a\": 1} " && is "$(find .vscode .zed sub -name "[nzd]" | tr "\n" " ")" ""'
+check "... but files by themselves, which are told of" eval 'exists .exrc && has "$err" "'"'.exrc' was added"'"'
+check "... and the commit is there, so that status shows what is missing" eval 'is "$(git log -1 --format=%s)" inside && git status --short | grep -q " M .vscode/tasks.json"'
+id=$(sed -n "s/.*wrapix git accept \([^ ]*\) dir:.vscode'.*/\1/p" "$err")
+check "it is said how to take it over" [ -n "$id" ]
+wx git held
+check "held lists it" eval 'has "$out" "dir:.vscode  files in it run later (session $id)" && has "$out" "+ tasks.json" && has "$out" "dir:sub/deep/.vscode" && has "$out" "- tasks.json"'
+wx git held --json
+check "... for programs as well" is "$(jq -r '[.[] | select(.kind == "dir") | .name] | sort | join(" ")' "$out")" ".vscode .zed sub/deep/.vscode"
+wx git accept "$id" dir:.vscode
+check "accept takes it over" eval 'is "$rc" 0 && has .vscode/tasks.json 2 && has .vscode/new n'
+wx git accept "$id" dir:sub/deep/.vscode
+check "... what was removed, too" eval 'is "$rc" 0 && absent sub/deep/.vscode/tasks.json && exists sub/deep/.vscode/d'
+wx git drop "$id" dir:.zed
+check "drop forgets it" eval 'is "$rc" 0 && absent .zed/z'
+wx git held
+check "then nothing is held" eval 'is "$rc" 0 && lacks "$out" "dir:" && is "$(find "$state/gate" "$state/gatedirs" -mindepth 1 2>/dev/null | wc -l)" 0'
+new escape
+mkdir "$tmp/outside"
+wx run --git private --network none --protect editor=hold -- sh -c 'ln -s ../../outside .vscode/link; mkdir .vscode/sub; ln -s / .vscode/sub/root; printf x >.vscode/set; chmod 4755 .vscode/set; mkfifo .vscode/fifo'
+id=$(sed -n "s/.*wrapix git accept \([^ ]*\) dir:.vscode'.*/\1/p" "$err")
+rm -rf .vscode && ln -s "$tmp/outside" .vscode
+wx git accept "$id" dir:.vscode
+check "accept follows no link of the project's" eval '! [ "$rc" = 0 ] && is "$(ls -A "$tmp/outside")" ""'
+rm .vscode
+wx git accept "$id" dir:.vscode
+check "... nor of the session's; rights and special files do not come along" eval 'is "$rc" 0 && [ -L .vscode/link ] && is "$(stat -c %a .vscode/set)" 755 && absent .vscode/fifo'
+
 # --- without the supervisor's hand on the files ---
 
 new direct
