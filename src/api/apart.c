@@ -12,12 +12,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "cow/changes.h"
 #include "cow/copy.h"
 #include "cow/paths.h"
 #include "guard/gate.h"
@@ -102,14 +102,6 @@ static bool is_whiteout(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == 0;
 }
 
-/* The overlay hides what the lower one has. */
-static bool is_opaque(int fd)
-{
-	char value[8];
-
-	return fgetxattr(fd, "user.overlay.opaque", value, sizeof(value)) > 0;
-}
-
 static void list_in(int dir, const char *at, int depth, struct arena *arena, struct strv *ret)
 {
 	DIR *list = fdopendir(dir); /* taken over */
@@ -184,7 +176,7 @@ static int take_below(int from, int to, const char *name, int depth, struct err 
 	_cleanup_close_ int out = -1;
 	struct stat st;
 
-	if (in >= 0 && (is_opaque(in) ||
+	if (in >= 0 && (is_opaque_dir(in) ||
 			(fstatat(to, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode))))
 		os_remove_tree(to, name);
 	if (mkdirat(to, name, 0755) < 0 && errno != EEXIST)

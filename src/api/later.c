@@ -72,6 +72,8 @@ void later_close(struct spec *spec, const char *project)
 	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const char *name;
 
+	if (spec->git == GIT_MODE_PRIVATE)
+		return; /* somebody is asked */
 	for (size_t i = 0; root >= 0 && (name = sensitive_name(i)) != NULL; i++) {
 		size_t n = strlen(name);
 		char *path = arena_strndup(&spec->arena, name, n - (name[n - 1] == '/'));

@@ -254,7 +254,7 @@ static int on_repository(void *ctx, const char *path, unsigned number)
 }
 
 static enum protect_answer on_change(void *ctx, const struct protect_change *change,
-				    const char **ret_reason, size_t *ret_held)
+				     const char **ret_reason, size_t *ret_held)
 {
 	return gated_change(&((struct observer *)ctx)->gated, change, ret_reason, ret_held);
 }

@@ -88,8 +88,10 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
-	if (r == 0 && !host_json)
+	if (r == 0 && !host_json) {
 		repository_choose(&spec->spec, &plan->host);
+		later_close(&spec->spec, plan->host.project.dir);
+	}
 	if (r == 0 && host_json) {
 		/* The file was read here, and counts for the project there. */
 		if (spec->spec.config_dir)
@@ -97,8 +99,6 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		host_assume_mounts(&spec->spec, &plan->host);
 		host_assume_agent(&spec->spec, &plan->host);
 	}
-	if (r == 0 && !host_json && spec->spec.git != GIT_MODE_PRIVATE)
-		later_close(&spec->spec, plan->host.project.dir);
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
 	for (size_t i = 0; r == 0 && i < says.len; i++)

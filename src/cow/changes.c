@@ -198,7 +198,7 @@ static int remove_lower(struct walk *walk, const struct place *place, const char
 	return r;
 }
 
-static bool is_opaque(int dir)
+bool is_opaque_dir(int dir)
 {
 	char value[2];
 
@@ -259,7 +259,7 @@ static int look_at_dir(struct walk *walk, const struct place *place, const char 
 			    below.upper == -ELOOP ? "too deep" : "its directory cannot be read");
 		return 0;
 	}
-	below.hides = place->hides || is_opaque(below.upper);
+	below.hides = place->hides || is_opaque_dir(below.upper);
 	if (was_dir)
 		below.lower = openat(place->lower, name,
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

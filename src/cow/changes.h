@@ -59,6 +59,9 @@ void changes_release(struct changes *changes);
 /* Finds pairs of one deleted and one added file that are the same; part of changes_find(). */
 void changes_find_renames(struct changes *changes, const struct cow *cow);
 
+/* A directory of an overlay's upper one that hides what the lower one has there. */
+bool is_opaque_dir(int dir);
+
 /* The change of that path, or NULL. */
 const struct change *changes_at(const struct changes *changes, const char *path);
 
