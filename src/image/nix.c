@@ -205,6 +205,19 @@ static int take_names(struct arena *arena, const struct strv *paths, struct nix_
 	return 0;
 }
 
+/* In the order of their names: the same paths are the same text. */
+static int dump_registration(struct arena *arena, const char *program, int log,
+			     struct nix_closure *closure, struct err *err)
+{
+	struct strv argv = { 0 };
+
+	strv_add(arena, &argv, program);
+	strv_add(arena, &argv, "--dump-db");
+	for (size_t i = 0; i < closure->names.len; i++)
+		strv_addf(arena, &argv, "%s/%s", closure->store, closure->names.v[i]);
+	return run_program(arena, &argv, log, &closure->registration, err);
+}
+
 int nix_closure_find(struct arena *arena, const struct strv *packages, int log,
 		     struct nix_closure *ret, struct err *err)
 {
@@ -224,6 +237,8 @@ int nix_closure_find(struct arena *arena, const struct strv *packages, int log,
 		return r;
 	add_lines(arena, closure, &paths);
 	r = take_names(arena, &paths, ret, err);
+	if (r == 0)
+		r = dump_registration(arena, program, log, ret, err);
 	if (r == 0)
 		nix_rank(arena, &ret->names, graph, &ret->popular);
 	return r;
@@ -282,6 +297,14 @@ void nix_links(struct arena *arena, const struct nix_closure *closure, struct bu
 
 		if (access(bundle, F_OK) == 0)
 			add_link(&links, "etc/ssl/certs/ca-certificates.crt", bundle);
+	}
+	if (closure->registration) {
+		struct build_file *file = arena_grow(arena, &links.files, &links.n, sizeof(*file));
+
+		*file = (struct build_file){ .path = "nix-path-registration",
+					     .mode = S_IFREG | 0444,
+					     .data = closure->registration,
+					     .len = strlen(closure->registration) };
 	}
 	*ret = links.files;
 	*ret_n = links.n;

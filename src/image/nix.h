@@ -9,6 +9,7 @@ struct nix_closure {
 	struct strv roots;   /* the packages themselves: paths */
 	struct strv names;   /* of all: "HASH-NAME", sorted */
 	struct strv popular; /* the same, the most popular first */
+	char *registration;  /* what the database of a store that gets them must know */
 };
 
 /* Packages are attributes of nixpkgs, or paths in the store (or links to some). What nix says goes to the
@@ -16,8 +17,8 @@ struct nix_closure {
 int nix_closure_find(struct arena *arena, const struct strv *packages, int log,
 		     struct nix_closure *ret, struct err *err);
 
-/* The links that make a root of them: /usr/bin with their programs (the first that has one wins), /bin,
- * the certificates. In the arena. */
+/* What makes a root of them: /usr/bin with their programs (the first that has one wins), /bin, the
+ * certificates, and /nix-path-registration for 'nix-store --load-db'. In the arena. */
 void nix_links(struct arena *arena, const struct nix_closure *closure, struct build_file **ret,
 	       size_t *ret_n);
 

@@ -233,6 +233,11 @@ check "... has a layer for each store path, one for the directories above, one o
 umoci unpack --rootless --image "$tmp/closed:closed" "$tmp/bundle" >"$tmp/log/why" 2>&1
 check "... with the store as it is" sh -c 'cd "$1" && for path in nix/store/*; do diff -r "$path" "/$path" || exit 1; done && [ "$(ls nix/store | wc -l)" = 3 ]' sh "$tmp/bundle/rootfs"
 check "... programs on PATH, a shell, and certificates" sh -c 'cd "$1" && [ "$(readlink bin)" = usr/bin ] && readlink usr/bin/sh usr/bin/needy etc/ssl/certs/ca-certificates.crt | grep -c ^/nix/store/ | grep -qx 3' sh "$tmp/bundle/rootfs"
+# A store of another place takes the paths in by it; a builder's does (wrapix-builder).
+mkdir -p "$tmp/other/nix" && cp -a "$tmp/bundle/rootfs/nix/store" "$tmp/other/nix/"
+nix-store --store "$tmp/other" --load-db <"$tmp/bundle/rootfs/nix-path-registration" 2>"$tmp/log/why"
+check "... and what a store that gets them must know of them" nix-store --store "$tmp/other" --verify --check-contents
+check "... which makes each of them valid" sh -c 'for path in "$1"/nix/store/*; do nix-store --store "$1" --check-validity "/nix/store/${path##*/}" || exit 1; done' sh "$tmp/other"
 wx image show closed --json
 first=$(jq -r .digest "$out")
 closure base --from "nix:$(nix-build "$tmp/nixpkgs.nix" -A needy --no-out-link 2>/dev/null)" --name one
