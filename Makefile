@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz dist deb rpm sbom clean help
+.PHONY: all run test install bench asan lint lint-deep golden fuzz compat chaos dist deb rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -52,10 +52,18 @@ lint-deep: all
 golden: all
 	@tests/golden/rewrite
 
-## fuzz: run every fuzz target for SECONDS=60 each, starting from its corpus
+## fuzz: run every fuzz target for TIME=60 seconds each, starting from its corpus
 fuzz:
 	@scripts/need build fuzz
-	@tests/fuzz/run $(SECONDS)
+	@tests/fuzz/run $(or $(TIME),$(SECONDS))
+
+## compat: gcc and clang in another prefix, musl, arm64 (minutes); ARGS='clang' for a part
+compat: all
+	@scripts/compat $(ARGS)
+
+## chaos: ROUNDS=1000 random faults at random moments; SEED= repeats
+chaos: all
+	@CHAOS_ROUNDS=$(or $(ROUNDS),1000) CHAOS_SEED=$(SEED) tests/chaos/run.sh
 
 ## dist: the source tarball of the last commit, the same bytes for everybody
 dist:

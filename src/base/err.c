@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void fill(struct err *err, int code, int status, const char *fmt, va_list ap)
+_printf_(4, 0) static void fill(struct err *err, int code, int status, const char *fmt, va_list ap)
 {
 	err->code = code > 0 ? code : EIO;
 	err->exit = status;

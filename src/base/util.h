@@ -16,6 +16,7 @@
 #define _cleanup_(f) __attribute__((cleanup(f)))
 #define _printf_(a, b) __attribute__((format(printf, a, b)))
 #define _unused_ __attribute__((unused))
+#define _fallthrough_ __attribute__((fallthrough))
 
 static inline void close_ptr(int *fd)
 {

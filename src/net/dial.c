@@ -132,7 +132,7 @@ static int on_reply(struct loop_source *source, uint32_t events, struct err *err
 			connected(dial);
 			return 0;
 		}
-		/* fall through */
+		_fallthrough_;
 	case PROXY_REFUSED:
 		fail(dial, ECONNREFUSED, NET_ALLOWED, NULL);
 	}

@@ -161,7 +161,7 @@ static bool check_hello(struct relay_conn *conn)
 	case HELLO_SNI:
 		if (!hello_matches(&pin->hello, pin->name))
 			break;
-		/* fall through */
+		_fallthrough_;
 	case HELLO_NOT_TLS:
 	case HELLO_NO_SNI:
 		free(pin);

@@ -17,7 +17,7 @@ static int tap_count;
 static int tap_failed;
 
 /* A name may hold anything: what would end the line or start a directive is written as '?'. */
-static inline void tap_name(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static inline void tap_name(const char *fmt, va_list ap)
 {
 	char name[512];
 
@@ -28,7 +28,8 @@ static inline void tap_name(const char *fmt, va_list ap)
 	fflush(stdout);
 }
 
-static inline bool tap_result(bool cond, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static inline bool tap_result(bool cond, const char *fmt,
+								    va_list ap)
 {
 	tap_count++;
 	if (!cond)

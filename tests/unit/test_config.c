@@ -349,7 +349,6 @@ static void test_project_file(void)
 
 static void test_user_file(void)
 {
-	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_close_ int dir = open(tmp, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct spec spec;
 

@@ -46,16 +46,16 @@ static struct landlock_ruleset handled_by(int abi, bool files, bool reads)
 	case 1:
 		/* Without REFER every rename between directories fails: the mounts stand alone. */
 		all.fs = 0;
-		/* fall through */
+		_fallthrough_;
 	case 2:
 		/* truncate(2) is bounded by the mounts alone. */
 		all.fs &= ~(__u64)LANDLOCK_ACCESS_FS_TRUNCATE;
-		/* fall through */
+		_fallthrough_;
 	case 3:
 	case 4:
 		/* ioctl on devices is bounded by the few devices in /dev. */
 		all.fs &= ~(__u64)LANDLOCK_ACCESS_FS_IOCTL_DEV;
-		/* fall through */
+		_fallthrough_;
 	case 5:
 		/* Signals are bounded by the pid namespace, abstract sockets by the network's. */
 		all.scoped = 0;

@@ -82,6 +82,17 @@ static int list(const char *place)
 	return mask ? 0 : 2;
 }
 
+static void print_error(int code)
+{
+#ifdef __GLIBC__
+	const char *name = strerrorname_np(code);
+
+	printf("%s ", name ? name : "?");
+#else
+	printf("errno-%d ", code);
+#endif
+}
+
 _Noreturn static void try_it(const struct attempt *a)
 {
 	int r;
@@ -94,7 +105,7 @@ _Noreturn static void try_it(const struct attempt *a)
 		_exit(2);
 	r = a->call ? reaches_kernel(a->call) : a->try();
 	if (r < 0 && r != UNABLE)
-		printf("%s ", strerrorname_np(-r) ? strerrorname_np(-r) : "?");
+		print_error(-r);
 	(void)fflush(stdout);
 	_exit(r == WORKED ? 0 : r == UNABLE ? 2 : 1);
 }

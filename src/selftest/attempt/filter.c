@@ -19,6 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+
 /* RET_TRACE for this call, all others pass. */
 static int watch(const struct call *call)
 {

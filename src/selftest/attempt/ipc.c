@@ -13,6 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef MSG_COPY
+#define MSG_COPY 040000
+#endif
+
 static int shared_memory(int id)
 {
 	char *at;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -134,7 +135,7 @@ static int type_by_proc(void)
 /* The bits above 32 are dropped by the kernel, but were not by some filters. */
 static int type_high(int fd)
 {
-	return outcome(ioctl(fd, TIOCSTI | 1UL << 32, "x"));
+	return outcome(syscall(SYS_ioctl, fd, TIOCSTI | 1UL << 32, "x"));
 }
 
 static int type_high_bits(void)
