@@ -27,7 +27,6 @@ static const char *const own_names[] = {
 	"CHERRY_PICK_HEAD",
 	"REVERT_HEAD",
 	"REBASE_HEAD",
-	"COMMIT_EDITMSG",
 	"BISECT_LOG",
 	"BISECT_START",
 	"BISECT_TERMS",
@@ -38,7 +37,7 @@ static const char *const own_names[] = {
 	"rebase-apply",
 	"sequencer",
 };
-static const char *const common_names[] = { "shallow", "info", "logs", "description", "rr-cache" };
+static const char *const common_names[] = { "shallow", "info", "logs", "rr-cache" };
 
 static int copy_one(const char *from, const char *name, int to, struct err *err)
 {

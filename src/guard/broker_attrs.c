@@ -298,6 +298,7 @@ int do_utime(struct request *r)
 
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
+	r->quiet = now; /* git tries it on every object that is there already */
 	e = now ? 0 : read_times(r, ts);
 	if (e == 0)
 		e = get_object(r, flags, &p, &fd);

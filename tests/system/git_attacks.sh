@@ -147,4 +147,15 @@ attack "work trees that lead elsewhere" 'mkdir -p worktrees/x; echo "$home/.git"
 # --- too much ---
 many() { begin; seq -f "$head refs/heads/b%06g" 3000 >packed-refs; printf '%s refs/heads/main\n' "$head" >>packed-refs; cd "$tmp" || return 1; publish; git -C "$repo" for-each-ref refs/heads | wc -l; }
 check "three thousand branches: a thousand at a time" is "$(many)" 1001
+attack "more than any repository has" 'seq -f "$head refs/heads/b%06g" 60000 >packed-refs; printf "%s refs/heads/main\n" "$head" >>packed-refs'
+
+# --- objects of git-lfs ---
+begin
+good=$(echo good | sha256sum | cut -d' ' -f1)
+for name in "$good" "aabb$(echo "$good" | cut -c5-)"; do
+	d=lfs/objects/$(echo "$name" | cut -c1-2)/$(echo "$name" | cut -c3-4)
+	mkdir -p "$d" && echo good >"$d/$name"
+done
+ln -s "$home/.gitconfig" "$d/aabb$(printf %060d 1)" && mkfifo "$d/aabb$(printf %060d 2)" && cd "$tmp" && publish
+check "an object of git-lfs that is not what its name says, a link, a FIFO: only the good one comes" is "$(find "$repo/.git/lfs" -type f -o -type l -o -type p | sed 's|.*/||')" "$good"
 finish
