@@ -9,7 +9,7 @@
 #include "api/messages.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "guard/config_watch.h"
+#include "session/config_watch.h"
 #include "net/owner.h"
 #include "session/events.h"
 

@@ -65,16 +65,19 @@ static bool has_rule(const struct file_rules *rules, const struct file_rule *rul
 	return false;
 }
 
-/* A denyRead stands on a mount, or on questions that the kernel was told to ask at the start. */
-static void warn_reads(const struct exec *x, const struct file_rules *rules)
+/* A denyRead stands on a mount, or on questions that the kernel was told to ask at the start; under Seatbelt
+ * each rule stands in the profile. */
+static void warn_late(const struct exec *x, const struct file_rules *rules)
 {
 	const struct file_rules *first = &x->exec_spec.files;
+	bool profile = x->plan.engine == ENGINE_SEATBELT;
 
-	for (size_t i = 0; i < rules->n && file_rules_reads(first) == FILE_READS_FREE; i++) {
+	for (size_t i = 0; i < rules->n && (profile || file_rules_reads(first) == FILE_READS_FREE);
+	     i++) {
 		const struct file_rule *rule = &rules->rules[i];
 		char text[256];
 
-		if (rule->kind != FILE_DENY_READ || has_rule(first, rule))
+		if ((!profile && rule->kind != FILE_DENY_READ) || has_rule(first, rule))
 			continue;
 		snprintf(text, sizeof(text), "%s: '%.128s' counts from the next command on",
 			 rule->key, rule->text);
@@ -105,7 +108,7 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 		       &(struct settings_rules){ exec_config(x), x->update ? &x->update->exec.files
 									   : &x->exec_spec.files },
 		       &(struct settings_rules){ &u->config, &u->exec.files });
-	warn_reads(x, &u->exec.files);
+	warn_late(x, &u->exec.files);
 	exec_release_update(x); /* nothing refers to it any more */
 	x->update = u;
 }

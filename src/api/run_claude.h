@@ -8,7 +8,7 @@
 
 #include "api/claude_policy.h"
 #include "engine/engine.h"
-#include "guard/config_watch.h"
+#include "session/config_watch.h"
 #include "session/events.h"
 #include "spec/exec.h"
 

@@ -154,7 +154,7 @@ static int alive_podman(struct builder *b, bool *ret_alive, pid_t *ret_pid, stru
 	if (r < 0)
 		return r;
 	*ret_alive = r == 0 && str_starts(said, "true ");
-	*ret_pid = *ret_alive ? (pid_t)atoi(said + 5) : 0;
+	*ret_pid = *ret_alive ? (pid_t)strtol(said + 5, NULL, 10) : 0;
 	return 0;
 }
 

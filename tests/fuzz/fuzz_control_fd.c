@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard/config_watch.h"
+#include "session/config_watch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

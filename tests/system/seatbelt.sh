@@ -170,6 +170,16 @@ ex -c "sleep $mark >/dev/null 2>&1 & exit 4"
 check "what is left in the background ends with the command" is_empty marked
 check "... whose status is its own" is "$rc" 4
 
+settings ''
+"$wrapix" exec -s "$s" -c 'echo up >fifo; read x <fifo' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
+pid=$!
+hear "$fifo"
+sed 's/"keep"/"keep","later"/' "$s" >"$tmp/new.json"
+mv "$tmp/new.json" "$s"
+check "a file rule that comes while it runs: said to count for the next command" await grep -q "'later' counts from the next command on" "$tmp/log/err"
+echo go >"$fifo"
+wait $pid
+
 # --- what is shown ---
 
 wx plan --exec --engine apple --settings "$s" -- true

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* New settings from a descriptor and from a file that is rewritten. */
-#include "guard/config_watch.h"
+#include "session/config_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -154,7 +154,7 @@ int seccomp_judge(bool nested, const struct seccomp_data *data)
 		       : ENOSYS;
 }
 
-unsigned seccomp_compose(unsigned flags, struct sock_filter insns[SECCOMP_COMPOSED_MAX])
+unsigned seccomp_compose(unsigned flags, struct sock_filter *insns)
 {
 	unsigned n = 0;
 

@@ -20,6 +20,7 @@ extern FILE *__stdinp, *__stdoutp, *__stderrp;
 #define _IONBF 2
 #define RENAME_SWAP 0x2
 #define RENAME_EXCL 0x4
+int sprintf(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
 int printf(const char *, ...) __attribute__((format(printf, 1, 2)));
 int fprintf(FILE *, const char *, ...) __attribute__((format(printf, 2, 3)));
 int dprintf(int, const char *, ...) __attribute__((format(printf, 2, 3)));

@@ -6,7 +6,7 @@
  * makes whoever watches anything wait for 10 ms and more at his end, and most commands are shorter.
  * A file that changes between two looks is being written, and is told of when it stays the same.
  */
-#include "guard/config_watch.h"
+#include "session/config_watch.h"
 
 #include <errno.h>
 #include <string.h>
