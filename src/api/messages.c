@@ -2,6 +2,7 @@
 /* Puts the plan's wishes, and where the user is, together for notify/. */
 #include "api/messages.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -29,6 +30,25 @@ static void look_around(const struct plan *plan, const char *id, struct place *p
 	place->always = wishes->always;
 }
 
+static int make_porch(struct messages *m, const char *id, struct err *err)
+{
+	const struct plan_apple *apple = &m->plan->apple;
+	_cleanup_(arena_release) struct arena arena = { NULL };
+
+	if (m->plan->engine != ENGINE_APPLE || apple->notify != APPLE_NOTIFY_TCP)
+		return 0;
+	if (!apple->gateway)
+		return err_set(err, ENETUNREACH,
+			       "messages to you will not be shown: container "
+			       "does not say its network's gateway");
+	if (porch_make(&m->porch, apple->gateway,
+		       arena_printf(&arena, "%s/wrapix/notify/%s/notify.sock", m->host->runtime_dir,
+				    id),
+		       err) < 0)
+		return err_wrap(err, "messages to you will not be shown");
+	return 0;
+}
+
 int messages_make(struct messages *m, const struct plan *plan, const struct host *host,
 		  const char *id, const struct doorbell_hooks *hooks, struct err *err)
 {
@@ -41,16 +61,30 @@ int messages_make(struct messages *m, const struct plan *plan, const struct host
 	look_around(plan, id, &place);
 	if (doorbell_make(&m->bell, host->runtime_dir, plan->notifyd, &place, hooks, err) < 0)
 		return err_wrap(err, "messages to you will not be shown");
-	return 0;
+	return make_porch(m, id, err);
+}
+
+void messages_tell(const struct messages *m, struct plan *plan)
+{
+	if (!m->porch.port)
+		return;
+	plan_setenv(plan, "WRAPIX_NOTIFY_TCP",
+		    arena_printf(&plan->arena, "%s:%u", m->porch.address, m->porch.port));
+	plan_setenv(plan, "WRAPIX_NOTIFY_TOKEN", m->porch.token);
 }
 
 void messages_watch(struct messages *m, struct loop *loop)
 {
+	struct err err;
+
 	m->loop = loop;
 	if (loop) {
 		doorbell_watch(&m->bell, loop);
+		if (porch_watch(&m->porch, loop, &err) < 0)
+			m->bell.hooks.on_failure(m->bell.hooks.ctx, &err);
 		return;
 	}
+	porch_close(&m->porch);
 	watcher_stop(&m->watcher);
 	doorbell_unwatch(&m->bell);
 }
@@ -94,5 +128,6 @@ void messages_refused(struct messages *m, const char *line)
 
 void messages_remove(struct messages *m)
 {
+	porch_close(&m->porch);
 	doorbell_remove(&m->bell);
 }

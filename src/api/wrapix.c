@@ -19,6 +19,7 @@
 #include "keys/agent.h"
 #include "net/filter.h"
 #include "os/fs.h"
+#include "os/platform.h"
 #include "session/events.h"
 #include "session/session.h"
 #include "spec/agent.h"
@@ -85,6 +86,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 				     api_base_dir(&spec->spec.arena, "XDG_CONFIG_HOME", ".config"));
 	if (r == 0 && !host_json && spec->will_run && !plan->is_untrusted)
 		r = make_image(spec, err);
+	if (r == 0 && !host_json)
+		spec->spec.engine = host_engine(&spec->spec, os_platform());
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);
@@ -93,6 +96,7 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		later_close(&spec->spec, plan->host.project.dir);
 	}
 	if (r == 0 && host_json) {
+		spec->spec.engine = host_engine(&spec->spec, plan->host.platform);
 		/* The file was read here, and counts for the project there. */
 		if (spec->spec.config_dir)
 			spec->spec.config_dir = plan->host.project.dir;
@@ -208,6 +212,13 @@ static void open_log(struct observer *observer, struct arena *arena)
 	event_log_init(&observer->log, plan->host.state_home, &about, &place, &hooks);
 }
 
+static int (*const engines[])(const struct plan *, const struct engine_session *,
+			      const struct engine_hooks *, int *, struct err *) = {
+	[ENGINE_NATIVE] = native_run,
+	[ENGINE_PODMAN] = podman_run,
+	[ENGINE_APPLE] = apple_run,
+};
+
 /* The engine, between the beginning and the end of what is kept of the session. */
 static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_status,
 	       struct err *err)
@@ -233,8 +244,9 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	if (messages_make(&observer->messages, &plan->plan, &plan->host, observer->id, &bell_hooks,
 			  &observer->no_messages) == 0)
 		observer->no_messages.code = 0;
-	r = (plan->plan.engine == ENGINE_PODMAN ? podman_run : native_run)(
-		&observer->credentials.plan, &session, hooks, ret_status, err);
+	messages_tell(&observer->messages, &observer->credentials.plan);
+	r = engines[plan->plan.engine](&observer->credentials.plan, &session, hooks, ret_status,
+				       err);
 	messages_remove(&observer->messages);
 	event_log_close(&observer->log, r < 0 ? -1 : observer_exit_status(*ret_status));
 	session_remove(&observer->session);

@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "engine/native/probe.h"
 #include "os/fs.h"
+#include "os/platform.h"
 #include "os/proc.h"
 #include "os/linux/landlock.h"
 #include "os/linux/overlay.h"
@@ -330,10 +331,7 @@ static void check_sandbox(const struct patient *p, struct finding *f)
 		str_addf(&f->text, "started and ended one in %.1f ms", now_ms() - start);
 }
 
-static const struct {
-	const char *name;
-	void (*check)(const struct patient *p, struct finding *f);
-} checks[] = {
+static const struct doctor_check linux_checks[] = {
 	{ "kernel", check_kernel },
 	{ "user namespaces", check_userns },
 	{ "mounts", check_mounts },
@@ -351,6 +349,7 @@ static const struct {
 	{ "a whole sandbox", check_sandbox },
 	{ "policy here", check_policy },
 	{ "refused lately", check_refusals },
+	{ NULL, NULL },
 };
 
 static void print_text(const char *name, const struct finding *f)
@@ -382,18 +381,18 @@ static void print_json(const char *name, const struct finding *f, bool first)
 	fputs(out.s, stdout);
 }
 
-static bool examine(const struct patient *p, bool json)
+static bool examine(const struct patient *p, const struct doctor_check *checks, bool json)
 {
 	bool broken = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+	for (const struct doctor_check *c = checks; c->name; c++) {
 		struct finding f = { .verdict = WORKS };
 
-		checks[i].check(p, &f);
+		c->check(p, &f);
 		if (json)
-			print_json(checks[i].name, &f, i == 0);
+			print_json(c->name, &f, c == checks);
 		else
-			print_text(checks[i].name, &f);
+			print_text(c->name, &f);
 		broken |= f.verdict == BROKEN;
 		str_release(&f.text);
 		str_release(&f.fix);
@@ -401,7 +400,7 @@ static bool examine(const struct patient *p, bool json)
 	}
 	if (json)
 		puts("\n]");
-	else
+	else if (checks == linux_checks)
 		puts("\n'wrapix selftest' tries to break out of a sandbox made here, and says what "
 		     "holds.");
 	return broken;
@@ -427,6 +426,10 @@ static int cmd_doctor(int argc, char **argv)
 	quick.notify.mode = NOTIFY_OFF;
 	quick.cmd = command;
 	quick.force = quick.only = true;
+	if (os_is_darwin()) {
+		spec.engine = quick.engine = ENGINE_APPLE;
+		quick.net = NET_OPEN;
+	}
 	if (host_probe(&spec, environ, &host, &err) < 0) {
 		status = cli_fail(&err);
 	} else {
@@ -435,7 +438,9 @@ static int cmd_doctor(int argc, char **argv)
 		    plan_make(&quick, &quick_host, &plan, &err) == 0)
 			patient.plan = &plan;
 		memset(plan.tty, 0, sizeof(plan.tty));
-		status = examine(&patient, args.json) ? EXIT_WRAPIX : 0;
+		status = examine(&patient, os_is_darwin() ? mac_checks : linux_checks, args.json)
+				 ? EXIT_WRAPIX
+				 : 0;
 		host_release(&host);
 	}
 	plan_release(&plan);

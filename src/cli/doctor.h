@@ -17,6 +17,13 @@ struct patient {
 	const struct plan *plan; /* of a sandbox in the current directory, without a network */
 };
 
+/* A row of the table; the last one has no name. */
+struct doctor_check {
+	const char *name;
+	void (*check)(const struct patient *p, struct finding *f);
+};
+extern const struct doctor_check mac_checks[];
+
 /* A failed probe; what it is worth depends on the check. */
 void found_error(struct finding *f, enum verdict verdict, const struct err *err);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "engine/rules.h"
 #include "os/linux/kernel.h"
 #include "session/request.h"
 
@@ -92,28 +93,10 @@ static void on_net_event(void *ctx, const struct net_event *event)
 		hooks->on_network(hooks->ctx, event);
 }
 
-static int make_policy(const struct engine_rules *rules, struct policy **ret, struct err *err)
-{
-	struct policy *policy = policy_new();
-	int r = policy ? 0 : err_errno(err, ENOMEM, "the network's rules");
-
-	for (size_t i = 0; r == 0 && i < rules->allow.len; i++)
-		r = policy_add(policy, rules->allow.v[i], 0, err);
-	for (size_t i = 0; r == 0 && i < rules->deny.len; i++)
-		r = policy_add(policy, rules->deny.v[i], RULE_DENY, err);
-	for (size_t i = 0; r == 0 && i < rules->denied_resolved.len; i++)
-		r = policy_deny_resolved(policy, rules->denied_resolved.v[i], err);
-	if (r < 0)
-		policy_unref(policy);
-	else
-		*ret = policy;
-	return r;
-}
-
 int network_set_rules(struct network *n, const struct engine_rules *rules, struct err *err)
 {
 	struct policy *policy;
-	int r = n->filter.loop ? make_policy(rules, &policy, err)
+	int r = n->filter.loop ? rules_make_policy(rules, &policy, err)
 			       : err_set(err, EOPNOTSUPP, "the network has no rules");
 
 	if (r < 0)
@@ -131,7 +114,7 @@ static int start_filter(struct network *n, struct err *err)
 					    .deny = plan->deny,
 					    .denied_resolved = plan->denied_resolved };
 	struct policy *policy;
-	int r = make_policy(&rules, &policy, err);
+	int r = rules_make_policy(&rules, &policy, err);
 
 	if (r < 0)
 		return r;

@@ -87,6 +87,7 @@ struct sandbox {
 	int gate_store; /* the gate's directory, as it is in there; -1: none */
 	int agent;      /* the listening socket of the ssh-agent; -1: none */
 	int door;       /* the listening socket for 'exec' inside; -1: none */
+	int outlet;     /* the listening socket that is a machine's whole network; -1: none */
 	struct keyring keys;
 	struct broker *broker; /* NULL: none */
 	struct gate *gate;     /* the broker's; NULL: none */
@@ -104,7 +105,8 @@ struct sandbox {
 /* For fields that are descriptors: none of them is there. */
 #define SANDBOX_NONE                                                                             \
 	.pidfd = -1, .control = -1, .status = -1, .pty_master = -1, .netns = -1, .listener = -1, \
-	.agent = -1, .door = -1, .view = -1, .mntns = -1, .gate_store = -1, .ports = PORTS_NONE
+	.agent = -1, .door = -1, .outlet = -1, .view = -1, .mntns = -1, .gate_store = -1,        \
+	.ports = PORTS_NONE
 
 /* Tells whoever listens that a comfort was lost, or what happened. */
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err);

@@ -7,7 +7,12 @@
  * What it is told, by variables that the command does not see:
  *
  *	WRAPIX_UID, WRAPIX_GID, WRAPIX_USER	who the command is to be, inside and in what it makes
- *	WRAPIX_STAGE	a directory with 'env' ("NAME=VALUE", a NUL after each) and 'tree' (to put below '/')
+ *	WRAPIX_STAGE	a directory with 'env' ("NAME=VALUE", a NUL after each), 'tree' (to put below '/') and
+ *			'binds' (see binds.c)
+ *	WRAPIX_CWD	where the command is to start; else /workspace, where the engine says nothing
+ *	WRAPIX_LINK	a socket to the supervisor (see link.h)
+ *	WRAPIX_MARK	a file to make when the command is started, where there is no such socket
+ *	WRAPIX_FORWARD	ports inside that are sockets outside (see forward.c)
  *
  * and by variables that it does: WRAPIX_DEPLOY_KEY and WRAPIX_SIGNING_KEY, files inside; WRAPIX_GIT_SIGN
  * ("0": commits are not signed by themselves).
@@ -36,12 +41,24 @@ struct entry {
 void entry_say(const char *level, const struct err *err);
 void entry_warn(const struct err *err);
 
+/* binds.c: what is staged for places inside; read before, and done where we may mount. */
+struct entry_binds {
+	char *text; /* NULL: nothing */
+	size_t len;
+};
+int entry_binds_load(const char *stage, struct entry_binds *ret, struct err *err);
+int entry_binds_do(const struct entry_binds *binds, struct err *err);
+
+/* forward.c: the ports of WRAPIX_FORWARD. */
+int entry_forward(struct err *err);
+
 /* user.c: from who we are to who the command is to be. Without this every later file has a wrong owner. */
-int entry_become(const struct entry *entry, struct err *err);
+int entry_become(const struct entry *entry, const struct entry_binds *binds, struct err *err);
 bool entry_maps(const struct entry *entry);
 
 /* keys.c: git and ssh with the keys that the variables name. Without any there is nothing to do. */
 int entry_keys(const struct entry *entry, struct err *err);
 
-/* child.c: runs it to its end; the exit status, 128+N for signal N. */
-int entry_run(char **argv);
+/* child.c: runs it to its end; the exit status, 128+N for signal N. link: to the supervisor; -1: none.
+ * mark: a file to make when it is started; NULL: none. */
+int entry_run(char **argv, int link, const char *mark);

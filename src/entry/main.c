@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "entry/builder.h"
 #include "entry/entry.h"
+#include "entry/link.h"
 #include "entry/tree.h"
 #include "os/fs.h"
+#include "os/socket.h"
 
 #define WORKSPACE "/workspace"
 
@@ -29,6 +32,18 @@ void entry_warn(const struct err *err)
 
 /* --- what the engine left for us --- */
 
+/* The directories where the image has its programs come after those that we are told of. */
+static void set_path(const char *ours)
+{
+	const char *images = getenv("PATH");
+	char *both = NULL;
+
+	if (!images || asprintf(&both, "%s:%s", ours, images) < 0)
+		both = NULL;
+	setenv("PATH", both ? both : ours, 1);
+	free(both);
+}
+
 static int take_environment(const char *stage, struct err *err)
 {
 	_cleanup_close_ int dir = open(stage, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -44,7 +59,10 @@ static int take_environment(const char *stage, struct err *err)
 		if (!equals)
 			continue;
 		*equals = '\0';
-		setenv(p, equals + 1, 1);
+		if (!strcmp(p, "PATH"))
+			set_path(equals + 1);
+		else
+			setenv(p, equals + 1, 1);
 		*equals = '=';
 	}
 	if (data)
@@ -151,30 +169,77 @@ static int find_user(struct entry *entry, struct err *err)
 	return 0;
 }
 
-static int prepare(struct err *err)
+/* Before anybody else runs here: the supervisor takes one connection and no other. */
+static int connect_link(int *ret, struct err *err)
 {
-	static const char *const ours[] = { "WRAPIX_UID", "WRAPIX_GID", "WRAPIX_USER",
-					    "WRAPIX_STAGE" };
+	const char *path = getenv("WRAPIX_LINK");
+
+	struct link_message message = { LINK_HELLO, 0 };
+
+	*ret = path ? os_connect_unix(path, 0) : -1;
+	if (!path)
+		return 0;
+	if (*ret < 0)
+		return err_errno(err, errno, "reaching the supervisor by '%s'", path);
+	if (send(*ret, &message, sizeof(message), MSG_NOSIGNAL) != sizeof(message) ||
+	    recv(*ret, &message, sizeof(message), MSG_WAITALL) != sizeof(message) ||
+	    message.type != LINK_GO)
+		return err_set(err, EPIPE, "the supervisor is gone");
+	return 0;
+}
+
+/* Who, where, with what; in this order. */
+static int become(struct entry *entry, struct err *err)
+{
 	const char *stage = getenv("WRAPIX_STAGE");
-	struct entry entry;
-	char here[4] = "";
-	int r = stage ? take_environment(stage, err) : 0;
+	struct entry_binds binds = { 0 };
+	int r = find_user(entry, err);
 
 	if (r == 0)
-		r = find_user(&entry, err);
+		r = take_stage(entry, err);
+	if (r == 0 && stage)
+		r = entry_binds_load(stage, &binds, err);
 	if (r == 0)
-		r = take_stage(&entry, err);
+		r = entry_forward(err);
 	if (r == 0)
-		r = entry_become(&entry, err);
-	if (r < 0)
-		return r;
-	make_home(&entry);
-	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		unsetenv(ours[i]);
-	/* An engine that starts in '/' has not been told where the project is. */
+		r = entry_become(entry, &binds, err);
+	free(binds.text);
+	return r;
+}
+
+/* An engine that starts in '/' has not been told where the project is. */
+static int enter_project(struct err *err)
+{
+	const char *cwd = getenv("WRAPIX_CWD");
+	char here[4] = "";
+
+	if (cwd)
+		return chdir(cwd) < 0 ? err_errno(err, errno, "entering '%s'", cwd) : 0;
 	if (getcwd(here, sizeof(here)) && !strcmp(here, "/") && chdir(WORKSPACE) < 0)
 		return errno == ENOENT ? 0 : err_errno(err, errno, "entering '" WORKSPACE "'");
 	return 0;
+}
+
+static int prepare(int *ret_link, struct err *err)
+{
+	static const char *const ours[] = { "WRAPIX_UID",   "WRAPIX_GID",  "WRAPIX_USER",
+					    "WRAPIX_STAGE", "WRAPIX_LINK", "WRAPIX_FORWARD",
+					    "WRAPIX_CWD" };
+	const char *stage = getenv("WRAPIX_STAGE");
+	struct entry entry;
+	int r = stage ? take_environment(stage, err) : 0;
+
+	if (r == 0)
+		r = connect_link(ret_link, err);
+	if (r == 0)
+		r = become(&entry, err);
+	if (r < 0)
+		return r;
+	make_home(&entry);
+	r = enter_project(err);
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		unsetenv(ours[i]);
+	return r;
 }
 
 int main(int argc, char **argv)
@@ -182,15 +247,19 @@ int main(int argc, char **argv)
 	static char *const shell[] = { (char *)"/bin/sh", NULL };
 	struct err err = { 0 };
 	sigset_t all;
+	char *mark;
+	int link = -1;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	umask(022);
 	if (argc == 2 && !strcmp(argv[1], "builder"))
 		return entry_builder();
-	if (prepare(&err) < 0) {
+	if (prepare(&link, &err) < 0) {
 		entry_say("", &err);
 		return EXIT_WRAPIX;
 	}
-	return entry_run(argc > 1 ? argv + 1 : (char **)shell);
+	mark = getenv("WRAPIX_MARK") ? strdup(getenv("WRAPIX_MARK")) : NULL;
+	unsetenv("WRAPIX_MARK");
+	return entry_run(argc > 1 ? argv + 1 : (char **)shell, link, mark);
 }

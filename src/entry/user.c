@@ -211,7 +211,7 @@ static void say_nameless(const struct entry *entry, int r)
 }
 
 /* In a namespace of ours every table can be covered; the rights for that go with it. */
-static int be_inside(const struct entry *entry, struct err *err)
+static int be_inside(const struct entry *entry, const struct entry_binds *binds, struct err *err)
 {
 	int r = enter_namespace(entry, err);
 
@@ -220,35 +220,48 @@ static int be_inside(const struct entry *entry, struct err *err)
 	r = name_user(entry, cover);
 	if (r < 0)
 		say_nameless(entry, r);
-	return caps_drop_all(err);
+	r = entry_binds_do(binds, err);
+	return r < 0 ? r : caps_drop_all(err);
 }
 
 /* We are him; where nobody has written his name down, we do. */
-static void be_named(const struct entry *entry)
+static int be_named(const struct entry *entry, const struct entry_binds *binds, struct err *err)
 {
-	struct err err;
+	struct err ignored; /* the reason is said */
 	int r = entry->uid == 0 || has_name(entry->uid) ? 0 : name_user(entry, write_table);
 
-	if (r < 0 && be_inside(entry, &err) < 0)
+	if (binds->text)
+		return be_inside(entry, binds, err);
+	if (r < 0 && be_inside(entry, binds, &ignored) < 0)
 		say_nameless(entry, r);
+	return 0;
 }
 
-int entry_become(const struct entry *entry, struct err *err)
+/* Root becomes him, for whom nothing is mounted before he is. */
+static int be_other(const struct entry *entry, const struct entry_binds *binds, struct err *err)
+{
+	int r = name_user(entry, write_table);
+
+	if (r < 0)
+		say_nameless(entry, r);
+	if (binds->text && unshare(CLONE_NEWNS) < 0)
+		return err_errno(err, errno, "making a mount namespace");
+	r = entry_binds_do(binds, err);
+	return r < 0 ? r : set_ids(entry, err);
+}
+
+int entry_become(const struct entry *entry, const struct entry_binds *binds, struct err *err)
 {
 	int r = own_home(entry, err);
 
 	if (r < 0)
 		return r;
-	if (entry->maps) {
-		r = be_inside(entry, err);
-	} else if (entry->uid == geteuid()) {
-		be_named(entry);
-	} else {
-		r = name_user(entry, write_table);
-		if (r < 0)
-			say_nameless(entry, r);
-		r = set_ids(entry, err);
-	}
+	if (entry->maps)
+		r = be_inside(entry, binds, err);
+	else if (entry->uid == geteuid())
+		r = be_named(entry, binds, err);
+	else
+		r = be_other(entry, binds, err);
 	if (r == 0 && geteuid() && os_no_new_privileges() < 0)
 		r = err_errno(err, errno, "no_new_privs");
 	return r;

@@ -10,13 +10,14 @@
 
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/platform.h"
 #include "os/proc.h"
 
 bool fetch_is_useful(const char *config_home)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	struct arena arena = { 0 };
-	bool useful = getenv("DBUS_SESSION_BUS_ADDRESS") ||
+	bool useful = os_is_darwin() || getenv("DBUS_SESSION_BUS_ADDRESS") ||
 		      access(path_join(&arena, config_home, "wrapix/credentials.json"), F_OK) ==
 			      0 ||
 		      (runtime && access(path_join(&arena, runtime, "bus"), F_OK) == 0);

@@ -5,16 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-#ifdef __APPLE__
-#define vault_keyring vault_keychain
-#else
-#define vault_keyring vault_service
-#endif
+#include "os/platform.h"
 
-static const struct vault_store *const stores[VAULT_PLACES] = {
-	[VAULT_KEYRING] = &vault_keyring,
-	[VAULT_FILE] = &vault_file,
-};
+static const struct vault_store *store_of(enum vault_place place)
+{
+	if (place == VAULT_FILE)
+		return &vault_file;
+	return os_is_darwin() ? &vault_keychain : &vault_service;
+}
 
 int vault_name_check(const char *name, struct err *err)
 {
@@ -35,7 +33,7 @@ int vault_get(struct vault *vault, const char *name, struct secret *ret, size_t 
 	int r = -ENOENT;
 
 	for (enum vault_place place = 0; r < 0 && place < VAULT_PLACES; place++) {
-		r = stores[place]->get(vault, name, ret, ret_len, err);
+		r = store_of(place)->get(vault, name, ret, ret_len, err);
 		*ret_place = place;
 		if (r < 0 && place == VAULT_KEYRING)
 			first = *err;
@@ -49,7 +47,7 @@ int vault_set(struct vault *vault, const char *name, const struct secret *value,
 	      enum vault_place *ret_place, struct err *err)
 {
 	struct err ignored;
-	int r = vault_keyring.set(vault, name, value, len, err);
+	int r = store_of(VAULT_KEYRING)->set(vault, name, value, len, err);
 
 	*ret_place = r == 0 ? VAULT_KEYRING : VAULT_FILE;
 	if (r < 0)
@@ -58,7 +56,7 @@ int vault_set(struct vault *vault, const char *name, const struct secret *value,
 		return r;
 	/* The other store's is old now. A keyring that cannot be reached keeps it, and a read would find
 	 * that first: this is said. */
-	r = stores[!*ret_place]->remove(vault, name, &ignored);
+	r = store_of(!*ret_place)->remove(vault, name, &ignored);
 	if (r < 0 && r != -ENOENT && *ret_place == VAULT_FILE) {
 		*err = ignored;
 		return err_wrap(err, "an older value stays in the keyring");
@@ -69,7 +67,7 @@ int vault_set(struct vault *vault, const char *name, const struct secret *value,
 int vault_remove(struct vault *vault, const char *name, struct err *err)
 {
 	struct err first = { 0 };
-	int keyring = vault_keyring.remove(vault, name, &first);
+	int keyring = store_of(VAULT_KEYRING)->remove(vault, name, &first);
 	int file = vault_file.remove(vault, name, err);
 
 	if (keyring == 0 && (file == 0 || file == -ENOENT))
@@ -88,7 +86,7 @@ int vault_list(struct vault *vault, struct arena *arena, struct strv ret[VAULT_P
 		int r;
 
 		ret[place] = (struct strv){ 0 };
-		r = stores[place]->list(vault, arena, &ret[place], err);
+		r = store_of(place)->list(vault, arena, &ret[place], err);
 		if (r < 0 && r != -ENOENT)
 			return r;
 	}

@@ -65,12 +65,25 @@ static int script_pipe(const uint8_t *script, size_t len)
 	return fds[0];
 }
 
+/* Where every Mac has it; elsewhere it is a stand-in's. */
+static char *find_program(const struct vault *vault, struct arena *arena)
+{
+	static const char usual[] = "/usr/bin/security";
+	char *found = NULL;
+
+	if (vault->security)
+		return (char *)vault->security;
+	if (access(usual, X_OK) < 0)
+		found = os_find_program(arena, "security", getenv("PATH"), NULL);
+	return found ? found : (char *)usual;
+}
+
 /* Runs one command; answer may be NULL. */
 static int run(struct vault *vault, const struct wire_out *script, const char *name,
 	       struct secret *answer, size_t *ret_len, struct err *err)
 {
-	const char *program = vault->security ? vault->security : "/usr/bin/security";
-	char *argv[] = { (char *)program, (char *)"-i", NULL };
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	char *argv[] = { find_program(vault, &arena), (char *)"-i", NULL };
 	_cleanup_close_ int in = script_pipe(script->p, script->len);
 	_cleanup_close_ int from = -1, to = -1;
 	int fds[2], r;

@@ -214,19 +214,21 @@ static void set_policy(struct filter *f, struct policy *policy)
 	f->dns.dns.policy = policy;
 }
 
+static struct verdict flow_judge(const struct flow *flow, const struct policy *policy)
+{
+	if (!flow->name[0])
+		return policy_address(policy, &flow->peer, flow->port);
+	if (flow->by_proxy)
+		return policy_connect(policy, flow->name, flow->port);
+	return policy_dial(policy, flow->name, &flow->peer, flow->port);
+}
+
 /* An open connection that the rules refuse now. */
 static bool is_doomed(void *ctx, void *tag)
 {
-	const struct policy *policy = ((struct filter *)ctx)->policy;
 	struct flow *flow = tag;
-	struct verdict verdict;
+	struct verdict verdict = flow_judge(flow, ((struct filter *)ctx)->policy);
 
-	if (!flow->name[0])
-		verdict = policy_address(policy, &flow->peer, flow->port);
-	else if (flow->by_proxy)
-		verdict = policy_connect(policy, flow->name, flow->port);
-	else
-		verdict = policy_dial(policy, flow->name, &flow->peer, flow->port);
 	if (!verdict.allow)
 		flow->cut = verdict; /* its rule lives until the event that follows now */
 	return !verdict.allow;
@@ -295,7 +297,7 @@ static int add_all(struct policy *policy, const struct strv *texts, unsigned fla
 	return r;
 }
 
-static void tell_change(struct filter *f, const struct policy *added)
+void rules_tell(const struct policy *added, net_event_fn *on_event, void *ctx)
 {
 	for (size_t i = 0; i < added->n_rules; i++) {
 		bool denies = added->rules[i]->flags & RULE_DENY;
@@ -304,12 +306,12 @@ static void tell_change(struct filter *f, const struct policy *added)
 			.rule = added->rules[i]->text,
 		};
 
-		f->on_event(f->ctx, &event);
+		on_event(ctx, &event);
 	}
 }
 
-int filter_add_rules(struct filter *f, const struct strv *allow, const struct strv *deny,
-		     struct err *err)
+int rules_add(const struct policy *old, const struct strv *allow, const struct strv *deny,
+	      struct policy **ret_next, struct policy **ret_added, struct err *err)
 {
 	struct policy *added = policy_new(), *next = NULL;
 	int r = added ? 0 : err_errno(err, ENOMEM, "the network's rules");
@@ -319,13 +321,30 @@ int filter_add_rules(struct filter *f, const struct strv *allow, const struct st
 	if (r == 0)
 		r = add_all(added, deny, RULE_DENY, err);
 	if (r == 0)
-		next = policy_merge(f->policy, added, err);
+		next = policy_merge(old, added, err);
 	if (r == 0)
 		r = next ? check_allowed(next, added, err) : -err->code;
+	if (r < 0) {
+		policy_unref(next);
+		policy_unref(added);
+		return r;
+	}
+	*ret_next = next;
+	*ret_added = added;
+	return 0;
+}
+
+int filter_add_rules(struct filter *f, const struct strv *allow, const struct strv *deny,
+		     struct err *err)
+{
+	struct policy *added, *next;
+	int r = rules_add(f->policy, allow, deny, &next, &added, err);
+
+	if (r < 0)
+		return r;
+	r = replace_policy(f, next, err);
 	if (r == 0)
-		r = replace_policy(f, next, err);
-	if (r == 0)
-		tell_change(f, added);
+		rules_tell(added, f->on_event, f->ctx);
 	else
 		policy_unref(next);
 	policy_unref(added);

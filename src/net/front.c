@@ -316,6 +316,13 @@ static void on_tick(struct ticker *ticker)
 
 /* --- all of it --- */
 
+void front_take(struct front *f, int listener)
+{
+	*f = (struct front){ .listener = { .fd = listener, .on_event = on_accept },
+			     .own = OWN_ADDRESSES_NONE,
+			     .dials = { .timer.fd = -1, .resolver.source.fd = -1 } };
+}
+
 int front_listen(struct front *f, struct err *err)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,

@@ -41,6 +41,9 @@ struct front {
 
 /* Listens; the port and the token are known from then on. Nobody is served before front_serve(). */
 int front_listen(struct front *front, struct err *err);
+/* Instead of it: at a listening socket that nobody but the sandbox reaches, so that there is no token. A
+ * virtual machine has it relayed. It is taken over. */
+void front_take(struct front *front, int listener);
 /* Takes the reference to the policy over. */
 int front_serve(struct front *front, struct loop *loop, struct policy *policy,
 		net_event_fn *on_event, void *ctx, struct err *err);

@@ -7,7 +7,13 @@
 
 #include "base/base64.h"
 
-enum { SOCKS_VERSION = 5, SOCKS_BY_TOKEN = 2, SOCKS_NO_METHOD = 0xff, SOCKS_CONNECT = 1 };
+enum {
+	SOCKS_VERSION = 5,
+	SOCKS_FREELY = 0,
+	SOCKS_BY_TOKEN = 2,
+	SOCKS_NO_METHOD = 0xff,
+	SOCKS_CONNECT = 1
+};
 enum { SOCKS_V4 = 1, SOCKS_NAME = 3, SOCKS_V6 = 4 };
 
 static bool same(const char *a, size_t len, const char *token)
@@ -159,7 +165,7 @@ static enum talk_step http(struct talk *t, const char *bytes, size_t len, size_t
 {
 	_cleanup_str_ struct str out = { 0 };
 	const char *stop = memmem(bytes, len, "\r\n\r\n", 4), *p = bytes, *line;
-	bool authorized = false;
+	bool authorized = !t->token[0];
 	size_t n;
 
 	if (!stop)
@@ -171,7 +177,7 @@ static enum talk_step http(struct talk *t, const char *bytes, size_t len, size_t
 		return bad(reply);
 	while ((line = next_line(&p, stop, &n)) && n) {
 		if (is_header(line, n, "Proxy-Authorization"))
-			authorized = has_token(t, line, n);
+			authorized = authorized || has_token(t, line, n);
 		if (*line == ' ' || *line == '\t')
 			return bad(reply);
 		if (is_ours(line, n) || t->tunnel)
@@ -204,6 +210,11 @@ static enum talk_step socks_methods(struct talk *t, const char *b, size_t len, s
 	*ret_used = 2 + n;
 	t->socks = true;
 	t->state = TALK_SOCKS_TOKEN;
+	if (!t->token[0] && memchr(b + 2, SOCKS_FREELY, n)) {
+		t->state = TALK_SOCKS_REQUEST;
+		str_addn(reply, (char[]){ SOCKS_VERSION, SOCKS_FREELY }, 2);
+		return TALK_ON;
+	}
 	if (memchr(b + 2, SOCKS_BY_TOKEN, n)) {
 		str_addn(reply, (char[]){ SOCKS_VERSION, SOCKS_BY_TOKEN }, 2);
 		return TALK_ON;

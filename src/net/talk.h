@@ -14,7 +14,7 @@
 #define TALK_HEAD_MAX 16384
 
 struct talk {
-	char token[TALK_TOKEN_MAX + 1];
+	char token[TALK_TOKEN_MAX + 1]; /* "": whoever gets here may ask */
 	enum { TALK_FIRST, TALK_SOCKS_TOKEN, TALK_SOCKS_REQUEST } state;
 	bool socks, tunnel; /* tunnel: CONNECT */
 	char host[NAME_SIZE];

@@ -241,15 +241,22 @@ static int open_tcp(const char *value)
 	return r;
 }
 
+static bool uses_tcp(void)
+{
+	const char *tcp = getenv("WRAPIX_NOTIFY_TCP");
+
+	return tcp && *tcp && strcmp(tcp, "0");
+}
+
 /* Inside a sandbox there is one place; outside, the daemon's own. */
 static int open_way(void)
 {
-	const char *tcp = getenv("WRAPIX_NOTIFY_TCP"), *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char path[108];
 	int fd;
 
-	if (tcp && *tcp && strcmp(tcp, "0"))
-		return open_tcp(tcp);
+	if (uses_tcp())
+		return open_tcp(getenv("WRAPIX_NOTIFY_TCP"));
 	fd = open_unix(SOCKET_INSIDE);
 	if (fd >= 0) {
 		say("using " SOCKET_INSIDE);
@@ -371,6 +378,8 @@ static void deliver(const struct args *args)
 
 	if (fd < 0)
 		return;
+	if (uses_tcp() && getenv("WRAPIX_NOTIFY_TOKEN"))
+		str_addf(&line, "%s\n", getenv("WRAPIX_NOTIFY_TOKEN"));
 	message_print(&args->message, &line);
 	if (!send_all(fd, &line)) {
 		say("sending: %s", strerror(errno));

@@ -136,6 +136,8 @@ int plan_choose_git(struct plan *plan, const struct spec *spec, const struct hos
 	bool direct = spec->workspace != WORKSPACE_COW, asked = spec->git == GIT_MODE_PRIVATE;
 	const char *why = obstacle(plan, spec, host);
 
+	if (plan->engine == ENGINE_APPLE) /* what git obeys is read-only there: plan_apple_git() */
+		return asked ? refuse("Linux, to check what the sandbox wrote", err) : 0;
 	if (spec->git == GIT_MODE_DIRECT) {
 		note_direct(plan, spec, host, "--git direct");
 		return 0;

@@ -113,7 +113,8 @@ static int refuse(const struct plan *plan, const struct spec *spec, const struct
 {
 	const char *why = plan->files                        ? "where the sandbox may mount"
 			  : spec->workspace == WORKSPACE_COW ? "with --workspace cow"
-			  : plan->engine != ENGINE_NATIVE    ? "with --engine podman"
+			  : plan->engine == ENGINE_PODMAN    ? "with --engine podman"
+			  : plan->engine == ENGINE_APPLE     ? "with --engine apple"
 							     : "without seccomp notifications";
 
 	err_set(err, ENOTSUP, "%s: %s: 'run' cannot hold '%s' inside the project %s", where(rule),

@@ -218,14 +218,8 @@ static void add_rule(struct plan *plan, const struct rule_spec *rule)
 		strv_add(&plan->arena, &plan->deny_at, rule->file ? rule->file : "");
 }
 
-static int plan_filter(struct plan *plan, const struct spec *spec, const struct host *host,
-		       struct err *err)
+void plan_filter_rules(struct plan *plan, const struct spec *spec, const struct host *host)
 {
-	if (!host->seccomp_notify && plan->engine != ENGINE_SEATBELT) {
-		err_set(err, EOPNOTSUPP, "the filtered network needs seccomp notifications%s",
-			host->inside ? ", and the outer sandbox has them already" : "");
-		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");
-	}
 	if (spec->exec && spec->exec->proxy) {
 		plan->proxy = arena_strdup(&plan->arena, spec->exec->proxy);
 		plan->no_proxy = arena_strdup(&plan->arena, spec->exec->no_proxy);
@@ -237,6 +231,17 @@ static int plan_filter(struct plan *plan, const struct spec *spec, const struct 
 	plan->filter_tier = spec->filter_tier ? spec->filter_tier : FILTER_QUEUE;
 	for (size_t i = 0; i < spec->n_rules; i++)
 		add_rule(plan, &spec->rules[i]);
+}
+
+static int plan_filter(struct plan *plan, const struct spec *spec, const struct host *host,
+		       struct err *err)
+{
+	if (!host->seccomp_notify && plan->engine != ENGINE_SEATBELT) {
+		err_set(err, EOPNOTSUPP, "the filtered network needs seccomp notifications%s",
+			host->inside ? ", and the outer sandbox has them already" : "");
+		return err_hint(err, "Linux 5.0 or newer, outside of other sandboxes");
+	}
+	plan_filter_rules(plan, spec, host);
 	return 0;
 }
 

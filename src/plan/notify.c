@@ -46,9 +46,11 @@ void plan_notify(struct plan *plan, const struct spec *spec, const struct host *
 
 	if (spec->notify.mode == NOTIFY_OFF || !host->tools.notify || plan_is_machine(plan))
 		return;
-	/* Where the programs are the host's it is there already. */
-	if (!host->image_root && (path_is_below(host->tools.notify, "/usr") ||
-				  path_is_below(host->tools.notify, "/nix/store")))
+	/* Where the programs are the host's it is there already; a virtual machine's image has its own. */
+	if (plan->engine == ENGINE_APPLE)
+		;
+	else if (!host->image_root && (path_is_below(host->tools.notify, "/usr") ||
+				       path_is_below(host->tools.notify, "/nix/store")))
 		plan_add(plan, OP_LINK, client, host->tools.notify, 0);
 	else
 		plan_add(plan, OP_BIND, client, host->tools.notify, OPF_RO | OPF_OPTIONAL);
@@ -61,6 +63,10 @@ void plan_notify(struct plan *plan, const struct spec *spec, const struct host *
 	if (!plan->notifyd)
 		return;
 	plan->notify_idle = idle_seconds(spec, host);
+	if (plan->engine == ENGINE_APPLE) {
+		plan_apple_notify(plan, host);
+		return;
+	}
 	plan_add(plan, OP_BIND, INSIDE, arena_printf(a, "%s/wrapix/notify", host->runtime_dir),
 		 OPF_RO | OPF_DIR | OPF_OPTIONAL | OPF_SESSION);
 }

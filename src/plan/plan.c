@@ -28,23 +28,18 @@ struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, cons
 static int choose_engine(struct plan *plan, const struct spec *spec, const struct host *host,
 			 struct err *err)
 {
-	plan->engine = spec->engine;
 	if (spec->exec && !strcmp(host->platform, "darwin")) {
 		plan->engine = ENGINE_SEATBELT;
 		return 0;
 	}
-	if (plan->engine == ENGINE_UNSET || plan->engine == ENGINE_AUTO)
-		plan->engine = strcmp(host->platform, "linux") ? ENGINE_APPLE : ENGINE_NATIVE;
-	if (plan->engine == ENGINE_APPLE) {
-		err_set(err, ENOSYS, "the engine '%s' is not part of this version",
-			engine_name(plan->engine));
-		return err_hint(err, "use --engine native or podman (Linux)");
-	}
+	plan->engine = host_engine(spec, host->platform);
 	if (spec->runtime == RUNTIME_KRUN && plan->engine != ENGINE_PODMAN) {
 		err_usage(err, "--runtime is podman's, and the engine is '%s'",
 			  engine_name(plan->engine));
 		return err_hint(err, "add --engine podman");
 	}
+	if (plan->engine == ENGINE_APPLE)
+		return 0; /* its plan says what it needs */
 	if (plan->engine == ENGINE_DOCKER)
 		return plan_no_docker(host, err);
 	if (strcmp(host->platform, "linux"))
@@ -76,6 +71,10 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 		plan_podman_limits(plan);
 		return;
 	}
+	if (plan->engine == ENGINE_APPLE) {
+		plan_apple_limits(plan, spec, host);
+		return;
+	}
 	plan->limits_by = cgroup_choose(&host->cgroup, &plan->limits);
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 		char line[256];
@@ -90,7 +89,7 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 
 static void note_landlock(struct plan *plan)
 {
-	if (plan->engine == ENGINE_PODMAN && plan->nested)
+	if ((plan->engine == ENGINE_PODMAN && plan->nested) || plan->engine == ENGINE_APPLE)
 		return; /* said with the rest */
 	if (plan_root_of_host(
 		    plan)) /* a second wall behind the mounts, and the supervisor does the rest */
@@ -181,12 +180,23 @@ static void add_door(struct plan *plan, const struct spec *spec, const struct ho
 	add_self(plan, host);
 }
 
+typedef int plan_fn(struct plan *plan, const struct spec *spec, const struct host *host,
+		    struct err *err);
+
+/* What the engines plan each in their own way. */
+static const struct {
+	plan_fn *root, *network;
+} ways[] = {
+	[ENGINE_NATIVE] = { plan_root, plan_network },
+	[ENGINE_PODMAN] = { plan_podman, plan_podman_network },
+	[ENGINE_APPLE] = { plan_apple, plan_apple_network },
+};
+
 /* A machine of the command's own: 'wrapix run'. */
 static int plan_run(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err)
 {
-	bool podman = plan->engine == ENGINE_PODMAN;
-	int r = podman ? plan_podman(plan, spec, host, err) : plan_root(plan, spec, host, err);
+	int r = ways[plan->engine].root(plan, spec, host, err);
 
 	if (r == 0)
 		r = plan_choose_git(plan, spec, host, err);
@@ -195,8 +205,7 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 	if (r == 0)
 		r = plan_workspace(plan, spec, host, err);
 	if (r == 0)
-		r = podman ? plan_podman_network(plan, spec, host, err)
-			   : plan_network(plan, spec, host, err);
+		r = ways[plan->engine].network(plan, spec, host, err);
 	if (r == 0) {
 		plan_env(plan, spec, host);
 		plan_notify(plan, spec, host);
@@ -210,7 +219,9 @@ static int plan_run(struct plan *plan, const struct spec *spec, const struct hos
 		r = plan_mounts(plan, spec, host, err);
 	if (r == 0)
 		r = plan_machine_check(plan, err);
-	return r == 0 ? plan_check_rules(plan, spec, err) : r;
+	if (r == 0)
+		r = plan_check_rules(plan, spec, err);
+	return r == 0 && plan->engine == ENGINE_APPLE ? plan_apple_check(plan, err) : r;
 }
 
 char *op_session_source(struct arena *arena, const struct op *op, const char *id)

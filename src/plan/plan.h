@@ -68,6 +68,7 @@ enum op_flags {
 				  sandbox (guard/broker.h) */
 	OPF_SESSION = 1 << 8,  /* the source is what the session's id names in that directory */
 	OPF_GATE = 1 << 10,    /* OP_BIND: for the supervisor alone, under what comes next there */
+	OPF_SOCKET = 1 << 11,  /* OP_BIND: the source is a listening socket */
 };
 
 struct op {
@@ -120,6 +121,30 @@ struct plan_podman {
 	unsigned held;       /* LIMIT_BITs that podman can hold here */
 	bool selinux;        /* mounts need labels */
 	struct strv differs; /* what the native engine does otherwise; 'wrapix plan' shows it */
+};
+
+/* How messages to the user come out of a virtual machine. */
+enum apple_notify {
+	APPLE_NOTIFY_NONE,
+	APPLE_NOTIFY_SOCKET, /* the session's socket, relayed */
+	APPLE_NOTIFY_TCP,    /* a port at the gateway's address, with a token of the session */
+};
+
+/* ENGINE_APPLE. */
+struct plan_apple {
+	char *program;
+	char *base;         /* the directory of all STAGEs */
+	unsigned version;   /* os/darwin/container.h */
+	bool relays;        /* sockets of ours can be given to the machine */
+	char *image, *name; /* as container calls it, and as we do */
+	char *loader;       /* wrapix-image, which gives it to container */
+	char *user;         /* inside */
+	unsigned cpus;
+	uint64_t memory;
+	char *gateway; /* the address at which the machine reaches us; NULL: it finds out */
+	enum apple_notify notify;
+	struct strv dns, search; /* servers of the host's; none: container's own choice */
+	struct strv differs;     /* what the native engine does otherwise */
 };
 
 /* A git directory beside the project's own, of which the session has a private one as well. */
@@ -184,6 +209,7 @@ struct plan {
 	bool tty[3];
 
 	struct plan_podman podman;
+	struct plan_apple apple;
 	struct plan_keys keys;
 	struct plan_credential *credentials;
 	size_t n_credentials, n_relays;
@@ -253,6 +279,8 @@ static inline bool plan_is_machine(const struct plan *plan)
 /* The network is attached on first use. */
 static inline bool plan_is_lazy(const struct plan *plan)
 {
+	if (plan->engine == ENGINE_APPLE)
+		return false;
 	return plan->net == NET_FILTERED || (plan->net == NET_OPEN && !plan->eager_net);
 }
 
@@ -264,6 +292,8 @@ static inline bool plan_has_ports(const struct plan *plan)
 /* The supervisor works in the sandbox's network namespace. */
 static inline bool plan_needs_netns(const struct plan *plan)
 {
+	if (plan->engine == ENGINE_APPLE)
+		return false;
 	return plan_is_lazy(plan) || plan_has_ports(plan) || plan->n_relays;
 }
 
@@ -352,7 +382,72 @@ static inline bool podman_has_tty(const struct plan *plan)
 	return plan->tty[0] && plan->tty[1];
 }
 
+/*
+ * ENGINE_APPLE: the operations become arguments and files in STAGE, a directory of the session's on the host.
+ * Directories are mounted by container. It shares them by virtio-fs, which shows everything as root's and
+ * passes neither single files nor sockets; so single files are staged, and wrapix-entry puts them in their
+ * places (entry/binds.h):
+ *
+ *	STAGE/in/env		the environment, at STAGE_APPLE inside: container never sees it
+ *	STAGE/in/tree/DEST	what the entrypoint makes in the machine's own root, where nothing is
+ *	STAGE/in/files/N	what it mounts over its place, read-only: generated, or copied from the host
+ *	STAGE/in/binds		the list of these
+ *	STAGE/live/N		second names (hard links) of single files that may be written
+ *	STAGE/said/started	made by the entrypoint, where container relays no sockets
+ *	STAGE/NAME.sock		sockets that container relays to APPLE_INSIDE/NAME.sock
+ */
+#define APPLE_INSIDE "/run/wrapix"
+#define APPLE_STAGE_INSIDE APPLE_INSIDE "/stage"
+#define APPLE_LIVE_INSIDE APPLE_INSIDE "/live"
+#define APPLE_SAID_INSIDE APPLE_INSIDE "/said"
+#define APPLE_MARK "started"
+#define APPLE_PROXY_PORT 3128 /* inside, NET_FILTERED */
+
+enum apple_way {
+	APPLE_NOT,      /* the machine has it by itself */
+	APPLE_DIR,      /* container mounts it */
+	APPLE_SOCKET,   /* container relays it */
+	APPLE_TREE,     /* staged, and made by the entrypoint where nothing is */
+	APPLE_FILE,     /* staged, and mounted over its place, read-only */
+	APPLE_LIVE,     /* a second name of the file, mounted over its place */
+	APPLE_READONLY, /* what is there, read-only */
+};
+enum apple_way apple_way(const struct plan *plan, const struct op *op);
+/* Where it stands in STAGE; NULL: nowhere. */
+char *apple_staged(struct arena *arena, const struct plan *plan, const struct op *op,
+		   const char *stage);
+/* The list for the entrypoint: a word a NUL (entry/binds.c). */
+struct str;
+void apple_binds(struct arena *arena, const struct plan *plan, struct str *out);
+/* A socket of the session's: "link", "net", "agent", "relay-N"; outside, and inside. */
+char *apple_socket(struct arena *arena, const char *stage, const char *name);
+/* The ports inside that are sockets outside, as WRAPIX_FORWARD takes them; "": none. */
+char *apple_forwards(struct arena *arena, const struct plan *plan);
+/* What the entrypoint is told, beside the plan's own environment. */
+void apple_env(struct arena *arena, const struct plan *plan, struct strv *ret);
+/* The whole command line. */
+int apple_argv(struct arena *arena, const struct plan *plan, const char *stage, const char *session,
+	       struct strv *ret, struct err *err);
+void apple_print(struct str *out, const struct plan *plan);
+void apple_print_json(struct str *out, const struct plan *plan);
+static inline bool apple_has_tty(const struct plan *plan)
+{
+	return plan->tty[0] && plan->tty[1];
+}
+
 /* For the files of this room. */
+int plan_apple(struct plan *plan, const struct spec *spec, const struct host *host,
+	       struct err *err);
+int plan_apple_network(struct plan *plan, const struct spec *spec, const struct host *host,
+		       struct err *err);
+void plan_apple_limits(struct plan *plan, const struct spec *spec, const struct host *host);
+/* The repository's own git directory, with what git obeys in it read-only. */
+void plan_apple_git(struct plan *plan, const struct spec *spec, const struct host *host);
+void plan_apple_notify(struct plan *plan, const struct host *host);
+/* When all is planned: what cannot be said in container's grammar is refused. */
+int plan_apple_check(struct plan *plan, struct err *err);
+/* The rules of the filtered network, whoever holds them. */
+void plan_filter_rules(struct plan *plan, const struct spec *spec, const struct host *host);
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
 		    unsigned flags);
 /* Parts of a root: the system's programs, or the image's; links; devices and /proc. */

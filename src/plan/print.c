@@ -193,6 +193,11 @@ static void print_limits(struct str *out, const struct plan *plan)
 		 (unsigned long long)(plan->scratch_size >> 20));
 }
 
+static const char *filter_name(const struct plan *plan)
+{
+	return plan->engine == ENGINE_APPLE ? "proxy" : filter_tier_name(plan->filter_tier);
+}
+
 /* The rules are kept for every kernel; an old one cannot be given them. */
 static size_t rules_in_force(const struct plan *plan)
 {
@@ -254,8 +259,11 @@ void plan_print(const struct plan *plan, FILE *file)
 	if (!plan_root_of_host(plan))
 		str_addf(&out, ", home %s, host name %s", HOME_INSIDE, plan->hostname);
 	str_add(&out, "\n");
-	str_addf(&out, "spaces    user mount pid ipc uts cgroup%s\n",
-		 plan->net == NET_HOST ? "" : " net");
+	if (plan->engine == ENGINE_APPLE)
+		print_line(&out, "spaces", "a virtual machine");
+	else
+		str_addf(&out, "spaces    user mount pid ipc uts cgroup%s\n",
+			 plan->net == NET_HOST ? "" : " net");
 	str_add(&out, "root\n");
 	for (size_t i = 0; i < plan->n_ops; i++)
 		print_op(&out, &plan->ops[i]);
@@ -268,7 +276,7 @@ void plan_print(const struct plan *plan, FILE *file)
 	if (plan->deny.len)
 		print_words(&out, "deny", &plan->deny);
 	if (plan->net == NET_FILTERED)
-		str_addf(&out, "filter    %s%s\n", filter_tier_name(plan->filter_tier),
+		str_addf(&out, "filter    %s%s\n", filter_name(plan),
 			 plan->explain ? ", tells programs why" : "");
 	print_ports(&out, &a, plan);
 	if (plan->keys.name) {
@@ -277,8 +285,9 @@ void plan_print(const struct plan *plan, FILE *file)
 		print_words(&out, "keys", &keys);
 	}
 	print_credentials(&out, &a, plan);
-	print_protections(&out, plan);
-	if (plan->engine != ENGINE_PODMAN)
+	if (plan->engine != ENGINE_APPLE)
+		print_protections(&out, plan);
+	if (plan->engine == ENGINE_NATIVE)
 		print_limits(&out, plan);
 	for (size_t i = 0; i < plan->env.len; i++)
 		print_line(&out, "env", env_shown(&a, plan->env.v[i]));
@@ -286,6 +295,8 @@ void plan_print(const struct plan *plan, FILE *file)
 	print_words(&out, "command", &plan->argv);
 	if (plan->engine == ENGINE_PODMAN)
 		podman_print(&out, plan);
+	if (plan->engine == ENGINE_APPLE)
+		apple_print(&out, plan);
 	for (size_t i = 0; i < plan->says.len; i++)
 		print_line(&out, "note", plan->says.v[i]);
 	for (size_t i = 0; i < plan->weaker.len; i++)
@@ -479,19 +490,23 @@ void plan_print_json(const struct plan *plan, FILE *file)
 	json_list(&out, "allow", &plan->allow);
 	json_list(&out, "deny", &plan->deny);
 	if (plan->net == NET_FILTERED)
-		json_pair(&out, "filterTier", filter_tier_name(plan->filter_tier));
+		json_pair(&out, "filterTier", filter_name(plan));
 	json_key(&out, "explain");
 	str_add(&out, plan->explain ? "true" : "false");
 	json_ports(&out, plan);
 	json_keys(&out, plan);
-	json_pair(&out, "seccomp", seccomp_describe(plan_seccomp(plan)));
+	json_pair(&out, "seccomp",
+		  plan->engine == ENGINE_APPLE ? "none" : seccomp_describe(plan_seccomp(plan)));
 	json_rules(&out, plan);
-	json_limits(&out, plan);
+	if (plan->engine != ENGINE_APPLE)
+		json_limits(&out, plan);
 	json_env(&out, plan);
 	json_pair(&out, "cwd", plan->cwd);
 	json_list(&out, "command", &plan->argv);
 	if (plan->engine == ENGINE_PODMAN)
 		podman_print_json(&out, plan);
+	if (plan->engine == ENGINE_APPLE)
+		apple_print_json(&out, plan);
 	json_list(&out, "notes", &plan->says);
 	json_list(&out, "weaker", &plan->weaker);
 	str_add(&out, "\n}\n");

@@ -151,6 +151,8 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 		add_linked_git(plan, host);
 	else if (plan->git_read_only)
 		plan_add(plan, OP_READONLY, WORKSPACE_INSIDE "/.git", NULL, OPF_DIR);
+	if (plan->engine == ENGINE_APPLE)
+		plan_apple_git(plan, spec, host);
 	if (project->note && !spec->only)
 		strv_add(&plan->arena, &plan->says, project->note);
 	/* What decides about the next start is not for the sandbox to write. */
@@ -224,7 +226,8 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			       "what is read-only in it ('%s')",
 			       mount->src, fact->path);
 	plan_add(plan, OP_BIND, mount->dest, fact->path,
-		 flags | OPF_CHECK | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0));
+		 flags | OPF_CHECK | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0) |
+			 (fact->kind == PATH_OTHER ? OPF_SOCKET : 0));
 	return 0;
 }
 

@@ -153,6 +153,10 @@ void agent_probe(const struct spec *spec, const char *path_list, struct host *ho
 		facts->program = host->tools.shell;
 		return;
 	}
+	if (spec->engine == ENGINE_APPLE) { /* the image has it, on its own PATH */
+		facts->program = arena_strdup(a, program);
+		return;
+	}
 	found = find_program(a, program, path_list, host->data_home, host->project.top);
 	real = found ? os_realpath(a, found) : NULL;
 	if (!real)

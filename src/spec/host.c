@@ -377,11 +377,17 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 	host_probe_dirs(environment, &host);
 	probe_state(&host);
 	probe_cow(spec, &host);
-	probe_shell(&host);
+	if (spec->engine == ENGINE_APPLE) /* the image's, whatever the user has here */
+		host.tools.shell = arena_strdup(&host.arena, "/bin/sh");
+	else
+		probe_shell(&host);
 	host_probe_system(&host);
 	if (spec->engine == ENGINE_PODMAN || spec->engine == ENGINE_DOCKER)
 		host_probe_podman(environment, &host);
-	r = host_probe_image(spec, environment, &host, err);
+	if (spec->engine == ENGINE_APPLE)
+		host_probe_apple(spec, environment, &host);
+	else
+		r = host_probe_image(spec, environment, &host, err);
 	if (r < 0) {
 		host_release(&host);
 		return r;

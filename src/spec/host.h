@@ -112,6 +112,20 @@ struct id_facts {
 	unsigned first_gid, n_gids;
 };
 
+/* For the engine of macOS; looked for only when it is to be used. */
+struct apple_facts {
+	char *program;    /* container; NULL: it is not installed */
+	unsigned version; /* os/darwin/container.h; 0: not known */
+	unsigned macos;   /* the major version */
+	bool silicon;     /* of Apple's own making */
+	bool service;     /* container's runs */
+	char *image;      /* as container calls it; NULL: there is none of that name */
+	bool loaded;      /* container has it */
+	char *gateway;    /* of its default network; NULL: not known */
+	unsigned cpus;
+	char *loader; /* wrapix-image */
+};
+
 struct host {
 	struct arena arena;
 	char *platform; /* "linux" or "darwin" */
@@ -147,6 +161,7 @@ struct host {
 	struct tool_facts tools;
 	struct podman_facts podman;
 	struct id_facts ids;
+	struct apple_facts apple;
 	struct cgroup_facts cgroup;
 	char *cow_base;   /* where copy-on-write sessions are kept; NULL: nobody asked */
 	bool cow_overlay; /* overlayfs can be mounted with its changes there */
@@ -184,6 +199,9 @@ void host_assume_points(const struct spec *spec, struct host *host);
 /* True when the user has a range of ids in this file (/etc/subuid, /etc/subgid). */
 bool host_has_subids(const struct host *host, const char *file);
 void host_probe_podman(char **environment, struct host *host);
+void host_probe_apple(const struct spec *spec, char **environment, struct host *host);
+/* The engine, where nobody has named one: that of the platform. */
+enum engine_kind host_engine(const struct spec *spec, const char *platform);
 
 /* A program of wrapix's own: beside this one, in the build's tree (relative to this one), or installed;
  * NULL when it is nowhere. */

@@ -372,7 +372,7 @@ const char *workspace_mode_name(enum workspace_mode mode)
 
 const char *spec_image(const struct spec *spec)
 {
-	if (spec->image || spec->engine != ENGINE_PODMAN)
+	if (spec->image || (spec->engine != ENGINE_PODMAN && spec->engine != ENGINE_APPLE))
 		return spec->image;
 	return spec->profile ? spec->profile : "base";
 }

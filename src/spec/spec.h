@@ -244,7 +244,7 @@ int spec_add_package(struct spec *spec, const char *name, struct err *err);
 /* With packages, the image is one of its own: gives it a name that is the same for the same profile and
  * packages, and no others. Call it when every layer is laid. */
 int spec_derive_image(struct spec *spec, struct err *err);
-/* The image to run from, which the podman engine cannot do without: by default that of the profile.
+/* The image to run from, which the engines of podman and Apple cannot do without: by default that of the profile.
  * NULL: none. */
 const char *spec_image(const struct spec *spec);
 

@@ -9,7 +9,7 @@ set_up
 # --- an image of next to nothing, with an agent ---
 mkdir -p "$tmp/root/usr/bin" "$tmp/bin"
 cp /bin/busybox "$tmp/root/usr/bin/"
-for name in sh id cat stat env unshare kill grep; do ln -s busybox "$tmp/root/usr/bin/$name"; done
+for name in sh id cat stat env unshare kill grep umount; do ln -s busybox "$tmp/root/usr/bin/$name"; done
 ln -s usr/bin "$tmp/root/bin"
 printf 'root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/false\n' >"$tmp/root/passwd"
 mkdir "$tmp/root/etc"
@@ -87,6 +87,97 @@ entered 'echo "$A"; id -un; cat ~/.sub/file' --allow-nested --mount "$tmp/stage:
 check "a staged environment and tree are taken" said "$(printf 'b c\nd\nstaged\nstaged')"
 entered 'echo started' --env WRAPIX_STAGE=/nosuch
 check "one that is not there is an error" fails_with "/nosuch"
+
+# --- what a virtual machine's engine stages: all is root's, and files are mounted over places ---
+mkdir -p "$tmp/vm/stage/files" "$tmp/vm/live" "$tmp/vm/said"
+echo staged >"$tmp/vm/stage/files/0"
+echo live >"$tmp/outside"
+ln "$tmp/outside" "$tmp/vm/live/1"
+echo kept >keep
+printf 'bind\0/stage/files/0\0/etc/over\0bind\0/live/1\0/etc/live\0read-only\0\0/workspace/keep\0read-only\0\0/nosuch\0' >"$tmp/vm/stage/binds"
+printf 'PATH=/ours\0WRAPIX_UID=4242\0WRAPIX_CWD=/workspace/sub\0WRAPIX_MARK=/said/started\0' >"$tmp/vm/stage/env"
+mkdir -p sub
+as_root() { # as_root SCRIPT [OPTION...]: the entrypoint where everybody is root, as a share shows it
+	as_root_script=$1
+	shift
+	wx run --image entry --network none --allow-nested --mount "$tmp/vm/stage:/stage:ro" --mount "$tmp/vm/live:/live" --mount "$tmp/vm/said:/said" "$@" -- \
+		unshare -Ur -m busybox env WRAPIX_STAGE=/stage $entry sh -c "$as_root_script"
+}
+as_root 'cat /etc/over; echo x >/etc/over || echo no; cat /etc/live; echo written >/etc/live; echo x >../keep || echo no; id -u; busybox stat -c %u ../keep /etc/live; pwd; echo "${PATH%%:*}"; umount /etc/over || echo no' 2>/dev/null
+check "staged files stand in their places, read-only or live, and he cannot undo it" said "$(printf 'staged\nno\nlive\nno\n4242\n4242\n4242\n/workspace/sub\n/ours\nno')"
+check "... and what he wrote is in the file outside" is "$(cat "$tmp/outside") $(cat keep)" "written kept"
+check "... and he has left a mark" test -e "$tmp/vm/said/started"
+printf 'bind\0/stage/files/0\0' >"$tmp/vm/stage/binds"
+as_root 'echo started'
+check "a list that is cut short is an error" fails_with "cut short"
+printf 'bind\0/nosuch\0/etc/over\0' >"$tmp/vm/stage/binds"
+as_root 'echo started'
+check "so is a file that is not there" fails_with "/nosuch"
+rm "$tmp/vm/stage/binds"
+
+# --- the supervisor's end is everybody's ---
+cat >"$tmp/supervisor.py" <<'EOF'
+import os, signal, socket, sys
+path, how = sys.argv[1:]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen()
+print("up", flush=True)
+link, _ = listener.accept()
+def heard():
+    got = link.recv(2, socket.MSG_WAITALL)
+    return chr(got[0]) + str(got[1]) if got else "end"
+said = [heard()]
+link.send(b"G\0")
+said.append(heard())
+if how == "signal":
+    link.send(bytes([ord("S"), 10]))
+    said += [heard(), heard()]
+elif how == "stop":
+    said.append(heard())
+    link.send(bytes([ord("S"), 18]))
+    said += [heard()]
+else:
+    link.close()
+print(" ".join(said), flush=True)
+EOF
+linked() { # linked HOW SCRIPT: what the supervisor hears; the exit status is the entrypoint's
+	rm -f "$tmp/vm/said/link.sock"
+	mkfifo "$tmp/heard"
+	python3 "$tmp/supervisor.py" "$tmp/vm/said/link.sock" "$1" >"$tmp/heard" &
+	started="${started-} $!"
+	exec 7<"$tmp/heard"
+	rm "$tmp/heard"
+	read -r _ <&7
+	printf 'WRAPIX_UID=4242\0WRAPIX_LINK=/said/link.sock\0' >"$tmp/vm/stage/env"
+	as_root "$2"
+	linked_rc=$rc
+	read -r heard <&7
+	exec 7<&-
+}
+linked signal 'trap "exit 5" USR1; while :; do busybox sleep 0.05; done'
+check "the supervisor is told, and its signals arrive" is "$linked_rc $heard" "5 H0 R0 X5 end"
+linked stop 'kill -STOP $$; exit 6'
+check "... that the command was stopped, too" is "$linked_rc $heard" "6 H0 R0 T19 X6"
+linked leave 'busybox sleep 60 & busybox sleep 60'
+check "without a supervisor everything inside ends" is "$linked_rc $heard" "137 H0 R0"
+
+# --- ports that are sockets outside ---
+printf 'WRAPIX_UID=4242\0WRAPIX_FORWARD=3128=/said/net.sock 3129=/said/nosuch.sock\0' >"$tmp/vm/stage/env"
+python3 -c '
+import socket, sys
+listener = socket.socket(socket.AF_UNIX); listener.bind(sys.argv[1]); listener.listen()
+while True:
+    c, _ = listener.accept(); data = b""
+    while chunk := c.recv(65536): data += chunk
+    c.sendall(b"%d bytes\n" % len(data)); c.close()' "$tmp/vm/said/net.sock" &
+started="${started-} $!"
+check "a server listens outside" await test -S "$tmp/vm/said/net.sock"
+as_root 'busybox dd if=/dev/zero bs=1000 count=3000 2>/dev/null | busybox nc 127.0.0.1 3128; busybox nc 127.0.0.1 3129 </dev/null; for i in 1 2 3; do echo $i | busybox nc 127.0.0.1 3128 & done; wait' 2>/dev/null
+check "ports inside are sockets outside, for many at once" said "$(printf '3000000 bytes\n2 bytes\n2 bytes\n2 bytes')"
+printf 'WRAPIX_FORWARD=x=/y\0' >"$tmp/vm/stage/env"
+as_root 'echo started'
+check "a list that is none is an error" fails_with "WRAPIX_FORWARD"
 
 # --- git and ssh, for real: the host's own programs ---
 ssh-keygen -q -t ed25519 -N '' -C '' -f "$tmp/deploy"

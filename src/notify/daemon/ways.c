@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "notify/daemon/notifyd.h"
 #include "os/fs.h"
+#include "os/platform.h"
 #include "os/proc.h"
 
 #define PROGRAM_MS 3000
@@ -68,7 +69,9 @@ static const struct {
 static char *find_program(struct arena *arena, size_t *ret)
 {
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
-		char *path = os_find_program(arena, programs[i].name, getenv("PATH"), NULL);
+		bool here = !os_is_darwin() || strcmp(programs[i].name, "notify-send");
+		char *path = here ? os_find_program(arena, programs[i].name, getenv("PATH"), NULL)
+				  : NULL;
 
 		if (path) {
 			if (ret)

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The session's directory: everything that the entrypoint reads, and the sockets that container relays. It is
+ * the user's alone (0700); it is gone when the session ends, or when the next one starts. What the machine
+ * may write of it is the second names of files that the user has given it to write.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "engine/apple/machine.h"
+#include "os/darwin/container.h"
+#include "os/fs.h"
+
+#define COPY_MAX (256u << 20) /* of a single file */
+
+static int write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	int r = fd < 0 ? -errno : os_write_all(fd, data, len);
+
+	if (r == 0 && fchmod(fd, mode) < 0)
+		r = -errno;
+	return r < 0 ? err_errno(err, -r, "writing '%s'", path) : 0;
+}
+
+/* A file of the host's as it is now, whatever links lead to it. */
+static int copy_file(const struct op *op, const char *path, struct err *err)
+{
+	_cleanup_close_ int fd = open(op->src, O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *data = NULL;
+	struct stat st;
+	size_t len;
+	int r = fd < 0 || fstat(fd, &st) < 0 ? -errno : os_read_fd(fd, COPY_MAX, &data, &len);
+
+	if (r == -EFBIG) {
+		err_set(err, EFBIG, "'%s' is too large to be copied for '%s'", op->src, op->dest);
+		return err_hint(err, "mount the directory that it is in");
+	}
+	if (r < 0)
+		return err_errno(err, -r, "reading '%s'", op->src);
+	return write_file(path, data, len, st.st_mode & 0555, err);
+}
+
+/* A second name, so that what is written is written to the user's file. */
+static int name_file(const struct op *op, const char *path, struct err *err)
+{
+	if (linkat(AT_FDCWD, op->src, AT_FDCWD, path, 0) == 0)
+		return 0;
+	err_errno(err, errno, "giving '%s' to the machine to be written", op->src);
+	return err_hint(err, "mount the directory that it is in, or add ':ro'");
+}
+
+static int stage_bind(const struct op *op, const char *path, struct err *err)
+{
+	if ((op->flags & OPF_OPTIONAL) && access(op->src, F_OK) < 0)
+		return write_file(path, "", 0, 0444, err);
+	return op->flags & OPF_RO ? copy_file(op, path, err) : name_file(op, path, err);
+}
+
+static int make_dir(const char *path, unsigned mode, struct err *err)
+{
+	if (os_mkdirs(path, 0755, err) < 0)
+		return -err->code;
+	return mode && chmod(path, mode) < 0 ? err_errno(err, errno, "making '%s'", path) : 0;
+}
+
+static int make_link(const char *target, const char *path, struct err *err)
+{
+	return symlink(target, path) < 0 ? err_errno(err, errno, "linking '%s'", path) : 0;
+}
+
+static int stage_op(struct machine *m, const struct op *op, struct err *err)
+{
+	const struct plan *plan = m->sandbox.plan;
+	char *path = apple_staged(&m->arena, plan, op, m->stage);
+
+	if (!path)
+		return 0;
+	if (os_mkdirs(path_parent(&m->arena, path), 0755, err) < 0)
+		return -err->code;
+	switch (op->kind) {
+	case OP_DIR:
+	case OP_SCRATCH:
+		return make_dir(path, op->mode, err);
+	case OP_LINK: /* the file that it leads to is staged by itself */
+		return apple_way(plan, op) == APPLE_TREE ? make_link(op->src, path, err) : 0;
+	case OP_SOCKET:
+		return make_link(apple_socket(&m->arena, APPLE_INSIDE, "agent"), path, err);
+	case OP_BIND:
+		return stage_bind(op, path, err);
+	default:
+		return write_file(path, op->src, strlen(op->src), op->mode ? op->mode : 0444, err);
+	}
+}
+
+/* A mount in a tree of the user's needs a place that is there: nothing is made in it. */
+static int check_point(struct machine *m, const struct op *op, struct err *err)
+{
+	const struct plan *plan = m->sandbox.plan;
+	const struct op *around = NULL;
+	char *path;
+
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct op *other = &plan->ops[i];
+
+		if (apple_way(plan, other) == APPLE_DIR && strcmp(op->dest, other->dest) &&
+		    path_is_below(op->dest, other->dest) &&
+		    (!around || strlen(other->dest) > strlen(around->dest)))
+			around = other;
+	}
+	if (!around)
+		return 0;
+	path = path_join(&m->arena, around->src, path_below(op->dest, around->dest));
+	if (around->flags & OPF_MAKE)
+		return op->flags & OPF_DIR ? os_mkdirs(path, 0755, err) : 0;
+	if (access(path, F_OK) == 0)
+		return 0;
+	err_set(err, ENOENT, "mounting on '%s': there is no '%s'", op->dest, path);
+	return err_hint(err, "make it, or mount somewhere else");
+}
+
+static int stage_ops(struct machine *m, struct err *err)
+{
+	const struct plan *plan = m->sandbox.plan;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->n_ops; i++) {
+		const struct op *op = &plan->ops[i];
+
+		if (op->kind == OP_BIND && (op->flags & OPF_MAKE))
+			r = os_mkdirs(op->src, 0700, err);
+		if (r == 0 && (op->kind == OP_BIND || op->kind == OP_COVER))
+			r = check_point(m, op, err);
+		if (r == 0)
+			r = stage_op(m, op, err);
+	}
+	return r;
+}
+
+static int write_env(struct machine *m, const char *in, struct err *err)
+{
+	const struct plan *plan = m->sandbox.plan;
+	_cleanup_str_ struct str out = { 0 };
+	struct strv ours = { 0 };
+	int r;
+
+	apple_env(&m->arena, plan, &ours);
+	for (size_t i = 0; i < plan->env.len; i++)
+		str_addn(&out, plan->env.v[i], strlen(plan->env.v[i]) + 1);
+	for (size_t i = 0; i < ours.len; i++)
+		str_addn(&out, ours.v[i], strlen(ours.v[i]) + 1);
+	r = write_file(path_join(&m->arena, in, "env"), out.s, out.len, 0600, err);
+	explicit_bzero(out.s, out.len);
+	return r;
+}
+
+static int write_binds(struct machine *m, const char *in, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+
+	apple_binds(&m->arena, m->sandbox.plan, &out);
+	return write_file(path_join(&m->arena, in, "binds"), out.s ? out.s : "", out.len, 0644,
+			  err);
+}
+
+/* --- sockets --- */
+
+static int listen_at(struct machine *m, const char *name, int *ret, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char *path = apple_socket(&m->arena, m->stage, name);
+	_cleanup_close_ int fd = -1;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		err_set(err, ENAMETOOLONG, "the path of a socket would be too long: '%s'", path);
+		return err_hint(err, "set XDG_STATE_HOME to a shorter directory");
+	}
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	if (fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, 0600) < 0 ||
+	    listen(fd, 64) < 0)
+		return err_errno(err, errno, "making the socket '%s'", path);
+	*ret = take_fd(&fd);
+	return 0;
+}
+
+/* Whoever runs the engine serves these. */
+static int make_relays(struct machine *m, struct err *err)
+{
+	const struct engine_hooks *hooks = m->sandbox.hooks;
+	const struct plan *plan = m->sandbox.plan;
+	size_t n = 0;
+	int r = 0;
+
+	if (plan->n_relays && !(hooks && hooks->take_relay))
+		return err_set(err, EOPNOTSUPP, "nobody serves the brokered credentials");
+	for (size_t i = 0; r == 0 && i < plan->n_credentials; i++) {
+		int fd = -1;
+
+		if (!plan->credentials[i].port)
+			continue;
+		r = listen_at(m, arena_printf(&m->arena, "relay-%zu", n++), &fd, err);
+		if (r == 0)
+			r = hooks->take_relay(hooks->ctx, i, fd, err);
+	}
+	return r;
+}
+
+static int make_sockets(struct machine *m, struct err *err)
+{
+	const struct plan *plan = m->sandbox.plan;
+	int r = plan->apple.relays ? listen_at(m, "link", &m->listener, err) : 0;
+
+	if (r == 0 && plan->net == NET_FILTERED)
+		r = listen_at(m, "net", &m->sandbox.outlet, err);
+	if (r == 0 && plan_has_key_agent(plan))
+		r = listen_at(m, "agent", &m->sandbox.agent, err);
+	return r == 0 ? make_relays(m, err) : r;
+}
+
+/* --- the whole --- */
+
+static int lock_stage(struct machine *m, struct err *err)
+{
+	m->lock = open(path_join(&m->arena, m->stage, "lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (m->lock < 0 || flock(m->lock, LOCK_EX | LOCK_NB) < 0)
+		return err_errno(err, errno, "locking '%s'", m->stage);
+	return 0;
+}
+
+int machine_stage(struct machine *m, struct err *err)
+{
+	static const char *const dirs[] = { "in/tree", "in/files", "live", "said" };
+	char *in = path_join(&m->arena, m->stage, "in");
+	int r = os_mkdirs(m->sandbox.plan->apple.base, 0700, err);
+
+	if (r == 0 && mkdir(m->stage, 0700) < 0)
+		r = err_errno(err, errno, "making '%s'", m->stage);
+	if (r == 0)
+		r = lock_stage(m, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(dirs); i++)
+		r = os_mkdirs(path_join(&m->arena, m->stage, dirs[i]), 0755, err);
+	if (r == 0)
+		r = write_env(m, in, err);
+	if (r == 0)
+		r = write_binds(m, in, err);
+	if (r == 0)
+		r = stage_ops(m, err);
+	return r == 0 ? make_sockets(m, err) : r;
+}
+
+void machine_hide_env(const struct machine *m)
+{
+	_cleanup_close_ int dir = open(m->stage, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	unlinkat(dir, "in/env", 0); /* it goes with the rest otherwise */
+}
+
+void machine_unstage(struct machine *m)
+{
+	(void)os_remove_tree(AT_FDCWD, m->stage); /* the next session sweeps */
+	if (m->lock >= 0)
+		close(m->lock);
+}
+
+/* Its supervisor is gone: the machine has ended with it, or is ended now. */
+static void sweep_one(const struct plan *plan, int base, const char *id)
+{
+	struct arena arena = { 0 };
+	_cleanup_close_ int lock = openat(base, arena_printf(&arena, "%s/lock", id),
+					  O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct err ignored; /* the next session tries again */
+
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
+	    container_remove(plan->apple.program, arena_printf(&arena, "wrapix-%s", id),
+			     &ignored) == 0)
+		(void)os_remove_tree(base, id);
+	arena_release(&arena);
+}
+
+void machine_sweep(const struct plan *plan)
+{
+	DIR *dir = opendir(plan->apple.base);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			sweep_one(plan, dirfd(dir), entry->d_name);
+	if (dir)
+		closedir(dir);
+}
