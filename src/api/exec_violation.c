@@ -33,10 +33,23 @@ void exec_on_network(void *ctx, const struct net_event *event)
 	report(x, &denial, event->owner);
 }
 
+/* Of a process that may be gone by now: what the system's log said of it. */
+static struct owner *named(const struct denial *denial, pid_t pid)
+{
+	struct owner *owner = calloc(1, sizeof(*owner));
+
+	if (owner) {
+		owner->refs = 1;
+		owner->pid = pid;
+		snprintf(owner->comm, sizeof(owner->comm), "%s", denial->comm);
+	}
+	return owner;
+}
+
 void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid)
 {
 	struct exec *x = ctx;
-	struct owner *owner = owners_get(&x->owners, pid);
+	struct owner *owner = denial->comm ? named(denial, pid) : owners_get(&x->owners, pid);
 
 	report(x, denial, owner);
 	owner_unref(owner);

@@ -131,7 +131,7 @@ static int run(struct speaker *s, const struct exec_request *request)
 	static struct exec x; /* the speaker knows it */
 	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
 
-	if (r == 0 && s->args->seatbelt) {
+	if (r == 0 && s->args->plan && (s->args->seatbelt || x.plan.engine == ENGINE_SEATBELT)) {
 		r = print_seatbelt(&x, &err);
 	} else if (r == 0 && s->args->plan) {
 		(s->args->json ? plan_print_json : plan_print)(&x.plan, stdout);

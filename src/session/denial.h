@@ -27,6 +27,7 @@ struct denial {
 	const char *key;     /* of the rule: "filesystem.denyWrite[2]"; NULL */
 	const char *origin;  /* where it is written: "FILE:LINE"; NULL */
 	const char *text;    /* what the settings say about it; NULL */
+	const char *comm;    /* who it was, where the log alone knows; NULL: ask for its pid */
 	bool firm;           /* a rule that nothing lifts */
 	bool predicted;      /* left to the kernel, which was going to refuse it */
 };

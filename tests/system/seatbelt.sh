@@ -64,7 +64,7 @@ check "without a sandbox all of that works" is "$(cat "$out" "$tmp/outside" | xa
 rm -f "$tmp/outside"
 
 ex --violations "$tmp/report" -c 'echo y >../outside'
-check "--violations: one JSON object a line" sh -c 'head -n 1 "$1" | python3 -c "import json,sys; d = json.load(sys.stdin); assert d[\"path\"].endswith(\"/outside\"), d"' sh "$tmp/report"
+check "--violations: one JSON object a line" sh -c 'head -n 1 "$1" | python3 -c "import json,sys; d = json.load(sys.stdin); assert d[\"path\"].endswith(\"/outside\") and d[\"process\"][\"comm\"] == \"bash\", d"' sh "$tmp/report"
 check "... and nothing on standard error" lacks "$err" "refused writing"
 ex --annotate -c 'echo y >../outside'
 check "--annotate: the block that agents know" has "$err" "<sandbox_violations>"
@@ -185,5 +185,7 @@ wait $pid
 wx plan --exec --engine apple --settings "$s" -- true
 check "wrapix plan shows the profile" has "$out" '(deny default (with message "wrapix"))'
 check "... which sandbox-exec takes" sandbox-exec -p "$(cat "$out")" true
+wx plan --exec --settings "$s" -- true
+check "... here without being asked for" has "$out" '(deny default (with message "wrapix"))'
 check "sandbox-exec refuses another" fails sandbox-exec -p '(version 1)(allow file-reed*)' true
 finish

@@ -114,6 +114,7 @@ static void test_log(void)
 	ok(parse(LOG "a(b) c(12) deny(1) file-read-data /Users/me/.ssh/id wrapix-1", &rules, &d),
 	   "a read, by a program with brackets in its name, with the tag on the same line");
 	is_str(d.path, "/Users/me/.ssh/id", "... its path");
+	is_str(d.comm, "a(b) c", "... whose name that is");
 	is_str(d.key, "filesystem.denyRead[0]", "... and the rule");
 	ok(parse(LOG "curl(12) deny(1) network-outbound 192.0.2.1:443", &rules, &d),
 	   "a connection");

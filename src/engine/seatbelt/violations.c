@@ -15,10 +15,10 @@
 /* They ask on behalf of a program, and nobody misses what they are refused. */
 static const char *const services[] = { "mDNSResponder", "diagnosticd", "analyticsd" };
 
-/* "NAME(PID) deny(1) OPERATION TARGET": moves on to the operation. */
-static char *after_who(char *p, pid_t *ret_pid)
+/* "NAME(PID) deny(1) OPERATION TARGET": moves on to the operation; p is the name then. */
+static char *after_who(char *name, pid_t *ret_pid)
 {
-	char *deny = strstr(p, ") deny("), *name = p, *open;
+	char *deny = strstr(name, ") deny("), *p, *open;
 
 	if (!deny)
 		return NULL;
@@ -84,10 +84,11 @@ bool violation_parse(char *line, const char *tag, const struct file_rules *files
 		     struct denial *ret, pid_t *ret_pid)
 {
 	static const char mark[] = "Sandbox: ";
-	char *p = strstr(line, mark), *target;
+	char *name = strstr(line, mark), *p, *target;
 	size_t len;
 
-	p = p ? after_who(p + strlen(mark), ret_pid) : NULL;
+	name = name ? name + strlen(mark) : NULL;
+	p = name ? after_who(name, ret_pid) : NULL;
 	if (!p || !*p)
 		return false;
 	target = p + strcspn(p, " ");
@@ -100,7 +101,7 @@ bool violation_parse(char *line, const char *tag, const struct file_rules *files
 		while (*target && target[strlen(target) - 1] == ' ')
 			target[strlen(target) - 1] = '\0';
 	}
-	*ret = (struct denial){ .what = "call", .call = p, .reason = "system-call" };
+	*ret = (struct denial){ .what = "call", .call = p, .reason = "system-call", .comm = name };
 	if (!strncmp(p, "file-", 5) && target[0] == '/') {
 		ret->what = strncmp(p, "file-read", 9) ? "write" : "read";
 		ret->path = target;
