@@ -218,6 +218,9 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 	r = plan->resume ? resume(&repository->store, &about, err)
 			 : git_prepare(&repository->store, &about, err);
 	repository->on = r == 0;
+	if (r < 0 && !err->hint[0])
+		return err_hint(err, "mend the repository, or use --git direct, and the host's git "
+				     "obeys what the sandbox writes");
 	return r;
 }
 

@@ -444,6 +444,9 @@ int gate_cover(struct gate *gate, const struct gate_spot *spot, bool repository)
 		return -errno;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return -EINVAL;
+	/* An empty one is no more than a place for one. */
+	if (S_ISDIR(st.st_mode) && repository && unlinkat(spot->dir, spot->name, AT_REMOVEDIR) == 0)
+		return add(gate, spot, GATE_NEW, true, st.st_mode & 0777);
 	if (S_ISDIR(st.st_mode) && repository && add(gate, spot, GATE_REPO, false, 0) == 0)
 		return 0;
 	return add(gate, spot, S_ISDIR(st.st_mode) ? GATE_OLD : GATE_FILE, false, 0);

@@ -136,9 +136,14 @@ static void probe_gitfile(struct host *host, const char *dir)
 /* Sets project->git for a directory that holds a '.git'; false when it holds none. */
 static bool probe_git(struct host *host, const char *dir)
 {
-	struct stat st;
+	char *git = path_join(&host->arena, dir, ".git");
+	struct stat st, head;
 
-	if (lstat(path_join(&host->arena, dir, ".git"), &st) < 0)
+	if (lstat(git, &st) < 0)
+		return false;
+	/* An empty one is nothing to git, which goes on looking. */
+	if (S_ISDIR(st.st_mode) && lstat(path_join(&host->arena, git, "HEAD"), &head) < 0 &&
+	    errno == ENOENT)
 		return false;
 	if (S_ISDIR(st.st_mode))
 		host->project.git = GIT_PLAIN;

@@ -63,6 +63,16 @@ check "--git direct: it is the host's" exists .git/hooks/pre-commit
 check "... with a warning" has "$err" "--git direct: the host's git obeys"
 cd "$project" || exit 1
 
+# --- what is none, or none that can be read ---
+mkdir -p "$tmp/odd/.git" && cd "$tmp/odd" || exit 1
+inside 'git init -q -b main . && git commit -q --allow-empty -m inside && echo made'
+check "an empty .git is nothing: git init" is "$rc $(cat "$out") $(git log --format=%s)" "0 made inside"
+new_repo "$tmp/broken" && cd "$tmp/broken" && echo garbage >.git/HEAD || exit 1
+inside true
+check "a repository that git does not know either" refused 125 "HEAD of"
+check "... with a hint" has "$err" "--git direct"
+cd "$project" || exit 1
+
 # --- linked worktrees ---
 worktree() { # worktree NAME DIR REPO
 	cd "$2" || exit 1
