@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz compat chaos dist deb rpm sbom clean help
+.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze compat chaos dist deb rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -56,6 +56,12 @@ golden: all
 fuzz:
 	@scripts/need build fuzz
 	@tests/fuzz/run $(or $(TIME),$(SECONDS))
+
+## analyze: gcc's analyzer over src/, cppcheck and clang-tidy (minutes); ARGS='src/guard' for a part of the first
+analyze: all
+	@scripts/need lint deep
+	@scripts/analyze $(ARGS)
+	@scripts/lint --deep
 
 ## compat: gcc and clang in another prefix, musl, arm64 (minutes); ARGS='clang' for a part
 compat: all

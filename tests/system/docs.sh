@@ -23,6 +23,8 @@ sys.exit(bool(bad))
 PY
 }
 check "every link between documents leads to a file" links
+chart() { bench/chart docs/performance.md | cmp - docs/performance.svg && [ "$(grep -c '<rect' docs/performance.svg)" -gt 5 ]; }
+check "the chart is made from the page's tables" chart
 unlinked() { for page in docs/*.md; do grep -qF "($page)" README.md || echo "$page"; done; }
 check "the README leads to every page of docs/" is "$(unlinked)" ""
 messages() {
