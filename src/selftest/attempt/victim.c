@@ -66,6 +66,15 @@ static void lack(const char *what)
 		fail(what);
 }
 
+static volatile sig_atomic_t told_to_end;
+
+/* Whoever started us is gone: what is to be taken away is taken away all the same. */
+static void on_end(int signal_no)
+{
+	(void)signal_no;
+	told_to_end = 1;
+}
+
 static void on_urgent(int signal_no)
 {
 	(void)signal_no;
@@ -258,7 +267,7 @@ static void loop(void)
 
 	for (size_t i = 0; i < n_servers; i++)
 		fds[i + 1] = (struct pollfd){ .fd = servers[i].fd, .events = POLLIN };
-	for (;;) {
+	while (!told_to_end) {
 		char byte;
 
 		if (poll(fds, n_servers + 1, -1) < 0)
@@ -351,6 +360,7 @@ int be_victim(char **args)
 	prctl(PR_SET_NAME, "wx-victim");
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	signal(SIGURG, on_urgent);
+	signal(SIGTERM, on_end);
 	umask(077);
 	facts = fopen(path, "we");
 	if (!facts)
