@@ -23,6 +23,7 @@
 #include "base/base64.h"
 #include "base/path.h"
 #include "engine/control.h"
+#include "engine/rules.h"
 #include "engine/seatbelt/keeper.h"
 #include "engine/seatbelt/violations.h"
 #include "net/front.h"
@@ -76,24 +77,17 @@ static int add_port(struct policy *policy, const struct port_spec *port, struct 
 static int make_policy(const struct plan *plan, const struct engine_rules *rules,
 		       struct policy **ret, struct err *err)
 {
-	struct policy *policy = policy_new();
-	int r = policy ? 0 : err_errno(err, ENOMEM, "the network's rules");
+	int r = rules_make_policy(rules, ret, err);
 
-	for (size_t i = 0; r == 0 && i < rules->allow.len; i++)
-		r = policy_add(policy, rules->allow.v[i], 0, err);
-	for (size_t i = 0; r == 0 && i < rules->deny.len; i++)
-		r = policy_add(policy, rules->deny.v[i], RULE_DENY, err);
-	for (size_t i = 0; r == 0 && i < rules->denied_resolved.len; i++)
-		r = policy_deny_resolved(policy, rules->denied_resolved.v[i], err);
-	for (size_t i = 0; r == 0 && i < plan->n_ports; i++)
-		r = add_port(policy, &plan->ports[i], err);
-	if (r < 0) {
-		policy_unref(policy);
+	if (r < 0)
 		return r;
-	}
-	policy->guard.kind = GUARD_SRT;
-	*ret = policy;
-	return 0;
+	for (size_t i = 0; r == 0 && i < plan->n_ports; i++)
+		r = add_port(*ret, &plan->ports[i], err);
+	if (r < 0)
+		policy_unref(*ret);
+	else
+		(*ret)->guard.kind = GUARD_SRT;
+	return r;
 }
 
 static int start_guests(struct sandbox *sandbox, struct loop *loop, void **ret, struct err *err)
