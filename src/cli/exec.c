@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "api/exec.h"
+#include "base/json.h"
 #include "cli/exec_say.h"
 #include "plan/seatbelt.h"
 #include "spec/claude.h"
@@ -100,9 +101,9 @@ static void on_denied(void *ctx, const struct denial *denial, const char *line)
 }
 
 /* As on macOS, where the filter's port and the temporary directory are known when it starts. */
-static int print_seatbelt(const struct exec *x, struct err *err)
+static int print_seatbelt(const struct exec *x, bool json, struct err *err)
 {
-	_cleanup_str_ struct str text = { 0 };
+	_cleanup_str_ struct str text = { 0 }, out = { 0 };
 	int r = seatbelt_add(&text,
 			     &(struct seatbelt){ .exec = &x->exec_spec,
 						 .tag = "wrapix",
@@ -110,9 +111,15 @@ static int print_seatbelt(const struct exec *x, struct err *err)
 						 .proxy_port = 4777 },
 			     err);
 
-	if (r == 0)
-		fputs(text.s, stdout);
-	return r;
+	if (r < 0)
+		return r;
+	if (json) {
+		str_add(&out, "{\"engine\":\"seatbelt\",\"profile\":");
+		json_add_string(&out, text.s);
+		str_add(&out, "}\n");
+	}
+	fputs(json ? out.s : text.s, stdout);
+	return 0;
 }
 
 static int run(struct speaker *s, const struct exec_request *request)
@@ -132,7 +139,7 @@ static int run(struct speaker *s, const struct exec_request *request)
 	int status = 0, r = exec_prepare(&x, request, &hooks, &why, &err);
 
 	if (r == 0 && s->args->plan && (s->args->seatbelt || x.plan.engine == ENGINE_SEATBELT)) {
-		r = print_seatbelt(&x, &err);
+		r = print_seatbelt(&x, s->args->json, &err);
 	} else if (r == 0 && s->args->plan) {
 		(s->args->json ? plan_print_json : plan_print)(&x.plan, stdout);
 	} else if (r == 0) {

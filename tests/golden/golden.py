@@ -85,8 +85,11 @@ class World:
         clean.update(env or {})
         done = subprocess.run([WRAPIX] + args, cwd=cwd or self.work, env=clean, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=60, check=False)
-        place = self.dir.encode()
-        return done.returncode, done.stdout.replace(place, b"TMP"), done.stderr.replace(place, b"TMP")
+        place, out, above = self.dir.encode(), done.stdout, os.path.dirname(self.dir)
+        while above != "/":  # a profile of Seatbelt names what lies above, which is this machine's
+            out = out.replace(f'(deny file-write-unlink file-write-create (literal "{above}"))\n'.encode(), b"")
+            above = os.path.dirname(above)
+        return done.returncode, out.replace(place, b"TMP"), done.stderr.replace(place, b"TMP")
 
     def host_file(self, host):
         path = os.path.join(self.dir, "facts.json")
@@ -280,7 +283,7 @@ def test():
             failed = case.section == "errors"
             tap.point(name, differs(case, files[case]) + secrets(results[case]) +
                       ([] if bool(results[case][0]) == failed else ["the exit status is not that of this section"]))
-            if not failed and results[case][0] == 0:
+            if not failed and results[case][0] == 0 and case.section != "seatbelt":  # that is one text
                 tap.point(f"{name} as JSON", json_agrees(case, results[case], world))
         for case in cases:
             if case.section == "platforms":
