@@ -206,8 +206,12 @@ static char *read_results(const struct selftest *test, struct scene *scene,
 /* The last line that wrapix itself said. */
 static int failed(struct scene *scene, const char *what, struct err *err)
 {
-	char *text = scene_read(scene, "log/err"), *hint = strstr(text, "\nhint: ");
-	size_t len = hint ? (size_t)(hint - text) : strlen(text);
+	char *text = scene_read(scene, "log/err"), *hint;
+	size_t len;
+
+	text += str_starts(text, "wrapix: ") ? strlen("wrapix: ") : 0;
+	hint = strstr(text, "\nhint: ");
+	len = hint ? (size_t)(hint - text) : strlen(text);
 
 	while (len && text[len - 1] == '\n')
 		len--;

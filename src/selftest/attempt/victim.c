@@ -116,7 +116,8 @@ static void serve_unix(const char *fact, int type, const char *name, bool abstra
 
 	if (len + 1 >= sizeof(un.sun_path)) {
 		errno = ENAMETOOLONG;
-		fail(name);
+		lack(name);
+		return;
 	}
 	memcpy(un.sun_path + abstract, name, len);
 	if (bind(fd, (void *)&un,
