@@ -54,12 +54,12 @@ static void add_set(struct str *out, const struct token *token)
 static void add_one_folded(struct str *out, uint32_t cp)
 {
 	if (cp >= 'a' && cp <= 'z') {
-		str_addf(out, "[%c%c", (char)cp, (char)(cp - 'a' + 'A'));
-		if (cp == 's')
-			str_add(out, "\u017f");
-		else if (cp == 'k')
-			str_add(out, "\u212a");
-		str_add(out, "]");
+		const char *third = cp == 's' ? "|\u017f" : cp == 'k' ? "|\u212a" : NULL;
+
+		/* No character of several bytes in a bracket: who reads bytes takes it apart. */
+		str_addf(out, third ? "(%c|%c" : "[%c%c", (char)cp, (char)(cp - 'a' + 'A'));
+		str_add(out, third ? third : "");
+		str_add(out, third ? ")" : "]");
 	} else {
 		add_char(out, cp);
 	}
