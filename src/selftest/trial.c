@@ -215,7 +215,8 @@ static int failed(struct scene *scene, const char *what, struct err *err)
 
 	while (len && text[len - 1] == '\n')
 		len--;
-	err_set(err, EIO, "%s: %.*s", what, (int)MIN(len, 500U), len ? text : "it said nothing");
+	text[MIN(len, 500U)] = '\0';
+	err_set(err, EIO, "%s: %s", what, len ? text : "it said nothing");
 	if (hint)
 		err_hint(err, "%.*s", (int)strcspn(hint + 7, "\n"), hint + 7);
 	return -EIO;
