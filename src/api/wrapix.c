@@ -88,6 +88,8 @@ static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len
 		r = make_image(spec, err);
 	if (r == 0 && !host_json)
 		spec->spec.engine = host_engine(&spec->spec, os_platform());
+	if (r == 0 && spec->will_run && spec->spec.engine == ENGINE_APPLE)
+		r = apple_check(err);
 	if (r == 0)
 		r = host_json ? host_load(host_json, len, &plan->host, err)
 			      : host_probe(&spec->spec, environ, &plan->host, err);

@@ -425,6 +425,7 @@ static int cmd_doctor(int argc, char **argv)
 	quick.net = NET_NONE;
 	quick.notify.mode = NOTIFY_OFF;
 	quick.cmd = command;
+	quick.git = GIT_MODE_DIRECT; /* nothing is committed, so nothing is prepared for it */
 	quick.force = quick.only = true;
 	if (os_is_darwin()) {
 		spec.engine = quick.engine = ENGINE_APPLE;

@@ -107,6 +107,8 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 /* Single commands on macOS. */
 int seatbelt_run(const struct plan *plan, const struct engine_session *session,
 		 const struct engine_hooks *hooks, int *ret_status, struct err *err);
+/* Whether this machine can have that engine at all: a plan can be made anywhere. */
+int apple_check(struct err *err);
 int apple_run(const struct plan *plan, const struct engine_session *session,
 	      const struct engine_hooks *hooks, int *ret_status, struct err *err);
 int podman_run(const struct plan *plan, const struct engine_session *session,

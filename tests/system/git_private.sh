@@ -53,6 +53,8 @@ layout() { # layout NAME DIR
 	check "... nor a file of another's" is "$(find . ! -uid "$(id -u)")" ""
 }
 new_repo "$tmp/plain" && layout "plain repository" "$tmp/plain"
+wx doctor
+check "doctor starts a sandbox in a repository" grep -q '^ok *a whole sandbox *started and ended one' "$out"
 new_repo "$tmp/repo" && git -C "$tmp/repo" worktree add -q -b side "$tmp/worktree"
 layout "linked worktree" "$tmp/worktree"
 git init -q --separate-git-dir "$tmp/apart.git" "$tmp/apart" && (cd "$tmp/apart" && git config core.worktree "$tmp/apart" && echo start >file && git add . && git commit -q -m start)

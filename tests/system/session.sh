@@ -275,5 +275,5 @@ check "--dry-run is plan" cmp "$out" "$tmp/dry"
 wx run --network none --verbose -- sh -c 'exit 3'
 check "--verbose says what is done" is "$rc $(grep -c . "$err")" "3 2"
 wx run --engine apple -- true
-check "an engine to come is refused" refused 125 "apple"
+check "the engine of another platform is refused" refused 125 "apple"
 finish

@@ -153,7 +153,7 @@ static void clean(struct machine *m, bool failed)
 	arena_release(&m->arena);
 }
 
-static int check_platform(struct err *err)
+int apple_check(struct err *err)
 {
 	if (os_is_darwin())
 		return 0;
@@ -175,7 +175,7 @@ int apple_run(const struct plan *plan, const struct engine_session *session,
 	int dumpable = os_dumpable();
 	struct plan present;
 	sigset_t signals, old;
-	int r = check_platform(err);
+	int r = apple_check(err);
 
 	if (r < 0)
 		return r;
