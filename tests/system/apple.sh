@@ -99,8 +99,10 @@ wx run --mount "$tmp/dir:/workspace/nosuch" -- true
 check "a mount on nothing in the project is refused" refused 125 nosuch
 check "... and nothing is made for it" absent nosuch
 git init -q repo
-(cd repo && asays "git's configuration and hooks are read-only" "ok no no " \
-	'touch a && git -C . status >/dev/null 2>&1; echo ok; echo x >>.git/config 2>/dev/null || echo no; >.git/hooks/x 2>/dev/null || echo no')
+cd repo || exit 1
+asays "git's configuration and hooks are read-only" "ok no no " \
+	'touch a && git -C . status >/dev/null 2>&1; echo ok; echo x >>.git/config 2>/dev/null || echo no; >.git/hooks/x 2>/dev/null || echo no'
+cd ..
 asays "a kept home is kept" "" 'echo kept >~/kept' --home keep
 asays "... and is the user's" "kept $(id -u) " 'cat ~/kept; stat -c %u ~/kept' --home keep
 

@@ -117,7 +117,7 @@ rm "$tmp/vm/stage/binds"
 
 # --- the supervisor's end is everybody's ---
 cat >"$tmp/supervisor.py" <<'EOF'
-import os, signal, socket, sys
+import os, socket, sys, time
 path, how = sys.argv[1:]
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(path)
@@ -131,6 +131,8 @@ said = [heard()]
 link.send(b"G\0")
 said.append(heard())
 if how == "signal":
+    while not os.path.exists("ready"):
+        time.sleep(0.01)
     link.send(bytes([ord("S"), 10]))
     said += [heard(), heard()]
 elif how == "stop":
@@ -155,7 +157,7 @@ linked() { # linked HOW SCRIPT: what the supervisor hears; the exit status is th
 	read -r heard <&7
 	exec 7<&-
 }
-linked signal 'trap "exit 5" USR1; while :; do busybox sleep 0.05; done'
+linked signal 'trap "exit 5" USR1; >ready; while :; do busybox sleep 0.05; done'
 check "the supervisor is told, and its signals arrive" is "$linked_rc $heard" "5 H0 R0 X5 end"
 linked stop 'kill -STOP $$; exit 6'
 check "... that the command was stopped, too" is "$linked_rc $heard" "6 H0 R0 T19 X6"
