@@ -49,7 +49,7 @@ rec {
 		mounts = [ "~/a:/a:ro,optional" { source = "~/b"; dest = "/b"; mode = "ro"; optional = true; } ];
 		network = { mode = "filtered"; allow = [ "a.example" ]; deny = [ "b.example" ]; explain = true; };
 		notify = { enabled = true; waiting = "on"; idle = 3; quiet = "22:00-07:00"; sound = "bell"; always = true; webhook = "true"; };
-		only = true; publish = [ 3000 "127.0.0.1:8080:3001" "[::1]:3002" "auto" ]; ralph = { }; workspace = "cow";
+		only = true; publish = [ 3000 "127.0.0.1:8080:3001" "[::1]:3002" "auto" ]; protect = { editor = "ro"; }; ralph = { }; workspace = "cow";
 	};
 }
 END
@@ -117,6 +117,7 @@ assert c["publish"] == [3000, "127.0.0.1:8080:3001", "[::1]:3002", "auto"], c
 assert c["env"]["A"] == "b" and c["env"]["TERM"] is None and "/bin:/opt/wrapix/bin:" in c["env"]["PATH"], c
 assert c["env"]["PKG_CONFIG_PATH"].endswith("-library-dev/lib/pkgconfig"), c
 assert c["network"]["deny"] == ["b.example"] and c["notify"]["webhook"] == "true" and c["workspace"] == "cow", c
+assert c["protect"] == {"editor": "ro"}, c
 assert set(c) == set(json.loads(sys.argv[2])) - {"name", "packages", "wrapix"}, set(c)' "$tmp/all.json" "$(cat "$tmp/keys")"
 sandbox=$(build 'w.mkSandbox (builtins.removeAttrs all [ "image" "deployKey" ])')
 check "... and the program takes all of it" exists "$sandbox/bin/everything"
