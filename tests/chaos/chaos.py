@@ -207,7 +207,9 @@ def break_it(world, words, fault, rng):
             send(victim, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
             if kind == "stop":
                 time.sleep(0.1)
-                send(victim, signal.SIGCONT)
+                # A stopped command stops its supervisor, too, as a job of a shell's: whoever goes on, all go on.
+                for pid in [victim, *descendants(process.pid)]:
+                    send(pid, signal.SIGCONT)
     try:
         return process.wait(timeout=20)
     except subprocess.TimeoutExpired:
