@@ -20,7 +20,6 @@
 #include "net/filter_rules.h"
 #include "os/socket.h"
 
-#define CONNECTIONS_MAX 1024
 #define BATCH 64
 #define FEW 8 /* dials: then there is likely no second packet to look for */
 #define HTTPS_PORT 443
@@ -81,7 +80,7 @@ static struct verdict judge(const struct filter *f, const struct address *dst, u
 
 static bool is_full(const struct filter *f)
 {
-	return f->relay.n_conns + f->dials.n >= CONNECTIONS_MAX;
+	return f->relay.n_conns + f->dials.n >= f->relay.most;
 }
 
 /* With --explain a refused connection to a name is accepted, to be told the reason. */

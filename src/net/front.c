@@ -16,7 +16,7 @@
 
 #include "os/socket.h"
 
-enum { TALK_SECONDS = 30, CONNECTIONS_MAX = 1024, HTTPS_PORT = 443 };
+enum { TALK_SECONDS = 30, HTTPS_PORT = 443 };
 
 struct front_conn {
 	struct front *front;
@@ -123,7 +123,7 @@ static void begin(struct front_conn *c)
 		known = true;
 		verdict = policy_connect(f->policy, name, c->talk.port);
 	}
-	if (verdict.allow && f->relay.n_conns + f->dials.n >= CONNECTIONS_MAX)
+	if (verdict.allow && f->relay.n_conns + f->dials.n >= f->relay.most)
 		verdict = (struct verdict){ .reason = NET_LIMIT };
 	if (!verdict.allow) {
 		tell_denied(f, by_address || !known ? NULL : name, by_address ? &address : NULL,
@@ -262,7 +262,7 @@ static int on_talk(struct loop_source *source, uint32_t events, struct err *err)
 
 static void take_in(struct front *f, int fd)
 {
-	struct front_conn *c = f->n_conns < CONNECTIONS_MAX ? calloc(1, sizeof(*c)) : NULL;
+	struct front_conn *c = f->n_conns < f->relay.most ? calloc(1, sizeof(*c)) : NULL;
 	struct err err;
 
 	if (!c) {

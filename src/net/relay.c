@@ -27,7 +27,9 @@
 #include "os/socket.h"
 
 #define BUFFER_SIZE (256 * 1024)
-#define ROUNDS 8 /* buffers a pump moves before others get their turn */
+#define CONNECTIONS_MAX 1024
+#define DESCRIPTORS_KEPT 72 /* some 45 are in use before the first connection */
+#define ROUNDS 8            /* buffers a pump moves before others get their turn */
 #define HELLO_SECONDS 10
 #define FINISH_MS 1000
 #define NOTSENT_LOWAT (128 * 1024)
@@ -281,15 +283,22 @@ static bool await_hello(struct relay_conn *conn, const char *name)
 	return true;
 }
 
-/* Two descriptors for each connection. */
-static void raise_descriptor_limit(void)
+/* How many connections there may be: two descriptors each, and some are left for whoever else works in
+ * this process. The broker of files does, and a flood of connections is no reason to refuse it one. */
+static size_t room(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return CONNECTIONS_MAX;
+	if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit); /* fewer connections otherwise, each refused */
+		getrlimit(RLIMIT_NOFILE, &limit);
 	}
+	if (limit.rlim_cur < DESCRIPTORS_KEPT)
+		return 0;
+	return MIN((limit.rlim_cur - DESCRIPTORS_KEPT) / 2, (rlim_t)CONNECTIONS_MAX);
 }
 
 int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,
@@ -302,7 +311,7 @@ int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks
 	};
 	if (!relay->buffer)
 		return err_errno(err, ENOMEM, "the relay");
-	raise_descriptor_limit();
+	relay->most = room();
 	return ticker_start(&relay->ticker, loop, on_tick, err);
 }
 

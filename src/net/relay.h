@@ -33,7 +33,7 @@ struct relay {
 	struct loop *loop;
 	struct relay_hooks hooks;
 	struct relay_conn *conns;
-	size_t n_conns;
+	size_t n_conns, most; /* most: of those who may be; whoever adds one asks first */
 	struct ticker ticker;
 	char *buffer; /* one for all: bytes pass through it within a call */
 };
