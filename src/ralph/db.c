@@ -175,7 +175,7 @@ void db_rollback(struct db *db)
 		sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static void bind(struct sqlite3_stmt *stmt, const char *types, va_list ap)
+static void bind_all(struct sqlite3_stmt *stmt, const char *types, va_list ap)
 {
 	for (int i = 1; *types; types++, i++) {
 		if (*types == 'i')
@@ -197,7 +197,7 @@ int db_do(struct db *db, db_row_fn *on_row, void *ctx, struct err *err, const ch
 	if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK)
 		return fail(db, "asking it", err);
 	va_start(ap, types);
-	bind(stmt, types, ap);
+	bind_all(stmt, types, ap);
 	va_end(ap);
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (on_row)

@@ -167,21 +167,6 @@ static void probe_route(struct host *host)
 		ret->v4 = arena_strdup(&host->arena, v4->address);
 }
 
-void host_probe_proxy(char **environment, struct host *host)
-{
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-					     "http_proxy" };
-	const char *exempt = host_raw_env(environment, "no_proxy");
-
-	for (size_t i = 0; !host->proxy && i < ARRAY_LEN(names); i++) {
-		const char *value = host_raw_env(environment, names[i]);
-
-		host->proxy = value && *value ? arena_strdup(&host->arena, value) : NULL;
-	}
-	host->no_proxy = arena_strdup(&host->arena,
-				      exempt ? exempt : host_raw_env(environment, "NO_PROXY"));
-}
-
 void host_probe_network(const struct spec *spec, char **environment, struct host *host)
 {
 	_cleanup_free_ char *resolv = NULL;

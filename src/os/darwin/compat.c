@@ -116,3 +116,12 @@ const char *strerrorname_np(int code)
 			return names[i].name;
 	return "EIO";
 }
+
+void *darwin_reallocarray(void *array, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / size) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(array, n * size);
+}

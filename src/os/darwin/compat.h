@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <crt_externs.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 #include <xlocale.h>
 
-extern char **environ;
+#define environ (*_NSGetEnviron()) /* no library may name it */
 
 #define st_atim st_atimespec
 #define st_mtim st_mtimespec
@@ -24,6 +25,9 @@ extern char **environ;
 /* A descriptor to stand on: here it needs the right to read. */
 #define O_PATH O_RDONLY
 #define HOST_NAME_MAX 255
+/* No file without a name: to open a directory for writing fails, as it does where a file system has none. */
+#define __O_TMPFILE 0
+#define EREMOTEIO EPROTO
 
 /* Close-on-exec and nothing of SIGPIPE, set right after the call. */
 #define SOCK_CLOEXEC 0x10000000
@@ -52,6 +56,8 @@ int memfd_create(const char *name, unsigned flags); /* a file without a name */
 #define setresgid(real, effective, saved) setgid(real)
 #define syncfs(fd) fcntl(fd, F_FULLFSYNC)
 
+void *darwin_reallocarray(void *array, size_t n, size_t size);
+#define reallocarray(array, n, size) darwin_reallocarray(array, n, size)
 void *memrchr(const void *bytes, int c, size_t len);
 #define explicit_bzero(bytes, len) ((void)memset_s(bytes, len, 0, len))
 const char *strerrorname_np(int code); /* "ENOENT" */

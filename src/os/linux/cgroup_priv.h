@@ -5,6 +5,7 @@
 #include "os/linux/cgroup.h"
 
 #define CGROUP_PREFIX "wrapix-"
+#define CGROUP_PIDS_MAX 8192 /* by default; limits.c says why */
 #define LIMIT_ALL (LIMIT_BIT(LIMIT_MEMORY) | LIMIT_BIT(LIMIT_PIDS) | LIMIT_BIT(LIMIT_CPUS))
 
 extern const char *const cgroup_controllers[LIMIT_COUNT]; /* "memory", "pids", "cpu" */

@@ -12,4 +12,6 @@ struct winsize {
 #define TIOCSTI 0x80017472
 #define FIONREAD 0x4004667f
 #define FIONBIO 0x8004667e
+#define _IOW(group, number, type) \
+	(0x80000000UL | ((sizeof(type) & 0x1fff) << 16) | ((group) << 8) | (number))
 int ioctl(int, unsigned long, ...);

@@ -34,3 +34,4 @@ typedef unsigned int fsfilcnt_t;
 #include <stdint.h>
 #define major(x) ((int)(((unsigned int)(x) >> 24) & 0xff))
 #define minor(x) ((int)((x)&0xffffff))
+#define makedev(major, minor) ((dev_t)(((major) << 24) | (minor)))

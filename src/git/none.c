@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A build for macOS: no session has a private git directory there, so that there is nothing to publish. */
+#include <errno.h>
+
+#include "git/watch.h"
+
+int git_watch_start(_unused_ struct git_watch *watch, _unused_ struct loop *loop,
+		    _unused_ struct git_store *store,
+		    _unused_ void (*on_failure)(void *ctx, const char *text), _unused_ void *ctx,
+		    struct err *err)
+{
+	err_set(err, ENOTSUP, "a private git directory needs Linux");
+	return err_hint(err, "on macOS the sandbox has the repository's own");
+}
+
+void git_watch_stop(_unused_ struct git_watch *watch)
+{
+}
