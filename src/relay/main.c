@@ -5,19 +5,17 @@
  *
  * It is started with two descriptors (relay/door.h), takes the rules and the value over the first, then
  * gives up what it does not need: files but for reading the system's, new privileges, most system
- * calls. It ends with the supervisor.
+ * calls (relay/confine.h). It ends with the supervisor.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "os/linux/landlock.h"
-#include "os/linux/seccomp.h"
 #include "os/proc.h"
 #include "os/ticker.h"
+#include "relay/confine.h"
 #include "relay/door.h"
 #include "relay/pair.h"
 
@@ -160,30 +158,6 @@ static bool set_up_tls(struct relay *relay)
 	return true;
 }
 
-/* What name resolution and certificates need; where a path is missing there is nothing to lose. */
-static int confine(struct err *err)
-{
-	static const char *const readable[] = { "/etc", "/usr",     "/lib",      "/lib64",
-						"/run", "/var/lib", "/nix/store" };
-	const struct rlimit none = { 0, 0 };
-	struct landlock_rule rules[ARRAY_LEN(readable) + 1];
-	const char *ca = getenv("SSL_CERT_FILE");
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(readable); i++)
-		if (access(readable[i], F_OK) == 0)
-			rules[n++] = (struct landlock_rule){ readable[i], LANDLOCK_READ };
-	if (ca && access(ca, F_OK) == 0)
-		rules[n++] = (struct landlock_rule){ ca, LANDLOCK_READ };
-	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_FSIZE, &none);
-	if (os_no_new_privileges() < 0)
-		return err_errno(err, errno, "PR_SET_NO_NEW_PRIVS");
-	if (landlock_abi() > 0 && landlock_restrict(landlock_abi(), rules, n, err) < 0)
-		return -err->code;
-	return seccomp_load(0, NULL, err);
-}
-
 static int start(struct relay *relay, struct err *err)
 {
 	int r = secret_alloc(&relay->value, RELAY_MESSAGE_MAX, err);
@@ -195,7 +169,7 @@ static int start(struct relay *relay, struct err *err)
 		return err_set(err, EPROTO, "wrapix starts this program; it has no use by itself");
 	if (!set_up_tls(relay))
 		return err_set(err, EIO, "TLS could not be set up");
-	r = confine(err);
+	r = relay_confine(err);
 	if (r == 0)
 		r = loop_init(&relay->loop, err);
 	if (r == 0)

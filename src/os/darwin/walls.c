@@ -4,7 +4,10 @@
  * confined. What only reads numbers of another host's (plans can be made for any) gives the same answer as there.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/sysctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/linux/caps.h"
@@ -77,18 +80,30 @@ const struct seccomp_program *seccomp_refused(_unused_ unsigned flags)
 
 /* --- user namespaces --- */
 
+/* A child that has ended cannot be watched any more: it waits until it is. */
 pid_t userns_clone(uint64_t flags, _unused_ int cgroup_fd, int *ret_pidfd)
 {
+	int gate[2], r;
+	char none;
 	pid_t pid;
 
 	if (flags)
 		return -ENOTSUP;
-	pid = fork();
-	if (pid < 0)
+	if (pipe2(gate, O_CLOEXEC) < 0)
 		return -errno;
-	if (pid > 0)
-		*ret_pidfd = os_pidfd_open(pid);
-	return pid;
+	pid = fork();
+	r = pid < 0 ? -errno : 0;
+	close(gate[pid == 0]);
+	if (pid == 0)
+		(void)!read(gate[0], &none, 1);
+	else if (pid > 0)
+		r = *ret_pidfd = os_pidfd_open(pid);
+	close(gate[pid != 0]);
+	if (pid > 0 && r < 0) {
+		kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+	}
+	return r < 0 ? r : pid;
 }
 
 int userns_map_self(_unused_ uid_t uid, _unused_ gid_t gid, struct err *err)
