@@ -20,5 +20,13 @@ extern const struct command command_builder_setup, command_builder_unsetup;
 int builder_begin(struct builder *builder);
 /* Becomes ssh into it, with these words for a shell there; returns when it cannot. */
 int builder_ssh(struct builder *builder, char **words, size_t n, struct err *err);
+/* It runs: fails when it does not, and says how to start it. */
+int builder_demand(struct builder *builder, struct err *err);
 /* Closes it; the exit status of r and err. */
 int builder_end(struct builder *builder, int r, const struct err *err);
+
+/* What a command does with the builder, its arguments parsed. */
+typedef int builder_work(struct builder *builder, void *args, const struct opt_rest *rest,
+			 struct err *err);
+/* Parses, begins, does the work, and ends: the exit status. */
+int builder_do(int argc, char **argv, void *args, builder_work *work);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands of wrapix-builder. */
+#include <errno.h>
+
+#include "builder/machine.h"
 #include "cli/builder/builder.h"
 
 const struct program this_program = {
@@ -58,6 +61,32 @@ int builder_begin(struct builder *builder)
 	if (builder_open(builder, NULL, &err) == 0)
 		return CLI_GO_ON;
 	return builder_end(builder, -err.code, &err);
+}
+
+int builder_demand(struct builder *builder, struct err *err)
+{
+	struct builder_machine machine;
+	int r = builder_look(builder, &machine, err);
+
+	if (r < 0 || machine.running)
+		return r;
+	err_set(err, ENOENT, "the builder does not run");
+	return err_hint(err, "wrapix-builder start");
+}
+
+int builder_do(int argc, char **argv, void *args, builder_work *work)
+{
+	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
+	struct builder builder;
+	struct err err = { 0 };
+	int r, status = cli_parse(argc, argv, args, &rest);
+
+	if (status == CLI_GO_ON)
+		status = builder_begin(&builder);
+	if (status != CLI_GO_ON)
+		return status;
+	r = work(&builder, args, &rest, &err);
+	return builder_end(&builder, r, &err);
 }
 
 int builder_end(struct builder *builder, int r, const struct err *err)

@@ -23,9 +23,11 @@ static const char *const *form_names(_unused_ const char *name)
 	return words;
 }
 
-static int print(struct builder *b, const char *form, struct err *err)
+static int print(struct builder *b, _unused_ void *args, const struct opt_rest *rest,
+		 struct err *err)
 {
-	char *host = builder_public_key(b, "host", err);
+	const char *form = rest->n_operands ? rest->operands[0] : NULL;
+	char *host = builder_make_keys(b, err) < 0 ? NULL : builder_public_key(b, "host", err);
 	bool known = !form;
 
 	if (!host)
@@ -44,19 +46,7 @@ static int print(struct builder *b, const char *form, struct err *err)
 
 static int cmd_config(int argc, char **argv)
 {
-	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
-	struct builder builder;
-	struct err err = { 0 };
-	int r, status = cli_parse(argc, argv, NULL, &rest);
-
-	if (status == CLI_GO_ON)
-		status = builder_begin(&builder);
-	if (status != CLI_GO_ON)
-		return status;
-	r = builder_make_keys(&builder, &err);
-	if (r == 0)
-		r = print(&builder, rest.n_operands ? rest.operands[0] : NULL, &err);
-	return builder_end(&builder, r, &err);
+	return builder_do(argc, argv, NULL, print);
 }
 
 static const struct opt opts[] = {

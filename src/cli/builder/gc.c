@@ -12,19 +12,16 @@ struct gc_args {
 	const char *free;
 };
 
-static int collect(struct builder *b, const struct gc_args *args, struct err *err)
+static int collect(struct builder *b, void *data, _unused_ const struct opt_rest *rest,
+		   struct err *err)
 {
+	const struct gc_args *args = data;
 	struct strv words = { 0 };
 	uint64_t bytes = 0;
-	struct builder_machine machine;
 	int r = args->free ? parse_size(args->free, &bytes, err) : 0;
 
 	if (r == 0)
-		r = builder_look(b, &machine, err);
-	if (r == 0 && !machine.running) {
-		err_set(err, ENOENT, "the builder does not run");
-		return err_hint(err, "wrapix-builder start");
-	}
+		r = builder_demand(b, err);
 	if (r < 0)
 		return r;
 	strv_add(&b->arena, &words, "nix-store");
@@ -40,18 +37,9 @@ static int collect(struct builder *b, const struct gc_args *args, struct err *er
 
 static int cmd_gc(int argc, char **argv)
 {
-	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct gc_args args = { 0 };
-	struct builder builder;
-	struct err err = { 0 };
-	int r, status = cli_parse(argc, argv, &args, &rest);
 
-	if (status == CLI_GO_ON)
-		status = builder_begin(&builder);
-	if (status != CLI_GO_ON)
-		return status;
-	r = collect(&builder, &args, &err);
-	return builder_end(&builder, r, &err);
+	return builder_do(argc, argv, &args, collect);
 }
 
 static const struct opt opts[] = {

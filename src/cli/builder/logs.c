@@ -64,8 +64,10 @@ static int follow(struct builder *b, const char *path, size_t at)
 	}
 }
 
-static int print_log(struct builder *b, const struct logs_args *args, struct err *err)
+static int print_log(struct builder *b, void *data, _unused_ const struct opt_rest *rest,
+		     struct err *err)
 {
+	const struct logs_args *args = data;
 	_cleanup_free_ char *text = NULL;
 	struct builder_machine machine;
 	struct strv words = { 0 };
@@ -95,18 +97,9 @@ static int print_log(struct builder *b, const struct logs_args *args, struct err
 
 static int cmd_logs(int argc, char **argv)
 {
-	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct logs_args args = { 0 };
-	struct builder builder;
-	struct err err = { 0 };
-	int r, status = cli_parse(argc, argv, &args, &rest);
 
-	if (status == CLI_GO_ON)
-		status = builder_begin(&builder);
-	if (status != CLI_GO_ON)
-		return status;
-	r = print_log(&builder, &args, &err);
-	return builder_end(&builder, r, &err);
+	return builder_do(argc, argv, &args, print_log);
 }
 
 static const struct opt opts[] = {

@@ -35,29 +35,20 @@ int builder_ssh(struct builder *b, char **words, size_t n, struct err *err)
 	return err_errno(err, errno, "executing '%s'", ssh);
 }
 
+static int enter(struct builder *b, _unused_ void *args, const struct opt_rest *rest,
+		 struct err *err)
+{
+	size_t n = 0;
+	int r = builder_demand(b, err);
+
+	while (rest->command && rest->command[n])
+		n++;
+	return r < 0 ? r : builder_ssh(b, rest->command, n, err);
+}
+
 static int cmd_ssh(int argc, char **argv)
 {
-	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
-	struct builder_machine machine;
-	struct builder builder;
-	struct err err = { 0 };
-	size_t n = 0;
-	int r, status = cli_parse(argc, argv, NULL, &rest);
-
-	if (status == CLI_GO_ON)
-		status = builder_begin(&builder);
-	if (status != CLI_GO_ON)
-		return status;
-	r = builder_look(&builder, &machine, &err);
-	if (r == 0 && !machine.running) {
-		r = err_set(&err, ENOENT, "the builder does not run");
-		err_hint(&err, "wrapix-builder start");
-	}
-	while (rest.command && rest.command[n])
-		n++;
-	if (r == 0)
-		r = builder_ssh(&builder, rest.command, n, &err);
-	return builder_end(&builder, r, &err);
+	return builder_do(argc, argv, NULL, enter);
 }
 
 static const struct opt opts[] = {

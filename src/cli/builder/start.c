@@ -42,21 +42,19 @@ static int cmd_start(int argc, char **argv)
 	return builder_end(&args.builder, r, &err);
 }
 
-static int cmd_stop(int argc, char **argv)
+static int stop(struct builder *b, _unused_ void *args, _unused_ const struct opt_rest *rest,
+		struct err *err)
 {
-	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
-	struct builder builder;
-	struct err err = { 0 };
-	int r, status = cli_parse(argc, argv, NULL, &rest);
+	int r = builder_stop(b, err);
 
-	if (status == CLI_GO_ON)
-		status = builder_begin(&builder);
-	if (status != CLI_GO_ON)
-		return status;
-	r = builder_stop(&builder, &err);
 	if (r >= 0)
 		printf(r ? "It does not run.\n" : "Stopped.\n");
-	return builder_end(&builder, r, &err);
+	return r;
+}
+
+static int cmd_stop(int argc, char **argv)
+{
+	return builder_do(argc, argv, NULL, stop);
 }
 
 static const char *const *words(const char *name)

@@ -72,27 +72,26 @@ static void print_text(struct builder *b, const struct builder_machine *m, bool 
 	printf("store    %s, %llu MiB\n", b->nix, (unsigned long long)store_size(b) >> 20);
 }
 
+static int print_status(struct builder *b, void *data, _unused_ const struct opt_rest *rest,
+			struct err *err)
+{
+	const struct status_args *args = data;
+	struct builder_machine machine;
+	int r = builder_look(b, &machine, err);
+	bool ready = r == 0 && machine.running && !builder_is_locked(b);
+
+	if (r == 0 && args->json)
+		print_json(b, &machine, ready);
+	else if (r == 0)
+		print_text(b, &machine, ready);
+	return r;
+}
+
 static int cmd_status(int argc, char **argv)
 {
-	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
 	struct status_args args = { 0 };
-	struct builder_machine machine;
-	struct builder builder;
-	struct err err = { 0 };
-	bool ready;
-	int r, status = cli_parse(argc, argv, &args, &rest);
 
-	if (status == CLI_GO_ON)
-		status = builder_begin(&builder);
-	if (status != CLI_GO_ON)
-		return status;
-	r = builder_look(&builder, &machine, &err);
-	ready = r == 0 && machine.running && !builder_is_locked(&builder);
-	if (r == 0 && args.json)
-		print_json(&builder, &machine, ready);
-	else if (r == 0)
-		print_text(&builder, &machine, ready);
-	return builder_end(&builder, r, &err);
+	return builder_do(argc, argv, &args, print_status);
 }
 
 static const struct opt opts[] = {

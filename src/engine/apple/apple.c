@@ -5,23 +5,18 @@
  * first is wrapix-entry, which ends it when we do, however that happens (link.c).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/apple/machine.h"
+#include "engine/client.h"
 #include "engine/keys.h"
 #include "os/darwin/container.h"
 #include "os/fs.h"
 #include "os/platform.h"
 #include "os/proc.h"
-#include "os/tty.h"
 
 /* The plan judged this very path; a link that stands there now was not judged. */
 static int check_sources(struct machine *m, struct err *err)
@@ -75,59 +70,12 @@ static int load_image(const struct plan *plan, struct err *err)
 			plan->apple.name);
 }
 
-/* container's side of the terminal; ours is the master. */
-static int open_pty(struct machine *m, int *ret_slave, struct err *err)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY);
-	const char *name;
-
-	*ret_slave = -1;
-	m->sandbox.pty_master = master;
-	if (master < 0 || fcntl(master, F_SETFD, FD_CLOEXEC) < 0 || grantpt(master) < 0 ||
-	    unlockpt(master) < 0 || !(name = ptsname(master)))
-		return err_errno(err, errno, "making a terminal");
-	*ret_slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (*ret_slave < 0)
-		return err_errno(err, errno, "opening '%s'", name);
-	tty_copy_settings(0, *ret_slave, true);
-	return 0;
-}
-
-/* In a session of its own: what the user's terminal sends is for us, and we pass it on. */
-_Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
-{
-	os_die_with_parent(SIGKILL);
-	if (getppid() != parent || setsid() < 0)
-		_exit(EXIT_WRAPIX);
-	if (slave >= 0 &&
-	    (ioctl(slave, TIOCSCTTY, 0) < 0 || dup2(slave, 0) < 0 || dup2(slave, 1) < 0))
-		_exit(EXIT_WRAPIX);
-	os_reset_signals();
-	os_close_all_but(3, NULL, 0);
-	execv(argv[0], argv);
-	_exit(EXIT_WRAPIX);
-}
-
 static int start_client(struct machine *m, struct err *err)
 {
 	struct strv argv = { 0 };
-	pid_t parent = getpid();
-	int slave = -1;
 	int r = apple_argv(&m->arena, m->sandbox.plan, m->stage, m->id, &argv, err);
 
-	if (r == 0 && apple_has_tty(m->sandbox.plan))
-		r = open_pty(m, &slave, err);
-	if (r < 0)
-		return r;
-	m->sandbox.pid = fork();
-	if (m->sandbox.pid == 0)
-		client_main(argv.v, slave, parent);
-	if (slave >= 0)
-		close(slave);
-	if (m->sandbox.pid < 0)
-		return err_errno(err, errno, "fork");
-	m->sandbox.pidfd = os_pidfd_open(m->sandbox.pid);
-	return m->sandbox.pidfd < 0 ? err_errno(err, -m->sandbox.pidfd, "watching container") : 0;
+	return r < 0 ? r : client_start(&m->sandbox, argv.v, apple_has_tty(m->sandbox.plan), err);
 }
 
 /* What ended in its own time has removed itself. */
@@ -135,12 +83,8 @@ static void clean(struct machine *m, bool failed)
 {
 	struct err ignored; /* the next session sweeps */
 
-	if (m->sandbox.pid > 0) {
-		kill(m->sandbox.pid, SIGKILL);
-		while (waitpid(m->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
-			;
+	if (client_end(&m->sandbox))
 		failed = true;
-	}
 	if (failed && m->sandbox.pidfd >= 0)
 		(void)container_remove(m->sandbox.plan->apple.program,
 				       arena_printf(&m->arena, "wrapix-%s", m->id), &ignored);

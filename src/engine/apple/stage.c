@@ -4,11 +4,9 @@
  * the user's alone (0700); it is gone when the session ends, or when the next one starts. What the machine
  * may write of it is the second names of files that the user has given it to write.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,20 +14,11 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/apple/machine.h"
+#include "engine/sessiondir.h"
 #include "os/darwin/container.h"
 #include "os/fs.h"
 
 #define COPY_MAX (256u << 20) /* of a single file */
-
-static int write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
-{
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	int r = fd < 0 ? -errno : os_write_all(fd, data, len);
-
-	if (r == 0 && fchmod(fd, mode) < 0)
-		r = -errno;
-	return r < 0 ? err_errno(err, -r, "writing '%s'", path) : 0;
-}
 
 /* A file of the host's as it is now, whatever links lead to it. */
 static int copy_file(const struct op *op, const char *path, struct err *err)
@@ -46,7 +35,7 @@ static int copy_file(const struct op *op, const char *path, struct err *err)
 	}
 	if (r < 0)
 		return err_errno(err, -r, "reading '%s'", op->src);
-	return write_file(path, data, len, st.st_mode & 0555, err);
+	return sessiondir_write(path, data, len, st.st_mode & 0555, err);
 }
 
 /* A second name, so that what is written is written to the user's file. */
@@ -61,15 +50,8 @@ static int name_file(const struct op *op, const char *path, struct err *err)
 static int stage_bind(const struct op *op, const char *path, struct err *err)
 {
 	if ((op->flags & OPF_OPTIONAL) && access(op->src, F_OK) < 0)
-		return write_file(path, "", 0, 0444, err);
+		return sessiondir_write(path, "", 0, 0444, err);
 	return op->flags & OPF_RO ? copy_file(op, path, err) : name_file(op, path, err);
-}
-
-static int make_dir(const char *path, unsigned mode, struct err *err)
-{
-	if (os_mkdirs(path, 0755, err) < 0)
-		return -err->code;
-	return mode && chmod(path, mode) < 0 ? err_errno(err, errno, "making '%s'", path) : 0;
 }
 
 static int make_link(const char *target, const char *path, struct err *err)
@@ -89,7 +71,7 @@ static int stage_op(struct machine *m, const struct op *op, struct err *err)
 	switch (op->kind) {
 	case OP_DIR:
 	case OP_SCRATCH:
-		return make_dir(path, op->mode, err);
+		return sessiondir_mkdir(path, op->mode, err);
 	case OP_LINK: /* the file that it leads to is staged by itself */
 		return apple_way(plan, op) == APPLE_TREE ? make_link(op->src, path, err) : 0;
 	case OP_SOCKET:
@@ -97,7 +79,8 @@ static int stage_op(struct machine *m, const struct op *op, struct err *err)
 	case OP_BIND:
 		return stage_bind(op, path, err);
 	default:
-		return write_file(path, op->src, strlen(op->src), op->mode ? op->mode : 0444, err);
+		return sessiondir_write(path, op->src, strlen(op->src), op->mode ? op->mode : 0444,
+					err);
 	}
 }
 
@@ -157,7 +140,7 @@ static int write_env(struct machine *m, const char *in, struct err *err)
 		str_addn(&out, plan->env.v[i], strlen(plan->env.v[i]) + 1);
 	for (size_t i = 0; i < ours.len; i++)
 		str_addn(&out, ours.v[i], strlen(ours.v[i]) + 1);
-	r = write_file(path_join(&m->arena, in, "env"), out.s, out.len, 0600, err);
+	r = sessiondir_write(path_join(&m->arena, in, "env"), out.s, out.len, 0600, err);
 	explicit_bzero(out.s, out.len);
 	return r;
 }
@@ -167,8 +150,8 @@ static int write_binds(struct machine *m, const char *in, struct err *err)
 	_cleanup_str_ struct str out = { 0 };
 
 	apple_binds(&m->arena, m->sandbox.plan, &out);
-	return write_file(path_join(&m->arena, in, "binds"), out.s ? out.s : "", out.len, 0644,
-			  err);
+	return sessiondir_write(path_join(&m->arena, in, "binds"), out.s ? out.s : "", out.len,
+				0644, err);
 }
 
 /* --- sockets --- */
@@ -229,24 +212,12 @@ static int make_sockets(struct machine *m, struct err *err)
 
 /* --- the whole --- */
 
-static int lock_stage(struct machine *m, struct err *err)
-{
-	m->lock = open(path_join(&m->arena, m->stage, "lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (m->lock < 0 || flock(m->lock, LOCK_EX | LOCK_NB) < 0)
-		return err_errno(err, errno, "locking '%s'", m->stage);
-	return 0;
-}
-
 int machine_stage(struct machine *m, struct err *err)
 {
 	static const char *const dirs[] = { "in/tree", "in/files", "live", "said" };
 	char *in = path_join(&m->arena, m->stage, "in");
-	int r = os_mkdirs(m->sandbox.plan->apple.base, 0700, err);
+	int r = sessiondir_make(&m->arena, m->sandbox.plan->apple.base, m->stage, &m->lock, err);
 
-	if (r == 0 && mkdir(m->stage, 0700) < 0)
-		r = err_errno(err, errno, "making '%s'", m->stage);
-	if (r == 0)
-		r = lock_stage(m, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(dirs); i++)
 		r = os_mkdirs(path_join(&m->arena, m->stage, dirs[i]), 0755, err);
 	if (r == 0)
@@ -267,33 +238,23 @@ void machine_hide_env(const struct machine *m)
 
 void machine_unstage(struct machine *m)
 {
-	(void)os_remove_tree(AT_FDCWD, m->stage); /* the next session sweeps */
-	if (m->lock >= 0)
-		close(m->lock);
+	sessiondir_remove(m->stage, m->lock);
 }
 
 /* Its supervisor is gone: the machine has ended with it, or is ended now. */
-static void sweep_one(const struct plan *plan, int base, const char *id)
+static int end_machine(const void *ctx, const char *id)
 {
+	const struct plan *plan = ctx;
 	struct arena arena = { 0 };
-	_cleanup_close_ int lock = openat(base, arena_printf(&arena, "%s/lock", id),
-					  O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct err ignored; /* the next session tries again */
+	int r = container_remove(plan->apple.program, arena_printf(&arena, "wrapix-%s", id),
+				 &ignored);
 
-	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
-	    container_remove(plan->apple.program, arena_printf(&arena, "wrapix-%s", id),
-			     &ignored) == 0)
-		(void)os_remove_tree(base, id);
 	arena_release(&arena);
+	return r;
 }
 
 void machine_sweep(const struct plan *plan)
 {
-	DIR *dir = opendir(plan->apple.base);
-
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
-		if (entry->d_name[0] != '.')
-			sweep_one(plan, dirfd(dir), entry->d_name);
-	if (dir)
-		closedir(dir);
+	sessiondir_sweep(plan->apple.base, end_machine, plan);
 }

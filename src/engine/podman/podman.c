@@ -7,18 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/path.h"
+#include "engine/client.h"
 #include "engine/keys.h"
 #include "engine/podman/container.h"
 #include "os/fs.h"
 #include "os/proc.h"
-#include "os/tty.h"
 
 /* The plan judged this very path; a link that stands there now was not judged. */
 static int check_sources(const struct plan *plan, struct err *err)
@@ -36,60 +31,12 @@ static int check_sources(const struct plan *plan, struct err *err)
 	return 0;
 }
 
-/* podman's side of the terminal; ours is the master. */
-static int open_pty(struct container *c, int *ret_slave, struct err *err)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	char name[64];
-
-	*ret_slave = -1;
-	c->sandbox.pty_master = master;
-	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0 ||
-	    ptsname_r(master, name, sizeof(name)) != 0)
-		return err_errno(err, errno, "making a terminal");
-	*ret_slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (*ret_slave < 0)
-		return err_errno(err, errno, "opening '%s'", name);
-	tty_copy_settings(0, *ret_slave, true);
-	return 0;
-}
-
-/* In a session of its own: what the user's terminal sends is for us, and we pass it on. With a terminal,
- * what the command writes comes by it, and to standard error goes what podman itself has to say. */
-_Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
-{
-	os_die_with_parent(SIGKILL);
-	if (getppid() != parent || setsid() < 0)
-		_exit(EXIT_WRAPIX);
-	if (slave >= 0 &&
-	    (ioctl(slave, TIOCSCTTY, 0) < 0 || dup2(slave, 0) < 0 || dup2(slave, 1) < 0))
-		_exit(EXIT_WRAPIX);
-	os_reset_signals();
-	os_close_all_but(3, NULL, 0);
-	execv(argv[0], argv);
-	_exit(EXIT_WRAPIX);
-}
-
 static int start_client(struct container *c, struct err *err)
 {
 	struct strv argv = { 0 };
-	pid_t parent = getpid();
-	int slave = -1, r = 0;
 
 	podman_argv(&c->arena, c->sandbox.plan, c->stage, c->id, &argv);
-	if (podman_has_tty(c->sandbox.plan))
-		r = open_pty(c, &slave, err);
-	if (r < 0)
-		return r;
-	c->sandbox.pid = fork();
-	if (c->sandbox.pid == 0)
-		client_main(argv.v, slave, parent);
-	if (slave >= 0)
-		close(slave);
-	if (c->sandbox.pid < 0)
-		return err_errno(err, errno, "fork");
-	c->sandbox.pidfd = os_pidfd_open(c->sandbox.pid);
-	return c->sandbox.pidfd < 0 ? err_errno(err, -c->sandbox.pidfd, "pidfd_open") : 0;
+	return client_start(&c->sandbox, argv.v, podman_has_tty(c->sandbox.plan), err);
 }
 
 /* What overlayfs leaves in its own directory belongs to an id of the container's, which podman can be. */
@@ -115,11 +62,7 @@ static void clean_layers(struct container *c)
 
 static void clean(struct container *c)
 {
-	if (c->sandbox.pid > 0) {
-		kill(c->sandbox.pid, SIGKILL);
-		while (waitpid(c->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	client_end(&c->sandbox);
 	machine_end(c);
 	stage_remove(c);
 	clean_layers(c);

@@ -4,11 +4,9 @@
  * lies where the runtime directory is, in memory on most systems; it is gone when the session ends, or
  * when the next one starts.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,26 +14,10 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/podman/container.h"
+#include "engine/sessiondir.h"
 #include "os/fs.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
-
-static int write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
-{
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	int r = fd < 0 ? -errno : os_write_all(fd, data, len);
-
-	if (r == 0 && fchmod(fd, mode) < 0)
-		r = -errno;
-	return r < 0 ? err_errno(err, -r, "writing '%s'", path) : 0;
-}
-
-static int make_dir(const char *path, unsigned mode, struct err *err)
-{
-	if (os_mkdirs(path, 0755, err) < 0)
-		return -err->code;
-	return mode && chmod(path, mode) < 0 ? err_errno(err, errno, "making '%s'", path) : 0;
-}
 
 /* A socket address is short, and the path may be long: the name is bound in its directory. */
 static int make_socket(struct container *c, const char *path, struct err *err)
@@ -67,16 +49,16 @@ static int stage_op(struct container *c, const struct op *op, struct err *err)
 		return -err->code;
 	switch (op->kind) {
 	case OP_DIR:
-		return make_dir(path, op->mode, err);
+		return sessiondir_mkdir(path, op->mode, err);
 	case OP_LINK:
 		return symlink(op->src, path) < 0 ? err_errno(err, errno, "linking '%s'", path) : 0;
 	case OP_SOCKET:
 		return make_socket(c, path, err);
 	case OP_BIND: /* what podman mounts on */
-		return op->flags & OPF_DIR ? make_dir(path, 0, err)
-					   : write_file(path, "", 0, 0644, err);
+		return op->flags & OPF_DIR ? sessiondir_mkdir(path, 0, err)
+					   : sessiondir_write(path, "", 0, 0644, err);
 	default:
-		return write_file(path, op->src, strlen(op->src), op->mode, err);
+		return sessiondir_write(path, op->src, strlen(op->src), op->mode, err);
 	}
 }
 
@@ -134,7 +116,8 @@ static int write_env(struct container *c, const char *dir, struct err *err)
 
 	for (size_t i = 0; i < env->len; i++)
 		str_addn(&out, env->v[i], strlen(env->v[i]) + 1);
-	r = write_file(path_join(&c->arena, dir, "env"), out.s ? out.s : "", out.len, 0600, err);
+	r = sessiondir_write(path_join(&c->arena, dir, "env"), out.s ? out.s : "", out.len, 0600,
+			     err);
 	if (out.s)
 		explicit_bzero(out.s, out.len);
 	return r;
@@ -149,8 +132,8 @@ static int write_rules(struct container *c, const char *dir, struct err *err)
 		str_addn(&out, &STAGE_CLASSES[plan->rules[i].class], 1);
 		str_addn(&out, plan->rules[i].path, strlen(plan->rules[i].path) + 1);
 	}
-	return write_file(path_join(&c->arena, dir, "rules"), out.s ? out.s : "", out.len, 0644,
-			  err);
+	return sessiondir_write(path_join(&c->arena, dir, "rules"), out.s ? out.s : "", out.len,
+				0644, err);
 }
 
 /* Ours are open before podman starts: wrapix-init finds both, or knows that we are gone. */
@@ -165,25 +148,13 @@ static int make_fifos(struct container *c, const char *dir, struct err *err)
 	return c->to < 0 || c->sandbox.control < 0 ? err_errno(err, errno, "opening FIFOs") : 0;
 }
 
-static int lock_stage(struct container *c, struct err *err)
-{
-	c->lock = open(path_join(&c->arena, c->stage, "lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (c->lock < 0 || flock(c->lock, LOCK_EX | LOCK_NB) < 0)
-		return err_errno(err, errno, "locking '%s'", c->stage);
-	return 0;
-}
-
 int stage_make(struct container *c, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
 	const char *json = plan->nested ? seccomp_json_nested : seccomp_json_default;
 	char *init = path_join(&c->arena, c->stage, "init");
-	int r = os_mkdirs(plan->podman.base, 0700, err);
+	int r = sessiondir_make(&c->arena, plan->podman.base, c->stage, &c->lock, err);
 
-	if (r == 0 && mkdir(c->stage, 0700) < 0)
-		r = err_errno(err, errno, "making '%s'", c->stage);
-	if (r == 0)
-		r = lock_stage(c, err);
 	if (r == 0)
 		r = os_mkdirs(path_join(&c->arena, init, "tree"), 0755, err);
 	if (r == 0)
@@ -193,8 +164,8 @@ int stage_make(struct container *c, struct err *err)
 	if (r == 0)
 		r = write_rules(c, init, err);
 	if (r == 0)
-		r = write_file(path_join(&c->arena, c->stage, "seccomp.json"), json, strlen(json),
-			       0600, err);
+		r = sessiondir_write(path_join(&c->arena, c->stage, "seccomp.json"), json,
+				     strlen(json), 0600, err);
 	return r == 0 ? stage_ops(c, err) : r;
 }
 
@@ -209,17 +180,14 @@ void stage_close(const struct container *c)
 
 void stage_empty(const struct container *c)
 {
-	(void)os_remove_tree(AT_FDCWD, c->stage); /* the next session sweeps */
+	sessiondir_remove(c->stage, -1);
 }
 
 void stage_remove(struct container *c)
 {
-	int fds[] = { c->to, c->lock };
-
-	stage_empty(c);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	sessiondir_remove(c->stage, c->lock);
+	if (c->to >= 0)
+		close(c->to);
 }
 
 int stage_remove_container(const struct plan *plan, const char *id)
@@ -240,25 +208,12 @@ int stage_remove_container(const struct plan *plan, const char *id)
 }
 
 /* Its supervisor is gone: wrapix-init has ended with it, unless it was stopped. */
-static void sweep_one(const struct plan *plan, int base, const char *id)
+static int end_container(const void *ctx, const char *id)
 {
-	struct arena arena = { 0 };
-	_cleanup_close_ int lock = openat(base, arena_printf(&arena, "%s/lock", id),
-					  O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-
-	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
-	    stage_remove_container(plan, id) == 0)
-		(void)os_remove_tree(base, id);
-	arena_release(&arena);
+	return stage_remove_container(ctx, id);
 }
 
 void stage_sweep(const struct plan *plan)
 {
-	DIR *dir = opendir(plan->podman.base);
-
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
-		if (entry->d_name[0] != '.')
-			sweep_one(plan, dirfd(dir), entry->d_name);
-	if (dir)
-		closedir(dir);
+	sessiondir_sweep(plan->podman.base, end_container, plan);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The program that makes a sandbox for us (podman, container): started in a session of its own, and watched. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/sandbox.h"
+
+/* Starts argv, with a terminal of its own where it is to have one; fills in 'pid', 'pidfd' and 'pty_master'. */
+int client_start(struct sandbox *sandbox, char *const argv[], bool has_tty, struct err *err);
+/* Ends it, if it still runs: whether it did. */
+bool client_end(struct sandbox *sandbox);
