@@ -18,19 +18,11 @@
 #include <time.h>
 
 #include "net/filter_rules.h"
+#include "net/flow.h"
 #include "os/socket.h"
 
 #define BATCH 64
 #define FEW 8 /* dials: then there is likely no second packet to look for */
-#define HTTPS_PORT 443
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static struct address from_in6(const struct in6_addr *in6)
 {
@@ -196,26 +188,7 @@ static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reas
 /* Joins the two sides. The dial is done with. */
 static void join(struct filter *f, struct dial *dial, int inside)
 {
-	struct flow *flow = calloc(1, sizeof(*flow));
-	bool tls = dial->name[0] && dial->packet.dport == HTTPS_PORT;
-	struct err ignored; /* without memory the connection is reset, which is what it says */
-
-	if (!flow) {
-		close(inside);
-		dial_free(dial);
-		return;
-	}
-	memcpy(flow->name, dial->name, sizeof(flow->name));
-	flow->port = dial->packet.dport;
-	flow->started = seconds();
-	flow->by_proxy = dial->via_proxy;
-	flow->peer = dial->addresses[dial->at - 1];
-	flow->policy = policy_ref(dial->policy);
-	flow->rule = dial->rule;
-	flow->owner = dial->owner;
-	dial->owner = NULL;
-	(void)relay_add(&f->relay, inside, take_fd(&dial->outside.fd), tls ? flow->name : NULL,
-			flow, &ignored);
+	flow_join(&f->relay, dial, inside);
 	dial_free(dial);
 }
 
@@ -300,34 +273,9 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 
 static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
 {
-	static const enum net_reason reasons[] = {
-		[RELAY_CLOSED] = NET_ALLOWED,
-		[RELAY_RESET] = NET_ALLOWED,
-		[RELAY_REFUSED] = NET_SNI,
-		[RELAY_STALLED] = NET_BAD_TLS,
-	};
 	struct filter *f = ctx;
-	struct flow *flow = tag;
-	enum net_reason reason = flow->cut.reason ? flow->cut.reason : reasons[stats->end];
-	const struct rule *rule = reason == NET_ALLOWED ? flow->rule : flow->cut.rule;
-	char address[ADDRESS_TEXT];
-	struct net_event event = {
-		.type = reason == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
-		.name = flow->name[0] ? flow->name : NULL,
-		.address = flow->by_proxy ? NULL : address_print(&flow->peer, address),
-		.port = flow->port,
-		.reason = reason,
-		.rule = rule ? rule->text : NULL,
-		.sent = stats->sent,
-		.received = stats->received,
-		.seconds = seconds() - flow->started,
-		.owner = flow->owner,
-	};
 
-	f->on_event(f->ctx, &event);
-	policy_unref(flow->policy);
-	owner_unref(flow->owner);
-	free(flow);
+	flow_end(tag, stats, f->on_event, f->ctx);
 }
 
 static void on_dns_report(void *ctx, const struct dns_answer *answer,

@@ -11,6 +11,7 @@
  * before we can listen there. A change that fails for that is not made.
  */
 #include "net/filter_rules.h"
+#include "net/flow.h"
 
 #include <errno.h>
 #include <string.h>
@@ -214,24 +215,10 @@ static void set_policy(struct filter *f, struct policy *policy)
 	f->dns.dns.policy = policy;
 }
 
-static struct verdict flow_judge(const struct flow *flow, const struct policy *policy)
-{
-	if (!flow->name[0])
-		return policy_address(policy, &flow->peer, flow->port);
-	if (flow->by_proxy)
-		return policy_connect(policy, flow->name, flow->port);
-	return policy_dial(policy, flow->name, &flow->peer, flow->port);
-}
-
 /* An open connection that the rules refuse now. */
 static bool is_doomed(void *ctx, void *tag)
 {
-	struct flow *flow = tag;
-	struct verdict verdict = flow_judge(flow, ((struct filter *)ctx)->policy);
-
-	if (!verdict.allow)
-		flow->cut = verdict; /* its rule lives until the event that follows now */
-	return !verdict.allow;
+	return flow_is_cut(tag, ((struct filter *)ctx)->policy);
 }
 
 /* Takes the reference over when it succeeds. */

@@ -14,9 +14,10 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include "net/flow.h"
 #include "os/socket.h"
 
-enum { TALK_SECONDS = 30, HTTPS_PORT = 443 };
+enum { TALK_SECONDS = 30 };
 
 struct front_conn {
 	struct front *front;
@@ -29,17 +30,6 @@ struct front_conn {
 };
 
 /* An open connection, for the log and for new rules. */
-struct front_flow {
-	char name[NAME_SIZE];
-	uint16_t port;
-	int64_t started;
-	struct address peer;
-	bool by_proxy;
-	struct policy *policy;
-	const struct rule *rule;
-	struct verdict cut;
-};
-
 static void forget(struct front_conn *c)
 {
 	if (c->source.fd >= 0) {
@@ -145,32 +135,17 @@ static void on_dialled(void *ctx, struct dial *dial)
 {
 	struct front *f = ctx;
 	struct front_conn *c = find(f, dial);
-	struct front_flow *flow = calloc(1, sizeof(*flow));
-	int inside = take_fd(&dial->inside), outside = take_fd(&dial->outside.fd);
-	bool tls = dial->name[0] && dial->packet.dport == HTTPS_PORT;
-	struct err ignored; /* without memory the connection is reset, which is what it says */
+	int inside = take_fd(&dial->inside);
 
-	if (!c || !flow) {
-		free(flow);
-		close(inside);
-		close(outside);
-	} else {
-		*flow = (struct front_flow){
-			.port = dial->packet.dport,
-			.started = os_seconds(),
-			.peer = dial->addresses[dial->at - 1],
-			.by_proxy = dial->via_proxy,
-			.policy = policy_ref(dial->policy),
-			.rule = dial->rule,
-		};
-		memcpy(flow->name, dial->name, sizeof(flow->name));
+	if (c) {
 		answer(c, inside, TALK_OPEN, "");
-		put(outside, &c->first);
-		(void)relay_add(&f->relay, inside, outside, tls ? flow->name : NULL, flow,
-				&ignored);
-	}
-	if (c)
+		put(dial->outside.fd, &c->first);
+		flow_join(&f->relay, dial, inside);
 		forget(c);
+	} else {
+		close(inside);
+		close(take_fd(&dial->outside.fd));
+	}
 	dial_free(dial);
 }
 
@@ -195,32 +170,9 @@ static void on_dial_failed(void *ctx, struct dial *dial, int code, enum net_reas
 
 static void on_relay_ended(void *ctx, void *tag, const struct relay_stats *stats)
 {
-	static const enum net_reason reasons[] = {
-		[RELAY_CLOSED] = NET_ALLOWED,
-		[RELAY_RESET] = NET_ALLOWED,
-		[RELAY_REFUSED] = NET_SNI,
-		[RELAY_STALLED] = NET_BAD_TLS,
-	};
 	struct front *f = ctx;
-	struct front_flow *flow = tag;
-	enum net_reason reason = flow->cut.reason ? flow->cut.reason : reasons[stats->end];
-	const struct rule *rule = reason == NET_ALLOWED ? flow->rule : flow->cut.rule;
-	char address[ADDRESS_TEXT];
-	const struct net_event event = {
-		.type = reason == NET_ALLOWED ? NET_EVENT_ENDED : NET_EVENT_DENIED,
-		.name = flow->name[0] ? flow->name : NULL,
-		.address = flow->by_proxy ? NULL : address_print(&flow->peer, address),
-		.port = flow->port,
-		.reason = reason,
-		.rule = rule ? rule->text : NULL,
-		.sent = stats->sent,
-		.received = stats->received,
-		.seconds = (double)(os_seconds() - flow->started),
-	};
 
-	f->on_event(f->ctx, &event);
-	policy_unref(flow->policy);
-	free(flow);
+	flow_end(tag, stats, f->on_event, f->ctx);
 }
 
 /* --- talking --- */
@@ -376,14 +328,7 @@ int front_serve(struct front *f, struct loop *loop, struct policy *policy, net_e
 
 static bool is_cut(void *ctx, void *tag)
 {
-	const struct front *f = ctx;
-	struct front_flow *flow = tag;
-
-	flow->cut = flow->name[0] ? policy_connect(f->policy, flow->name, flow->port)
-				  : policy_address(f->policy, &flow->peer, flow->port);
-	if (flow->cut.allow)
-		flow->cut = (struct verdict){ .reason = NET_ALLOWED };
-	return flow->cut.reason != NET_ALLOWED;
+	return flow_is_cut(tag, ((struct front *)ctx)->policy);
 }
 
 void front_set_rules(struct front *f, struct policy *policy)
