@@ -208,30 +208,30 @@ static int make_program(FILE *f, const struct arch *arch, char **argv)
 	static struct code code;
 	char *name = strchr(argv[0], '=');
 	const char *kind = argv[0] + 2;
-	bool told, weak;
+	bool told, weak, json;
 	int n = 0;
 
 	if (strncmp(argv[0], "--", 2) != 0 || !name)
-		die("'%s': wanted --filter=NAME, --fragment=NAME, --weak=NAME, --told=NAME or "
-		    "--json=NAME",
+		die("'%s': wanted --filter=NAME, --fragment=NAME, --weak=NAME, --told=NAME, "
+		    "--json=NAME or --weak-json=NAME",
 		    argv[0]);
 	*name++ = '\0';
 	told = strcmp(kind, "told") == 0;
-	weak = strcmp(kind, "weak") == 0;
+	weak = strncmp(kind, "weak", 4) == 0;
 	memset(&policy, 0, sizeof(policy));
 	policy.fallback = PASS;
 	while (argv[n + 1] && strncmp(argv[n + 1], "--", 2) != 0) {
 		n++;
 		read_list(&policy, argv[n], (unsigned)n);
 	}
-	if (strcmp(kind, "json") == 0) {
-		check_kind(&policy, "filter", name);
+	json = strcmp(kind, "json") == 0 || strcmp(kind, "weak-json") == 0;
+	check_kind(&policy, told || weak || json ? "filter" : kind, name);
+	if (told || weak)
+		cut_policy(&policy, told);
+	if (json) {
 		print_json(f, name, &policy, arch);
 		return n;
 	}
-	check_kind(&policy, told || weak ? "filter" : kind, name);
-	if (told || weak)
-		cut_policy(&policy, told);
 	emit_program(&code, &policy, arch);
 	check_program(&code, &policy, arch);
 	if (policy.fallback == PASS)

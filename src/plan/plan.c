@@ -237,7 +237,8 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 
 	init(&plan, spec, host);
 	r = choose_engine(&plan, spec, host, err);
-	plan.tell_calls = host->seccomp_notify && plan.engine == ENGINE_NATIVE;
+	plan.tell_calls = host->seccomp_notify && spec->runtime != RUNTIME_KRUN &&
+			  (plan.engine == ENGINE_NATIVE || plan.engine == ENGINE_PODMAN);
 	if (r == 0)
 		r = spec->exec      ? plan_exec(&plan, spec, host, err)
 		    : spec->builder ? plan_builder(&plan, spec, host, err)

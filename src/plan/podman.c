@@ -121,8 +121,8 @@ static void note_differences(struct plan *plan)
 		  "network: podman attaches it before the command starts, used or not" },
 		{ true, "names in the project are guarded by a copy-on-write workspace alone, not "
 			"by a gate or file rules" },
-		{ true, "system calls that are refused are no events: podman's filter answers "
-			"before ours" },
+		{ !plan->tell_calls, "system calls that are refused are no events: there is no "
+				     "listener here that could tell of them" },
 		{ true, "the image is read-only, where the native engine's may be written to until "
 			"the end" },
 		{ true, "'wrapix exec' is refused inside: it is lent by the native engine's "

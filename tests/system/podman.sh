@@ -90,6 +90,19 @@ psays "no capability, no new privileges, our filter on podman's" "00000000000000
 	'grep -E "CapEff|NoNewPrivs|Seccomp:" /proc/self/status | sed "s/.*:\t*//" | tr "\n" " "
 	[ "$(sed -n "s/Seccomp_filters:\t*//p" /proc/self/status)" -ge 2 ] && echo ok'
 
+# --- system calls that are refused ---
+in_podman 'unshare -U true; mount -t tmpfs x /tmp; :'
+check "a refused system call is refused" is "$(grep -c 'Operation not permitted\|denied' "$err")" 2
+check "... and told, with what would allow it" has "$err" "refused calling unshare(CLONE_NEWUSER): namespaces and mounts of its own are kept from it; to allow it: set allowNested to true"
+wx log --violations --json
+check "... it is an event, by whom and with what" python3 -c '
+import json, sys
+e = [x for x in map(json.loads, open(sys.argv[1])) if x.get("what") == "call"]
+assert [(x["call"], x["args"]) for x in e] == [("unshare", "CLONE_NEWUSER"), ("mount", "\"x\", \"/tmp\", \"tmpfs\"")], e
+assert e[0]["process"]["argv"] == ["unshare", "-U", "true"], e[0]' "$out"
+in_podman 'unshare -U true' --allow-nested
+check "what --allow-nested allows is neither refused nor told" is "$rc $(grep -c refused "$err")" "0 0"
+
 # --- endings ---
 "$wrapix" run --engine podman --network none --name killed -- sh -c 'echo up >up; sleep 100' 2>/dev/null &
 pid=$!

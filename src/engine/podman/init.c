@@ -390,14 +390,8 @@ static bool find_filter(const char *word, unsigned *ret)
 {
 	static const char option[] = "--filter=";
 
-	if (!word || strncmp(word, option, strlen(option)))
-		return false;
-	for (unsigned flags = 0; flags <= (SECCOMP_NESTED | SECCOMP_NOTIFY); flags++)
-		if (!strcmp(word + strlen(option), seccomp_describe(flags))) {
-			*ret = flags;
-			return true;
-		}
-	return false;
+	return word && !strncmp(word, option, strlen(option)) &&
+	       seccomp_find(word + strlen(option), ret);
 }
 
 /* "--filter=NAME [--machine=UID:GID] -- COMMAND..."; NULL: it is not that. */

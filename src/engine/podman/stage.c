@@ -151,7 +151,7 @@ static int make_fifos(struct container *c, const char *dir, struct err *err)
 int stage_make(struct container *c, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
-	const char *json = plan->nested ? seccomp_json_nested : seccomp_json_default;
+	const char *json = seccomp_json(plan_seccomp(plan));
 	char *init = path_join(&c->arena, c->stage, "init");
 	int r = sessiondir_make(&c->arena, plan->podman.base, c->stage, &c->lock, err);
 

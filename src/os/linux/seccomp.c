@@ -99,6 +99,14 @@ const struct seccomp_program *seccomp_refused(unsigned flags)
 	return flags & SECCOMP_NESTED ? &seccomp_refused_nested : &seccomp_refused_default;
 }
 
+const char *seccomp_json(unsigned flags)
+{
+	if (flags & SECCOMP_NOTIFY_REFUSED)
+		return flags & SECCOMP_NESTED ? seccomp_json_weak_nested
+					      : seccomp_json_weak_default;
+	return flags & SECCOMP_NESTED ? seccomp_json_nested : seccomp_json_default;
+}
+
 static const struct seccomp_program *base_program(unsigned flags)
 {
 	if (flags & SECCOMP_ROOT)
@@ -231,21 +239,56 @@ int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
 	return r;
 }
 
+/* The flag of a filter that decides, and its name. */
+static const struct {
+	unsigned flag;
+	const char *name;
+} bases[] = { { SECCOMP_ROOT, "root" }, { SECCOMP_NESTED, "nested" }, { 0, "default" } };
+
 const char *seccomp_describe(unsigned flags)
 {
-	static char names[FLAGS_ALL + 1][112];
+	static char names[FLAGS_ALL + 1][128];
 	char *name;
 
 	flags &= FLAGS_ALL;
 	name = names[flags];
-	if (*name)
+	for (size_t i = 0; !*name && i < ARRAY_LEN(bases); i++)
+		if ((flags & bases[i].flag) == bases[i].flag)
+			snprintf(name, sizeof(names[0]), "%s", bases[i].name);
+	if (strchr(name, '+'))
 		return name;
-	snprintf(name, sizeof(names[0]), "%s",
-		 flags & SECCOMP_ROOT     ? "root"
-		 : flags & SECCOMP_NESTED ? "nested"
-					  : "default");
 	for (size_t i = 0; i < ARRAY_LEN(notify_flags); i++)
 		if (flags & notify_flags[i].flag)
 			strncat(name, notify_flags[i].name, sizeof(names[0]) - strlen(name) - 1);
 	return name;
+}
+
+/* What follows the word, where the text begins with it. */
+static const char *after(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(text, word, len) == 0 && (!text[len] || text[len] == '+') ? text + len
+										 : NULL;
+}
+
+bool seccomp_find(const char *name, unsigned *ret_flags)
+{
+	const char *rest = NULL;
+	unsigned flags = 0;
+
+	for (size_t i = 0; !rest && i < ARRAY_LEN(bases); i++) {
+		rest = after(name, bases[i].name);
+		flags = bases[i].flag;
+	}
+	for (size_t i = 0; rest && i < ARRAY_LEN(notify_flags); i++) {
+		const char *next = after(rest, notify_flags[i].name);
+
+		flags |= next ? notify_flags[i].flag : 0;
+		rest = next ? next : rest;
+	}
+	if (!rest || *rest)
+		return false;
+	*ret_flags = flags;
+	return true;
 }

@@ -56,6 +56,8 @@ int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err);
 
 /* A short name for the plan: "default", "nested", "default+notify-net". */
 const char *seccomp_describe(unsigned flags);
+/* The flags of such a name; false: it is none. */
+bool seccomp_find(const char *name, unsigned *ret_flags);
 
 /*
  * The programs themselves, from the generated file. 'default' and 'nested' are whole. A 'notify_*'
@@ -78,6 +80,8 @@ extern const struct seccomp_program seccomp_nested;
 extern const struct seccomp_program seccomp_root;
 /* The lists by names alone, for a container runtime (tools/seccomp-json.c). */
 extern const char seccomp_json_default[], seccomp_json_nested[];
+/* The same without what SECCOMP_NOTIFY_REFUSED leaves to the supervisor. */
+extern const char seccomp_json_weak_default[], seccomp_json_weak_nested[];
 extern const struct seccomp_program seccomp_notify_net;
 extern const struct seccomp_program seccomp_notify_files;
 extern const struct seccomp_program seccomp_notify_reads;
@@ -87,6 +91,8 @@ extern const struct seccomp_program seccomp_notify_rename;
 extern const struct seccomp_program seccomp_weak_default, seccomp_weak_nested;
 extern const struct seccomp_program seccomp_refused_default, seccomp_refused_nested;
 
+/* Which of the four goes with these flags. */
+const char *seccomp_json(unsigned flags);
 /* The fragment of SECCOMP_NOTIFY_REFUSED for these flags. */
 const struct seccomp_program *seccomp_refused(unsigned flags);
 /* What the filter of SECCOMP_NESTED or without it says to a call: 0, it may be made, or the errno. */
