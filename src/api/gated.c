@@ -120,6 +120,15 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 	return 0;
 }
 
+/* wrapix.json and .wrapix of the project: where they are, they are read-only (plan/workspace.c); where they are not,
+ * none is made. What a widening one would give waits for 'wrapix trust' in any case; this keeps the question from
+ * being asked in the agent's words, and a tightening one, which counts unasked, from being the agent's. */
+static bool is_own_config(const char *below)
+{
+	return !strcasecmp(below, "wrapix.json") ||
+	       (!strncasecmp(below, ".wrapix", 7) && (!below[7] || below[7] == '/'));
+}
+
 enum protect_answer gated_change(struct gated *gated, const struct protect_change *change,
 				 const char **ret_reason, size_t *ret_held)
 {
@@ -129,6 +138,10 @@ enum protect_answer gated_change(struct gated *gated, const struct protect_chang
 
 	if (!gated->on || !below || !*below)
 		return ANSWER_GO_ON;
+	if (is_own_config(below) && gated->before.levels[PROTECT_AGENT] != PROTECT_ALLOW) {
+		*ret_reason = "it decides about the next session here";
+		return ANSWER_REFUSE;
+	}
 	class = sensitive_class(below, NULL);
 	held = class ? sensitive_dir(below) : 0;
 	switch (class ? later_level(gated->before.levels, below) : PROTECT_ALLOW) {

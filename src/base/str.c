@@ -124,19 +124,29 @@ void str_add_escaped(struct str *str, const char *s)
 	}
 }
 
-void str_add_visible(struct str *str, const char *s, size_t n)
+static void add_seen(struct str *str, const char *s, size_t n, bool lines)
 {
 	for (const char *end = s + n; s < end;) {
 		uint32_t cp = 0;
 		size_t len = utf8_next(s, (size_t)(end - s), &cp);
 
-		if (*s == '\t' || *s == '\n' || (len && utf8_visible(cp)))
+		if (*s == '\t' || (*s == '\n' && lines) || (len && utf8_visible(cp)))
 			str_addn(str, s, MAX(len, (size_t)1));
 		else
 			for (size_t i = 0; i < MAX(len, (size_t)1); i++)
 				str_addf(str, "\\x%02x", (unsigned char)s[i]);
 		s += MAX(len, (size_t)1);
 	}
+}
+
+void str_add_visible(struct str *str, const char *s, size_t n)
+{
+	add_seen(str, s, n, true);
+}
+
+void str_add_line(struct str *str, const char *s)
+{
+	add_seen(str, s, strlen(s), false);
 }
 
 const char *str_quote(struct str *buf, const char *s)

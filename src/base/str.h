@@ -35,6 +35,9 @@ void str_add_markup(struct str *str, const char *s);
 
 /* Adds n bytes of a text for a terminal: what is not visible as \xNN; tabs and newlines stay. */
 void str_add_visible(struct str *str, const char *s, size_t n);
+/* The same for a message, which is one line: newlines as \x0a. For eyes only: '\' stays as it is, since names
+ * in a message are escaped already, and a line of a program is to look like itself. */
+void str_add_line(struct str *str, const char *s);
 
 /* What a message shows of a text somebody else wrote: in quotes, escaped, shortened. Returns buf->s,
  * which it replaces. */

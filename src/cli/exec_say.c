@@ -30,7 +30,7 @@ static void say(const struct speaker *s, const char *type, const char *prefix, c
 		str_add(&line, "}");
 	} else {
 		str_add(&line, prefix);
-		str_add_escaped(&line, text);
+		str_add_line(&line, text);
 	}
 	speaker_line(line.s);
 }

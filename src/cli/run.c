@@ -89,7 +89,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 	}
 	/* While the command runs the terminal is in raw mode. */
 	eol = args->running && isatty(STDERR_FILENO) ? "\r\n" : "\n";
-	str_add_escaped(&text, event->text ? event->text : "");
+	str_add_line(&text, event->text ? event->text : "");
 	switch (event->type) {
 	case WRAPIX_NOTE:
 		fprintf(stderr, "wrapix: %s%s", text.s, eol);
@@ -202,7 +202,7 @@ static void say_on(_unused_ void *ctx, const char *text)
 {
 	_cleanup_str_ struct str shown = { 0 };
 
-	str_add_escaped(&shown, text);
+	str_add_line(&shown, text);
 	fprintf(stderr, "wrapix: %s\n", shown.s);
 }
 

@@ -36,6 +36,22 @@ check "... and a touch is no change" lacks "$err" "sub/Makefile"
 wx run --git private --network none -- sh -c 'echo y >file; echo "{\"a\": 1}" >.vscode/tasks.json'
 check "nothing is said where nothing changed" is "$(told)" 0
 
+new backslash
+printf 'a\n' >sub/Makefile && git commit -qam makefile
+wx run --git private --network none -- sh -c 'printf "all: ; echo \"a\\\\b\" \\\\033[31m \033[31m \342\200\256\n" >sub/Makefile'
+check "the difference has backslashes as they are, and no byte that a terminal obeys" has "$err" '+all: ; echo "a\b" \033[31m \x1b[31m \xe2\x80\xae'
+
+# --- wrapix.json, which is read-only where it is ---
+
+new own
+wx run --git private --network none -- sh -c 'n=0; no() { "$@" 2>/dev/null || n=$((n + 1)); }; echo {} >f
+	no sh -c "echo {} >wrapix.json"; no touch WRAPIX.json; no mv f wrapix.json; no ln f wrapix.json; no ln -s f wrapix.json; no mkdir .wrapix; mkdir d; no mv d .wrapix
+	echo {} >sub/wrapix.json; echo {} >wrapix.jsonx; echo $n'
+check "no wrapix.json is made for the project, by any way" eval 'is "$(cat "$out")" 7 && is "$(ls -A | tr "\n" " ")" ".git .vscode d f file plain sub wrapix.jsonx "'
+check "... it is said; one elsewhere is told of" eval 'has "$err" "it decides about the next session here" && has "$err" "'"'sub/wrapix.json' was added"'"'
+wx run --git private --network none --protect agent=allow -- sh -c 'echo {} >wrapix.json'
+check "... but where the user allows it" is "$rc $(cat wrapix.json)" "0 {}"
+
 # --- allow and ro ---
 
 new levels

@@ -63,6 +63,16 @@ static void test_escaped(void)
 	}
 }
 
+static void test_line(void)
+{
+	struct str str = { 0 };
+
+	str_add_line(&str, "a\\\"b\tc\nd\x1b[31m \xe2\x80\xae \xff gr\xc3\xbc\xc3\x9f");
+	is_str(str.s, "a\\\"b\tc\\x0ad\\x1b[31m \\xe2\\x80\\xae \\xff gr\xc3\xbc\xc3\x9f",
+	       "a line for eyes: backslashes stay, what a terminal obeys does not");
+	str_release(&str);
+}
+
 static void test_utf8(void)
 {
 	uint32_t cp = 0;
@@ -154,6 +164,7 @@ int main(void)
 {
 	test_grow();
 	test_escaped();
+	test_line();
 	test_utf8();
 	test_quote();
 	test_shell();
