@@ -12,7 +12,7 @@
 #include "builder/builder.h"
 #include "os/fs.h"
 
-enum { SETTINGS_MAX = 1 << 16, CORES_MAX = 4096 };
+enum { SETTINGS_MAX = 1 << 16, CORES_MAX = 4096, IDLE_MAX = 366 * 86400 };
 
 void builder_say(const struct builder *builder, const char *fmt, ...)
 {
@@ -52,19 +52,20 @@ static int parse_time(const char *key, const char *value, uint64_t *ret, struct 
 		uint64_t seconds;
 	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
 	size_t digits = strspn(value, "0123456789");
-	uint64_t n = digits > 0 && digits < 8 ? strtoull(value, NULL, 10) : 0;
+	uint64_t n = digits > 0 && digits < 9 ? strtoull(value, NULL, 10) : 0;
 
 	if (!strcmp(value, "never") || !strcmp(value, "0")) {
 		*ret = 0;
 		return 0;
 	}
 	for (size_t i = 0; n > 0 && i < ARRAY_LEN(units); i++)
-		if (!strcmp(value + digits, units[i].ending)) {
+		if (!strcmp(value + digits, units[i].ending) && n * units[i].seconds <= IDLE_MAX) {
 			*ret = n * units[i].seconds;
 			return 0;
 		}
-	return err_usage(err, "%s: must be a time such as 30m, 2h or 'never', not '%s'", key,
-			 value);
+	return err_usage(err,
+			 "%s: must be a time such as 30m, 2h, at most 366d, or 'never', not '%s'",
+			 key, value);
 }
 
 static int set_engine(struct builder *b, const char *value, struct err *err)
