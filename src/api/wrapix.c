@@ -56,55 +56,89 @@ static int make_image(struct wrapix_spec *spec, struct err *err)
 	return spec->make_image(&spec->spec, err);
 }
 
-/* Everything from the layers of configuration to the plan; host_json NULL: this machine. */
-static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len,
-		     struct wrapix_plan *plan, struct err *err)
+/* Everything that the user and the project ask for. */
+static int load_spec(struct wrapix_spec *spec, bool here, struct wrapix_plan *plan,
+		     struct strv *says, struct err *err)
 {
 	struct project_config project = { 0 };
-	struct strv says = { 0 };
 	int r = 0;
 
-	if (!host_json && !spec->spec.as_root)
+	if (here && !spec->spec.as_root)
 		r = identity_become_owner(spec->spec.dir, err);
 	plan->claude = spec->claude;
 	if (r == 0 && spec->claude)
-		r = run_claude_load(spec->claude, &spec->spec, &says, err);
+		r = run_claude_load(spec->claude, &spec->spec, says, err);
 	if (r == 0)
 		r = spec_load_layers(&spec->spec, &project, err);
 	if (r == 0)
 		r = agent_add_memory(&spec->spec, err);
-	if (r == 0 && !host_json && spec_is_filtered(&spec->spec))
-		r = api_add_registries(&spec->spec, &says, err);
+	if (r == 0 && here && spec_is_filtered(&spec->spec))
+		r = api_add_registries(&spec->spec, says, err);
 	if (r == 0)
 		r = api_check_rules(&spec->spec, err);
 	/* A plan may be looked at before it is trusted; it is the run that is refused. */
-	if (r == 0 && !host_json && api_check_trust(&spec->spec, &project, &plan->untrusted) < 0)
+	if (r == 0 && here && api_check_trust(&spec->spec, &project, &plan->untrusted) < 0)
 		plan->is_untrusted = true;
 	project_config_release(&project);
-	if (r == 0 && spec->will_run && !plan->is_untrusted)
+	return r;
+}
+
+/* What takes long and can begin, or has to be there, before the host is looked at. */
+static int prepare(struct wrapix_spec *spec, bool here, struct wrapix_plan *plan, struct err *err)
+{
+	int r = 0;
+
+	if (spec->will_run && !plan->is_untrusted)
 		credentials_prefetch(&plan->prefetch, &spec->spec,
 				     api_base_dir(&spec->spec.arena, "XDG_CONFIG_HOME", ".config"));
-	if (r == 0 && !host_json && spec->will_run && !plan->is_untrusted)
+	if (here && spec->will_run && !plan->is_untrusted)
 		r = make_image(spec, err);
-	if (r == 0 && !host_json)
+	if (r == 0 && here)
 		spec->spec.engine = host_engine(&spec->spec, os_platform());
 	if (r == 0 && spec->will_run && spec->spec.engine == ENGINE_APPLE)
 		r = apple_check(err);
+	return r;
+}
+
+static int look_here(struct spec *spec, struct host *host, struct err *err)
+{
+	int r = host_probe(spec, environ, host, err);
+
+	if (r < 0)
+		return r;
+	repository_choose(spec, host);
+	later_close(spec, host->project.dir);
+	return 0;
+}
+
+static int assume(struct spec *spec, const char *json, size_t len, struct host *host,
+		  struct err *err)
+{
+	int r = host_load(json, len, host, err);
+
+	if (r < 0)
+		return r;
+	spec->engine = host_engine(spec, host->platform);
+	/* The file was read here, and counts for the project there. */
+	if (spec->config_dir)
+		spec->config_dir = host->project.dir;
+	host_assume_mounts(spec, host);
+	host_assume_agent(spec, host);
+	return 0;
+}
+
+/* From the layers of configuration to the plan; host_json NULL: this machine. */
+static int make_plan(struct wrapix_spec *spec, const char *host_json, size_t len,
+		     struct wrapix_plan *plan, struct err *err)
+{
+	struct strv says = { 0 };
+	int r = load_spec(spec, !host_json, plan, &says, err);
+
 	if (r == 0)
-		r = host_json ? host_load(host_json, len, &plan->host, err)
-			      : host_probe(&spec->spec, environ, &plan->host, err);
-	if (r == 0 && !host_json) {
-		repository_choose(&spec->spec, &plan->host);
-		later_close(&spec->spec, plan->host.project.dir);
-	}
-	if (r == 0 && host_json) {
-		spec->spec.engine = host_engine(&spec->spec, plan->host.platform);
-		/* The file was read here, and counts for the project there. */
-		if (spec->spec.config_dir)
-			spec->spec.config_dir = plan->host.project.dir;
-		host_assume_mounts(&spec->spec, &plan->host);
-		host_assume_agent(&spec->spec, &plan->host);
-	}
+		r = prepare(spec, !host_json, plan, err);
+	if (r == 0)
+		r = host_json ? assume(&spec->spec, host_json, len, &plan->host, err)
+			      : look_here(&spec->spec, &plan->host, err);
 	if (r == 0)
 		r = plan_make(&spec->spec, &plan->host, &plan->plan, err);
 	for (size_t i = 0; r == 0 && i < says.len; i++)

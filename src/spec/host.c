@@ -349,6 +349,44 @@ int host_wsl(void)
 	return strstr(release, "-Microsoft") ? 1 : 0;
 }
 
+/* What 'run' needs to know. */
+static int probe_session(const struct spec *spec, char **environment, struct host *host,
+			 struct err *err)
+{
+	int r;
+
+	host_probe_identity(environment, host);
+	r = project_probe(spec, host, err);
+	if (r < 0)
+		return r;
+	host_probe_dirs(environment, host);
+	probe_state(host);
+	probe_cow(spec, host);
+	if (spec->engine == ENGINE_APPLE) /* the image's, whatever the user has here */
+		host->tools.shell = arena_strdup(&host->arena, "/bin/sh");
+	else
+		probe_shell(host);
+	host_probe_system(host);
+	if (spec->engine == ENGINE_PODMAN || spec->engine == ENGINE_DOCKER)
+		host_probe_podman(environment, host);
+	if (spec->engine == ENGINE_APPLE)
+		host_probe_apple(spec, environment, host);
+	else
+		r = host_probe_image(spec, environment, host, err);
+	if (r < 0)
+		return r;
+	probe_env(spec, environment, host);
+	host_probe_network(spec, environment, host);
+	probe_mounts(spec, host);
+	agent_probe(spec, host_raw_env(environment, "PATH"), host);
+	git_identity_probe(host);
+	cgroup_probe(&host->cgroup);
+	host_probe_notify(host);
+	deploy_key_probe(spec, environment, host);
+	host_probe_kernel(host);
+	return 0;
+}
+
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err)
 {
 	struct host host = { .platform = NULL };
@@ -359,50 +397,14 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 		return err_hint(err, "in Windows: wsl --set-version DISTRO 2");
 	}
 	host.platform = arena_strdup(&host.arena, os_platform());
-	if (spec->exec || spec->builder) {
-		r = (spec->exec ? host_probe_exec : host_probe_builder)(spec, environment, &host,
-									err);
-		if (r < 0)
-			host_release(&host);
-		else
-			*ret = host;
-		return r;
-	}
-	host_probe_identity(environment, &host);
-	r = project_probe(spec, &host, err);
-	if (r < 0) {
+	r = (spec->exec      ? host_probe_exec
+	     : spec->builder ? host_probe_builder
+			     : probe_session)(spec, environment, &host, err);
+	if (r < 0)
 		host_release(&host);
-		return r;
-	}
-	host_probe_dirs(environment, &host);
-	probe_state(&host);
-	probe_cow(spec, &host);
-	if (spec->engine == ENGINE_APPLE) /* the image's, whatever the user has here */
-		host.tools.shell = arena_strdup(&host.arena, "/bin/sh");
 	else
-		probe_shell(&host);
-	host_probe_system(&host);
-	if (spec->engine == ENGINE_PODMAN || spec->engine == ENGINE_DOCKER)
-		host_probe_podman(environment, &host);
-	if (spec->engine == ENGINE_APPLE)
-		host_probe_apple(spec, environment, &host);
-	else
-		r = host_probe_image(spec, environment, &host, err);
-	if (r < 0) {
-		host_release(&host);
-		return r;
-	}
-	probe_env(spec, environment, &host);
-	host_probe_network(spec, environment, &host);
-	probe_mounts(spec, &host);
-	agent_probe(spec, host_raw_env(environment, "PATH"), &host);
-	git_identity_probe(&host);
-	cgroup_probe(&host.cgroup);
-	host_probe_notify(&host);
-	deploy_key_probe(spec, environment, &host);
-	host_probe_kernel(&host);
-	*ret = host;
-	return 0;
+		*ret = host;
+	return r;
 }
 
 void host_release(struct host *host)
