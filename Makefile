@@ -32,6 +32,7 @@ install: all
 
 ## bench: measure start-up against bare exec and bubblewrap; prints a table, writes JSON
 bench: all
+	-@scripts/need bench
 	@bench/run $(ARGS)
 
 ## asan: unit, golden and fuzz corpora under the address and undefined-behaviour sanitizers (build-asan/)

@@ -96,8 +96,8 @@ class Lab:
             words.update(user=self.user.pw_uid, group=self.user.pw_gid, extra_groups=[])
         return words
 
-    def run(self, argv, cwd=None):
-        words = self.as_user()
+    def run(self, argv, cwd=None, as_root=False):
+        words = {"cwd": self.dir, "env": self.env} if as_root else self.as_user()
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               check=False, **{**words, "cwd": cwd or words["cwd"]})
         if done.returncode:
@@ -111,14 +111,14 @@ class Lab:
         return json.loads(self.run([self.wrapix, "plan", "--json", "--network", network, *options, workspace,
                                     "--", "true"]))
 
-    def works(self, argv):
+    def works(self, argv, as_root=False):
         try:
-            self.run(argv)
+            self.run(argv, as_root=as_root)
             return True
         except Failed:
             return False
 
-    def race(self, runners, rounds, pause_us=2000):
+    def race(self, runners, rounds, pause_us=2000, as_root=False):
         """Times of {name: argv} by turns, as {name: {median, p10, ...}} in microseconds."""
         files = {}
         for name, argv in runners.items():
@@ -126,7 +126,7 @@ class Lab:
             with open(file, "wb") as f:
                 f.write(b"".join(os.fsencode(word) + b"\0" for word in argv))
             files[file] = name
-        lines = self.run([self.path("bin", "race"), str(rounds), str(pause_us), *files]).splitlines()
+        lines = self.run([self.path("bin", "race"), str(rounds), str(pause_us), *files], as_root=as_root).splitlines()
         results = [json.loads(line) for line in lines]
         return {files[result.pop("file")]: result for result in results}
 

@@ -6,8 +6,8 @@ import shutil
 from lab import Failed
 
 
-def start(lab, rounds):
-    """'true' from an image of busybox alone, without a network."""
+def words(lab):
+    """'true' from an image of busybox alone, without a network: podman's own words, and ours."""
     for name in ("CONTAINERS_CONF", "XDG_RUNTIME_DIR"):
         if name in os.environ:
             lab.env[name] = os.environ[name]
@@ -26,6 +26,11 @@ def start(lab, rounds):
     plain = [shutil.which("podman"), "run", "--rm", "--interactive", "--network=none", "--userns=keep-id", "--cap-drop=all",
              "--security-opt=no-new-privileges", "--read-only", "-v", project + ":/workspace", "-w", "/workspace", image,
              "true"]
+    return plain, ours
+
+
+def start(lab, rounds):
+    plain, ours = words(lab)
     return lab.race({"podman run": plain, "wrapix --engine podman": ours}, rounds)
 
 
