@@ -130,8 +130,8 @@ static void compare_middle(const struct text *a, size_t a_from, size_t a_to, con
 			   size_t b_from, size_t b_to, struct script *script)
 {
 	struct search s = {
-		.a = a->v + a_from,
-		.b = b->v + b_from,
+		.a = a->v ? a->v + a_from : NULL,
+		.b = b->v ? b->v + b_from : NULL,
 		.n = (long)(a_to - a_from),
 		.m = (long)(b_to - b_from),
 	};

@@ -19,7 +19,7 @@
 static bool is_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!strchr(" \t\r\n", text[i]))
+		if (!text[i] || !strchr(" \t\r\n", text[i]))
 			return false;
 	return true;
 }

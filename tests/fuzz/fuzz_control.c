@@ -7,6 +7,7 @@
 #include "session/request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "net/policy.h"
@@ -54,9 +55,13 @@ static int add_all(struct policy *policy, const struct request *request, struct 
 static bool allows(const struct policy *policy, const struct rule *rule)
 {
 	uint16_t port = rule->port ? rule->port : 443;
+	char name[512];
 
-	return rule->kind == RULE_RANGE ? policy_address(policy, &rule->range.base, port).allow
-					: policy_connect(policy, rule->host, port).allow;
+	if (rule->kind == RULE_RANGE)
+		return policy_address(policy, &rule->range.base, port).allow;
+	/* "*.host" is about what is below it */
+	snprintf(name, sizeof(name), "%s%s", rule->kind == RULE_BELOW ? "x." : "", rule->host);
+	return policy_connect(policy, name, port).allow;
 }
 
 /* What is denied anew is denied; what both had is not written twice; again changes nothing. */

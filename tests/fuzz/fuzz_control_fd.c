@@ -26,7 +26,7 @@ static void check(bool holds)
 static bool is_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (text[i] && !strchr(" \t\r\n", text[i]))
+		if (!text[i] || !strchr(" \t\r\n", text[i]))
 			return false;
 	return true;
 }
@@ -42,7 +42,7 @@ static bool next(struct expected *e, const char **ret_line, size_t *ret_len)
 		*ret_len = (size_t)(end - e->at);
 		e->is_over = !newline;
 		e->at = newline ? newline + 1 : e->end;
-		if (!is_blank(*ret_line, *ret_len))
+		if (*ret_len > CONFIG_LINE_MAX || !is_blank(*ret_line, *ret_len))
 			return true;
 	}
 	return false;

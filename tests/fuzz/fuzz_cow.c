@@ -56,12 +56,14 @@ static void try_journal(const uint8_t *data, size_t size)
 }
 
 /* "KIND NAME\0": f(ile), d(irectory), l(ink), p(ipe), w(hiteout), g(o into), u(p), L: in the project. */
-static void plant(int top, const char *text, size_t len)
+static void plant(int top, const uint8_t *data, size_t len)
 {
+	char *text = malloc(len + 1);
 	int dir = dup(top), depth = 0;
 
-	for (const char *p = text; p < text + len && strnlen(p, len - (size_t)(p - text)) > 1;
-	     p += strlen(p) + 1) {
+	memcpy(text, data, len);
+	text[len] = '\0';
+	for (const char *p = text; p < text + len && strlen(p) > 1; p += strlen(p) + 1) {
 		const char *name = p + 1;
 		int fd = -1, sub;
 
@@ -97,6 +99,7 @@ static void plant(int top, const char *text, size_t len)
 			close(fd);
 	}
 	close(dir);
+	free(text);
 }
 
 static void try_walk(const uint8_t *data, size_t size)
@@ -118,8 +121,8 @@ static void try_walk(const uint8_t *data, size_t size)
 	cow.id = arena_strdup(&cow.arena, strrchr(path, '/') + 1);
 	cow.project = arena_printf(&cow.arena, "%s/root", path);
 	cow.started = INT64_MAX;
-	plant(cow.root, (const char *)data, half);
-	plant(cow.upper, (const char *)data + half, size - half);
+	plant(cow.root, data, half);
+	plant(cow.upper, data + half, size - half);
 	if (changes_find(&changes, &cow, &err) == 0) {
 		for (size_t i = 0; i < changes.n; i++) {
 			struct str text = { 0 };
