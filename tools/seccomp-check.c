@@ -116,8 +116,8 @@ static void collect_values(const struct call *c, unsigned arg, struct values *s)
 		for (unsigned j = 0; j < c->rules[i].n_tests; j++) {
 			const struct test *t = &c->rules[i].tests[j];
 
-			if (t->arg > 2)
-				die("'%s': only the first three arguments are checked", c->name);
+			if (t->arg > 2 && t->arg != 5)
+				die("'%s': arguments 3 and 4 are not checked", c->name);
 			bits |= t->arg == arg && t->op == OP_HAS;
 			for (unsigned k = 0; t->arg == arg && k < t->n; k++) {
 				add_value(s, t->v[k] - 1);
@@ -130,15 +130,30 @@ static void collect_values(const struct call *c, unsigned arg, struct values *s)
 		add_value(s, 1u << b);
 }
 
+/* With each value of the last argument, and with something above its 32 bits. */
+static void check_last(const struct code *code, const struct policy *p, const struct call *c,
+		       struct seccomp_data d, const struct values *last)
+{
+	for (unsigned i = 0; i < last->n; i++) {
+		struct seccomp_data high = d;
+
+		d.args[5] = high.args[5] = last->v[i];
+		compare(code, p, c, &d);
+		for (unsigned arg = 0; arg < 6; arg++)
+			high.args[arg] |= 0xdeadbeefULL << 32;
+		compare(code, p, c, &high);
+	}
+}
+
 static void check_call(const struct code *code, const struct policy *p, const struct call *c,
 		       struct seccomp_data d)
 {
-	static struct values s[3];
+	static struct values s[6];
 
 	compare(code, p, c, &d);
 	if (!c || c->rules[0].n_tests == 0)
 		return;
-	for (unsigned arg = 0; arg < 3; arg++)
+	for (unsigned arg = 0; arg < 6; arg++)
 		collect_values(c, arg, &s[arg]);
 	for (unsigned i = 0; i < s[0].n; i++) {
 		for (unsigned j = 0; j < s[1].n; j++) {
@@ -146,10 +161,7 @@ static void check_call(const struct code *code, const struct policy *p, const st
 				d.args[0] = s[0].v[i];
 				d.args[1] = s[1].v[j];
 				d.args[2] = s[2].v[k];
-				compare(code, p, c, &d);
-				for (unsigned arg = 0; arg < 6; arg++)
-					d.args[arg] |= 0xdeadbeefULL << 32;
-				compare(code, p, c, &d);
+				check_last(code, p, c, d, &s[5]);
 			}
 		}
 	}

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "base/path.h"
+#include "guard/datagram.h"
 #include "session/denial.h"
 
 static void tell_denied(const struct sandbox *sandbox, const struct denial *denial, pid_t pid)
@@ -125,10 +126,20 @@ static enum protect_answer on_change(void *ctx, const struct protect_change *cha
 		       : ANSWER_GO_ON;
 }
 
+static void on_bound(void *ctx, int socket, const struct stat *st, const struct sockaddr_un *name,
+		     size_t len)
+{
+	const struct sandbox *sandbox = ctx;
+
+	if (sandbox->guards)
+		datagram_bound(&sandbox->guards->connect, socket, st, name, len);
+}
+
 int guards_prepare(struct sandbox *sandbox, struct err *err)
 {
 	const struct broker_hooks hooks = { .on_denied = on_file_denied,
 					    .on_change = sandbox->plan->gate ? on_change : NULL,
+					    .on_bound = on_bound,
 					    .ctx = sandbox };
 
 	const struct plan *plan = sandbox->plan;
@@ -198,7 +209,7 @@ static int start_broker(struct guards *g, struct err *err)
 static int start_connect(struct guards *g, struct loop *loop, struct err *err)
 {
 	const struct connect_hooks hooks = { .denied = on_socket_denied,
-					     .bound = was_bound,
+					     .bound = g->sandbox->broker ? was_bound : NULL,
 					     .ctx = g->sandbox };
 	const struct plan *plan = g->sandbox->plan;
 	int r;
@@ -231,6 +242,7 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 	int r;
 
 	g->sandbox = sandbox;
+	sandbox->guards = g;
 	if (sandbox->listener < 0)
 		return 0;
 	r = start_broker(g, err);
@@ -247,6 +259,8 @@ void guards_stop(struct guards *g)
 {
 	if (g->sandbox && g->sandbox->broker)
 		broker_forget(g->sandbox->broker, &g->dispatch.notify);
+	if (g->sandbox)
+		g->sandbox->guards = NULL;
 	connect_guard_stop(&g->connect);
 	mover_stop(&g->mover);
 	dispatch_stop(&g->dispatch);

@@ -26,6 +26,7 @@ struct lender;
 struct loop;
 struct network;
 struct gate;
+struct guards;
 struct sandbox;
 
 /* A tree that is held, to write in. */
@@ -90,6 +91,7 @@ struct sandbox {
 	int outlet;     /* the listening socket that is a machine's whole network; -1: none */
 	struct keyring keys;
 	struct broker *broker; /* NULL: none */
+	struct guards *guards; /* while they answer; NULL */
 	struct gate *gate;     /* the broker's; NULL: none */
 	struct held_tree trees[TREES_MAX];
 	size_t n_trees;

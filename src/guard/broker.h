@@ -35,6 +35,8 @@
 
 struct broker;
 struct gate;
+struct sockaddr_un;
+struct stat;
 
 /* A refusal. The strings live until the function returns; what is in them is hostile. */
 struct broker_denial {
@@ -51,6 +53,9 @@ struct broker_hooks {
 	/* With a gate, before each change. NULL: nobody asks. */
 	enum protect_answer (*on_change)(void *ctx, const struct protect_change *change,
 					 const char **ret_reason, size_t *ret_held);
+	/* A socket of the caller's has got the name that it wanted. NULL: nobody asks. */
+	void (*on_bound)(void *ctx, int socket, const struct stat *st,
+			 const struct sockaddr_un *name, size_t len);
 	void *ctx;
 };
 

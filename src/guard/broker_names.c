@@ -339,7 +339,13 @@ int do_link(struct request *r)
 
 /* ------------------------------------------------------------------ sockets */
 
-static int bind_at(struct request *r, int socket_fd, struct place *p)
+/* What the caller calls its socket. */
+struct wanted {
+	struct sockaddr_un name;
+	size_t len;
+};
+
+static int bind_at(struct request *r, int socket_fd, struct place *p, const struct wanted *wanted)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	_cleanup_close_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -356,26 +362,30 @@ static int bind_at(struct request *r, int socket_fd, struct place *p)
 				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)));
 	if (fchdir(here) < 0)
 		abort(); /* relative paths of ours would mean something else from now on */
-	if (e == NOTIFY_DONE && fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (e == NOTIFY_DONE && fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		id_ring_add(&r->b->bound, st.st_dev, st.st_ino);
+		if (r->b->hooks.on_bound)
+			r->b->hooks.on_bound(r->b->hooks.ctx, socket_fd, &st, &wanted->name,
+					     wanted->len);
+	}
 	return e;
 }
 
 /* Where the caller wants its socket's name; OUTSIDE when it is no name of a file. */
-static int bind_place(struct request *r, struct place *p)
+static int bind_place(struct request *r, struct place *p, struct wanted *wanted)
 {
-	struct sockaddr_un name = { 0 };
-	uint64_t len = request_arg(r, 2);
-	char path[sizeof(name.sun_path) + 1];
+	struct sockaddr_un *name = &wanted->name;
+	char path[sizeof(name->sun_path) + 1];
 	int e;
 
-	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof(name))
+	*wanted = (struct wanted){ .len = request_arg(r, 2) };
+	if (wanted->len <= offsetof(struct sockaddr_un, sun_path) || wanted->len > sizeof(*name))
 		return OUTSIDE;
-	if (request_read(r, r->row->arg, &name, len) < 0)
+	if (request_read(r, r->row->arg, name, wanted->len) < 0)
 		return -EFAULT;
-	if (name.sun_family != AF_UNIX || !name.sun_path[0])
+	if (name->sun_family != AF_UNIX || !name->sun_path[0])
 		return OUTSIDE;
-	snprintf(path, sizeof(path), "%.*s", (int)sizeof(name.sun_path), name.sun_path);
+	snprintf(path, sizeof(path), "%.*s", (int)sizeof(name->sun_path), name->sun_path);
 	e = place_find(r, AT_FDCWD, path, 0, p);
 	if (e == 0)
 		e = place_map(r, p);
@@ -391,7 +401,8 @@ int do_bind(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
 	_cleanup_close_ int pidfd = -1, fd = -1;
-	int e = bind_place(r, &p);
+	struct wanted wanted;
+	int e = bind_place(r, &p, &wanted);
 
 	if (e == 0)
 		e = judge(r, &p, GIT_CREATE);
@@ -402,5 +413,5 @@ int do_bind(struct request *r)
 	pidfd = caller_open(r->notif);
 	fd = pidfd < 0 ? pidfd : caller_get_fd(pidfd, (int)request_arg(r, 0));
 	e = fd < 0 ? fd : request_check(r);
-	return e != 0 ? e : bind_at(r, fd, &p);
+	return e != 0 ? e : bind_at(r, fd, &p, &wanted);
 }

@@ -132,3 +132,14 @@ bool caller_is_interrupted(const struct seccomp_notif *call)
 		return false;
 	return (pending | shared) & caught & ~blocked;
 }
+
+mode_t caller_umask(const struct seccomp_notif *call)
+{
+	char status[PAGE];
+	uint64_t mask;
+
+	if (read_status(call, status, sizeof(status)) < 0 ||
+	    !status_number(status, "\nUmask:", 8, &mask))
+		return 077;
+	return (mode_t)(mask & 0777);
+}

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <limits.h>
+#include <sys/types.h>
 
 #include "guard/notify.h"
 
@@ -24,3 +25,5 @@ int caller_read_path(const struct seccomp_notif *call, uint64_t address, char bu
 int caller_open_dir(const struct seccomp_notif *call, const char *which);
 /* A signal waits that a handler of its is to take: the kernel would break off the call. */
 bool caller_is_interrupted(const struct seccomp_notif *call);
+/* Where it cannot be told, one that gives nobody else anything. */
+mode_t caller_umask(const struct seccomp_notif *call);

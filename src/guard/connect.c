@@ -19,13 +19,14 @@
 
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
+#include "guard/datagram.h"
+#include "net/nsconf.h"
 #include "os/linux/kernel.h"
 #include "os/linux/packets.h"
 #include "os/timer.h"
 
 #define PENDING_MAX 256
 #define TICK_MS 20
-#define ERESTARTSYS 512 /* the kernel turns it into a restart or EINTR, when a signal waits */
 
 struct pending_connect {
 	struct loop_source source; /* fd: of job */
@@ -36,7 +37,7 @@ struct pending_connect {
 	int64_t deadline; /* 0: none */
 };
 
-static int64_t now_ms(void)
+int64_t connect_clock(void)
 {
 	struct timespec t;
 
@@ -53,7 +54,7 @@ static void job_release(struct connect_job *job)
 	job->socket = job->file = -1;
 }
 
-static int connect_once(const struct connect_job *job)
+int connect_once(const struct connect_job *job)
 {
 	struct sockaddr_un by_file = { .sun_family = AF_UNIX };
 	const struct sockaddr *address = (const struct sockaddr *)&job->address;
@@ -130,7 +131,7 @@ static int on_ready(struct loop_source *source, uint32_t events, struct err *err
 static int on_tick(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct connect_guard *g = container_of(source, struct connect_guard, timer);
-	int64_t now = now_ms();
+	int64_t now = connect_clock();
 
 	(void)events;
 	(void)err;
@@ -153,15 +154,15 @@ static int on_tick(struct loop_source *source, uint32_t events, struct err *err)
 	return 0;
 }
 
-static int64_t deadline_of(const struct connect_job *job)
+int64_t connect_deadline(int socket, int option)
 {
 	struct timeval limit = { 0 };
 	socklen_t len = sizeof(limit);
 
-	if (getsockopt(job->socket, SOL_SOCKET, SO_SNDTIMEO, &limit, &len) < 0 ||
+	if (getsockopt(socket, SOL_SOCKET, option, &limit, &len) < 0 ||
 	    (!limit.tv_sec && !limit.tv_usec))
 		return 0;
-	return now_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
+	return connect_clock() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
 }
 
 /* Takes the job over. */
@@ -183,7 +184,7 @@ static int wait_for(struct connect_guard *g, const struct seccomp_notif *call,
 		.used = true,
 		.call = *call,
 		.job = *job,
-		.deadline = deadline_of(job),
+		.deadline = connect_deadline(job->socket, SO_SNDTIMEO),
 	};
 	if (job->domain != AF_UNIX && loop_add(g->loop, &p->source, LOOP_OUT, &err) < 0) {
 		p->used = false;
@@ -233,6 +234,13 @@ static int do_connect(struct connect_guard *g, const struct seccomp_notif *call)
 
 	if (r == 0 && is_beyond_caller(&job))
 		r = -EPERM;
+	if (r == 0 && job.domain == AF_UNIX) {
+		r = datagram_connect(g, call, &job);
+		if (r != NOTIFY_CONTINUE) {
+			job_release(&job);
+			return r;
+		}
+	}
 	if (r == 0 && job_has_path(&job))
 		r = unix_path_judge(g, call, &job);
 	if (r == 0 && !notify_is_valid(g->notify, call->id))
@@ -260,16 +268,34 @@ static int add_fd(struct connect_guard *g, uint64_t id, int fd, bool cloexec)
 	return r < 0 ? -errno : r;
 }
 
+int connect_make_pair(const struct seccomp_notif *call, int flags, int ret_fds[2])
+{
+	int type = SOCK_SEQPACKET | (flags & SOCK_NONBLOCK);
+	_cleanup_close_ int netns = -1;
+	struct stat own, its;
+	char path[64];
+	struct err err;
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/net", call->pid);
+	netns = open(path, O_RDONLY | O_CLOEXEC);
+	if (netns < 0 || fstat(netns, &its) < 0 || stat("/proc/self/ns/net", &own) < 0)
+		return -errno;
+	if (own.st_dev != its.st_dev || own.st_ino != its.st_ino)
+		return nsconf_pair(netns, type, ret_fds, &err) < 0 ? -EACCES : 0;
+	return socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ret_fds) < 0 ? -errno : 0;
+}
+
 /* socketpair(AF_UNIX, SOCK_DGRAM): a pair that keeps messages apart and names nobody. */
 static int make_pair(struct connect_guard *g, const struct seccomp_notif *call)
 {
 	int flags = (int)call->data.args[1] & (SOCK_CLOEXEC | SOCK_NONBLOCK);
-	int fds[2], inside[2];
+	int fds[2], inside[2], r;
 
-	if (call->data.args[2] ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (flags & SOCK_NONBLOCK), 0, fds) <
-		    0)
-		return call->data.args[2] ? -EPROTONOSUPPORT : -errno;
+	if (call->data.args[2] > AF_UNIX)
+		return -EPROTONOSUPPORT;
+	r = connect_make_pair(call, flags, fds);
+	if (r < 0)
+		return r;
 	for (int i = 0; i < 2; i++)
 		inside[i] = add_fd(g, call->id, fds[i], flags & SOCK_CLOEXEC);
 	close(fds[0]);
@@ -283,6 +309,7 @@ static int make_pair(struct connect_guard *g, const struct seccomp_notif *call)
 int connect_guard_call(void *ctx, const struct seccomp_notif *call)
 {
 	struct connect_guard *g = ctx;
+	bool native = call->data.arch == seccomp_notify_connect.calls[0].arch;
 	const char *name = seccomp_call_name(&seccomp_notify_connect, call->data.arch,
 					     (uint32_t)call->data.nr);
 
@@ -292,8 +319,14 @@ int connect_guard_call(void *ctx, const struct seccomp_notif *call)
 		return do_connect(g, call);
 	if (!strcmp(name, "socketpair"))
 		return make_pair(g, call);
+	if (!strcmp(name, "bind"))
+		return unix_bind_call(g, call);
+	if (strcmp(name, "socket") != 0)
+		return native ? datagram_message(g, call, name) : NOTIFY_CONTINUE;
 	if ((int)call->data.args[0] != AF_UNIX)
 		return NOTIFY_CONTINUE; /* another guest's question */
+	if (native)
+		return datagram_socket(g, call);
 	g->hooks.denied(g->hooks.ctx, (pid_t)call->pid, "socket", NULL);
 	return -EACCES;
 }
@@ -322,6 +355,8 @@ void connect_guard_stop(struct connect_guard *g)
 	for (size_t i = 0; g->pending && i < PENDING_MAX; i++)
 		if (g->pending[i].used)
 			settle(&g->pending[i], -EINTR);
+	datagrams_stop(g);
+	unix_bind_stop(g);
 	loop_remove(g->loop, &g->timer);
 	if (g->timer.fd >= 0)
 		close(g->timer.fd);

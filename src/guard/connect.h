@@ -13,7 +13,7 @@
  *	- it lies in the sandbox's own memory (TMPDIR, /dev/shm), or the sandbox bound it; or
  *	- 'allowed' covers it, and the same file stands there on the host.
  * Abstract names are the network namespace's own. Datagram sockets name a peer in every message, so
- * they cannot be made; a pair of them is a pair of SOCK_SEQPACKET.
+ * something else stands in for them (guard/datagram.h); a pair of them is a pair of SOCK_SEQPACKET.
  */
 #pragma once
 
@@ -23,12 +23,14 @@
 #include "guard/notify.h"
 #include "os/linux/seccomp.h"
 
+struct bound;
+struct datagrams;
 struct pending_connect;
 
 struct connect_hooks {
-	/* What was refused; path is NULL for a datagram socket. It is hostile. */
+	/* What was refused; path is NULL for a datagram socket of a 32-bit program. It is hostile. */
 	void (*denied)(void *ctx, pid_t pid, const char *call, const char *path);
-	/* The sandbox itself bound the socket at this file. */
+	/* The sandbox itself bound the socket at this file. NULL: no broker knows. */
 	bool (*bound)(void *ctx, const struct stat *st);
 	void *ctx;
 };
@@ -43,6 +45,8 @@ struct connect_guard {
 	struct loop_source timer;
 	struct pending_connect *pending;
 	size_t n_pending;
+	struct datagrams *datagrams; /* NULL: none was made */
+	struct bound *bound;         /* NULL: nothing was, or the broker knows */
 };
 
 /* view stays the caller's. */

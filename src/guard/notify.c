@@ -26,6 +26,13 @@ void notify_answer(struct notify *notify, uint64_t id, int answer)
 	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+void notify_answer_value(struct notify *notify, uint64_t id, int64_t value)
+{
+	struct seccomp_notif_resp response = { .id = id, .val = value };
+
+	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
 bool notify_is_valid(const struct notify *notify, uint64_t id)
 {
 	return ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;

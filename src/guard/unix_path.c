@@ -90,7 +90,7 @@ static int open_relative(const struct seccomp_notif *call, const char *path)
 	return open_in_root(call, whole);
 }
 
-static int open_address(const struct seccomp_notif *call, const char *path)
+int unix_path_open(const struct seccomp_notif *call, const char *path)
 {
 	if (!strncmp(path, FD_PREFIX, strlen(FD_PREFIX)))
 		return open_by_fd(call, path);
@@ -141,7 +141,7 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 	if (len > sizeof(un->sun_path))
 		return -EINVAL;
 	snprintf(path, sizeof(path), "%.*s", (int)len, un->sun_path);
-	fd = open_address(call, path);
+	fd = unix_path_open(call, path);
 	if (fd < 0)
 		return fd == -EXDEV ? -EACCES : fd;
 	if (fstat(fd, &st) < 0)
@@ -155,12 +155,14 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 	r = read_link(link, real);
 	if (r < 0)
 		return r;
-	if (is_own(guard, &st) || (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, &st)))
+	if (is_own(guard, &st) || unix_was_bound(guard, &st) ||
+	    (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, &st)))
 		job->file = take_fd(&fd);
 	else if (is_allowed(guard->allowed, real) && !(st.st_mode & S_ISVTX))
 		job->file = open_same(real, &st);
 	if (job->file >= 0)
 		return 0;
-	guard->hooks.denied(guard->hooks.ctx, (pid_t)call->pid, "connect", real);
+	guard->hooks.denied(guard->hooks.ctx, (pid_t)call->pid, job->call ? job->call : "connect",
+			    real);
 	return -EACCES;
 }

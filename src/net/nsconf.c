@@ -43,6 +43,7 @@ struct order {
 	int *ret_fd;
 	int family, type, protocol;
 	bool needed;
+	int *ret_other; /* a pair's; NULL: it is none */
 };
 
 struct visit {
@@ -93,6 +94,20 @@ static int fail_visit(struct visit *visit, const char *doing)
 	return 0;
 }
 
+static int make_one(const struct order *order)
+{
+	int type = order->type | SOCK_CLOEXEC, fds[2] = { -1, -1 };
+
+	if (order->ret_other && socketpair(order->family, type, order->protocol, fds) < 0)
+		return -1;
+	if (order->ret_other)
+		*order->ret_other = fds[1];
+	else
+		fds[0] = socket(order->family, type | SOCK_NONBLOCK, order->protocol);
+	*order->ret_fd = fds[0];
+	return fds[0] < 0 ? -1 : 0;
+}
+
 /*
  * The helper: in the host's namespaces but for the user and the network namespace, which it joins.
  * It writes into the memory of its parent, which waits, and calls nothing that takes a lock.
@@ -108,10 +123,8 @@ static int helper(void *arg)
 		return fail_visit(visit, "joining the sandbox's network namespace");
 	for (size_t i = 0; i < visit->n; i++) {
 		const struct order *order = &visit->orders[i];
-		int type = order->type | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-		*order->ret_fd = socket(order->family, type, order->protocol);
-		if (*order->ret_fd < 0 && (order->needed || !is_unknown(errno)))
+		if (make_one(order) < 0 && (order->needed || !is_unknown(errno)))
 			return fail_visit(visit, "making a socket in the sandbox's network");
 	}
 	if (visit->sysctls)
@@ -370,6 +383,13 @@ int nsconf_diag(int netns, int *ret_fd, struct err *err)
 		return r;
 	r = nl_prepare(*ret_fd);
 	return r < 0 ? err_errno(err, -r, "connecting to the kernel's netlink") : 0;
+}
+
+int nsconf_pair(int netns, int type, int ret_fds[2], struct err *err)
+{
+	const struct order order = { &ret_fds[0], AF_UNIX, type, 0, true, &ret_fds[1] };
+
+	return visit(netns, &order, 1, false, err);
 }
 
 int nsconf_listen(int netns, int family, uint16_t port, int *ret_fd, struct err *err)

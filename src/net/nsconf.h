@@ -69,3 +69,7 @@ int nsconf_listen(int netns, int family, uint16_t port, int *ret_fd, struct err 
 
 /* lo up, our addresses, every other address local with ours as the source. *ret_ipv6: IPv6 too. */
 int nsconf_routes(const struct ns_sockets *sockets, bool *ret_ipv6, struct err *err);
+
+/* Two UNIX sockets of this type (with SOCK_NONBLOCK, where wanted), connected to each other: their abstract
+ * names would be the sandbox's. */
+int nsconf_pair(int netns, int type, int ret_fds[2], struct err *err);

@@ -130,7 +130,7 @@ static const struct {
 } reasons[] = {
 	{ "host-socket",
 	  "a program outside listens there, and no allowUnixSockets entry covers it" },
-	{ "datagram-socket", "UNIX datagram sockets cannot be checked" },
+	{ "datagram-socket", "UNIX datagram sockets of 32-bit programs cannot be checked" },
 	{ "namespaces", "namespaces and mounts of its own are kept from it" },
 	{ "system-call", "no sandbox may make this system call" },
 	{ "denied-name", "a rule denies it" },
