@@ -26,20 +26,20 @@ static const struct row rows[] = {
 	AT("openat", do_open, .dir = 0, .path = 1, .arg = 2),
 	AT("creat", do_open, .path = 0, .arg = 1, .fixed = O_CREAT | O_WRONLY | O_TRUNC),
 	AT("openat2", do_openat2, .dir = 0, .path = 1, .arg = 2),
-	AT("mkdir", do_mkdir, .path = 0, .arg = 1),
-	AT("mkdirat", do_mkdir, .dir = 0, .path = 1, .arg = 2),
+	AT("mkdir", do_mkdir, .path = 0, .arg = 1, .names = true),
+	AT("mkdirat", do_mkdir, .dir = 0, .path = 1, .arg = 2, .names = true),
 	AT("mknod", do_mknod, .path = 0, .arg = 1),
 	AT("mknodat", do_mknod, .dir = 0, .path = 1, .arg = 2),
-	AT("symlink", do_symlink, .arg = 0, .path = 1),
-	AT("symlinkat", do_symlink, .arg = 0, .dir = 1, .path = 2),
-	AT("link", do_link, .path = 0, .path2 = 1),
-	AT("linkat", do_link, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .flags = 4),
-	AT("rename", do_rename, .path = 0, .path2 = 1),
-	AT("renameat", do_rename, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3),
-	AT("renameat2", do_rename, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .flags = 4),
-	AT("unlink", do_unlink, .path = 0),
-	AT("unlinkat", do_unlink, .dir = 0, .path = 1, .flags = 2),
-	AT("rmdir", do_unlink, .path = 0, .fixed = AT_REMOVEDIR),
+	AT("symlink", do_symlink, .arg = 0, .path = 1, .names = true),
+	AT("symlinkat", do_symlink, .arg = 0, .dir = 1, .path = 2, .names = true),
+	AT("link", do_link, .path = 0, .path2 = 1, .names = true),
+	AT("linkat", do_link, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .flags = 4, .names = true),
+	AT("rename", do_rename, .path = 0, .path2 = 1, .names = true),
+	AT("renameat", do_rename, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .names = true),
+	AT("renameat2", do_rename, .dir = 0, .path = 1, .dir2 = 2, .path2 = 3, .flags = 4, .names = true),
+	AT("unlink", do_unlink, .path = 0, .names = true),
+	AT("unlinkat", do_unlink, .dir = 0, .path = 1, .flags = 2, .names = true),
+	AT("rmdir", do_unlink, .path = 0, .fixed = AT_REMOVEDIR, .names = true),
 	AT("bind", do_bind, .dir = 0, .arg = 1),
 	AT("truncate", do_truncate, .path = 0, .arg = 1),
 	AT("truncate64", do_truncate, .path = 0, .arg = 1, .fixed = 64),
@@ -193,6 +193,7 @@ void broker_free(struct broker *b)
 		close_ptr(&b->dirs[i].fd);
 		free(b->dirs[i].path);
 	}
+	seen_release(b);
 	for (size_t i = 0; i < b->n_anchors; i++)
 		close_ptr(&b->anchors[i].fd);
 	close_ptr(&b->view);
@@ -279,6 +280,8 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	r.row = &rows[row - 1];
 	if (b->n_workers)
 		workers_reap(b);
+	if (r.row->names)
+		seen_forget(b);
 	set_caps(b, false);
 	if (task_find(&r) == 0)
 		answer = r.row->fn(&r);

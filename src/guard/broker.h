@@ -17,6 +17,7 @@
  *	broker_names.c     names made, moved and removed
  *	broker_attrs.c     modes, owners, times, attributes, lengths
  *	broker_read.c      reads: decided on, or looked at while mounts decide
+ *	broker_seen.c      where such looks were lately
  *	broker_cover.c     whether these mounts are still there
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')

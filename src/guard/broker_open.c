@@ -316,6 +316,27 @@ static bool ends_in_slash(const char *path)
 	return *path && path[strlen(path) - 1] == '/';
 }
 
+/* Where no writable place is: OUTSIDE, told of if the mount there is going to refuse it. 0: it is not known
+ * to be so. */
+static int look_at_write(struct request *r, const char *path, int flags)
+{
+	const char *name;
+	const struct seen *dir = place_is_ours(r->b, path) ? NULL : seen_find(r, path, &name);
+	struct stat st;
+	bool exists;
+
+	if (!dir)
+		return 0;
+	exists = fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (exists ? S_ISLNK(st.st_mode) : errno != ENOENT)
+		return 0;
+	if (!dir->readonly || r->b->mapped || (exists && flags & O_EXCL) ||
+	    (exists ? !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) : !(flags & O_CREAT)))
+		return OUTSIDE;
+	request_predicted(r, path, NULL);
+	return OUTSIDE;
+}
+
 static int open_path(struct request *r, int flags, mode_t mode, const char *path)
 {
 	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
@@ -324,6 +345,8 @@ static int open_path(struct request *r, int flags, mode_t mode, const char *path
 	_cleanup_place_ struct place p = PLACE_NONE;
 	int e;
 
+	if (!tmpfile && look_at_write(r, path, flags) == OUTSIDE)
+		return OUTSIDE;
 	if (flags & O_CREAT ? flags & (O_NOFOLLOW | O_EXCL)
 			    : flags & O_NOFOLLOW && !ends_in_slash(path))
 		follow = 0;

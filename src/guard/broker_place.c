@@ -72,6 +72,11 @@ bool place_to_host(struct broker *b, char *path, size_t size)
 	return !b->mapped || (a && turn(b, a, path, size));
 }
 
+bool place_is_ours(struct broker *b, const char *path)
+{
+	return find_anchor(b, path) != NULL;
+}
+
 /* The writable place that the path, which is one inside, lies in; the path is the host's then. */
 static const struct anchor *take_anchor(struct broker *b, char *path, size_t size)
 {
@@ -452,7 +457,7 @@ int place_outside(struct request *r, struct place *p, bool creates)
 
 	/* A sandbox with names of its own has read-only places that no rule speaks of. */
 	if (r->quiet || r->b->mapped || dir < 0 || fstatvfs(dir, &fs) < 0 ||
-	    !(fs.f_flag & ST_RDONLY) || place_stat(p) < 0 || p->exists == creates)
+	    !(fs.f_flag & ST_RDONLY) || (!p->looked && place_stat(p) < 0) || p->exists == creates)
 		return OUTSIDE;
 	if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode) &&
 	    !S_ISLNK(p->st.st_mode))

@@ -18,7 +18,13 @@ enum { LINKS_MAX = 40, BROKER_REST = (LINKS_MAX + 2) * PATH_MAX };
 /* Of the flags of an open file those that can be set. */
 #define BROKER_SETTABLE (O_APPEND | O_DIRECT | O_NOATIME | O_ASYNC)
 
-enum { BROKER_TASKS = 128, BROKER_DIRS = 64, BROKER_IDS = 1024, BROKER_WORKERS = 64 };
+enum {
+	BROKER_TASKS = 128,
+	BROKER_DIRS = 64,
+	BROKER_IDS = 1024,
+	BROKER_WORKERS = 64,
+	BROKER_SEEN = 64
+};
 
 /* A directory that can be written, and what it is called inside and outside. Of one without
  * a descriptor only the names are known. */
@@ -44,6 +50,16 @@ struct dir {
 	int fd;
 	dev_t dev;
 	ino_t ino;
+};
+
+/* A directory of the sandbox's view that a call was looked at in lately. */
+struct seen {
+	char *path; /* NULL: free */
+	size_t len;
+	int fd; /* O_PATH */
+	unsigned round;
+	uint8_t state;
+	bool readonly;
 };
 
 struct file_id {
@@ -84,6 +100,9 @@ struct broker {
 	size_t n_anchors;
 	struct task tasks[BROKER_TASKS];
 	struct dir dirs[BROKER_DIRS];
+	struct seen seen[BROKER_SEEN];
+	unsigned seen_round; /* what was seen in an earlier one is forgotten */
+	struct timespec seen_at;
 	struct gate *gate; /* 'wrapix run'; NULL: none */
 	struct id_ring bound, git_dirs;
 	struct worker workers[BROKER_WORKERS];
@@ -103,6 +122,7 @@ struct row {
 	int8_t arg;         /* what else it takes, from here on */
 	int8_t flags;       /* AT_ flags */
 	int fixed;          /* flags that the call implies */
+	bool names;         /* after it a path may lead elsewhere */
 };
 
 struct request {
@@ -213,6 +233,8 @@ bool place_to_host(struct broker *b, char *path, size_t size);
 int place_stat(struct place *p);
 /* Before another place is mapped: makes the directory this place's own. */
 int place_keep(struct place *p);
+/* Whether a path of the sandbox's lies in a place that can be written. */
+bool place_is_ours(struct broker *b, const char *path);
 /* The sandbox sees at the place what is there. */
 bool place_is_same(const struct place *p);
 /* The kernel will refuse it, and that is worth an event. Returns OUTSIDE. */
@@ -287,6 +309,14 @@ int open_inject(struct request *r, int fd, int flags);
 int open_inject_any(struct request *r, int fd, int flags);
 /* A child waits until the file, which an O_PATH descriptor holds, can be opened, and answers. */
 int open_later(struct request *r, int object, int flags);
+
+/* ---- broker_seen.c */
+/* The directory that an absolute path is in, and the name; NULL: nothing is known of it. For looks alone:
+ * it may be elsewhere by now. */
+const struct seen *seen_find(struct request *r, const char *path, const char **ret_name);
+/* Some path may lead elsewhere from now on. */
+void seen_forget(struct broker *b);
+void seen_release(struct broker *b);
 
 /* ---- broker_cover.c */
 /* Where one is gone, reads are decided on. */

@@ -96,16 +96,20 @@ static bool tell_denied(struct request *r, const char *path)
 	return !v.allowed;
 }
 
-/* A cover may have been in the way: by its name the path is one that a rule denies, links not followed
- * or, where the host has no cover, followed. Told of if so. */
-static bool tell_covered(struct request *r, int dirfd, const char *path, int e)
+/* A cover may have been in the way. */
+static bool is_covered(const struct request *r, int e)
+{
+	return e == -EACCES || (e == -ENOENT && r->b->holed);
+}
+
+/* By its name the path is one that a rule denies, links not followed or, where the host has no cover,
+ * followed. Told of if so. */
+static bool tell_covered(struct request *r, int dirfd, const char *path)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_close_ int start = -1, fd = -1;
 	char base[PATH_MAX] = "/", whole[2 * PATH_MAX], real[PATH_MAX];
 
-	if (e != -EACCES && (e != -ENOENT || !r->b->holed))
-		return false;
 	if (path[0] != '/') {
 		start = walk_start(r, dirfd);
 		if (start < 0 || place_path(r->b, start, base) <= 0)
@@ -179,7 +183,7 @@ int open_read(struct request *r, const char *path, int flags)
 	if (e >= 0)
 		e = find_object(&p);
 	if (e < 0)
-		return tell_covered(r, dirfd, path, e) ? -EACCES : e;
+		return is_covered(r, e) && tell_covered(r, dirfd, path) ? -EACCES : e;
 	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode) &&
 	    place_to_host(r->b, where, sizeof(where))) {
 		v = judge_read(r, &p, where);
@@ -188,6 +192,20 @@ int open_read(struct request *r, const char *path, int flags)
 	}
 	e = request_check(r);
 	return e != 0 ? e : open_object(r, &p, flags);
+}
+
+/* A file, or none, in a directory that we have just been to: no cover is on the way there. */
+static bool is_seen(struct request *r, const char *path)
+{
+	const char *name;
+	const struct seen *dir = r->b->holed ? NULL : seen_find(r, path, &name);
+	struct stat st;
+
+	if (!dir)
+		return false;
+	if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	return !S_ISLNK(st.st_mode) && (!S_ISDIR(st.st_mode) || st.st_mode & 0777);
 }
 
 /* Whether the way to the file leads through a cover, or ends in one: -EACCES then. A '.' after the name
@@ -202,8 +220,12 @@ static int look_up(struct request *r, int dirfd, const char *path, int flags)
 	if (!base)
 		return -ENOENT;
 	end = stpcpy(whole, base);
-	*end++ = '/';
-	stpcpy(stpcpy(end, path), dot);
+	if (*base && end[-1] != '/')
+		*end++ = '/';
+	end = stpcpy(end, path);
+	if (is_seen(r, whole))
+		return 0;
+	stpcpy(end, dot);
 	fd = os_openat2(r->b->view, whole, O_PATH | (flags & O_NOFOLLOW), 0,
 			RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	if (fd >= 0)
@@ -240,5 +262,7 @@ int look_at_read(struct request *r, const char *path, int flags)
 	path = below_self(path, &dirfd);
 	/* Where something else in a directory can be read, its mount would say that there is no such
 	 * file. */
-	return tell_covered(r, dirfd, path, look_up(r, dirfd, path, flags)) ? -EACCES : OUTSIDE;
+	return is_covered(r, look_up(r, dirfd, path, flags)) && tell_covered(r, dirfd, path)
+		       ? -EACCES
+		       : OUTSIDE;
 }
