@@ -311,26 +311,30 @@ static int add_denials(const struct maker *m, struct err *err)
 	return r;
 }
 
-static bool is_link(const char *path)
+/* The name in the directory is a link, or the first of two is. */
+static bool is_behind_link(const struct maker *m, const char *dir, const char *name)
 {
+	size_t n = strcspn(name, "/");
 	struct stat st;
 
-	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+	if (lstat(path_join(m->arena, dir, arena_strndup(m->arena, name, n)), &st) < 0)
+		return false;
+	if (S_ISDIR(st.st_mode) && name[n] && lstat(path_join(m->arena, dir, name), &st) < 0)
+		return false;
+	return S_ISLNK(st.st_mode);
 }
 
 /* A protected name that is a link, or lies behind one: what it leads to is obeyed as well. */
 static int deny_behind(const struct maker *m, const char *dir, const char *name, struct err *err)
 {
-	char *path = path_join(m->arena, dir, name);
-	char *first = path_join(m->arena, dir, arena_strndup(m->arena, name, strcspn(name, "/")));
-
-	if (!is_link(first) && !is_link(path))
+	if (!is_behind_link(m, dir, name))
 		return 0;
-	return add_rule(
-		m,
-		(struct file_rule_source){
-			.kind = FILE_DENY_WRITE, .text = name, .path = path, .key = "protect" },
-		err);
+	return add_rule(m,
+			(struct file_rule_source){ .kind = FILE_DENY_WRITE,
+						   .text = name,
+						   .path = path_join(m->arena, dir, name),
+						   .key = "protect" },
+			err);
 }
 
 /* Deeper ones would take a walk of the tree. Git's other files are looked at where they lie. */

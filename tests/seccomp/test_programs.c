@@ -499,6 +499,32 @@ static bool same_program(const struct seccomp_program *a, const struct seccomp_p
 	return a->len == b->len && memcmp(a->insns, b->insns, a->len * sizeof(a->insns[0])) == 0;
 }
 
+/* One filter says what the two would together. */
+static void check_whole(int own, unsigned flags)
+{
+	struct sock_filter insns[SECCOMP_WHOLE_MAX], questions[SECCOMP_COMPOSED_MAX];
+	struct seccomp_program whole = { insns, 0 }, asks = { questions, 0 };
+	bool nested = flags & SECCOMP_NESTED, weak = flags & SECCOMP_NOTIFY_REFUSED;
+	const struct seccomp_program *base = weak     ? archs[own].weak[nested]
+					     : nested ? archs[own].nested
+						      : archs[own].def;
+	unsigned different = 0, arches[] = { archs[own].audit, archs[own + 1].audit, 0x12345 };
+
+	whole.len = (unsigned short)seccomp_whole(flags, insns);
+	asks.len = (unsigned short)seccomp_compose(flags, questions);
+	is_int(whole.len, base->len + asks.len, "%s: its length", seccomp_describe(flags));
+	for (unsigned nr = 0; nr < 3 * 1100; nr++)
+		for (unsigned k = 0; k < 64; k++) {
+			struct seccomp_data d = { (int)(nr / 3), arches[nr % 3], 0, { 0 } };
+
+			for (unsigned i = 0; i < 6; i++)
+				d.args[i] = k < 32 ? 1ULL << k : k * 0x01234567ULL * (i + 1);
+			different += run(&whole, &d, false) !=
+				     stricter(run(base, &d, false), run(&asks, &d, false));
+		}
+	is_int(different, 0, "%s: and its answers", seccomp_describe(flags));
+}
+
 /* The library's own programs are the ones checked above, for the machine it is built for. */
 static void check_library(void)
 {
@@ -509,7 +535,7 @@ static void check_library(void)
 #else
 #error "no filters for this machine"
 #endif
-	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
+	struct sock_filter insns[SECCOMP_WHOLE_MAX];
 	struct seccomp_program composed = { insns, 0 };
 
 	ok(same_program(&seccomp_default, archs[own].def), "the library has this 'default'");
@@ -528,6 +554,11 @@ static void check_library(void)
 	composed.len = (unsigned short)seccomp_compose(SECCOMP_NOTIFY, insns);
 	ok(composed.len > 0, "all questions fit into one filter (%d of %d)", composed.len,
 	   SECCOMP_COMPOSED_MAX);
+
+	check_whole(own, SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_CONNECT);
+	check_whole(own, SECCOMP_NOTIFY);
+	check_whole(own, SECCOMP_NOTIFY | SECCOMP_NESTED);
+	is_int(seccomp_whole(0, insns), seccomp_default.len, "no questions: what is refused alone");
 
 	is_str(seccomp_describe(0), "default", "name of 0");
 	is_str(seccomp_describe(SECCOMP_NOTIFY | SECCOMP_NESTED),

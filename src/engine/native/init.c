@@ -209,10 +209,11 @@ static int give_up_privileges(const struct child *child, struct err *err)
 		return err_errno(err, errno, "setting no_new_privs");
 	if (r == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return err_errno(err, errno, "PR_SET_DUMPABLE");
-	return r == 0 ? seccomp_load_base(child->seccomp, err) : r;
+	return r == 0 && !(child->seccomp & SECCOMP_NOTIFY) ? seccomp_load_base(child->seccomp, err)
+							    : r;
 }
 
-/* Where the command's supervisor refuses in the filter's place: nobody does that for us. */
+/* Where the command's filter asks the supervisor: nobody does that for us. */
 static int confine_self(const struct child *child, struct err *err)
 {
 	unsigned flags = child->seccomp;
@@ -220,7 +221,7 @@ static int confine_self(const struct child *child, struct err *err)
 	/* What a builder's root keeps is the command's. */
 	if (child->plan->ids.count && caps_drop_own(err) < 0)
 		return -err->code;
-	if (!(flags & SECCOMP_NOTIFY_REFUSED))
+	if (!(flags & SECCOMP_NOTIFY))
 		return 0;
 	return seccomp_load_base(flags & ~(unsigned)SECCOMP_NOTIFY, err);
 }

@@ -57,7 +57,7 @@ static int enter_landlock(const struct plan *plan, struct err *err)
 	return r;
 }
 
-/* What is refused is so by PID 1's filter already. */
+/* Without questions PID 1's filter is ours, too. */
 static int load_filter(const struct child *child, struct err *err)
 {
 	_cleanup_close_ int listener = -1;
@@ -65,7 +65,7 @@ static int load_filter(const struct child *child, struct err *err)
 
 	if (!(child->seccomp & SECCOMP_NOTIFY))
 		return 0;
-	r = seccomp_load_notify(child->seccomp, &listener, err);
+	r = seccomp_load(child->seccomp, &listener, err);
 	if (r == 0 && control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	return r;

@@ -183,11 +183,28 @@ unsigned seccomp_compose(unsigned flags, struct sock_filter *insns)
 	return n;
 }
 
-int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err)
+/* Where the base allows a call, the questions come. */
+unsigned seccomp_whole(unsigned flags, struct sock_filter *insns)
+{
+	const struct seccomp_program *base = base_program(flags);
+	unsigned n = base->len, more;
+
+	if (n > SECCOMP_WHOLE_MAX - SECCOMP_COMPOSED_MAX)
+		return 0;
+	memcpy(insns, base->insns, n * sizeof(insns[0]));
+	more = seccomp_compose(flags, insns + n);
+	if (!more)
+		return flags & SECCOMP_NOTIFY ? 0 : n;
+	for (unsigned i = 0; i < n; i++)
+		if (insns[i].code == (BPF_RET | BPF_K) && insns[i].k == SECCOMP_RET_ALLOW)
+			insns[i] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, n - i - 1);
+	return n + more;
+}
+
+static int set_asking(const struct sock_filter *insns, unsigned n, int *ret_listener,
+		      struct err *err)
 {
 	unsigned long how = SECCOMP_FILTER_FLAG_NEW_LISTENER;
-	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
-	unsigned n = seccomp_compose(flags, insns);
 	int fd;
 
 	if (n == 0)
@@ -203,6 +220,13 @@ int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err)
 		return err_errno(err, -fd, "loading the seccomp filter that asks the supervisor");
 	*ret_listener = fd; /* the kernel makes it close-on-exec */
 	return 0;
+}
+
+int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err)
+{
+	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
+
+	return set_asking(insns, seccomp_compose(flags, insns), ret_listener, err);
 }
 
 int seccomp_load_base(unsigned flags, struct err *err)
@@ -221,22 +245,16 @@ int seccomp_load_base(unsigned flags, struct err *err)
 
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
 {
-	_cleanup_close_ int listener = -1;
-	int r;
+	struct sock_filter insns[SECCOMP_WHOLE_MAX];
 
 	if (flags & ~(unsigned)FLAGS_ALL)
 		return err_set(err, EINVAL, "seccomp: unknown flags 0x%x", flags);
-	if (flags & SECCOMP_NOTIFY) {
-		if (!ret_listener)
-			return err_set(err, EINVAL, "seccomp: nobody to ask");
-		r = seccomp_load_notify(flags, &listener, err);
-		if (r < 0)
-			return r;
-	}
-	r = seccomp_load_base(flags, err);
-	if (r == 0 && (flags & SECCOMP_NOTIFY))
-		*ret_listener = take_fd(&listener);
-	return r;
+	if (!(flags & SECCOMP_NOTIFY))
+		return seccomp_load_base(flags, err);
+	if (!ret_listener)
+		return err_set(err, EINVAL, "seccomp: nobody to ask");
+	/* One, since most of what a filter takes to load is the same for a short and for a long one. */
+	return set_asking(insns, seccomp_whole(flags, insns), ret_listener, err);
 }
 
 /* The flag of a filter that decides, and its name. */

@@ -46,8 +46,8 @@ bool seccomp_is_on(void);
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err);
 
 /*
- * The two halves of it, in any order, where one is for more processes than the other: what is refused,
- * and what is asked about. With SECCOMP_NOTIFY_REFUSED the first half leaves to the second what it
+ * The two halves of it by themselves: what is refused, and what is asked about, to be laid over a filter
+ * that there is. With SECCOMP_NOTIFY_REFUSED the first half leaves to the second what it
  * refuses with another errno than ENOSYS: a process under the first alone is not held by it, and takes
  * seccomp_load_base() without that flag as well.
  */
@@ -104,5 +104,9 @@ const char *seccomp_call_name(const struct seccomp_program *fragment, uint32_t a
 
 #define SECCOMP_COMPOSED_MAX 640
 
+#define SECCOMP_WHOLE_MAX (SECCOMP_COMPOSED_MAX + 256)
+
 /* Fills 'insns' with the filter for the notify flags; returns its length, 0 when there is none. */
 unsigned seccomp_compose(unsigned flags, struct sock_filter *insns /* [SECCOMP_COMPOSED_MAX] */);
+/* The same with what is refused before it: what seccomp_load() loads. */
+unsigned seccomp_whole(unsigned flags, struct sock_filter *insns /* [SECCOMP_WHOLE_MAX] */);
