@@ -54,7 +54,7 @@ static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *a
 	return NOTIFY_LATER;
 }
 
-int open_inject_any(struct request *r, int fd, int flags)
+static int inject(struct request *r, int fd, int flags, bool alone)
 {
 	struct seccomp_notif_addfd add = {
 		.id = r->notif->id,
@@ -63,11 +63,21 @@ int open_inject_any(struct request *r, int fd, int flags)
 		.newfd_flags = flags & O_CLOEXEC,
 	};
 
-	if (must_be_alone(fd))
+	if (alone)
 		return inject_alone(r, fd, &add);
 	if (ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
 		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
 	return NOTIFY_LATER;
+}
+
+int open_inject_any(struct request *r, int fd, int flags)
+{
+	return inject(r, fd, flags, must_be_alone(fd));
+}
+
+int open_inject_file(struct request *r, int fd, int flags)
+{
+	return inject(r, fd, flags, (flags & O_ACCMODE) != O_RDONLY && must_be_alone(fd));
 }
 
 int open_inject(struct request *r, int fd, int flags)

@@ -307,6 +307,8 @@ int do_xattr(struct request *r);
 int open_inject(struct request *r, int fd, int flags);
 /* Of the sandbox's own view: a directory will do as well. */
 int open_inject_any(struct request *r, int fd, int flags);
+/* A regular file: who only reads it keeps nobody from starting it. */
+int open_inject_file(struct request *r, int fd, int flags);
 /* A child waits until the file, which an O_PATH descriptor holds, can be opened, and answers. */
 int open_later(struct request *r, int object, int flags);
 

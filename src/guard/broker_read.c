@@ -53,6 +53,29 @@ static int find_object(struct place *p)
 	return fstat(fd, &p->st) < 0 ? -errno : 0;
 }
 
+/* The same in one step, where no link is on the way: 0, -ENOENT, or OUTSIDE, it is not so simple. */
+static int find_at_once(struct request *r, int dirfd, const char *path, struct place *p)
+{
+	bool absolute = *path == '/';
+	_cleanup_close_ int start = -1;
+
+	if (r->nested || !*path)
+		return OUTSIDE;
+	if (!absolute && (start = walk_start(r, dirfd)) < 0)
+		return OUTSIDE;
+	p->object = os_openat2(absolute ? r->root : start, path, O_PATH, 0,
+			       RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+				       (absolute ? RESOLVE_IN_ROOT : RESOLVE_BENEATH));
+	if (p->object == -ENOENT)
+		return -ENOENT;
+	if (p->object < 0 || fstat(p->object, &p->st) < 0) {
+		close_ptr(&p->object);
+		return OUTSIDE;
+	}
+	p->exists = true;
+	return 0;
+}
+
 /* Without waiting for who has a lease on the file; -EWOULDBLOCK then. */
 static int open_now(const struct place *p, int flags)
 {
@@ -83,7 +106,10 @@ static int open_object(struct request *r, struct place *p, int flags)
 		fd = open_now(p, flags);
 	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
 		return open_later(r, p->object, flags);
-	return fd < 0 ? fd : open_inject_any(r, fd, flags);
+	if (fd < 0)
+		return fd;
+	return S_ISREG(p->st.st_mode) ? open_inject_file(r, fd, flags)
+				      : open_inject_any(r, fd, flags);
 }
 
 /* Whether a rule denies the path, by its name alone; told of if so. */
@@ -176,8 +202,10 @@ int open_read(struct request *r, const char *path, int flags)
 	bool slash = *path && path[strlen(path) - 1] == '/';
 	char where[2 * PATH_MAX]; /* the host's name of it may be longer than the sandbox's */
 	struct file_verdict v;
-	int e = place_find(r, dirfd, path, slash || !(flags & O_NOFOLLOW) ? FOLLOW : 0, &p);
+	int e = find_at_once(r, dirfd, path, &p);
 
+	if (e == OUTSIDE)
+		e = place_find(r, dirfd, path, slash || !(flags & O_NOFOLLOW) ? FOLLOW : 0, &p);
 	if (e == OUTSIDE && p.object < 0)
 		return -EACCES; /* a way through /proc that is not the caller's to go */
 	if (e >= 0)
