@@ -87,6 +87,17 @@ check "... under a view of its own" cannot 'mkdir -p $TMPDIR/u $TMPDIR/w && unsh
 	"mount -t overlay -o lowerdir=$HOME/other,upperdir=$TMPDIR/u,workdir=$TMPDIR/w,userxattr o h; cat h/k.pem"'
 check "... what is the sandbox's own is read" nested 'mount -t tmpfs none h && echo mine >h/k && cat h/k ~/other/k.txt /proc/self/comm'
 
+mkdir -p "$HOME/other/shut" "$HOME/other/ajar"
+echo secret >"$HOME/other/shut/f"
+echo public >"$HOME/other/ajar/f"
+settings '"~/other/shut"' ', "allowNestedUserNamespaces": true'
+check "root of a namespace inside lists a directory" nested 'ls ~/other/ajar | grep -qx f'
+for act in 'ls ~/other/shut' 'stat ~/other/shut/f' 'test -e ~/other/shut && cat ~/other/shut/f'; do
+	check "... and one that is denied is denied to it: $act" cannot "unshare -Ur --mount sh -ec '$act'" 'Permission denied'
+done
+check "... without its cover, too" cannot "unshare -Ur --mount sh -ec 'umount ~/other/shut || :; mount --rbind / h; umount h/\$HOME/other/shut || :; ls h/\$HOME/other/shut'" \
+	'Permission denied'
+
 # --- the host replaces a file that may not be read ---
 
 mkfifo go went

@@ -380,10 +380,10 @@ static int do_devpts(struct root *root, const struct op *op, struct err *err)
 			  err);
 }
 
-/* A generated or empty thing of the scratch file system, read-only over what is there. */
-static int cover(struct root *root, const struct op *op, const char *name, struct err *err)
+/* Takes the mount over, also when it is none but -errno. */
+static int cover_by(struct root *root, const struct op *op, int fd, struct err *err)
 {
-	int fd = mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC), r;
+	int r;
 
 	if (fd < 0)
 		return err_errno(err, -fd, "covering '%s'", op->dest);
@@ -392,11 +392,36 @@ static int cover(struct root *root, const struct op *op, const char *name, struc
 	return (op->flags & OPF_OPTIONAL) && (r == -EACCES || r == -ENOENT) ? 0 : r;
 }
 
+/* A generated or empty thing of the scratch file system, read-only over what is there. */
+static int cover(struct root *root, const struct op *op, const char *name, struct err *err)
+{
+	return cover_by(root, op, mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC), err);
+}
+
+/*
+ * A directory that root of a namespace inside cannot read either, which has power over all that is of the
+ * sandbox's own: the host's root has it, for itself alone, on every kernel with terminals, and it is of no
+ * interest. -1: there is none like that.
+ */
+static int clone_roots_own(void)
+{
+	static const char name[] = "/proc/tty/driver";
+	struct stat st;
+
+	if (stat(name, &st) < 0 || (st.st_mode & 077) || st.st_uid == geteuid())
+		return -1;
+	return mount_clone(AT_FDCWD, name, MOUNT_RO | MOUNT_NOEXEC);
+}
+
 static int do_deny(struct root *root, const struct op *op, struct err *err)
 {
 	bool dir = op->flags & OPF_DIR;
 	const char *name = dir ? "denied.d" : "denied";
-	int r = dir ? mkdirat(root->scratch, name, 0) : mknodat(root->scratch, name, S_IFREG, 0);
+	int fd = dir && root->child->plan->nested ? clone_roots_own() : -1, r;
+
+	if (fd >= 0)
+		return cover_by(root, op, fd, err);
+	r = dir ? mkdirat(root->scratch, name, 0) : mknodat(root->scratch, name, S_IFREG, 0);
 
 	if (r < 0 && errno != EEXIST)
 		return err_errno(err, errno, "covering '%s'", op->dest);
