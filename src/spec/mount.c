@@ -24,6 +24,9 @@ static const struct {
 	{ "/dev", true, "wrapix makes a minimal one" },
 	{ "/sys", true, "it belongs to the kernel" },
 	{ WORKSPACE_INSIDE, false, "the project stands there; mount below it or elsewhere" },
+	{ "/home", false,
+	  "the private home, " HOME_INSIDE ", stands in it; mount what you need of it, "
+	  "such as /home/NAME" },
 	{ HOME_INSIDE, false, "it is the private home; mount below it, or use --home keep" },
 };
 

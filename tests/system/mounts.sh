@@ -78,7 +78,7 @@ mount_refused "dots in DEST" 2 "'..'" "$tmp/src:/data/../etc"
 mount_refused "a wrong mode" 2 "'ro' or 'rw'" "$tmp/src:/data:rx"
 mount_refused "a wrong option" 2 "optional" "$tmp/src:/data:ro,always"
 mount_refused "too many colons" 2 "colons" "$tmp/a:b:/data:ro"
-for dest in / /proc /proc/x /dev /dev/x /sys/x /workspace /home/wrapix '~'; do
+for dest in / /proc /proc/x /dev /dev/x /sys/x /workspace /home /home/wrapix '~'; do
 	mount_refused "a place of the sandbox's own" 2 "nothing can be mounted there" "$tmp/src:$dest"
 done
 inside true --mount "$tmp/src:/data" --mount "$home:/data"

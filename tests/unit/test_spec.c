@@ -82,6 +82,7 @@ static void test_mount_bad(void)
 		{ "/a:/sys/fs", "nothing can be mounted there" },
 		{ "/a:/workspace", "the project stands there" },
 		{ "/a:/workspace/", "the project stands there" },
+		{ "/home:/home", "such as /home/NAME" },
 		{ "/a:~", "the private home" },
 		{ "/a:/home/wrapix", "the private home" },
 		{ "/\x1b[31m:b", "'/\\x1b[31m:b'" },
