@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze compat chaos dist deb rpm sbom clean help
+.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze compat chaos crash soak dist deb rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -71,6 +71,14 @@ compat: all
 ## chaos: ROUNDS=1000 random faults at random moments; SEED= repeats
 chaos: all
 	@CHAOS_ROUNDS=$(or $(ROUNDS),1000) CHAOS_SEED=$(SEED) tests/chaos/run.sh
+
+## crash: everything that writes, killed at every point at which it writes (minutes); ARGS='Key' for one of them
+crash: all
+	@tests/crash/run.sh $(ARGS)
+
+## soak: 10,000 sandboxes one after another, 300 at once, one for hours in fast motion (half an hour); ARGS='row 500' for a part
+soak: all
+	@if [ -n "$(ARGS)" ]; then tests/soak/run.sh $(ARGS); else for part in row crowd long; do tests/soak/run.sh $$part || exit 1; done; fi
 
 ## dist: the source tarball of the last commit, the same bytes for everybody
 dist:

@@ -76,6 +76,7 @@ static int make(struct gated *gated, const struct plan *plan, struct err *err)
 			0700, err);
 	if (r < 0)
 		return r;
+	record_sweep(gated->state, "gate", "gatedirs");
 	gated->meta = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (gated->meta < 0)
 		return err_errno(err, errno, "opening '%s'", dir);

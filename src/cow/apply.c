@@ -72,8 +72,15 @@ static void failed(struct work *w, const struct step *step, const char *doing, i
 			 text);
 }
 
+/* The disk or the machine refuses, not the place: the same may work later. */
+static bool may_pass(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT || r == -EIO || r == -ENOMEM || r == -EMFILE ||
+	       r == -ENFILE;
+}
+
 /* The move of one step, forwards or back; what was done already is passed over. */
-static void move(struct work *w, size_t i, bool back)
+static int move(struct work *w, size_t i, bool back)
 {
 	const struct step *step = &w->journal.steps[i];
 	_cleanup_close_ int dir = -1;
@@ -81,14 +88,15 @@ static void move(struct work *w, size_t i, bool back)
 	int r;
 
 	if (step->kind != STEP_MODE && slot_is_moved(&w->slots, i, step) == !back)
-		return;
+		return 0;
 	open_place(w, step->path, &place);
 	dir = place.dir;
 	r = dir < 0 ? dir : slot_move(&w->slots, i, step, &place, back);
 	if (r == -ENOENT && step->kind == STEP_REMOVE && !back)
-		return; /* the user has removed it, too */
+		return 0; /* the user has removed it, too */
 	if (r < 0)
 		failed(w, step, back ? "taken back" : "taken over", r);
+	return r;
 }
 
 static void set_mtime(const struct work *w, const struct touched *touched)
@@ -135,7 +143,8 @@ static int go_forward(struct work *w, struct err *err)
 
 	for (size_t i = 0; i < w->journal.n_steps; i++) {
 		tell(w, "apply", i);
-		move(w, i, false);
+		move(w, i,
+		     false); /* what fails is reported, and still a change: it can be applied again */
 	}
 	tell(w, "sync", 0);
 	syncfs(w->cow->root);
@@ -175,13 +184,19 @@ static int unsettle(struct work *w, struct err *err)
 	return r;
 }
 
+/* What was there before is in the slots alone: they are not given up as long as it may still come back. */
 static int go_back(struct work *w, struct err *err)
 {
-	int r;
+	int r, worst = 0;
 
 	for (size_t i = w->journal.n_steps; i-- > 0;) {
 		tell(w, "undo", i);
-		move(w, i, true);
+		r = move(w, i, true);
+		worst = may_pass(r) ? r : worst;
+	}
+	if (worst < 0) {
+		err_errno(err, -worst, "not all of it could be taken back");
+		return err_hint(err, "'wrapix undo %s' goes on", w->cow->id);
 	}
 	tell(w, "times", 0);
 	for (size_t i = w->journal.n_touched; i-- > 0;)

@@ -17,6 +17,7 @@
 #include "cow/copy.h"
 #include "cow/cow.h"
 #include "os/fs.h"
+#include "os/linux/overlay.h"
 #include "os/proc.h"
 #include "plan/plan.h"
 #include "session/record.h"
@@ -361,7 +362,7 @@ static bool is_remnant(int base, const char *name)
 
 	if (str_starts(name, GONE))
 		return true;
-	if (!record_id_ok(name))
+	if (!record_id_ok(name) && !str_starts(name, OVERLAY_PROBE))
 		return false;
 	dir = record_open_dir(base, name);
 	return dir >= 0 && fstat(dir, &st) == 0 && time(NULL) - st.st_mtime > 60 &&

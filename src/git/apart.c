@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "session/record.h"
 
 #define SHALLOW_MAX ((size_t)4 << 20)
 
@@ -103,6 +104,8 @@ int git_adopt_apart(struct git_store *store, const struct git_about *about, cons
 		r = git_lock(store, err);
 	if (r == 0)
 		r = make_real(store, private, err);
+	if (r == 0) /* from here on the session's work is in it */
+		r = record_write_file(store->dir, RECORD_KEEP, "", 0, err);
 	if (r == 0 && rename(private, store->private) < 0)
 		r = err_errno(err, errno, "taking over '%s'", private);
 	if (r == 0)

@@ -27,7 +27,11 @@ int git_store_make(struct git_store *store, struct err *err)
 {
 	int r = os_mkdirs(store->private, 0700, err);
 
-	return r < 0 ? r : git_store_make_record(store, err);
+	if (r == 0)
+		r = git_store_make_record(store, err);
+	if (r == 0)
+		record_sweep(store->state, "git", "gitdirs");
+	return r;
 }
 
 int git_store_make_record(struct git_store *store, struct err *err)
@@ -192,7 +196,10 @@ int git_remove(struct git_store *store, struct err *err)
 	int r = top < 0 ? top : 0;
 	char name[64];
 
-	/* The record goes last: what has one is found again. */
+	/* Without a record it does not count any more, and is swept should we be killed. */
+	snprintf(name, sizeof(name), "git/%s/meta", store->id);
+	if (r == 0 && unlinkat(top, name, 0) < 0 && errno != ENOENT)
+		r = -errno;
 	snprintf(name, sizeof(name), "gitdirs/%s", store->id);
 	if (r == 0)
 		r = os_remove_tree(top, name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs of keys on disk. New ones are made in a directory of their own beside the others and then
- * renamed into place, so that a kill leaves all or nothing; a lock on the directory keeps two of us
- * apart, and no name is ever taken over.
+ * Pairs of keys on disk, four files each. A lock on their directory keeps two of us apart, no name is ever
+ * taken over, and a kill leaves all or nothing: settle.h.
  */
 #include "keys/store.h"
 
@@ -15,18 +14,16 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/path.h"
 #include "base/str.h"
 #include "keys/pins.h"
+#include "keys/settle.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/deploykey.h"
 #include "spec/spec.h"
 
-#define SIGNING "-signing"
-#define TEMPORARY ".new."
 #define PUBLIC_MAX 4096
-
-static const char *const endings[] = { "", ".pub", SIGNING, SIGNING ".pub" };
 
 static bool has_ending(const char *name, const char *ending)
 {
@@ -45,8 +42,9 @@ int key_name_check(const char *name, struct err *err)
 	spec_release(&spec);
 	if (r < 0)
 		return r;
-	if (has_ending(name, SIGNING) || has_ending(name, ".pub"))
-		return err_usage(err, "a name cannot end in '" SIGNING "' or '.pub': '%s'", name);
+	if (has_ending(name, KEY_SIGNING) || has_ending(name, ".pub"))
+		return err_usage(err, "a name cannot end in '" KEY_SIGNING "' or '.pub': '%s'",
+				 name);
 	return 0;
 }
 
@@ -85,7 +83,7 @@ static struct key_pair look_pair(struct arena *arena, const char *dir, const cha
 	return (struct key_pair){
 		.name = arena_strdup(arena, name),
 		.deploy = look(arena, dir, name, ""),
-		.signing = look(arena, dir, name, SIGNING),
+		.signing = look(arena, dir, name, KEY_SIGNING),
 	};
 }
 
@@ -106,11 +104,13 @@ int key_store_list(struct arena *arena, const char *home, struct key_pair **ret,
 		   struct err *err)
 {
 	char *path = dir_path(arena, home);
-	DIR *dir = opendir(path);
 	struct dirent *entry;
+	DIR *dir;
 
 	*ret = NULL;
 	*ret_len = 0;
+	key_store_look(path);
+	dir = opendir(path);
 	if (!dir)
 		return errno == ENOENT ? 0 : err_errno(err, errno, "opening '%s'", path);
 	while ((entry = readdir(dir))) {
@@ -118,8 +118,8 @@ int key_store_list(struct arena *arena, const char *home, struct key_pair **ret,
 		char *name = arena_strdup(arena, entry->d_name);
 		struct err ignored;
 
-		if (has_ending(name, SIGNING))
-			name[strlen(name) - strlen(SIGNING)] = '\0';
+		if (has_ending(name, KEY_SIGNING))
+			name[strlen(name) - strlen(KEY_SIGNING)] = '\0';
 		if (key_name_check(name, &ignored) < 0 || is_known(*ret, *ret_len, name))
 			continue;
 		pair = look_pair(arena, path, name);
@@ -141,6 +141,7 @@ int key_store_find(struct arena *arena, const char *home, const char *name, stru
 
 	if (r < 0)
 		return r;
+	key_store_look(dir_path(arena, home));
 	*ret = look_pair(arena, dir_path(arena, home), name);
 	if (ret->deploy.path || ret->signing.path)
 		return 0;
@@ -152,26 +153,6 @@ int key_store_find(struct arena *arena, const char *home, const char *name, stru
 }
 
 /* --- making --- */
-
-/* The directory, made where it is missing, ours alone, and locked until it is closed. */
-static int open_locked(const char *path, bool make, struct err *err)
-{
-	_cleanup_close_ int fd = -1;
-
-	if (make && os_mkdirs(path, 0700, err) < 0)
-		return -err->code;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || (make && fchmod(fd, 0700) < 0) || flock(fd, LOCK_EX) < 0)
-		return err_errno(err, errno, "opening '%s'", path);
-	return take_fd(&fd);
-}
-
-static bool is_there(int dir, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
 
 int key_generate(struct arena *arena, const char *keygen, const char *comment, const char *path,
 		 struct err *err)
@@ -206,99 +187,51 @@ static int make_files(struct arena *arena, const char *keygen, const char *tmp, 
 
 	if (r == 0)
 		r = key_generate(arena, keygen, arena_printf(arena, "signing-key-%s", name),
-				 arena_printf(arena, "%s/%s" SIGNING, tmp, name), err);
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(endings); i++) {
-		char *path = arena_printf(arena, "%s/%s%s", tmp, name, endings[i]);
+				 arena_printf(arena, "%s/%s" KEY_SIGNING, tmp, name), err);
+	for (size_t i = 0; r == 0 && i < KEY_FILES; i++) {
+		char *path = arena_printf(arena, "%s/%s%s", tmp, name, key_endings[i]);
 
-		if (chmod(path, has_ending(endings[i], "pub") ? 0644 : 0600) < 0)
+		if (chmod(path, has_ending(key_endings[i], "pub") ? 0644 : 0600) < 0)
 			r = err_errno(err, errno, "setting the mode of '%s'", path);
 	}
 	return r;
 }
 
-static int move(int from, const char *old, int to, const char *new, struct err *err)
-{
-	if (renameat2(from, old, to, new, RENAME_NOREPLACE) < 0)
-		return err_errno(err, errno, "moving '%s'", old);
-	return 0;
-}
-
-/* What has one of the four names goes to backup/NAME.TIME. */
-static int back_up(struct arena *arena, int dir, const char *path, const char *name,
-		   char **ret_backup, struct err *err)
+/* From the moment of this name on they count; ret_backup is where others that have their names go. */
+static int put_in_place(struct arena *arena, int dir, const char *tmp, const char *name,
+			char **ret_backup, struct err *err)
 {
 	time_t now = time(NULL);
-	char stamp[32], *backup;
-	_cleanup_close_ int to = -1;
+	char stamp[32], *put;
+	bool there = false;
 	struct tm tm;
 
 	gmtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
-	backup = arena_printf(arena, "%s/backup/%s.%s", path, name, stamp);
-	if (os_mkdirs(backup, 0700, err) < 0)
-		return -err->code;
-	to = open(backup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (to < 0)
-		return err_errno(err, errno, "opening '%s'", backup);
-	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-		char *file = arena_printf(arena, "%s%s", name, endings[i]);
-
-		if (is_there(dir, file) && move(dir, file, to, file, err) < 0)
-			return -err->code;
-	}
-	*ret_backup = backup;
-	return 0;
-}
-
-static int put_in_place(struct arena *arena, int dir, const char *path, const char *tmp,
-			const char *name, char **ret_backup, struct err *err)
-{
-	_cleanup_close_ int from = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool there = false;
-	int r = from < 0 ? err_errno(err, errno, "opening '%s'", tmp) : 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-		there |= is_there(dir, arena_printf(arena, "%s%s", name, endings[i]));
-	if (r == 0 && there)
-		r = back_up(arena, dir, path, name, ret_backup, err);
-	/* The public halves first: a private one alone would look like a pair. */
-	for (size_t i = ARRAY_LEN(endings); r == 0 && i-- > 0;) {
-		char *file = arena_printf(arena, "%s%s", name, endings[i]);
-
-		r = move(from, file, dir, file, err);
-	}
-	if (r == 0 && fsync(dir) < 0)
-		r = err_errno(err, errno, "writing '%s'", path);
-	return r;
-}
-
-/* What a killed one of us has left: nobody else works here while we hold the lock. */
-static void sweep(int dir, const char *path)
-{
-	DIR *list = opendir(path);
-	struct dirent *entry;
-
-	while (list && (entry = readdir(list)))
-		if (str_starts(entry->d_name, TEMPORARY))
-			(void)os_remove_tree(dir, entry->d_name); /* the next one tries again */
-	if (list)
-		closedir(list);
+	put = arena_printf(arena, KEY_TO_PUT "%s.%s", name, stamp);
+	for (size_t i = 0; i < KEY_FILES; i++)
+		there |= key_file_exists(dir, arena_printf(arena, "%s%s", name, key_endings[i]));
+	if (renameat(dir, tmp, dir, put) < 0)
+		return err_errno(err, errno, "moving '%s'", tmp);
+	if (there)
+		*ret_backup = arena_printf(arena, "backup/%s.%s", name, stamp);
+	return key_store_settle(dir, err);
 }
 
 int key_store_make(struct arena *arena, const char *home, const char *name, const char *keygen,
 		   bool force, char **ret_backup, struct err *err)
 {
 	char *path = dir_path(arena, home), *tmp;
-	_cleanup_close_ int dir = open_locked(path, true, err);
+	_cleanup_close_ int dir = key_store_open(path, true, err);
 	int r;
 
 	*ret_backup = NULL;
 	if (dir < 0)
 		return dir;
-	for (size_t i = 0; !force && i < ARRAY_LEN(endings); i++) {
-		char *file = arena_printf(arena, "%s%s", name, endings[i]);
+	for (size_t i = 0; !force && i < KEY_FILES; i++) {
+		char *file = arena_printf(arena, "%s%s", name, key_endings[i]);
 
-		if (!is_there(dir, file))
+		if (!key_file_exists(dir, file))
 			continue;
 		err_set(err, EEXIST, "'~/" DEPLOY_KEYS_DIR "/%s' is there already", file);
 		return err_hint(err,
@@ -306,29 +239,29 @@ int key_store_make(struct arena *arena, const char *home, const char *name, cons
 				"keeps a backup",
 				name);
 	}
-	sweep(dir, path);
-	tmp = arena_printf(arena, "%s/" TEMPORARY "%s.XXXXXX", path, name);
+	tmp = arena_printf(arena, "%s/" KEY_NEW "%s.XXXXXX", path, name);
 	if (!mkdtemp(tmp))
 		return err_errno(err, errno, "making a directory in '%s'", path);
 	r = make_files(arena, keygen, tmp, name, err);
 	if (r == 0)
-		r = put_in_place(arena, dir, path, tmp, name, ret_backup, err);
-	(void)os_remove_tree(dir, strrchr(tmp, '/') + 1); /* what is left of it is of no use */
+		r = put_in_place(arena, dir, strrchr(tmp, '/') + 1, name, ret_backup, err);
+	if (r < 0)
+		(void)os_remove_tree(dir, strrchr(tmp, '/') + 1); /* else the next one does */
+	else if (*ret_backup)
+		*ret_backup = path_join(arena, path, *ret_backup);
 	return r;
 }
 
 int key_store_remove(const char *home, const char *name, struct err *err)
 {
 	struct arena arena = { 0 };
-	_cleanup_close_ int dir = open_locked(dir_path(&arena, home), false, err);
+	_cleanup_close_ int dir = key_store_open(dir_path(&arena, home), false, err);
 	int r = dir < 0 ? dir : 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(endings); i++) {
-		char *file = arena_printf(&arena, "%s%s", name, endings[i]);
-
-		if (unlinkat(dir, file, 0) < 0 && errno != ENOENT)
-			r = err_errno(err, errno, "removing '~/" DEPLOY_KEYS_DIR "/%s'", file);
-	}
+	if (r == 0 && mkdirat(dir, arena_printf(&arena, KEY_TO_REMOVE "%s", name), 0700) < 0)
+		r = err_errno(err, errno, "removing '%s'", name);
+	if (r == 0)
+		r = key_store_settle(dir, err);
 	arena_release(&arena);
 	return r;
 }

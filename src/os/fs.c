@@ -87,20 +87,80 @@ int os_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+static int fill(int fd, const void *data, size_t len, bool wait)
+{
+	int r = os_write_all(fd, data, len);
+
+	return r == 0 && wait && fsync(fd) < 0 ? -errno : r;
+}
+
+static bool has_name(int dir_fd, const char *name, int fd)
+{
+	struct stat is, was;
+
+	return fstat(fd, &was) == 0 && fstatat(dir_fd, name, &is, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       is.st_ino == was.st_ino && is.st_dev == was.st_dev;
+}
+
+/*
+ * Gives a whole file that has no name yet this one. In the place of another file it goes by way of tmp, a
+ * name that all writers share: what one that was killed left there goes with the next. -EAGAIN: somebody
+ * was at it at the same time.
+ */
+static int name_file(int dir_fd, int fd, const char *tmp, const char *name)
+{
+	char link[32];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, link, dir_fd, name, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno != EEXIST || (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT) ||
+	    (linkat(AT_FDCWD, link, dir_fd, tmp, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST))
+		return -errno;
+	if (renameat(dir_fd, tmp, dir_fd, name) < 0 && errno != ENOENT) {
+		int code = errno;
+
+		unlinkat(dir_fd, tmp, 0);
+		return -code;
+	}
+	return has_name(dir_fd, name, fd) ? 0 : -EAGAIN;
+}
+
+/* By a file without a name, of which a kill leaves nothing; not every file system has them. */
+static int write_nameless(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
+			  bool wait)
+{
+	char tmp[NAME_MAX + 1];
+	int r = -EAGAIN;
+
+	if (snprintf(tmp, sizeof(tmp), ".%s.new", name) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	for (int tries = 0; r == -EAGAIN && tries < 100; tries++) {
+		_cleanup_close_ int fd = openat(
+			dir_fd, ".", O_WRONLY | O_DIRECTORY | __O_TMPFILE | O_CLOEXEC, mode);
+
+		r = fd < 0 ? -errno : fill(fd, data, len, wait);
+		r = r == 0 ? name_file(dir_fd, fd, tmp, name) : r;
+	}
+	return r;
+}
+
 static int write_file(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
 		      bool wait, struct err *err)
 {
 	char tmp[NAME_MAX + 1];
 	int fd, r;
 
+	if (write_nameless(dir_fd, name, data, len, mode, wait) == 0)
+		return 0;
 	if (snprintf(tmp, sizeof(tmp), ".%s.%d", name, (int)getpid()) >= (int)sizeof(tmp))
 		return err_errno(err, ENAMETOOLONG, "writing '%s'", name);
 	unlinkat(dir_fd, tmp, 0); /* a leftover of a killed process that had our pid */
 	fd = openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return err_errno(err, errno, "creating '%s'", tmp);
-	r = os_write_all(fd, data, len);
-	if (r == 0 && ((wait && fsync(fd) < 0) || renameat(dir_fd, tmp, dir_fd, name) < 0))
+	r = fill(fd, data, len, wait);
+	if (r == 0 && renameat(dir_fd, tmp, dir_fd, name) < 0)
 		r = -errno;
 	close(fd);
 	if (r < 0) {

@@ -28,7 +28,10 @@ ssize_t os_read_full(int fd, void *data, size_t len);
 /* All of it, through short writes and EINTR. */
 int os_write_all(int fd, const void *data, size_t len);
 
-/* Writes name in dir_fd by way of a temporary file, fsync and rename: old or new, never half. */
+/*
+ * Writes name in dir_fd by way of a temporary file and fsync: old or new, never half, at whatever point we
+ * are killed. At most '.NAME.new' is left then, whole, until the next time.
+ */
 int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
 			 struct err *err);
 

@@ -2,16 +2,19 @@
 /* What a directory of a session's says of itself. */
 #include "session/record.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "os/fs.h"
 
 #define META_MAX ((size_t)1 << 20)
 #define VERSION 1
+#define SWEEP_AGE 60 /* seconds: what is younger may be in the making */
 
 bool record_id_ok(const char *id)
 {
@@ -42,21 +45,62 @@ int record_lock(int dir)
 
 int record_write_file(int dir, const char *name, const char *data, size_t len, struct err *err)
 {
-	_cleanup_close_ int fd = -1;
-	char tmp[NAME_MAX + 1];
-	int r;
+	return os_write_file_soon(dir, name, data, len, 0600, err);
+}
 
-	if (snprintf(tmp, sizeof(tmp), ".%s.%d", name, (int)getpid()) >= (int)sizeof(tmp))
-		return err_errno(err, ENAMETOOLONG, "writing '%s'", name);
-	unlinkat(dir, tmp, 0); /* a leftover of a killed process that had our pid */
-	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : os_write_all(fd, data, len);
-	if (r == 0 && renameat(dir, tmp, dir, name) < 0)
-		r = -errno;
-	if (r == 0)
-		return 0;
-	unlinkat(dir, tmp, 0);
-	return err_errno(err, -r, "writing '%s'", name);
+/* --- what has no record --- */
+
+static bool is_old(int dir)
+{
+	struct stat st;
+
+	return fstat(dir, &st) == 0 && time(NULL) - st.st_mtime > SWEEP_AGE;
+}
+
+static bool lacks(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+static bool is_remnant(int records, int dirs, const char *id)
+{
+	_cleanup_close_ int dir = record_open_dir(records, id);
+	_cleanup_close_ int other = dir == -ENOENT ? record_open_dir(dirs, id) : -1;
+	_cleanup_close_ int lock = -1;
+
+	if (dir < 0)
+		return other >= 0 && is_old(other);
+	if (!is_old(dir) || !lacks(dir, "meta") || !lacks(dir, RECORD_KEEP))
+		return false;
+	lock = record_lock(dir);
+	return lock >= 0;
+}
+
+static void sweep(int listed, int records, int dirs)
+{
+	int fd = openat(listed, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)))
+		if (record_id_ok(entry->d_name) && is_remnant(records, dirs, entry->d_name)) {
+			os_remove_tree(dirs, entry->d_name); /* what cannot be removed: next time */
+			os_remove_tree(records, entry->d_name);
+		}
+	if (list)
+		closedir(list);
+}
+
+void record_sweep(const char *state, const char *records, const char *dirs)
+{
+	_cleanup_close_ int top = record_open_dir(AT_FDCWD, state);
+	_cleanup_close_ int first = top < 0 ? -1 : record_open_dir(top, records);
+	_cleanup_close_ int second = top < 0 ? -1 : record_open_dir(top, dirs);
+
+	if (first < 0 || second < 0)
+		return;
+	sweep(first, first, second);
+	sweep(second, first, second);
 }
 
 void record_add(struct str *out, const char *key, const char *value)

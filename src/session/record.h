@@ -18,6 +18,13 @@ int record_open_dir(int at, const char *name);
 /* Held until the descriptor is closed. -EBUSY when somebody else has it. */
 int record_lock(int dir);
 
+/*
+ * Of the directories STATE/RECORDS/ID and STATE/DIRS/ID, removes those whose start or end was killed: they
+ * have no record, and nobody's work is in them. A file RECORD_KEEP beside the record says that it is.
+ */
+#define RECORD_KEEP "keep"
+void record_sweep(const char *state, const char *records, const char *dirs);
+
 /* A file of ours: old or new, never half, whoever is killed. It does not wait for the disk. */
 int record_write_file(int dir, const char *name, const char *data, size_t len, struct err *err);
 

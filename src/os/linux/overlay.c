@@ -117,7 +117,7 @@ static bool try_in(const char *base)
 	_cleanup_close_ int dir = -1;
 	bool works;
 
-	if (snprintf(path, sizeof(path), "%s/.probe.XXXXXX", base) >= (int)sizeof(path) ||
+	if (snprintf(path, sizeof(path), "%s/" OVERLAY_PROBE "XXXXXX", base) >= (int)sizeof(path) ||
 	    !mkdtemp(path))
 		return false;
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

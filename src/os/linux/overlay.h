@@ -16,5 +16,6 @@ int overlay_mount(int lower, int upper, int work, bool thrown_away);
 bool overlay_tmpfs_works(void);
 
 /* True when a directory at base, which exists, can hold the changes: tried in a child, by
- * mounting, and remembered there. */
+ * mounting, and remembered there. What is left of one that was killed has a name that begins so. */
+#define OVERLAY_PROBE ".probe."
 bool overlay_probe(const char *base);
