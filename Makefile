@@ -64,7 +64,7 @@ analyze: all
 	@scripts/analyze $(ARGS)
 	@scripts/lint --deep
 
-## compat: gcc and clang in another prefix, musl, arm64 (minutes); ARGS='clang' for a part
+## compat: gcc and clang in another prefix, a Debian 13 root, musl, arm64 (minutes); ARGS='clang' for a part
 compat: all
 	@scripts/compat $(ARGS)
 

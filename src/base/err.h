@@ -24,6 +24,9 @@ struct err {
 	char hint[512]; /* what the user can type next; may be empty */
 };
 
+/* "ENOENT"; NULL for a number that has no name here. */
+const char *err_name(int code);
+
 /* A failure of ours with its own words; leads to EXIT_WRAPIX. */
 int err_set(struct err *err, int code, const char *fmt, ...) _printf_(3, 4);
 

@@ -82,7 +82,7 @@ static int open_report(struct speaker *s, struct exec_request *request)
 	snprintf(text, sizeof(text),
 		 "--violations %.300s cannot be written (%s). Refusing to run the command without "
 		 "the report it asks for.",
-		 path, strerrorname_np(errno));
+		 path, err_name(errno) ?: "EIO");
 	return speaker_fail_text(s, text);
 }
 

@@ -79,7 +79,7 @@ static int worked(int status)
 static char *git_path(struct arena *arena, const struct cow *cow, const char *name)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int fd = openat(cow->dir, "base", O_RDWR | __O_TMPFILE | O_CLOEXEC, 0600);
+	_cleanup_close_ int fd = openat(cow->dir, "base", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	size_t len;
 
 	if (fd < 0 ||
@@ -149,7 +149,7 @@ int base_write(const struct cow *cow, struct err *err)
 /* "  mtime: SECONDS:NANOSECONDS" and "  size: BYTES" of the index that the content was kept with. */
 bool base_is(const struct cow *cow, const char *path, const struct node *node)
 {
-	_cleanup_close_ int out = openat(cow->dir, "base", O_RDWR | __O_TMPFILE | O_CLOEXEC, 0600);
+	_cleanup_close_ int out = openat(cow->dir, "base", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	_cleanup_free_ char *text = NULL;
 	struct arena arena = { 0 };
 	long long seconds = -1, nanoseconds = 0, size = -1;

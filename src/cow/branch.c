@@ -20,7 +20,7 @@
 
 static int scratch_file(const struct cow *cow)
 {
-	int fd = openat(cow->dir, ".", O_RDWR | __O_TMPFILE | O_CLOEXEC, 0600);
+	int fd = openat(cow->dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 
 	if (fd < 0) { /* a file system without nameless files */
 		unlinkat(cow->dir, "scratch", 0);

@@ -36,7 +36,7 @@ static int fail(int code, const char *path, const char *what, bool missing, stru
 
 static int fail_errno(int code, const char *path, struct str *why)
 {
-	const char *name = strerrorname_np(-code);
+	const char *name = err_name(-code);
 	char what[64];
 
 	snprintf(what, sizeof(what), "could not be read (%s).", name ? name : "EIO");

@@ -79,7 +79,7 @@ __attribute__((format(printf, 3, 4))) static void note(struct world *w, long ret
 	va_end(ap);
 	if (n < LINE)
 		snprintf(line + n, (size_t)(LINE - n), " = %s",
-			 ret < 0 ? strerrorname_np(e) : "ok");
+			 ret < 0 ? err_name(e) : "ok");
 }
 
 static int random_dir(struct world *w)
@@ -290,7 +290,11 @@ static void list(FILE *out, int parent, const char *name, const char *shown)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent **entries = NULL;
-	int n = fd < 0 ? -1 : scandirat(fd, ".", &entries, NULL, by_name);
+	char at[32];
+	int n;
+
+	snprintf(at, sizeof(at), "/proc/self/fd/%d", fd);
+	n = fd < 0 ? -1 : scandir(at, &entries, NULL, by_name);
 
 	for (int i = 0; i < n; i++) {
 		const char *e = entries[i]->d_name;

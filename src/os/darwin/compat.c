@@ -96,27 +96,6 @@ void *memrchr(const void *bytes, int c, size_t len)
 	return NULL;
 }
 
-const char *strerrorname_np(int code)
-{
-	static const struct {
-		int code;
-		const char *name;
-	} names[] = {
-		{ EACCES, "EACCES" }, { EBADF, "EBADF" },     { EBUSY, "EBUSY" },
-		{ EEXIST, "EEXIST" }, { EFBIG, "EFBIG" },     { EINVAL, "EINVAL" },
-		{ EIO, "EIO" },       { EISDIR, "EISDIR" },   { ELOOP, "ELOOP" },
-		{ EMFILE, "EMFILE" }, { ENFILE, "ENFILE" },   { ENAMETOOLONG, "ENAMETOOLONG" },
-		{ ENODEV, "ENODEV" }, { ENOENT, "ENOENT" },   { ENOMEM, "ENOMEM" },
-		{ ENOSPC, "ENOSPC" }, { ENOTDIR, "ENOTDIR" }, { ENXIO, "ENXIO" },
-		{ EPERM, "EPERM" },   { EROFS, "EROFS" },     { ETXTBSY, "ETXTBSY" },
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (names[i].code == code)
-			return names[i].name;
-	return "EIO";
-}
-
 void *darwin_reallocarray(void *array, size_t n, size_t size)
 {
 	if (size && n > SIZE_MAX / size) {

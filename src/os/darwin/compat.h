@@ -26,7 +26,7 @@
 #define O_PATH O_RDONLY
 #define HOST_NAME_MAX 255
 /* No file without a name: to open a directory for writing fails, as it does where a file system has none. */
-#define __O_TMPFILE 0
+#define O_TMPFILE 0
 #define EREMOTEIO EPROTO
 
 /* Close-on-exec and nothing of SIGPIPE, set right after the call. */
@@ -60,4 +60,3 @@ void *darwin_reallocarray(void *array, size_t n, size_t size);
 #define reallocarray(array, n, size) darwin_reallocarray(array, n, size)
 void *memrchr(const void *bytes, int c, size_t len);
 #define explicit_bzero(bytes, len) ((void)memset_s(bytes, len, 0, len))
-const char *strerrorname_np(int code); /* "ENOENT" */

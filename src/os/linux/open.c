@@ -14,7 +14,7 @@ int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t re
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
-		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
+		.mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0,
 		.resolve = resolve,
 	};
 	long fd = -1;

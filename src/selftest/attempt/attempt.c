@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
+
 #define SECONDS 20 /* for one attempt; the slowest takes less than one */
 
 static const struct {
@@ -84,13 +86,9 @@ static int list(const char *place)
 
 static void print_error(int code)
 {
-#ifdef __GLIBC__
-	const char *name = strerrorname_np(code);
+	const char *name = err_name(code);
 
 	printf("%s ", name ? name : "?");
-#else
-	printf("errno-%d ", code);
-#endif
 }
 
 _Noreturn static void try_it(const struct attempt *a)
