@@ -195,7 +195,7 @@ static int take_dir(int from, int to, int depth, struct err *err)
 	struct stat st;
 	int r = list ? 0 : err_errno(err, errno, "reading what is held");
 
-	while (r == 0 && depth < DEPTH_MAX && (entry = readdir(list)) != NULL) {
+	while (r == 0 && list && depth < DEPTH_MAX && (entry = readdir(list)) != NULL) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
 		    is_git_name(entry->d_name) ||
 		    fstatat(from, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)

@@ -262,7 +262,7 @@ static void on_file(void *ctx)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	struct run_claude *c = ctx;
-	struct claude_rules *old = c->later ? c->later : c->first, *rules;
+	struct claude_rules *old = c->later ? c->later : c->first, *rules = NULL;
 	_cleanup_str_ struct str why = { 0 };
 	struct srt_config config;
 	struct strv says = { 0 };

@@ -164,7 +164,7 @@ int builder_look(struct builder *builder, struct builder_machine *ret, struct er
 	if (!read_running(builder, ret))
 		return 0;
 	kind = find_kind(ret->engine);
-	return kind->alive(builder, &ret->running, &ret->pid, err);
+	return kind ? kind->alive(builder, &ret->running, &ret->pid, err) : 0;
 }
 
 /* --- start --- */

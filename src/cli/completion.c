@@ -349,7 +349,7 @@ static void add_fish_action(struct str *out, enum opt_complete complete, const c
 		[COMPLETE_DIR] = " -x -a '(__fish_complete_directories (commandline -ct))'",
 		[COMPLETE_PROGRAM] = " -r -F -a '(__fish_complete_command)'",
 		[COMPLETE_ENV] = " -x -a '(set -nx)'",
-		[COMPLETE_SESSION] = " -x -a '(" SESSIONS ")'",
+		[COMPLETE_SESSION] = (" -x -a '(" SESSIONS ")'"),
 	};
 
 	if (complete != COMPLETE_WORDS && complete != COMPLETE_COMMAND) {

@@ -130,7 +130,7 @@ static void add_sentence(struct report *r, struct json_object *event, int kind, 
 
 static void add_event(struct report *r, struct json_object *event)
 {
-	const char *type = get(event, "type");
+	const char *type = get(event, "type") ?: "";
 
 	if (!strcmp(type, "connection")) {
 		add_connection(r, event);

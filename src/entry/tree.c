@@ -96,7 +96,7 @@ int tree_copy(const struct tree *tree, int dir, int dest)
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	int r = list ? 0 : -errno;
 
-	for (struct dirent *entry; r == 0 && (entry = readdir(list));)
+	for (struct dirent *entry; r == 0 && list && (entry = readdir(list));)
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
 			r = copy_one(tree, dir, entry->d_name, dest);
 	if (list)

@@ -55,7 +55,7 @@ struct walk {
 static int add_loose(struct walk *w, int dir, const char *name)
 {
 	_cleanup_free_ char *text = NULL;
-	size_t len, n = strlen(w->path);
+	size_t len = 0, n = strlen(w->path);
 	int r;
 
 	if (n > 5 && !strcmp(w->path + n - 5, ".lock"))
@@ -196,7 +196,7 @@ int git_stash_read(struct arena *arena, int dir, struct git_items *ret)
 	_cleanup_close_ int logs = os_openat2(dir, "logs/refs", O_RDONLY | O_DIRECTORY, 0,
 					      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	_cleanup_free_ char *text = NULL;
-	size_t len;
+	size_t len = 0;
 	int r = logs < 0 ? logs : git_read_file(logs, "stash", GIT_OUTPUT_MAX, &text, &len);
 
 	*ret = (struct git_items){ 0 };

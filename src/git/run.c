@@ -196,7 +196,7 @@ static int memory_file(const char *data, size_t len)
 static int collect(int fd, struct str *ret)
 {
 	_cleanup_free_ char *text = NULL;
-	size_t len;
+	size_t len = 0;
 	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : os_read_fd(fd, GIT_OUTPUT_MAX, &text, &len);
 
 	if (r == 0)

@@ -111,7 +111,7 @@ static int write_layers(struct build *build, struct oci_image *image, struct err
 		split_sizes(build->split, build->total, build->sizes);
 	r = refs && build->sizes ? workers_write(build, refs, err)
 				 : err_errno(err, ENOMEM, "building an image");
-	for (size_t i = 0; r == 0 && i < build->n; i++)
+	for (size_t i = 0; r == 0 && refs && i < build->n; i++)
 		if (refs[i].entries)
 			oci_add_layer(image, &refs[i]);
 	free(build->sizes);

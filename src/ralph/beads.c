@@ -193,7 +193,7 @@ static int pull(struct sync *s, const char *const *args, struct err *err)
 	_cleanup_json_ struct json_object *root = NULL;
 	struct json_object *list;
 	const char *json;
-	char *text;
+	char *text = NULL;
 	int r = ask(s, args, &text, err);
 
 	if (r < 0)

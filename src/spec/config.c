@@ -399,7 +399,7 @@ int config_load_file(struct spec *spec, const char *path, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_str_ struct str shown = { 0 };
-	size_t len;
+	size_t len = 0;
 	int r = config_read(path, &text, &len, err);
 
 	if (r == 0 && !text)

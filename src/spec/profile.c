@@ -151,7 +151,7 @@ static int add_profile(struct chain *chain, const char **name, struct err *err)
 	const struct profile *child = chain->len ? &chain->v[chain->len - 1] : NULL;
 	/* The user's 'rust' may extend the built-in 'rust'. */
 	enum level from = child ? child->level + !strcmp(child->name, *name) : LEVEL_PROJECT;
-	struct profile profile;
+	struct profile profile = { 0 };
 	int r = find_profile(chain, *name, from, &profile, err);
 
 	if (r < 0)

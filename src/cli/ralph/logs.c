@@ -114,7 +114,7 @@ static int cmd_logs(int argc, char **argv)
 		r = err_usage(&err, "there is no log%s%s", rest.n_operands ? " of " : " yet",
 			      rest.n_operands ? rest.operands[0] : "");
 	if (r == 0 && !args.raw)
-		say_next_of(&work, args.list ? NULL : a->feature);
+		say_next_of(&work, args.list || !a ? NULL : a->feature);
 	attempts_release(&attempts);
 	work_close(&work);
 	return r < 0 ? ralph_fail(&err) : 0;

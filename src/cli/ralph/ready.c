@@ -73,7 +73,7 @@ static int edit(struct work *work, const struct feature *feature, struct err *er
 	_cleanup_free_ char *edited = NULL;
 	char *path = work_file(work, &work->arena, "tasks.md");
 	struct items items;
-	size_t len;
+	size_t len = 0;
 	int r = items_load(&work->db, feature->name, &items, err);
 
 	if (r < 0)
@@ -232,9 +232,7 @@ static int ready(struct work *work, const struct feature *feature, const struct 
 	if (r < 0)
 		return r;
 	items_count(&items, &count);
-	if (!count.total && !count.by[ITEM_PROPOSED])
-		r = cut(work, feature, &items, err);
-	else if (args->again)
+	if (args->again || (!count.total && !count.by[ITEM_PROPOSED]))
 		r = cut(work, feature, &items, err);
 	items_release(&items);
 	return r < 0 ? r : decide(work, feature, args, err);

@@ -104,8 +104,8 @@ static int take_environment(struct err *err)
 {
 	struct arena arena = { 0 };
 	const char *images = arena_strdup(&arena, getenv("PATH"));
-	char *data;
-	size_t len;
+	char *data = NULL;
+	size_t len = 0;
 	int r = read_staged("env", &data, &len, err);
 
 	if (r < 0)

@@ -253,7 +253,7 @@ static int status(int door, bool json, struct err *err)
 	int r = ask(door, "status", &text, err);
 
 	if (r == 0 && json)
-		puts(text.s);
+		puts(text.s ? text.s : "");
 	else if (r == 0)
 		r = json_parse(text.s, text.len, "the daemon", &o, err);
 	if (r == 0 && !json)

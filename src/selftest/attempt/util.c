@@ -45,9 +45,14 @@ const char *fact(const char *key)
 		give_up("no file", FACTS);
 	while (fgets(line, sizeof(line), f))
 		if (!strncmp(line, key, len) && line[len] == '=') {
+			char *value;
+
 			(void)fclose(f);
 			line[strcspn(line, "\n")] = '\0';
-			return strdup(line + len + 1);
+			value = strdup(line + len + 1);
+			if (!value)
+				give_up("no memory for", key);
+			return value;
 		}
 	give_up("no fact", key);
 }
