@@ -65,9 +65,9 @@ static const char *const *words(const char *name)
 	return !strcmp(name, "engine") ? engines : networks;
 }
 
-#define SETTING(option, argument, text)                                          \
-	{                                                                        \
-		0, option, argument, .kind = OPT_CALL, .call = set, .help = text \
+#define SETTING(option, argument, text)                                            \
+	{                                                                          \
+		0, option, argument, .kind = OPT_CALL, .call = set, .help = (text) \
 	}
 
 static const struct opt start_opts[] = {
