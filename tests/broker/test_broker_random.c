@@ -78,8 +78,7 @@ __attribute__((format(printf, 3, 4))) static void note(struct world *w, long ret
 	n = vsnprintf(line, LINE, fmt, ap);
 	va_end(ap);
 	if (n < LINE)
-		snprintf(line + n, (size_t)(LINE - n), " = %s",
-			 ret < 0 ? err_name(e) : "ok");
+		snprintf(line + n, (size_t)(LINE - n), " = %s", ret < 0 ? err_name(e) : "ok");
 }
 
 static int random_dir(struct world *w)
