@@ -121,6 +121,7 @@ static int fill_spec(struct exec *x, struct err *err)
 	if (r == 0 && x->request.asks && x->exec_spec.files.disabled)
 		r = allow_all(&x->exec_spec.files, err);
 	x->exec_spec.files.unwatched = x->request.unseen_reads;
+	x->exec_spec.files.asked = x->request.asks_reads;
 	x->spec.exec = &x->exec_spec;
 	return r;
 }
@@ -307,6 +308,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	session.id = x->id;
 	session.spare = TAKE_PTR(x->spare);
 	session.asks = x->request.asks;
+	session.asks_reads = x->request.asks_reads;
 	r = (x->plan.engine == ENGINE_SEATBELT ? seatbelt_run : native_run)(&x->plan, &session,
 									    &hooks, &status, err);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));

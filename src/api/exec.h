@@ -52,6 +52,7 @@ struct exec_request {
 	bool unseen_reads;          /* a read that a mount refuses need not be reported */
 	struct engine_spare *spare; /* of exec_begin(), taken over; NULL: none */
 	int asks;                   /* as engine_session.asks */
+	bool asks_reads;            /* likewise */
 };
 
 struct exec {

@@ -44,6 +44,7 @@ struct serve_options {
 		      struct claude_where *ret, bool *ret_use, struct err *err);
 	bool lent;   /* to a sandbox, in which commands are held */
 	bool held;   /* its supervisor changes its files, and takes listeners by 'owner' */
+	bool reads;  /* and it decides what is read of them */
 	bool nested; /* it allows user namespaces */
 };
 

@@ -385,6 +385,7 @@ _Noreturn void serve_command(const struct serve_options *options, int fd,
 	job.options = options;
 	job.request.control_fd = -1;
 	job.request.asks = options->held ? options->owner : 0;
+	job.request.asks_reads = options->reads;
 	job.spare = spare;
 	job.conn.fd = fcntl(fd, F_DUPFD_CLOEXEC, SERVE_FD_TOP);
 	close(fd);

@@ -98,6 +98,7 @@ int cmd_lent(int argc, char **argv)
 					 .choose = choose,
 					 .lent = true,
 					 .held = has_word(argv, LENT_HELD),
+					 .reads = has_word(argv, LENT_READS),
 					 .nested = has_word(argv, LENT_NESTED) };
 	struct err err = { 0 };
 

@@ -88,6 +88,7 @@ struct engine_session {
 	int gate; /* the directory of the gate's list, where the plan has a gate */
 	int asks; /* of a sandbox around, whose supervisor changes its files: it takes our listener by
 		   * this (engine/native/lend.h); 0: none */
+	bool asks_reads; /* and decides what is read of them */
 };
 
 /*

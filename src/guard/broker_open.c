@@ -443,17 +443,25 @@ static int check_way(struct request *r, const char *given, uint64_t resolve, int
 	return fd == -ENOENT && (flags & O_CREAT) ? 0 : MIN(fd, 0);
 }
 
-/* For reading, where that is looked at. Within a root of the call's own a path means another place. */
+/* For reading. Within a root of the call's own a path means another place. Where it is decided on, the call
+ * is an inner supervisor's: wrapix itself, whose memory nobody else changes, and which may find a file
+ * without opening it. */
 static int look_at_openat2(struct request *r, const struct open_how *how)
 {
+	bool asked = r->b->reads == FILE_READS_ASKED;
 	char path[PATH_MAX];
 	int e;
 
-	if (r->b->reads != FILE_READS_WATCHED || (how->flags & O_PATH) ||
-	    (how->resolve & RESOLVE_IN_ROOT))
+	if (r->b->reads == FILE_READS_FREE || (how->flags & O_PATH))
 		return OUTSIDE;
+	if (how->resolve & RESOLVE_IN_ROOT)
+		return asked ? -ENOSYS : OUTSIDE;
 	e = request_read_path(r, r->row->path, path);
-	return e < 0 ? e : look_at_read(r, path, (int)how->flags);
+	if (e >= 0 && asked && how->resolve)
+		e = check_way(r, path, how->resolve, (int)how->flags);
+	if (e < 0)
+		return e;
+	return asked ? open_read(r, path, (int)how->flags) : look_at_read(r, path, (int)how->flags);
 }
 
 int do_openat2(struct request *r)
@@ -465,7 +473,7 @@ int do_openat2(struct request *r)
 
 	if (r->b->reads == FILE_READS_WATCHED)
 		covers_check(r->b);
-	if (r->b->reads == FILE_READS_ASKED)
+	if (r->b->reads == FILE_READS_ASKED && !r->lent)
 		return -ENOSYS; /* what it would do is in memory; callers know how to do without */
 	if (size < sizeof(how) || size > sizeof(how) + sizeof(rest))
 		return OUTSIDE; /* refused, or from a time to come: what is read-only stays it */

@@ -179,15 +179,28 @@ static bool is_private(int object, const struct stat *st)
 	       !strstr(mounts, device);
 }
 
+/* The sandbox has the file at that path of its own. */
+static bool is_in_view(const struct broker *b, const char *path, const struct stat *st)
+{
+	_cleanup_close_ int fd = os_openat2(b->view, path, O_PATH | O_NOFOLLOW, 0,
+					    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	struct stat own;
+
+	return fd >= 0 && fstat(fd, &own) == 0 && own.st_ino == st->st_ino &&
+	       own.st_dev == st->st_dev;
+}
+
 /* By the name that the file has, or had. Where the sandbox can mount, its name proves nothing: what
- * is not at that place of the host's is refused, unless it is the sandbox's own. */
-static struct file_verdict judge_read(struct request *r, const struct place *p, char *where)
+ * is not at that place of the host's is refused, unless it is the sandbox's own ('known', or in memory). */
+static struct file_verdict judge_read(struct request *r, const struct place *p, char *where,
+				      bool known)
 {
 	static const char gone[] = " (deleted)";
 	struct file_verdict v = file_rules_read(r->b->rules, where);
 	size_t n = strlen(where), m = strlen(gone);
 
-	if (v.allowed && r->nested && !is_at(where, &p->st) && !is_private(p->object, &p->st))
+	if (v.allowed && r->nested && !known && !is_at(where, &p->st) &&
+	    !is_private(p->object, &p->st))
 		return (struct file_verdict){ .allowed = false };
 	if (!v.allowed || n <= m || strcmp(where + n - m, gone) != 0)
 		return v;
@@ -201,6 +214,7 @@ int open_read(struct request *r, const char *path, int flags)
 	_cleanup_place_ struct place p = PLACE_NONE;
 	bool slash = *path && path[strlen(path) - 1] == '/';
 	char where[2 * PATH_MAX]; /* the host's name of it may be longer than the sandbox's */
+	bool known = false, named = false;
 	struct file_verdict v;
 	int e = find_at_once(r, dirfd, path, &p);
 
@@ -212,9 +226,12 @@ int open_read(struct request *r, const char *path, int flags)
 		e = find_object(&p);
 	if (e < 0)
 		return is_covered(r, e) && tell_covered(r, dirfd, path) ? -EACCES : e;
-	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode) &&
-	    place_to_host(r->b, where, sizeof(where))) {
-		v = judge_read(r, &p, where);
+	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode)) {
+		known = r->lent && is_in_view(r->b, where, &p.st);
+		named = place_to_host(r->b, where, sizeof(where));
+	}
+	if (named) {
+		v = judge_read(r, &p, where, known);
 		if (!v.allowed)
 			return request_denied(r, where, v.rule, NULL);
 	}

@@ -167,13 +167,12 @@ static void add_self(struct plan *plan, const struct host *host)
 }
 
 /* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
- * where it is 'wrapix' itself, and under no filter. It asks about changes of files as this sandbox does,
- * but not about reading: under rules that may deny that there is none. Nor in
- * an image, whose libraries are the sandbox's to change: the C library may load some. */
+ * where it is 'wrapix' itself, and under no filter. It asks about files as this sandbox does. There is
+ * none in an image, whose libraries are the sandbox's to change: the C library may load some. */
 static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
-		     host->seccomp_notify && (!plan->files || plan->own_files) && !host->image_root;
+		     host->seccomp_notify && !host->image_root;
 	if (!plan->door)
 		return;
 	plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;

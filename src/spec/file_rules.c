@@ -288,6 +288,8 @@ enum file_reads file_rules_reads(const struct file_rules *rules)
 {
 	enum file_reads reads = FILE_READS_FREE;
 
+	if (rules->asked)
+		return FILE_READS_ASKED;
 	for (size_t i = 0; i < rules->n && !rules->disabled; i++) {
 		const struct file_rule *rule = &rules->rules[i];
 

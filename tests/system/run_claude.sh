@@ -100,6 +100,48 @@ check "... in a linked worktree" is "$(git -C "$tmp/tree" log -1 --format=%s)" t
 (cd sub && r 'echo x >here; git add here && git commit -qm fourth; echo x >../there')
 check "... in a directory of the repository" is "$(git log -1 --format=%s)$(ls there 2>/dev/null)" fourth
 
+# --- wrapix exec in such a session: both rules hold ---
+mkdir -p kept && echo kept >kept/k && echo mine >mine && echo shut >shut
+printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":["/workspace/mine"],"allowWrite":["/"],"denyWrite":["/workspace/kept"]}}\n' >"$tmp/inner.json"
+printf '{"permissions": {"deny": ["Read(.env)", "Read(./secret/**)", "Read(/shut)", "Edit(*.keep)", "Edit(/dist/**)"]}}\n' >.claude/settings.json
+both() { r --mount "$tmp/inner.json:/inner.json:ro" "wrapix exec -s /inner.json -- sh -c '$1'; $2"; }
+both 'cat plain; cat .env secret/a shut mine; cat /proc/self/cwd/.env; ln -s .env in-link; cat in-link; ls secret; echo in >in-made; cat in-made; exec 3<.; cat /proc/self/fd/3/shut; ln shut in-hard; cat in-hard; mv shut in-moved; cat in-moved; true' 'cat mine'
+check "reading: what either denies is denied, and by any name" is "$(xargs <"$out")" "plain in mine"
+check "... and the rest is written" is "$(cat in-made)$(cat shut)" inshut
+both 'echo x >x.keep; echo x >dist/x; echo x >in.keep; mv in-made in2.keep; rm x.keep; echo x >kept/k; echo x >.claude/settings.json; true' 'echo x >kept/k'
+check "writing likewise" is "$(cat x.keep in-made kept/k | xargs)$(ls dist)$(ls ./*.keep)" "keep in x./x.keep"
+check "... the outer rules are named by their line" has "$err" "'Edit(*.keep)' denies it, permissions.deny[3] at $project/.claude/settings.json:1"
+r 'wrapix exec -- sh -c "echo x >y.keep; cat .env; cat plain; git log -1 --format=%s"; srt "cat .env; cat plain"'
+check "without settings of its own it has these, and git" is "$(xargs <"$out")" "plain fourth plain"
+cat >races.py <<'X'
+import os, sys, threading
+def turn():
+    i = 0
+    while not done:
+        i += 1
+        os.symlink(".env" if i % 2 else "plain", "turn-new")
+        os.rename("turn-new", "turn")
+done = False
+os.symlink("plain", "turn")
+thread = threading.Thread(target=turn)
+thread.start()
+seen = set()
+for _ in range(200):
+    try:
+        seen.add(open("turn").read().strip())
+    except OSError:
+        pass
+done = True
+thread.join()
+os.unlink("turn")
+print(*sorted(seen))
+X
+python3 races.py >"$out"
+check "outside a turning link leads to both" is "$(cat "$out")" "plain secret"
+both 'python3 races.py' true
+check "... and inside to what may be read" is "$(cat "$out")" plain
+rm -f in-* races.py
+
 # --- while it runs ---
 rules() { printf '{"permissions": {"deny": ["Edit(/never)", "Read(/hidden)", "Edit(/%s)", "Read(/%s)"]}}\n' "$1" "$2" >.claude/s.new && mv .claude/s.new .claude/settings.json; }
 echo hidden >hidden

@@ -215,9 +215,12 @@ _Noreturn static void become_lent(const struct lender *l, int owner, pid_t paren
 	const struct sandbox *sandbox = l->sandbox;
 	const struct plan *plan = sandbox->plan;
 	char number[8];
-	char *const words[] = { (char *)LENT_NAME, number,
+	char *const words[] = { (char *)LENT_NAME,
+				number,
 				(char *)(plan_is_brokered(plan) ? LENT_HELD : "-"),
-				(char *)(plan->nested ? LENT_NESTED : NULL), NULL };
+				(char *)(plan_reads(plan) == FILE_READS_ASKED ? LENT_READS : "-"),
+				(char *)(plan->nested ? LENT_NESTED : NULL),
+				NULL };
 	struct err err;
 	int r;
 

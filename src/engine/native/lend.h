@@ -21,6 +21,8 @@
  * lent: once a command of its is started, the inner supervisor goes under a filter that asks, too, and
  * sends the listener. Then it changes files as any process inside does, by asking: the inner broker's
  * deed is the outer one's question. The command itself was started before, or it could have no listener.
+ * Where the outer rules deny reading something by its name, the inner supervisor opens every file that
+ * its command reads, whatever the inner rules say, and so asks about these, too.
  *
  * One namespace is not joined: the processes are in a pid namespace beside the sandbox's. What has no
  * filter is thus nobody's to see inside, nor to trace, to signal or to take descriptors from. The
@@ -72,12 +74,14 @@ void lender_stop(struct lender *lender);
  */
 #define LENT_NAME "wrapix-lent"
 #define LENT_NESTED "nested"
-#define LENT_HELD "held" /* files are changed by the supervisor alone */
+#define LENT_HELD "held"   /* files are changed by the supervisor alone */
+#define LENT_READS "reads" /* and it decides what is read of them */
 enum { LENT_LISTENER = 3, LENT_OWNER, LENT_FIRST_SPACE };
 
 /* Joins the namespaces and returns as PID 1 of one that is its own, with no right left. */
 int lent_enter(int n_spaces, struct err *err);
-/* From here on the calling process asks the sandbox's supervisor for every change of a file. */
-int lent_ask(int owner, struct err *err);
+/* From here on the calling process asks the sandbox's supervisor for every change of a file, and where
+ * 'reads' is set for what it opens to read. */
+int lent_ask(int owner, bool reads, struct err *err);
 /* To the supervisor, by its descriptor: ready (NULL), or why not. */
 void lent_tell(int owner, const struct err *err);

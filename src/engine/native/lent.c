@@ -35,10 +35,11 @@ void lent_tell(int owner, const struct err *err)
 		(void)control_send(owner, CONTROL_READY, 0, -1);
 }
 
-int lent_ask(int owner, struct err *err)
+int lent_ask(int owner, bool reads, struct err *err)
 {
 	_cleanup_close_ int listener = -1;
-	int r = seccomp_load_notify(SECCOMP_NOTIFY_FILES, &listener, err);
+	int r = seccomp_load_notify(SECCOMP_NOTIFY_FILES | (reads ? SECCOMP_NOTIFY_READS : 0),
+				    &listener, err);
 
 	if (r < 0)
 		return r;

@@ -414,7 +414,7 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 	sandbox.lender = &lender;
 	r = start_command(&sandbox, session, err);
 	if (r == 0 && session->asks)
-		r = lent_ask(session->asks, err);
+		r = lent_ask(session->asks, session->asks_reads, err);
 	if (r == 0) {
 		warn_of_files(&sandbox);
 		if (!session->asks)
