@@ -231,7 +231,9 @@ void denial_add_line(struct str *out, const struct denial *d)
 		str_add(out, ")");
 		return;
 	}
-	str_addf(out, "deny %s%s ", !strcmp(d->what, "connect") ? "unix-" : "file-", d->what);
+	str_add(out, !strcmp(d->what, "connect") ? "deny unix-" : "deny file-");
+	str_add(out, d->what);
+	str_add(out, " ");
 	str_add_escaped(out, d->path ? d->path : d->call);
 	str_add(out, " (");
 	str_add_escaped(out, cause ? cause : "not in allowWrite");

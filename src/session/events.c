@@ -321,9 +321,9 @@ static char *whole(const char *body, const struct event_more *more)
 	return out.s;
 }
 
-/* Takes process over. What 'more' would add to the body follows from it. */
+/* What 'more' would add to the body follows from it. */
 static void add_denial(struct event_log *log, const char *body, struct event_more *more,
-		       char *process)
+		       const char *process)
 {
 	struct event_pending *p = log->pending, *end = p + log->n_pending;
 
@@ -340,29 +340,24 @@ static void add_denial(struct event_log *log, const char *body, struct event_mor
 					     .time = now() };
 		if (!p->body) {
 			log->lost++;
-			free(process);
 			return;
 		}
 		if (log->n_pending++ == 0)
 			start_second(log);
 	}
 	p->count++;
-	if (p->process)
-		free(process);
-	else
-		p->process = process;
+	if (!p->process && process)
+		p->process = strdup(process);
 }
 
 /* --- what happens --- */
 
-/* {"pid":12,"comm":"curl","argv":["curl","https://..."]}; malloc'ed, NULL for nobody. */
-static char *process_text(const struct owner *owner)
+/* {"pid":12,"comm":"curl","argv":["curl","https://..."]}; malloc'ed. */
+static char *make_process_text(const struct owner *owner)
 {
 	struct str out = { 0 };
 	const char *p, *end;
 
-	if (!owner)
-		return NULL;
 	str_add(&out, "{");
 	json_add_count(&out, "pid", (uint64_t)owner->pid);
 	json_add_member(&out, "comm", owner->comm);
@@ -384,20 +379,36 @@ static char *process_text(const struct owner *owner)
 	return out.s;
 }
 
+/* NULL for nobody. Of a flood all are mostly one's. */
+static const char *process_text(struct event_log *log, const struct owner *owner)
+{
+	if (!owner || (log->owner && owner == log->owner))
+		return owner ? log->process : NULL;
+	owner_unref(log->owner);
+	log->owner = NULL;
+	free(log->process);
+	log->process = make_process_text(owner);
+	if (owner->refs) { /* as long as we hold it nobody else has its address */
+		log->owner = (struct owner *)owner;
+		log->owner->refs++;
+	}
+	return log->process;
+}
+
 void event_log_refusal(struct event_log *log, const char *members, struct event_more *more,
 		       const struct owner *owner)
 {
-	add_denial(log, members, more, process_text(owner));
+	add_denial(log, members, more, process_text(log, owner));
 }
 
 void event_log_members(struct event_log *log, const char *members, bool denied,
 		       const struct owner *owner)
 {
-	_cleanup_free_ char *process = process_text(owner);
+	const char *process = process_text(log, owner);
 	_cleanup_str_ struct str body = { 0 };
 
 	if (denied) {
-		add_denial(log, members, NULL, TAKE_PTR(process));
+		add_denial(log, members, NULL, process);
 		return;
 	}
 	str_add(&body, members);
@@ -465,5 +476,9 @@ void event_log_close(struct event_log *log, int status)
 	if (log->dir >= 0)
 		close(log->dir);
 	log->dir = log->head = log->fd = -1;
+	owner_unref(log->owner);
+	log->owner = NULL;
+	free(log->process);
+	log->process = NULL;
 	log->failed = true; /* nothing comes after the end */
 }

@@ -45,6 +45,8 @@ struct event_pending {
 };
 
 /* The writer. */
+struct owner;
+
 struct event_log {
 	const char *state_home;
 	struct session_info about; /* what the header says; the strings are the caller's */
@@ -62,6 +64,8 @@ struct event_log {
 	unsigned in_second;
 	struct event_pending pending[EVENTS_PENDING];
 	size_t n_pending;
+	struct owner *owner; /* who it was last, and what is said of that one */
+	char *process;
 	struct cgroup_peaks peaks; /* for the last event */
 };
 
@@ -76,7 +80,6 @@ void event_log_network(struct event_log *log, const struct net_event *event);
 /* The refusal of an event that is one; strings are the event's. */
 void event_network_denial(struct denial *ret, const struct net_event *event);
 /* more: further members, or NULL. */
-struct owner;
 void event_log_denial(struct event_log *log, const struct denial *denial, const char *more,
 		      const struct owner *owner);
 /* An event of another room's: the members of a JSON object, beginning with "type". Of denials equal
