@@ -74,7 +74,14 @@ bool place_to_host(struct broker *b, char *path, size_t size)
 
 bool place_is_ours(struct broker *b, const char *path)
 {
-	return find_anchor(b, path) != NULL;
+	struct file_verdict v;
+
+	if (!find_anchor(b, path))
+		return false;
+	if (b->mapped)
+		return true;
+	v = file_rules_write(b->rules, path);
+	return v.allowed || v.rule;
 }
 
 /* The writable place that the path, which is one inside, lies in; the path is the host's then. */

@@ -233,7 +233,7 @@ bool place_to_host(struct broker *b, char *path, size_t size);
 int place_stat(struct place *p);
 /* Before another place is mapped: makes the directory this place's own. */
 int place_keep(struct place *p);
-/* Whether a path of the sandbox's lies in a place that can be written. */
+/* The path may lie where the rules have a say about writing. */
 bool place_is_ours(struct broker *b, const char *path);
 /* The sandbox sees at the place what is there. */
 bool place_is_same(const struct place *p);

@@ -53,25 +53,50 @@ static int find_object(struct place *p)
 	return fstat(fd, &p->st) < 0 ? -errno : 0;
 }
 
+/* A name of the directory that the caller is in or has open, as a path below its own in /proc. */
+static bool name_beside(char buf[NAME_MAX + 32], int dirfd, const char *name)
+{
+	if (!*name || strlen(name) > NAME_MAX || strchr(name, '/') || !strcmp(name, ".."))
+		return false;
+	if (dirfd == AT_FDCWD)
+		stpcpy(stpcpy(buf, "cwd/"), name);
+	else
+		snprintf(buf, NAME_MAX + 32, "fd/%d/%s", dirfd, name);
+	return true;
+}
+
+/* O_PATH, or -errno; no link is followed but that of /proc. */
+static int open_at_once(struct request *r, int dirfd, const char *path)
+{
+	_cleanup_close_ int start = -1;
+	char name[NAME_MAX + 32];
+	int fd;
+
+	if (*path == '/')
+		return os_openat2(r->root, path, O_PATH, 0,
+				  RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT);
+	if (name_beside(name, dirfd, path)) {
+		fd = openat(r->task->proc, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		return fd < 0 ? -EAGAIN : fd; /* it may be another's entry */
+	}
+	start = walk_start(r, dirfd);
+	return start < 0
+		       ? -EAGAIN
+		       : os_openat2(start, path, O_PATH, 0,
+				    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
+}
+
 /* The same in one step, where no link is on the way: 0, -ENOENT, or OUTSIDE, it is not so simple. */
 static int find_at_once(struct request *r, int dirfd, const char *path, struct place *p)
 {
-	bool absolute = *path == '/';
-	_cleanup_close_ int start = -1;
+	_cleanup_close_ int fd = -1;
 
 	if (r->nested || !*path)
 		return OUTSIDE;
-	if (!absolute && (start = walk_start(r, dirfd)) < 0)
-		return OUTSIDE;
-	p->object = os_openat2(absolute ? r->root : start, path, O_PATH, 0,
-			       RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
-				       (absolute ? RESOLVE_IN_ROOT : RESOLVE_BENEATH));
-	if (p->object == -ENOENT)
-		return -ENOENT;
-	if (p->object < 0 || fstat(p->object, &p->st) < 0) {
-		close_ptr(&p->object);
-		return OUTSIDE;
-	}
+	fd = open_at_once(r, dirfd, path);
+	if (fd < 0 || fstat(fd, &p->st) < 0 || S_ISLNK(p->st.st_mode))
+		return fd == -ENOENT ? -ENOENT : OUTSIDE;
+	p->object = take_fd(&fd);
 	p->exists = true;
 	return 0;
 }
@@ -239,6 +264,12 @@ int open_read(struct request *r, const char *path, int flags)
 	return e != 0 ? e : open_object(r, &p, flags);
 }
 
+/* A cover has no permissions at all. */
+static bool is_plain(const struct stat *st)
+{
+	return !S_ISLNK(st->st_mode) && (st->st_mode & 0777);
+}
+
 /* A file, or none, in a directory that we have just been to: no cover is on the way there. */
 static bool is_seen(struct request *r, const char *path)
 {
@@ -248,9 +279,18 @@ static bool is_seen(struct request *r, const char *path)
 
 	if (!dir)
 		return false;
-	if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT;
-	return !S_ISLNK(st.st_mode) && (!S_ISDIR(st.st_mode) || st.st_mode & 0777);
+	return fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? is_plain(&st)
+								     : errno == ENOENT;
+}
+
+/* A file in a directory that the caller has open: whatever that is called, no cover is in between. */
+static bool is_beside(struct request *r, int dirfd, const char *path)
+{
+	char name[NAME_MAX + 32];
+	struct stat st;
+
+	return dirfd >= 0 && !r->b->holed && !r->nested && name_beside(name, dirfd, path) &&
+	       fstatat(r->task->proc, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_plain(&st);
 }
 
 /* Whether the way to the file leads through a cover, or ends in one: -EACCES then. A '.' after the name
@@ -258,10 +298,13 @@ static bool is_seen(struct request *r, const char *path)
 static int look_up(struct request *r, int dirfd, const char *path, int flags)
 {
 	const char *dot = flags & O_NOFOLLOW ? "" : "/.";
-	const char *base = path[0] == '/' ? "" : task_directory(r, dirfd);
 	char whole[2 * PATH_MAX + 4], *end;
+	const char *base;
 	int fd;
 
+	if (path[0] != '/' && is_beside(r, dirfd, path))
+		return 0;
+	base = path[0] == '/' ? "" : task_directory(r, dirfd);
 	if (!base)
 		return -ENOENT;
 	end = stpcpy(whole, base);

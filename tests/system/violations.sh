@@ -81,7 +81,53 @@ assert ctypes.CDLL(None).syscall(437, -100, path, how, 24) < 0'"
 check "... openat2" events "$v" 'd["call"] == "openat2" and d["path"] == "'"$HOME"'/.ssh/id"'
 ex 'cat ~/.bashrc sub/none ~/.sshx /etc/shadow "$HOME" </dev/null; true'
 check "what no rule refuses is not told" empty "$v"
-rm -r "$project/absolute" "$project/relative" "$project/sub"
+# Directories are remembered from the second look on, within a moment: all of it in one process.
+cat >"$project/again.py" <<'END'
+import os, sys
+os.mkdir("d"); open("d/plain", "w").close()
+def read(path):
+    try:
+        open(path).close()
+        return True
+    except PermissionError:
+        return False
+for turn in range(50):
+    assert all(read("d/plain") for i in range(5))
+    os.symlink(os.path.expanduser("~/.ssh/id"), "d/link")
+    assert not read("d/link")                           # a name that is new
+    os.remove("d/link")
+    os.rename("d", "e"); os.symlink(os.path.expanduser("~/.ssh"), "d")
+    assert not read("d/id")                             # another directory
+    os.remove("d"); os.rename("e", "d")
+    for i in range(3):
+        assert not read(os.path.expanduser("~/.ssh/id"))
+        assert not read(os.path.expanduser("~/.ssh"))
+END
+ex 'python3 again.py'
+check "what was looked at before is looked at again" is "$rc" 0
+check "... and each time told of" events "$v" 'sum(x.get("count", 1) for x in e if x["path"].endswith("/.ssh/id")) == 250 and sum(x.get("count", 1) for x in e if x["path"].endswith("/.ssh")) == 150'
+cat >"$project/again.py" <<'END'
+import errno, os
+def write(path):
+    try:
+        open(path, "w").close()
+        return 0
+    except OSError as e:
+        return e.errno
+out, tmp, here = os.path.expanduser("~/out"), os.environ["TMPDIR"], os.getcwd()
+os.mkdir(f"{tmp}/d"); os.mkdir("in")
+for turn in range(50):
+    assert [write(f"{out}/x") for i in range(4)] == [errno.EROFS] * 4
+    assert [write(f"{tmp}/d/x") for i in range(4)] == [0] * 4
+    os.rename(f"{tmp}/d", f"{tmp}/e"); os.symlink(f"{here}/in", f"{tmp}/d")
+    assert write(f"{tmp}/d/y{turn}") == 0 and os.path.exists(f"in/y{turn}")
+    os.remove(f"{tmp}/d"); os.rename(f"{tmp}/e", f"{tmp}/d")
+    assert write("/dev/null") == 0 and write(f"{out}/") != 0 and write(f"{out}/.") != 0
+END
+ex 'python3 again.py'
+check "writing, too" is "$rc" 0
+check "... each time told of" events "$v" 'sum(x.get("count", 1) for x in e if x["predicted"] and x["path"].endswith("/out/x")) == 200'
+rm -r "$project/absolute" "$project/relative" "$project/sub" "$project/d" "$project/in" "$project/again.py"
 ex 'getent hosts evil.example; true'
 check "a host" events "$v" 'len(e) == 1 and d["name"] == "evil.example" and d["fix"] == {"key": "network.allowedDomains", "add": "evil.example"}'
 python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])' "$HOME/sock"
