@@ -40,7 +40,7 @@ class Lab:
         self.env = {"PATH": PATH, "HOME": self.path("home"), "LANG": "C.UTF-8", "USER": self.user.pw_name}
         for name in ("home", "bin", "race", "tmp"):
             self.make_dir(name)
-        for name in ("race", "lap", "stamp"):
+        for name in ("race", "lap", "stamp", "forget"):
             self.compile(name)
         self.built = os.path.dirname(os.path.realpath(wrapix))
         self.wrapix = self.reachable(wrapix)

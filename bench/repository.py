@@ -36,10 +36,16 @@ MODES = {"direct": ["--git", "direct"], "private": ["--git", "private"],
 
 
 def start(lab, rounds):
-    """Until the command's first line."""
+    """Until the command's first line; 'anew' without what an earlier session left for it."""
     tools = ["--mount", f"{lab.path('bin')}:{TOOLS}:ro"]
-    return lab.race({f"{mode}, {size}": [*lab.run_words("none", where, *options, *tools), f"{TOOLS}/stamp"]
-                     for size, where in repositories(lab).items() for mode, options in MODES.items()}, rounds)
+    forget = [lab.path("bin", "forget"), lab.make_dir("forgetful")]
+    runners = {}
+    for size, where in repositories(lab).items():
+        for mode, options in MODES.items():
+            runners[f"{mode}, {size}"] = [*lab.run_words("none", where, *options, *tools), f"{TOOLS}/stamp"]
+        runners[f"private, anew, {size}"] = [*forget, *runners[f"private, {size}"]]
+        runners[f"direct, anew, {size}"] = [*forget, *runners[f"direct, {size}"]]
+    return lab.race(runners, rounds)
 
 
 def status(lab, rounds):
@@ -102,8 +108,11 @@ def share(results, what):
 
 
 GOALS = (
-    ("private git, start, 10 files, ms", lambda r: more(r, "private, 10 files", "direct, 10 files"), 5),
-    (f"private git, start, {FILES} files, ms", lambda r: more(r, f"private, {FILES} files", f"direct, {FILES} files"), 20),
+    ("private git, start anew, 10 files, ms", lambda r: more(r, "private, anew, 10 files", "direct, anew, 10 files"), 5),
+    (f"private git, start anew, {FILES} files, ms",
+     lambda r: more(r, f"private, anew, {FILES} files", f"direct, anew, {FILES} files"), 20),
+    ("private git, start, 10 files, ms", lambda r: more(r, "private, 10 files", "direct, 10 files"), 1),
+    (f"private git, start, {FILES} files, ms", lambda r: more(r, f"private, {FILES} files", f"direct, {FILES} files"), 1),
     ("copy-on-write, start, ms", lambda r: more(r, "cow, 10 files", "direct, 10 files"), 3),
     (f"git status, private / outside, {FILES}", lambda r: share(r, "private"), 1.05),
     (f"git status, cow / outside, {FILES}", lambda r: share(r, "cow"), 1.5),

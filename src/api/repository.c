@@ -190,7 +190,7 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		     const struct host *host, const char *id, struct arena *arena,
 		     struct strv *ret_says, struct err *err)
 {
-	struct git_about about = {
+	const struct git_about about = {
 		.state_home = host->state_home,
 		.id = id,
 		.project = plan->project,
@@ -200,6 +200,8 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		.modules = plan->git_modules,
 		.n_modules = plan->n_git_modules,
 		.borrowed = &plan->git_borrowed,
+		.program = plan->git_real ? repository_program(arena, plan->project) : NULL,
+		.view = plan->cow_base ? path_join(arena, plan->cow_base, id) : NULL,
 	};
 	int r;
 
@@ -208,16 +210,14 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		repository_repair(host->state_home, plan->project, arena, ret_says);
 	if (!plan->git_real)
 		return plan->resume ? refuse_other(host, id, err) : 0;
-	about.program = repository_program(arena, plan->project);
 	if (!about.program) {
 		err_set(err, ENOENT, "--git private needs git on this machine");
 		return err_hint(err, "install it, or use --git direct");
 	}
-	if (plan->cow_base)
-		about.view = path_join(arena, plan->cow_base, id);
 	r = plan->resume ? resume(&repository->store, &about, err)
 			 : git_prepare(&repository->store, &about, err);
 	repository->on = r == 0;
+	repository->about = about;
 	if (r < 0 && !err->hint[0])
 		return err_hint(err, "mend the repository, or use --git direct, and the host's git "
 				     "obeys what the sandbox writes");
@@ -245,5 +245,6 @@ void repository_end(struct repository *repository, struct arena *arena, struct s
 	git_watch_stop(&repository->watch);
 	repository_finish(&repository->store, arena, ret_says);
 	git_close(&repository->store);
+	git_ready_make(&repository->about);
 	repository->on = false;
 }

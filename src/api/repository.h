@@ -9,6 +9,7 @@ struct repository {
 	bool on;
 	struct git_store store;
 	struct git_watch watch;
+	struct git_about about; /* for the next session's */
 };
 #define REPOSITORY_NONE                                           \
 	{                                                         \

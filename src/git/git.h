@@ -6,6 +6,7 @@
  *	                           in it may be hostile. Its objects are the host's, read-only, as an
  *	                           alternate, and those made inside.
  *	                        1, 2 ...  those of submodules
+ *	STATE/wrapix/gitready/     those made ahead (ready.c)
  *	STATE/wrapix/git/ID/meta   whose it is (JSON)
  *	                    lock   flock: held while a sandbox runs with it
  *	                    turn   flock: held by the one who publishes
@@ -71,6 +72,9 @@ struct git_about {
 
 /* Makes the private git directory from the host's, and takes the lock. */
 int git_prepare(struct git_store *store, const struct git_about *about, struct err *err);
+/* Makes one for the next session of the same project, which git_prepare() takes over if nothing of the host's has
+ * changed until then (about->view is not used). Nothing is lost where it fails. */
+void git_ready_make(const struct git_about *about);
 /* Opens one that is there, without its lock. program: NULL where nothing will be published. */
 int git_open(struct git_store *store, const char *state_home, const char *id, const char *program,
 	     struct err *err);

@@ -13,8 +13,7 @@
 #include "git/priv.h"
 #include "os/fs.h"
 
-/* What a git directory holds beside references, objects and configuration. */
-static const char *const own_names[] = {
+const char *const git_own_names[] = {
 	"index",
 	"ORIG_HEAD",
 	"FETCH_HEAD",
@@ -36,8 +35,9 @@ static const char *const own_names[] = {
 	"rebase-merge",
 	"rebase-apply",
 	"sequencer",
+	NULL,
 };
-static const char *const common_names[] = { "shallow", "info", "logs", "rr-cache" };
+const char *const git_common_names[] = { "shallow", "info", "logs", "rr-cache", NULL };
 
 static int copy_one(const char *from, const char *name, int to, struct err *err)
 {
@@ -63,6 +63,13 @@ static int copy_shared_index(const struct git_store *store, int to, struct err *
 	return r;
 }
 
+bool git_is_sample(const char *name)
+{
+	const char *ending = strrchr(name, '.');
+
+	return ending && !strcmp(ending, ".sample");
+}
+
 /* The user's hooks run inside. A second copy, which stays out of the session's reach, shows later which
  * it changed. Samples are nobody's. */
 static int copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
@@ -79,9 +86,8 @@ static int copy_hooks(const struct git_store *store, int to, const char *hooks, 
 			r = err_errno(err, errno, "copying the hooks");
 	while (dir && r == 0 && (entry = readdir(dir)) != NULL) {
 		char *name = arena_printf(&a, "hooks/%s", entry->d_name);
-		const char *ending = strrchr(entry->d_name, '.');
 
-		if (entry->d_name[0] == '.' || (ending && !strcmp(ending, ".sample")))
+		if (entry->d_name[0] == '.' || git_is_sample(entry->d_name))
 			continue;
 		for (size_t i = 0; r == 0 && i < ARRAY_LEN(targets); i++)
 			r = copy_tree(dirfd(dir), entry->d_name, targets[i], name, err);
@@ -96,10 +102,10 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(own_names); i++)
-		r = copy_one(store->real, own_names[i], to, err);
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(common_names); i++)
-		r = copy_one(store->common, common_names[i], to, err);
+	for (size_t i = 0; r == 0 && git_own_names[i]; i++)
+		r = copy_one(store->real, git_own_names[i], to, err);
+	for (size_t i = 0; r == 0 && git_common_names[i]; i++)
+		r = copy_one(store->common, git_common_names[i], to, err);
 	if (r == 0)
 		r = copy_shared_index(store, to, err);
 	/* The reflog of a linked worktree's HEAD is its own. */
@@ -159,8 +165,8 @@ static const char *marks_now(struct git_store *store, int private)
 	bool ignored;
 
 	return arena_printf(&store->arena, "%s %s",
-			    git_index_mark(&store->arena, private, &ignored),
-			    git_index_mark(&store->arena, real, &ignored));
+			    git_index_mark(&store->arena, private, true, &ignored),
+			    git_index_mark(&store->arena, real, false, &ignored));
 }
 
 static int fill(struct git_store *store, struct err *err)
@@ -222,13 +228,10 @@ static int make_place(const struct git_store *main, const struct git_store *part
 	return r;
 }
 
-static int make_parts(struct git_store *store, const struct git_about *about, struct err *err)
+int git_fill_all(struct git_store *store, struct err *err)
 {
-	int r = 0;
+	int r = fill(store, err);
 
-	for (size_t i = 0; i < about->n_modules; i++)
-		git_add_part(store, about->modules[i].gitdir, about->modules[i].name,
-			     about->modules[i].where);
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++) {
 		r = git_store_make(&store->parts[i], err);
 		if (r == 0)
@@ -239,15 +242,20 @@ static int make_parts(struct git_store *store, const struct git_about *about, st
 	return r;
 }
 
-int git_prepare(struct git_store *store, const struct git_about *about, struct err *err)
+void git_add_modules(struct git_store *store, const struct git_about *about)
+{
+	for (size_t i = 0; i < about->n_modules; i++)
+		git_add_part(store, about->modules[i].gitdir, about->modules[i].name,
+			     about->modules[i].where);
+}
+
+int git_store_describe(struct git_store *store, const struct git_about *about, struct err *err)
 {
 	struct arena *a = &store->arena;
-	int r;
 
 	*store = (struct git_store)GIT_STORE_NONE;
-	r = git_store_name(store, about->state_home, about->id, err);
-	if (r < 0)
-		return r;
+	if (git_store_name(store, about->state_home, about->id, err) < 0)
+		return -err->code;
 	store->project = arena_strdup(a, about->project);
 	store->top = arena_strdup(a, about->top);
 	store->view = arena_strdup(a, about->view);
@@ -256,13 +264,26 @@ int git_prepare(struct git_store *store, const struct git_about *about, struct e
 	store->program = arena_strdup(a, about->program);
 	for (size_t i = 0; i < about->borrowed->len; i++)
 		strv_add(a, &store->borrowed, about->borrowed->v[i]);
-	r = git_store_make(store, err);
+	return 0;
+}
+
+static int make(struct git_store *store, struct err *err)
+{
+	int r = git_store_make(store, err);
+
 	if (r == 0)
 		r = git_lock(store, err);
-	if (r == 0)
-		r = fill(store, err);
-	if (r == 0)
-		r = make_parts(store, about, err);
+	return r < 0 ? r : git_fill_all(store, err);
+}
+
+int git_prepare(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	int r = git_store_describe(store, about, err);
+
+	if (r < 0)
+		return r;
+	git_add_modules(store, about);
+	r = git_ready_take(store) == 0 ? 0 : make(store, err);
 	/* From here on it is one that counts. */
 	if (r == 0)
 		r = git_store_write_meta(store, err);

@@ -15,7 +15,25 @@ int git_store_make(struct git_store *store, struct err *err);
 int git_store_make_record(struct git_store *store, struct err *err);
 int git_store_write_meta(const struct git_store *store, struct err *err);
 
-char *git_index_mark(struct arena *arena, int dir, bool *ret_new);
+/* prepare.c: the store as 'about' has it, without anything on the disk; its submodules; and all of the private
+ * directories. */
+int git_store_describe(struct git_store *store, const struct git_about *about, struct err *err);
+void git_add_modules(struct git_store *store, const struct git_about *about);
+int git_fill_all(struct git_store *store, struct err *err);
+/* What a git directory holds beside references, objects and configuration: a worktree's own, and all of theirs. */
+extern const char *const git_own_names[], *const git_common_names[];
+
+/* A hook that git ships and nobody runs. */
+bool git_is_sample(const char *name);
+
+/* ready.c: one that is there in place of a new one, with its lock. -errno: it must be made. */
+int git_ready_take(struct git_store *store);
+/* stamps.c: a line for each file of the host's that a private directory is made of; -errno where that cannot be
+ * told. And whether they still are as they were (the text is taken apart). */
+int git_stamps_take(struct git_store *store, struct str *out);
+bool git_stamps_hold(char *text);
+
+char *git_index_mark(struct arena *arena, int dir, bool private, bool *ret_new);
 
 /* Takes git_disarm() back. */
 void git_arm(const struct git_store *store);
@@ -33,6 +51,8 @@ static inline void git_step(const struct git_store *store, const char *what)
 /* private_config.c: the text, and the directory of an absolute core.hooksPath or NULL. */
 int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,
 		       struct err *err);
+/* It depends on the file 'config' alone. */
+bool git_config_is_plain(struct git_store *store, const char **ret_hooks);
 
 /* held.c */
 bool git_held_same(const struct git_held *a, const struct git_held *b);

@@ -115,6 +115,16 @@ static bool read_plain(const struct git_store *store, struct target *target)
 	return true;
 }
 
+bool git_config_is_plain(struct git_store *store, const char **ret_hooks)
+{
+	_cleanup_str_ struct str unused = { 0 };
+	struct target target = { .arena = &store->arena, .out = &unused };
+	bool plain = read_plain(store, &target);
+
+	*ret_hooks = target.hooks;
+	return plain;
+}
+
 static int ask_git(struct git_store *store, struct target *target, struct err *err)
 {
 	struct git_run run = git_on_host(

@@ -75,23 +75,23 @@ static int odd(const struct side *side, int r, const char *what, struct err *err
 }
 
 /* It is replaced and never written in place: another number, size or time. One that is very new may be
- * replaced within the same time. */
-char *git_index_mark(struct arena *arena, int dir, bool *ret_new)
+ * replaced within the same time. A session could lie about the time of a change of content; that of the
+ * host's changes with each link to it that a session makes and removes. */
+char *git_index_mark(struct arena *arena, int dir, bool private, bool *ret_new)
 {
-	struct timespec now;
+	struct timespec now, then;
 	struct stat st;
 	int64_t age;
 
 	*ret_new = false;
 	if (fstatat(dir, "index", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return arena_strdup(arena, errno == ENOENT ? "none" : "");
+	then = private ? st.st_ctim : st.st_mtim;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	age = (int64_t)(now.tv_sec - st.st_ctim.tv_sec) * 1000 +
-	      (now.tv_nsec - st.st_ctim.tv_nsec) / 1000000;
+	age = (int64_t)(now.tv_sec - then.tv_sec) * 1000 + (now.tv_nsec - then.tv_nsec) / 1000000;
 	*ret_new = age < MARK_MS;
 	return arena_printf(arena, "%llu:%lld:%lld.%09ld", (unsigned long long)st.st_ino,
-			    (long long)st.st_size, (long long)st.st_ctim.tv_sec,
-			    st.st_ctim.tv_nsec);
+			    (long long)st.st_size, (long long)then.tv_sec, then.tv_nsec);
 }
 
 static int read_index(const struct side *side, struct git_state *state, struct err *err)
@@ -139,7 +139,7 @@ static int read_text(const struct side *side, int dir, const char *name, size_t 
 
 static int read_side(const struct side *side, struct git_state *ret, struct err *err)
 {
-	const char *head;
+	const char *head = NULL;
 	size_t len;
 	int r;
 
@@ -156,7 +156,7 @@ static int read_side(const struct side *side, struct git_state *ret, struct err 
 	r = read_refs(side, &ret->refs, err);
 	if (r < 0)
 		return r;
-	ret->mark = git_index_mark(side->arena, side->own, &ret->mark_new);
+	ret->mark = git_index_mark(side->arena, side->own, side->private, &ret->mark_new);
 	r = git_ops_read(side->arena, side->own, &ret->ops);
 	if (r < 0)
 		return odd(side, r, "unfinished operations", err);

@@ -54,7 +54,7 @@ static int show_one(struct arena *a, int trees, const char *id, const char *head
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++) {
 		char *text = arena_printf(a, "%s\n", files[i][1]);
 
-		r = os_write_file_atomic(dir, files[i][0], text, strlen(text), 0644, err);
+		r = os_write_file_soon(dir, files[i][0], text, strlen(text), 0644, err);
 	}
 	return r;
 }
