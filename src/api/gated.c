@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "api/repository.h"
 #include "base/json.h"
@@ -39,10 +38,10 @@ static char *meta_dir(struct gated *gated)
 
 static int take_lock(struct gated *gated)
 {
-	gated->lock = openat(gated->meta, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (gated->lock < 0)
-		return -errno;
-	return flock(gated->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	int r = record_lock_ended(gated->meta);
+
+	gated->lock = r < 0 ? -1 : r;
+	return MIN(r, 0);
 }
 
 static void release(struct gated *gated)
@@ -128,6 +127,12 @@ static bool is_own_config(const char *below)
 {
 	return !strcasecmp(below, "wrapix.json") ||
 	       (!strncasecmp(below, ".wrapix", 7) && (!below[7] || below[7] == '/'));
+}
+
+void gated_started(struct gated *gated, pid_t init)
+{
+	if (gated->on)
+		record_note_init(gated->meta, init);
 }
 
 enum protect_answer gated_change(struct gated *gated, const struct protect_change *change,

@@ -38,6 +38,8 @@ struct gated {
 /* Nothing to do where the plan has no gate, but for what a run that was killed left. */
 int gated_begin(struct gated *gated, const struct plan *plan, const struct host *host,
 		const char *id, struct arena *arena, struct strv *ret_says, struct err *err);
+/* PID 1 of the sandbox, which must be gone before its places are looked at. */
+void gated_started(struct gated *gated, pid_t init);
 /* From here on, and until it is NULL, repositories below the project are published while it runs. */
 void gated_watch(struct gated *gated, struct loop *loop,
 		 void (*on_failure)(void *ctx, const char *text), void *ctx);

@@ -326,6 +326,8 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	if (event == EVENT_STARTED) {
 		credentials_started(&observer->credentials);
 		workspace_started(&observer->workspace, value);
+		gated_started(&observer->gated, value);
+		repository_started(&observer->repository, value);
 		record(observer);
 		messages_started(&observer->messages, value);
 	}

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/proc.h"
+#include "session/record.h"
 
 char *repository_program(struct arena *arena, const char *project)
 {
@@ -222,6 +223,12 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		return err_hint(err, "mend the repository, or use --git direct, and the host's git "
 				     "obeys what the sandbox writes");
 	return r;
+}
+
+void repository_started(struct repository *repository, pid_t init)
+{
+	if (repository->on)
+		record_note_init(repository->store.dir, init);
 }
 
 void repository_watch(struct repository *repository, struct loop *loop,

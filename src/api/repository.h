@@ -25,6 +25,8 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 		     struct strv *ret_says, struct err *err);
 /* The session is removed: its git goes with it, and what it published beside the host's branches. */
 int repository_forget(const char *state_home, const char *id, const char *project, struct err *err);
+/* PID 1 of the sandbox, which must be gone before anybody else publishes. */
+void repository_started(struct repository *repository, pid_t init);
 /* Guest of the loop; NULL before it goes. */
 void repository_watch(struct repository *repository, struct loop *loop,
 		      void (*on_failure)(void *ctx, const char *text), void *ctx);

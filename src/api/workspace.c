@@ -16,6 +16,7 @@
 #include "cow/changes.h"
 #include "cow/manifest.h"
 #include "os/proc.h"
+#include "session/record.h"
 
 /* The plan's operation that gives the session its git directory's layer. */
 static const struct op *git_layer(const struct plan *plan)
@@ -160,7 +161,7 @@ void workspace_started(struct workspace *workspace, pid_t init)
 	if (!workspace->on)
 		return;
 	workspace->init = init;
-	cow_note_init(&workspace->cow, init);
+	record_note_init(workspace->cow.dir, init);
 	if (faccessat(workspace->cow.dir, "manifest", F_OK, 0) == 0)
 		return; /* of the first start */
 	workspace->scribe = fork();

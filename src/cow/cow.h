@@ -56,8 +56,6 @@ int cow_open(struct cow *cow, const char *base, const char *id, struct err *err)
 int cow_lock(struct cow *cow, struct err *err);
 /* Opens the project; -ESTALE when another directory stands in its place. */
 int cow_open_project(struct cow *cow, struct err *err);
-/* Notes PID 1 of the sandbox that was started. */
-void cow_note_init(const struct cow *cow, pid_t pid);
 /* True when the sandbox wrote nothing at all. */
 bool cow_is_empty(const struct cow *cow);
 /* Removes it from the disk; the lock must be ours. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -23,7 +22,6 @@
 #include "session/record.h"
 
 #define OLD_SECONDS (14LL * 86400)
-#define DYING_MS 10000 /* how long a killed sandbox may take to end */
 
 static int64_t now_ns(void)
 {
@@ -108,7 +106,7 @@ static int read_meta(struct cow *cow, struct err *err)
 
 static int take_lock(struct cow *cow)
 {
-	int fd = record_lock(cow->dir);
+	int fd = record_lock_ended(cow->dir);
 
 	if (fd < 0)
 		return fd;
@@ -191,62 +189,10 @@ int cow_open(struct cow *cow, const char *base, const char *id, struct err *err)
 	return 0;
 }
 
-/* The clock tick at which a process was started: tells it from a later one with its number. Zero
- * when it is gone or only waits to be reaped. */
-static unsigned long long start_time(pid_t pid)
-{
-	_cleanup_free_ char *text = NULL;
-	unsigned long long ticks = 0;
-	char path[64], state = 'Z';
-	const char *end;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (os_read_file_at(AT_FDCWD, path, 4096, &text, NULL) < 0)
-		return 0;
-	end = strrchr(text, ')');
-	if (!end ||
-	    sscanf(end + 1,
-		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %llu",
-		   &state, &ticks) != 2)
-		return 0;
-	return state == 'Z' || state == 'X' ? 0 : ticks;
-}
-
-void cow_note_init(const struct cow *cow, pid_t pid)
-{
-	_cleanup_close_ int fd = openat(
-		cow->dir, "init", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	/* Only a kill -9 within the next instant would miss it. */
-	if (fd >= 0)
-		dprintf(fd, "%d %llu\n", (int)pid, start_time(pid));
-}
-
-/* A supervisor that was killed lets the lock go a moment before the kernel has ended its sandbox. */
-static int await_end(const struct cow *cow)
-{
-	_cleanup_free_ char *text = NULL;
-	unsigned long long ticks;
-	int pid;
-
-	if (os_read_file_at(cow->dir, "init", 64, &text, NULL) < 0 ||
-	    sscanf(text, "%d %llu", &pid, &ticks) != 2 || !ticks)
-		return 0;
-	for (int waited = 0; start_time(pid) == ticks; waited++) {
-		if (waited == DYING_MS)
-			return -EBUSY;
-		poll(NULL, 0, 1);
-	}
-	return 0;
-}
-
 int cow_lock(struct cow *cow, struct err *err)
 {
 	int r = cow->lock >= 0 ? 0 : take_lock(cow);
 
-	if (r == 0)
-		r = await_end(cow);
 	if (r == -EBUSY) {
 		err_set(err, EBUSY, "the session '%s' is in use", cow->id);
 		return err_hint(err, "'wrapix ps' shows it; 'wrapix stop %s' ends it", cow->id);
@@ -392,7 +338,7 @@ static int look_at(struct arena *arena, const char *base, const char *id, struct
 		return 0;
 	r = take_lock(&cow);
 	if (r == 0 && cow_is_empty(&cow) && faccessat(cow.dir, "apply", F_OK, 0) < 0 &&
-	    now_ns() - cow.started > 60LL * 1000000000 && await_end(&cow) == 0) {
+	    now_ns() - cow.started > 60LL * 1000000000) {
 		cow_remove(&cow, &err);
 		return 0;
 	}

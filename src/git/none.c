@@ -2,7 +2,6 @@
 /* A build for macOS: no session has a private git directory there, so that there is nothing to publish. */
 #include <errno.h>
 
-#include "git/priv.h"
 #include "git/watch.h"
 
 int git_watch_start(_unused_ struct git_watch *watch, _unused_ struct loop *loop,
@@ -15,14 +14,5 @@ int git_watch_start(_unused_ struct git_watch *watch, _unused_ struct loop *loop
 }
 
 void git_watch_stop(_unused_ struct git_watch *watch)
-{
-}
-
-int git_ready_take(_unused_ struct git_store *store)
-{
-	return -ENOTSUP;
-}
-
-void git_ready_make(_unused_ const struct git_about *about)
 {
 }

@@ -232,33 +232,6 @@ static void sweep(int ready)
 		os_remove_tree(ready, oldest);
 }
 
-/* Starts that were killed before they counted. */
-static void sweep_starts(const struct git_store *store)
-{
-	struct arena a = { 0 };
-	int fd = record_open_dir(AT_FDCWD, path_join(&a, store->state, "git"));
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	while (list && (entry = readdir(list)) != NULL) {
-		char *meta = path_join(&a, entry->d_name, "meta");
-		_cleanup_close_ int dir = -1, lock = -1;
-		struct git_store dead = { .state = store->state, .id = entry->d_name };
-		struct err ignored;
-
-		if (!record_id_ok(entry->d_name) || faccessat(fd, meta, F_OK, 0) == 0 ||
-		    age(fd, entry->d_name) < LEFT_S)
-			continue;
-		dir = record_open_dir(fd, entry->d_name);
-		lock = dir < 0 ? -1 : record_lock(dir);
-		if (lock >= 0 && faccessat(fd, meta, F_OK, 0) < 0)
-			git_remove(&dead, &ignored);
-	}
-	if (list)
-		closedir(list);
-	arena_release(&a);
-}
-
 /* --- making one --- */
 
 /* The stamps are older than what is read: a change in between shows. */
@@ -329,5 +302,4 @@ void git_ready_make(const struct git_about *about)
 		return;
 	make_in(&store, about, ready);
 	sweep(ready);
-	sweep_starts(&store);
 }

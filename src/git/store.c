@@ -175,14 +175,14 @@ int git_open(struct git_store *store, const char *state_home, const char *id, co
 
 int git_lock(struct git_store *store, struct err *err)
 {
-	int r = store->lock >= 0 ? 0 : record_lock(store->dir);
+	int r = store->lock >= 0 ? 0 : record_lock_ended(store->dir);
 
-	if (r == 0)
-		return 0;
 	if (r > 0) {
 		store->lock = r;
-		return 0;
+		r = 0;
 	}
+	if (r == 0)
+		return 0;
 	if (r == -EBUSY) {
 		err_set(err, EBUSY, "the session '%s' is running", store->id);
 		return err_hint(err, "'wrapix stop %s' ends it", store->id);
@@ -246,12 +246,14 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 		     size_t *len)
 {
 	struct git_info *info = arena_grow(arena, list, len, sizeof(*info));
+	_cleanup_close_ int lock = -1;
 	struct git_held *held;
 	struct err ignored;
 
 	*info = (struct git_info){ .id = arena_strdup(arena, store->id),
 				   .project = arena_strdup(arena, store->project) };
-	info->running = git_lock(store, &ignored) == -EBUSY;
+	lock = record_lock_ended(store->dir);
+	info->running = lock == -EBUSY;
 	info->beside = store->view != NULL;
 	info->stale = store->view && access(store->view, F_OK) < 0;
 	info->done = faccessat(store->dir, "done", F_OK, 0) == 0;

@@ -5,6 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -14,7 +17,8 @@
 
 #define META_MAX ((size_t)1 << 20)
 #define VERSION 1
-#define SWEEP_AGE 60 /* seconds: what is younger may be in the making */
+#define SWEEP_AGE 60   /* seconds: what is younger may be in the making */
+#define DYING_MS 10000 /* how long a killed sandbox may take to end */
 
 bool record_id_ok(const char *id)
 {
@@ -39,6 +43,94 @@ int record_lock(int dir)
 
 		close(fd);
 		return code == EWOULDBLOCK ? -EBUSY : -code;
+	}
+	return fd;
+}
+
+/* The clock tick at which a process was started: tells it from a later one with its number. Zero
+ * when it is gone or only waits to be reaped. */
+static unsigned long long start_time(pid_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long ticks = 0;
+	char path[64], state = 'Z';
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (os_read_file_at(AT_FDCWD, path, 4096, &text, NULL) < 0)
+		return 0;
+	end = strrchr(text, ')');
+	if (!end ||
+	    sscanf(end + 1,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %llu",
+		   &state, &ticks) != 2)
+		return 0;
+	return state == 'Z' || state == 'X' ? 0 : ticks;
+}
+
+/* It was sent SIGKILL, and comes to nothing any more. */
+static bool is_killed(pid_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long own = 0, shared = 0;
+	const char *line;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (os_read_file_at(AT_FDCWD, path, 16384, &text, NULL) < 0)
+		return true;
+	line = strstr(text, "\nSigPnd:");
+	return line && sscanf(line, " SigPnd: %llx ShdPnd: %llx", &own, &shared) == 2 &&
+	       ((own | shared) >> (SIGKILL - 1)) & 1;
+}
+
+void record_note_init(int dir, pid_t init)
+{
+	_cleanup_close_ int fd = openat(
+		dir, "init", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	/* Only a kill -9 within the next instant would miss it. */
+	if (fd >= 0)
+		dprintf(fd, "%d %llu %d %llu\n", (int)init, start_time(init), (int)getpid(),
+			start_time(getpid()));
+}
+
+/* Who was noted. */
+struct noted {
+	int init, supervisor;
+	unsigned long long init_ticks, supervisor_ticks;
+};
+
+static bool read_noted(int dir, struct noted *ret)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return os_read_file_at(dir, "init", 128, &text, NULL) == 0 &&
+	       sscanf(text, "%d %llu %d %llu", &ret->init, &ret->init_ticks, &ret->supervisor,
+		      &ret->supervisor_ticks) == 4 &&
+	       ret->init_ticks && ret->supervisor_ticks;
+}
+
+int record_lock_ended(int dir)
+{
+	int fd = record_lock(dir);
+	struct noted noted;
+
+	if ((fd < 0 && fd != -EBUSY) || !read_noted(dir, &noted))
+		return fd;
+	for (int waited = 0; fd == -EBUSY || start_time(noted.init) == noted.init_ticks; waited++) {
+		if (waited == DYING_MS || (start_time(noted.supervisor) == noted.supervisor_ticks &&
+					   !is_killed(noted.supervisor))) {
+			if (fd >= 0)
+				close(fd);
+			return -EBUSY;
+		}
+		poll(NULL, 0, 1);
+		if (fd == -EBUSY)
+			fd = record_lock(dir);
+		if (fd < 0 && fd != -EBUSY)
+			break;
 	}
 	return fd;
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -24,6 +26,14 @@ int record_lock(int dir);
  */
 #define RECORD_KEEP "keep"
 void record_sweep(const char *state, const char *records, const char *dirs);
+
+/*
+ * record_lock() for one whose supervisor may have been killed a moment ago. The kernel ends the rest of it in its own time:
+ * a child that still has the lock, and the sandbox, which must not write any more. So PID 1 of the sandbox and
+ * its supervisor are noted ("init"), and where the supervisor is gone the others are waited for.
+ */
+int record_lock_ended(int dir);
+void record_note_init(int dir, pid_t init);
 
 /* A file of ours: old or new, never half, whoever is killed. It does not wait for the disk. */
 int record_write_file(int dir, const char *name, const char *data, size_t len, struct err *err);

@@ -115,9 +115,8 @@ pid=$!
 await test -e ready
 check "while it runs the host's has an empty .git" is "$(find sub/.git d/.git | tr "\n" " ") $(stat -c %s d/.git)" "sub/.git d/.git  0"
 kill -9 "$pid"
+wx git status # at once: it waits while the kernel ends the session
 wait "$pid" 2>/dev/null
-ended() { wx git status && lacks "$out" running; } # the kernel ends the rest of it, in its own time
-await ended
 check "after kill -9 the next command takes over both" is "$rc $(log_of sub) $(log_of nested)" "0 kept too start"
 check "... and clears up" is "$(find d) $(grep -rl "$PWD" "$state/gate" "$state/git")" "d "
 
