@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <time.h>
 
 #include "base/path.h"
@@ -26,6 +25,7 @@
 #include "cow/copy.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 #include "session/record.h"
 
 #define READY "gitready"
