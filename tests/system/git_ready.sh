@@ -108,7 +108,7 @@ sed -i '1s/, [0-9a-f-]*$/, 00000000-0000-0000-0000-000000000000/' "$ready"/[0-9a
 check "made before the machine crashed: not taken over" isnt "$(session true | head -n 1)" "$before"
 warm >/dev/null
 before=$(number)
-: >"$ready/$(ls "$ready" | head -n 1)/made"
+for one in "$ready"/[0-9a-f]*; do : >"$one/made"; done
 check "cut off: not taken over" isnt "$(session true | head -n 1)" "$before"
 
 # --- several at once ---
