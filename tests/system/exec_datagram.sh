@@ -107,6 +107,17 @@ read -r seen <"$tmp/log/ready"
 check "abstract names can be had inside" is "$seen" True
 check "... and are none of the host's" fails grep -q "wrapix-squat-$$" /proc/net/unix
 exec 9>&-
+settings ''
+check "... nor does a socket of ours show the host's network" says "lo lo" inside python3 -c '
+import array, fcntl, socket, struct
+def interfaces(sock):
+    buffer = array.array("B", bytes(4096))
+    head = struct.pack("iL", 4096, buffer.buffer_info()[0])
+    used = struct.unpack("iL", fcntl.ioctl(sock, 0x8912, head))[0]
+    return [buffer.tobytes()[i:i + 16].split(b"\0")[0].decode() for i in range(0, used, 40)]
+pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+names = interfaces(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) + interfaces(pair[0])
+print("lo lo" if set(names) <= {"lo"} else names)'
 
 # --- what people use ---
 

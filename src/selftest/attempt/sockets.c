@@ -161,6 +161,26 @@ static int path_tmp(void)
 	return name(SOCK_STREAM, fact("sock_tmp"), false);
 }
 
+static int path_datagram(void)
+{
+	return name(SOCK_DGRAM, fact("sock_datagram"), false);
+}
+
+/* The peer's name is where no filter sees it. */
+static int path_datagram_by_message(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	char byte = '?';
+	struct iovec part = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_name = &to, .msg_namelen = sizeof(to), .msg_iov = &part, .msg_iovlen = 1
+	};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s", fact("sock_datagram"));
+	return outcome(sendmsg(fd, &msg, 0));
+}
+
 static int path_run(void)
 {
 	return name(SOCK_STREAM, fact("sock_run"), false);
@@ -238,6 +258,8 @@ const struct attempt socket_attempts[] = {
 	{ "net-path-x11", path_x11, PLAIN, NETS | IN_HOST },
 	{ "net-path-home", path_home, PLAIN, NETS | IN_HOST },
 	{ "net-path-tmp", path_tmp, PLAIN, NETS | IN_HOST },
+	{ "net-path-datagram", path_datagram, PLAIN, NETS | IN_HOST },
+	{ "net-path-datagram-by-message", path_datagram_by_message, PLAIN, NETS | IN_HOST },
 	{ "net-path-run", path_run, PLAIN, NETS | IN_HOST },
 	{ "net-path-by-link", path_by_link, PLAIN, NETS },
 	{ "net-configure", configure, USERNS, NETS | IN_HOST },

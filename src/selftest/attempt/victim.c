@@ -152,6 +152,8 @@ static void serve(void)
 	serve_unix("x11", SOCK_STREAM, name, false);
 	(void)snprintf(name, sizeof(name), "/tmp/wrapix-escape-%d.sock", (int)getpid());
 	serve_unix("sock_tmp", SOCK_STREAM, name, false);
+	(void)snprintf(name, sizeof(name), "/tmp/wrapix-escape-%d.datagram", (int)getpid());
+	serve_unix("sock_datagram", SOCK_DGRAM, name, false);
 	(void)snprintf(name, sizeof(name), "%s/agent.sock", base);
 	serve_unix("sock_home", SOCK_STREAM, name, false);
 	if (!run)
