@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze compat chaos crash soak dist deb rpm sbom clean help
+.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze compat chaos crash soak dist deb deb-try rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -87,6 +87,10 @@ dist:
 ## deb: Debian packages of the last commit in build/deb, looked at by lintian
 deb:
 	@scripts/deb
+
+## deb-try: install these packages in roots of Debian 12 and 13, use them there, remove them; needs root
+deb-try:
+	@scripts/deb-try
 
 ## rpm: read the RPM spec, as far as that goes without Fedora's macros
 rpm:
