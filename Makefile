@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze compat chaos crash soak dist deb deb-try rpm sbom clean help
+.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze valgrind sanitize compat chaos crash soak dist deb deb-try rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -64,6 +64,14 @@ analyze: all
 	@scripts/analyze $(ARGS)
 	@scripts/lint --deep
 
+## valgrind: the unit tests and the notification daemon under memcheck (minutes)
+valgrind: all
+	@scripts/valgrind
+
+## sanitize: system tests under the address and undefined-behaviour sanitizers (many minutes); ARGS='cow.sh' for some
+sanitize:
+	@scripts/sanitize $(ARGS)
+
 ## compat: gcc and clang in another prefix, a Debian 13 root, musl, arm64 (minutes); ARGS='clang' for a part
 compat: all
 	@scripts/compat $(ARGS)
@@ -92,10 +100,9 @@ deb:
 deb-try:
 	@scripts/deb-try
 
-## rpm: read the RPM spec, as far as that goes without Fedora's macros
+## rpm: RPM packages of the last commit in build/rpm, as far as that goes without Fedora
 rpm:
-	@scripts/need package
-	@rpmspec --parse packaging/rpm/wrapix.spec >/dev/null && echo "packaging/rpm/wrapix.spec can be parsed"
+	@scripts/rpm
 
 ## sbom: a bill of materials (CycloneDX) of the build, on standard output
 sbom: all

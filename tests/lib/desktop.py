@@ -19,7 +19,8 @@ import time
 WRAPIX = os.environ["WRAPIX"]
 NOTIFY = os.path.join(os.path.dirname(WRAPIX), "../notify/wrapix-notify")
 NOTIFYD = os.path.join(os.path.dirname(WRAPIX), "../notify/daemon/wrapix-notifyd")
-PATIENCE = 20
+UNDER = os.environ.get("WRAPIX_TEST_UNDER", "").split()  # scripts/valgrind: what the daemon is started with
+PATIENCE = 120 if UNDER else 20
 TMP = os.path.realpath(os.environ["NOTIFY_TMP"])
 RUNTIME = os.path.join(TMP, "run")
 count = failed = 0
@@ -149,7 +150,7 @@ class Monitor:
 
 
 def start_daemon(*args, env=None, **more):
-    daemon = start(NOTIFYD, *args, env=env, stdout=subprocess.PIPE, **more)
+    daemon = start(*UNDER, NOTIFYD, *args, env=env, stdout=subprocess.PIPE, **more)
     daemon.stdout.readline()
     return daemon
 

@@ -31,7 +31,8 @@ bail() {
 # Only these come from whoever started the test.
 clean_env() {
 	env -i PATH="$PATH" LANG=C.UTF-8 TERM=xterm WRAPIX="$wrapix" WRAPIX_TEST_USER="$test_user" \
-		WRAPIX_TESTS_MUST_RUN="${WRAPIX_TESTS_MUST_RUN-0}" WRAPIX_TEST_CLAUDE="${WRAPIX_TEST_CLAUDE-}" HOME="${HOME-/}" "$@"
+		WRAPIX_TESTS_MUST_RUN="${WRAPIX_TESTS_MUST_RUN-0}" WRAPIX_TEST_CLAUDE="${WRAPIX_TEST_CLAUDE-}" \
+		WRAPIX_TEST_UNDER="${WRAPIX_TEST_UNDER-}" ASAN_OPTIONS="${ASAN_OPTIONS-}" UBSAN_OPTIONS="${UBSAN_OPTIONS-}" HOME="${HOME-/}" "$@"
 }
 
 # as_user COMMAND...: root does it as the ordinary user, anybody else as himself.

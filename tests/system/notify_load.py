@@ -51,7 +51,9 @@ check("... which the desktop was told", monitor.calls() + more == 10000 and moni
       monitor.calls(), more, after)
 peak, now = memory()
 print(f"# peak {peak} KiB, now {now} KiB, {monitor.calls()} bubbles")
-check("memory stays under 8 MiB", peak < 8192, peak)
+# Under valgrind it is valgrind's.
+MOST = 8192 if not UNDER else 256 << 10
+check("memory stays under 8 MiB", peak < MOST, peak)
 
 # --- lines that never end ---
 clients = [connect() for _ in range(200)]
@@ -61,11 +63,11 @@ for client in clients[:100]:
     client.sendall(b'"}\n')
 wait(lambda: status()["connections"] == 200)
 peak, now = memory()
-check("... also with 200 lines that have begun", peak < 8192, peak)
+check("... also with 200 lines that have begun", peak < MOST, peak)
 for client in clients:
     client.close()
 wait(lambda: status()["connections"] == 0)
-check("... and falls again", memory()[1] < 8192)
+check("... and falls again", memory()[1] < MOST)
 
 # --- the bus dies and returns under load ---
 before = status()
