@@ -68,6 +68,8 @@ static bool test_holds(const struct test *t, const struct seccomp_data *d)
 	uint32_t low = (uint32_t)d->args[t->arg];
 	bool found = false;
 
+	if (t->op == OP_LEAST)
+		return d->args[t->arg] >= t->v[0];
 	for (unsigned i = 0; i < t->n; i++)
 		found |= t->op == OP_HAS ? (low & t->v[i]) != 0 : low == t->v[i];
 	return t->op == OP_NOT ? !found : found;

@@ -34,6 +34,7 @@
 
 /* The low half of an argument, on the little-endian machines that we know. */
 #define ARG_LOW(n) ((uint32_t)(offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (n)))
+#define ARG_HIGH(n) (ARG_LOW(n) + (uint32_t)sizeof(uint32_t))
 
 /* Numbers with one answer, but for a few; a run ends where the next begins. */
 struct run {
@@ -185,6 +186,10 @@ static unsigned emit_test(struct emitter *e, const struct test *t, unsigned yes,
 	unsigned op = t->op == OP_HAS ? JSET : JEQ, at;
 	bool flip = t->op == OP_NOT;
 
+	if (t->op == OP_LEAST) {
+		at = load(e, ARG_LOW(t->arg), jump(e, JGE, t->v[0], yes, no));
+		return load(e, ARG_HIGH(t->arg), jump(e, JEQ, 0, at, yes));
+	}
 	at = flip ? yes : no;
 	for (unsigned i = t->n; i-- > 0;)
 		at = jump(e, op, t->v[i], flip ? no : yes, at);

@@ -19,6 +19,7 @@ enum op {
 	OP_IS,
 	OP_NOT,
 	OP_HAS,
+	OP_LEAST, /* of all 64 bits */
 };
 
 struct test {

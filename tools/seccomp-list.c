@@ -12,7 +12,7 @@
  *     default ACTION              the answer for calls that no list names (filters only)
  *
  * A TEST is 'argN is V...' (one of), 'argN not V...' (none of) or 'argN has V' (any of its bits).
- * It looks at the low 32 bits of the argument. A call that is listed twice, or a replacement that
+ * It looks at the low 32 bits of the argument. 'argN least V' (V or more) looks at all 64. A call that is listed twice, or a replacement that
  * replaces nothing, is an error: a slip in a list must not become a hole.
  */
 #include <ctype.h>
@@ -96,7 +96,9 @@ static void parse_define(struct reader *r, char *s)
 /* "arg0 is A B" */
 static void parse_test(const struct reader *r, char *s, struct test *t)
 {
-	static const char *const ops[] = { [OP_IS] = "is", [OP_NOT] = "not", [OP_HAS] = "has" };
+	static const char *const ops[] = {
+		[OP_IS] = "is", [OP_NOT] = "not", [OP_HAS] = "has", [OP_LEAST] = "least"
+	};
 	char *arg = strtok(s, " "), *op = strtok(NULL, " "), *v;
 	size_t i = 0;
 
@@ -106,15 +108,15 @@ static void parse_test(const struct reader *r, char *s, struct test *t)
 	while (i < ARRAY_LEN(ops) && (!op || strcmp(ops[i], op) != 0))
 		i++;
 	if (i == ARRAY_LEN(ops))
-		die("wanted 'is', 'not' or 'has'");
+		die("wanted 'is', 'not', 'has' or 'least'");
 	t->op = (enum op)i;
 	while ((v = strtok(NULL, " "))) {
 		if (t->n == ARRAY_LEN(t->v))
 			die("too many values");
 		t->v[t->n++] = parse_number(r, v);
 	}
-	if (t->n == 0 || (t->op == OP_HAS && t->n != 1))
-		die("wanted %s value", t->op == OP_HAS ? "one" : "a");
+	if (t->n == 0 || (t->op >= OP_HAS && t->n != 1))
+		die("wanted %s value", t->op >= OP_HAS ? "one" : "a");
 }
 
 /* "TEST, TEST -> ACTION" */

@@ -323,6 +323,7 @@ void exec_release(struct exec *x)
 	exec_release_update(x);
 	native_spare_free(x->spare);
 	owners_release(&x->owners);
+	arena_release(&x->limits.arena);
 	plan_release(&x->plan);
 	host_release(&x->host);
 	file_rules_release(&x->exec_spec.files);

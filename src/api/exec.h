@@ -6,6 +6,7 @@
 #pragma once
 
 #include "api/claude_policy.h"
+#include "api/explain.h"
 #include "api/messages.h"
 #include "base/str.h"
 #include "engine/engine.h"
@@ -72,6 +73,7 @@ struct exec {
 	char id[SESSION_ID_MAX];
 	struct event_log log;
 	struct owners owners; /* who was refused something lately */
+	struct limit_places limits;
 	struct messages messages;
 	bool asked; /* whether the user wants to be shown what is refused */
 	struct loop *loop;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What was refused: told to whoever runs the command, and into the log, where the same within a second
  * is counted. What ignoreViolations names goes nowhere. */
+#include <string.h>
+
 #include "api/api.h"
 #include "api/exec_priv.h"
 #include "api/explain.h"
@@ -46,12 +48,17 @@ static struct owner *named(const struct denial *denial, pid_t pid)
 	return owner;
 }
 
-void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid)
+void exec_on_denied(void *ctx, const struct denial *refused, pid_t pid)
 {
 	struct exec *x = ctx;
-	struct owner *owner = denial->comm ? named(denial, pid) : owners_get(&x->owners, pid);
+	struct denial denial = *refused;
+	struct owner *owner = denial.comm ? named(&denial, pid)
+			      : pid       ? owners_get(&x->owners, pid)
+					  : NULL;
 
-	report(x, denial, owner);
+	if (!strcmp(denial.what, "limit"))
+		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
+	report(x, &denial, owner);
 	owner_unref(owner);
 }
 
@@ -120,11 +127,15 @@ void exec_on_line(void *ctx, const char *line)
 void exec_on_limit(struct exec *x, unsigned hits)
 {
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		char text[256];
+		const struct cgroup_limits *limits = &x->plan.limits;
+		char value[DENIAL_LIMIT_MAX];
+		struct denial denial;
 
 		if (!(hits & LIMIT_BIT(limit)))
 			continue;
-		cgroup_describe(&x->plan.cgroup, &x->plan.limits, limit, text, sizeof(text));
-		event_log_text(&x->log, "limit", text);
+		denial_of_limit(&denial, limit == LIMIT_MEMORY,
+				limit == LIMIT_MEMORY ? limits->memory : limits->pids, value);
+		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
+		report(x, &denial, NULL);
 	}
 }

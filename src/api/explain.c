@@ -2,9 +2,12 @@
 /* Refusals and changes, by the settings they come from; see explain.h. */
 #include "api/explain.h"
 
+#include <fcntl.h>
 #include <string.h>
 
+#include "base/json_span.h"
 #include "base/str.h"
+#include "os/fs.h"
 
 enum { CHANGES_SHOWN = 64 }; /* rules on each side */
 
@@ -24,6 +27,38 @@ void explain_host_by_plan(struct denial *denial, const struct plan *plan)
 			denial->key = "network.deny";
 			return;
 		}
+}
+
+/* "FILE:LINE" of a limit that the file sets; NULL: it does not. */
+static const char *find_limit(struct arena *arena, const char *file, const char *name)
+{
+	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
+	_cleanup_free_ char *text = NULL;
+	const struct json_span *limits, *limit;
+	struct err ignored; /* a file that cannot be read says nothing */
+	size_t len = 0;
+
+	if (!file || os_read_file_at(AT_FDCWD, file, JSON_MAX_SIZE, &text, &len) < 0 ||
+	    json_doc_parse(&doc, text, len, JSON_MAX_SIZE, file, &ignored) < 0)
+		return NULL;
+	limits = json_span_get(&doc, json_doc_top(&doc), "limits");
+	limit = limits ? json_span_get(&doc, limits, name) : NULL;
+	return limit ? arena_printf(arena, "%s:%u", file, limit->line) : NULL;
+}
+
+void explain_limit(struct denial *denial, struct limit_places *places, const struct plan *plan,
+		   const char *file)
+{
+	bool memory = !strcmp(denial->reason, "memory");
+	unsigned bit = LIMIT_BIT(memory ? LIMIT_MEMORY : LIMIT_PIDS);
+	const bool asked = plan->limits.asked & bit;
+
+	if (!places->of[memory].known && asked)
+		places->of[memory].origin = find_limit(&places->arena, file,
+						       memory ? "memory" : "pids");
+	places->of[memory].known = true;
+	denial->origin = places->of[memory].origin;
+	denial->text = asked ? NULL : "which is the default here";
 }
 
 void explain_host(struct denial *denial, const struct srt_config *config, struct arena *arena)

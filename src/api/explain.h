@@ -14,6 +14,18 @@ void explain_host(struct denial *denial, const struct srt_config *config, struct
 /* The same by the plan, of 'wrapix run'. */
 void explain_host_by_plan(struct denial *denial, const struct plan *plan);
 
+/* Of a limit where it is written, in the file that a change would go into; looked for once each. The strings live
+ * in the arena. */
+struct limit_places {
+	struct arena arena;
+	struct {
+		bool known;
+		const char *origin;
+	} of[2];
+};
+void explain_limit(struct denial *denial, struct limit_places *places, const struct plan *plan,
+		   const char *file);
+
 /* One reading of the settings, as rules. */
 struct settings_rules {
 	const struct srt_config *config;

@@ -24,18 +24,30 @@ int observer_exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* With where it is written. */
+static void log_limit(struct observer *observer, struct denial *denial, const struct owner *owner)
+{
+	explain_limit(denial, &observer->limits, &observer->plan->plan, observer->log.place.file);
+	event_log_denial(&observer->log, denial, NULL, owner);
+}
+
+/* A group counted what it refused, or killed. */
 static void on_limit(struct observer *observer, unsigned hits)
 {
 	const struct plan *plan = &observer->plan->plan;
 
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		char line[256];
+		char line[256], value[DENIAL_LIMIT_MAX];
+		struct denial denial;
 
 		if (!(hits & LIMIT_BIT(limit)))
 			continue;
 		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
 		observer_emit(observer, WRAPIX_LIMIT, (int)limit, line);
-		event_log_text(&observer->log, "limit", line);
+		denial_of_limit(&denial, limit == LIMIT_MEMORY,
+				limit == LIMIT_MEMORY ? plan->limits.memory : plan->limits.pids,
+				value);
+		log_limit(observer, &denial, NULL);
 	}
 }
 
@@ -58,6 +70,7 @@ static void on_note(void *ctx, const char *text)
 void observer_release(struct observer *observer)
 {
 	owners_release(&observer->owners);
+	arena_release(&observer->limits.arena);
 	str_release(&observer->refused);
 	str_release(&observer->refused_text);
 }
@@ -156,12 +169,18 @@ static const char *refusal_text(struct observer *observer, const struct denial *
 static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 {
 	struct observer *observer = ctx;
+	struct denial limit = *denial;
 	struct owner *owner;
 
 	if (is_ignored(observer, denial))
 		return;
-	owner = owners_get(&observer->owners, pid);
-	event_log_denial(&observer->log, denial, NULL, owner);
+	owner = pid ? owners_get(&observer->owners, pid) : NULL;
+	if (!strcmp(denial->what, "limit")) {
+		log_limit(observer, &limit, owner);
+		denial = &limit;
+	} else {
+		event_log_denial(&observer->log, denial, NULL, owner);
+	}
 	owner_unref(owner);
 	observer_emit(observer, WRAPIX_DENIED, -1, refusal_text(observer, denial));
 }

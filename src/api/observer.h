@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/credentials.h"
+#include "api/explain.h"
 #include "api/gated.h"
 #include "api/messages.h"
 #include "api/repository.h"
@@ -27,6 +28,7 @@ struct observer {
 	struct credentials credentials;
 	struct repository repository;
 	struct gated gated;
+	struct limit_places limits;
 	struct owners owners;             /* of what was refused without a connection */
 	struct str refused, refused_text; /* the last of these, and what was said of it */
 };

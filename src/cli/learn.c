@@ -35,10 +35,24 @@ static bool is_hopeless(const struct lesson *lesson)
 	return !lesson->fix.key;
 }
 
-/* To be written. What is denied on purpose is taken out by hand. */
+/* What is denied on purpose is taken out by hand, and how high a limit should be nobody knows. */
+static bool is_writable(const struct lesson *lesson)
+{
+	return lesson->fix.key && !lesson->dropped && !lesson->fix.remove && !lesson->fix.raise;
+}
+
+/* To be written. */
 static bool is_chosen(const struct lesson *lesson, const struct learn_args *args)
 {
-	return is_plain(lesson) || (args->risky && is_risky(lesson) && !lesson->fix.remove);
+	return is_plain(lesson) || (args->risky && is_writable(lesson));
+}
+
+static bool has_writable(const struct lessons *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (is_writable(&l->v[i]))
+			return true;
+	return false;
 }
 
 /* --- words --- */
@@ -119,12 +133,12 @@ static void print_text(const struct lessons *l, const struct learn_args *args)
 	plain = print_part(l, is_plain, out.s);
 	risky = print_part(l, is_risky,
 			   args->risky && args->apply
-				   ? "written as well, but for entries that are to go:"
+				   ? "written as well, but for entries that are to go and limits:"
 				   : "with a risk, and not proposed:");
 	print_part(l, is_hopeless, "what no setting allows:");
 	if (l->others)
 		printf("and %lu more that found no place here\n", l->others);
-	if (!args->apply && (plain || risky))
+	if (!args->apply && has_writable(l))
 		printf("hint: 'wrapix learn %s --apply' writes it%s\n", l->id ? l->id : "",
 		       risky ? "; with --risky also what has a risk" : "");
 }

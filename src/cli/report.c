@@ -109,6 +109,8 @@ static void add_denied(struct report *r, struct json_object *event)
 	denial_add_act(&text, &denial, r->lessons.place.home);
 	str_add(&text, ": ");
 	denial_add_why(&text, &denial);
+	if (!strcmp(denial.what, "limit"))
+		strv_add(&r->arena, &r->limits, text.s);
 	add_moment(r, event, MOMENT_DENIED, text.s);
 }
 

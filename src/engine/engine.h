@@ -37,8 +37,8 @@ int engine_set_rules(struct engine_live *live, const struct engine_rules *rules,
 void engine_kill(struct engine_live *live);
 
 struct engine_hooks {
-	/* The file rules or the rule for UNIX sockets refused something (session/denial.h). The strings
-	 * live during the call; pid is the thread's on the host. */
+	/* The file rules or the rule for UNIX sockets refused something, or a limit is about to
+	 * (session/denial.h). The strings live during the call; pid is the thread's on the host. */
 	void (*on_denied)(void *ctx, const struct denial *denial, pid_t pid);
 	/* Something was denied on the filtered network, or a connection of it ended. */
 	void (*on_network)(void *ctx, const struct net_event *event);

@@ -63,6 +63,17 @@ static void on_call_refused(void *ctx, const struct refused_call *call)
 	tell_denied(ctx, &denial, call->pid);
 }
 
+static void on_limit_hit(void *ctx, const struct limit_hit *hit)
+{
+	char value[DENIAL_LIMIT_MAX];
+	struct denial denial;
+
+	denial_of_limit(&denial, true, hit->limit, value);
+	denial.call = hit->call;
+	denial.predicted = true;
+	tell_denied(ctx, &denial, hit->pid);
+}
+
 static bool was_bound(void *ctx, const struct stat *st)
 {
 	const struct sandbox *sandbox = ctx;
@@ -237,6 +248,14 @@ void guards_begin(struct guards *g, struct sandbox *sandbox)
 	dispatch_add(&g->dispatch, seccomp_refused(flags), refused_call, &g->refused);
 }
 
+static void start_limits(struct guards *g)
+{
+	if (!(plan_seccomp(g->sandbox->plan) & SECCOMP_NOTIFY_MEMORY))
+		return;
+	g->limits = (struct limit_guard){ &g->dispatch.notify, on_limit_hit, g->sandbox };
+	dispatch_add(&g->dispatch, &seccomp_notify_memory, limits_memory, &g->limits);
+}
+
 int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, struct err *err)
 {
 	int r;
@@ -252,6 +271,7 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 		mover_start(&g->mover, loop, &g->dispatch.notify);
 		dispatch_add(&g->dispatch, &seccomp_notify_rename, mover_call, &g->mover);
 	}
+	start_limits(g);
 	return r < 0 ? r : dispatch_start(&g->dispatch, loop, take_fd(&sandbox->listener), err);
 }
 

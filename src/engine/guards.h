@@ -8,6 +8,7 @@
 #include "guard/connect.h"
 #include "guard/dispatch.h"
 #include "guard/gate.h"
+#include "guard/limits.h"
 #include "guard/movedir.h"
 #include "guard/refused.h"
 
@@ -17,6 +18,7 @@ struct guards {
 	struct refused refused;
 	struct connect_guard connect;
 	struct mover mover;
+	struct limit_guard limits;
 };
 
 #define GUARDS_NONE                                                     \

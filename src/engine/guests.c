@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/guards.h"
+#include "engine/headcount.h"
 #include "engine/keys.h"
 #include "engine/network.h"
 #include "engine/sandbox.h"
@@ -13,6 +14,8 @@ struct guests {
 	struct network network;
 	struct key_agent keys;
 	struct guards guards;
+	struct headcount headcount;
+	struct loop *loop;
 	const struct file_rules *files; /* in force; NULL: the plan's */
 };
 
@@ -23,7 +26,9 @@ static int start(struct sandbox *sandbox, struct loop *loop, void **ret, struct 
 
 	if (!g)
 		return err_errno(err, ENOMEM, "the supervisor");
-	*g = (struct guests){ .sandbox = sandbox, .guards = GUARDS_NONE };
+	*g = (struct guests){
+		.sandbox = sandbox, .guards = GUARDS_NONE, .headcount = HEADCOUNT_NONE, .loop = loop
+	};
 	*ret = g;
 	guards_begin(&g->guards, sandbox);
 	r = network_start(&g->network, loop, sandbox, &g->guards.dispatch, err);
@@ -38,7 +43,10 @@ static int start(struct sandbox *sandbox, struct loop *loop, void **ret, struct 
 
 static void started(void *guests)
 {
-	network_open_door(&((struct guests *)guests)->network);
+	struct guests *g = guests;
+
+	network_open_door(&g->network);
+	headcount_start(&g->headcount, g->loop, g->sandbox);
 }
 
 static int set_rules(void *guests, const struct engine_rules *rules, struct err *err)
@@ -67,6 +75,7 @@ static void stop(void *guests)
 
 	if (g->sandbox->link->stop)
 		g->sandbox->link->stop(g->sandbox);
+	headcount_stop(&g->headcount);
 	guards_stop(&g->guards);
 	key_agent_stop(&g->keys);
 	network_stop(&g->network);

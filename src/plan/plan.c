@@ -253,6 +253,19 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 	return 0;
 }
 
+unsigned plan_watched_limits(const struct plan *plan)
+{
+	unsigned watched = plan->limits.asked & LIMIT_BIT(LIMIT_MEMORY);
+
+	/* podman bounds memory by a group or not at all, and its own processes count with the sandbox's. One that
+	 * may mount can show what it likes in /proc, and may want the listener itself. */
+	if (!plan->tell_calls || plan->nested || plan->engine != ENGINE_NATIVE)
+		return 0;
+	if (plan->limits.pids && plan->cgroup.nproc_is_own && plan->cgroup.uid != 0)
+		watched |= LIMIT_BIT(LIMIT_PIDS);
+	return watched & ~cgroup_holds(&plan->cgroup, plan->limits_by);
+}
+
 /* A sandbox inside may want a listener of its own, of which there can be one: none for this alone. */
 static unsigned refused_flag(const struct plan *plan, unsigned flags)
 {
@@ -271,6 +284,8 @@ unsigned plan_seccomp(const struct plan *plan)
 			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
 			 (plan_reads(plan) != FILE_READS_FREE ? SECCOMP_NOTIFY_READS : 0);
 
+	if (plan_watched_limits(plan) & LIMIT_BIT(LIMIT_MEMORY))
+		flags |= SECCOMP_NOTIFY_MEMORY;
 	return flags | refused_flag(plan, flags);
 }
 

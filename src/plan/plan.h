@@ -338,6 +338,8 @@ struct file_rule;
 const struct op *plan_rule_concerns(const struct plan *plan, const struct file_rules *rules,
 				    const struct file_rule *rule, unsigned without);
 
+/* The LIMIT_BITs that an rlimit alone holds, and that the supervisor looks after. */
+unsigned plan_watched_limits(const struct plan *plan);
 /* The seccomp filter, as flags of os/linux/seccomp.h. */
 unsigned plan_seccomp(const struct plan *plan);
 /* Some of the sandbox's system calls are answered by the supervisor. */

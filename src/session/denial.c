@@ -2,10 +2,34 @@
 /* A refusal as JSON, and as words. */
 #include "session/denial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "base/str.h"
+
+void denial_of_limit(struct denial *ret, bool memory, uint64_t value, char text[DENIAL_LIMIT_MAX])
+{
+	static const char *const units[] = { "", "K", "M", "G", "T" };
+	size_t unit = 0;
+
+	while (memory && unit + 1 < ARRAY_LEN(units) && value && value % 1024 == 0) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(text, DENIAL_LIMIT_MAX, "%llu%s", (unsigned long long)value, units[unit]);
+	*ret = (struct denial){
+		.what = "limit",
+		.reason = memory ? "memory" : "processes",
+		.rule = text,
+		.key = memory ? "limits.memory" : "limits.pids",
+	};
+}
+
+static bool is_limit(const struct denial *d)
+{
+	return !strcmp(d->what, "limit");
+}
 
 void denial_add_members(struct str *out, const struct denial *d)
 {
@@ -115,7 +139,10 @@ void denial_add_act(struct str *out, const struct denial *d, const char *home)
 		if (!strcmp(acts[i].what, d->what))
 			words = acts[i].words;
 	str_add(out, words);
-	if (is_call(d))
+	if (is_limit(d))
+		str_add(out, d->reason && !strcmp(d->reason, "memory") ? "taking more memory"
+								       : "having more processes");
+	else if (is_call(d))
 		add_call(out, d);
 	else if (d->path)
 		denial_add_path(out, d->path, home);
@@ -183,10 +210,30 @@ static void add_rule(struct str *out, const struct denial *d)
 	}
 }
 
+/* "limits.pids is 50 at FILE:LINE" */
+static void add_limit(struct str *out, const struct denial *d)
+{
+	str_add_escaped(out, d->key ? d->key : "the limit");
+	str_add(out, " is ");
+	str_add_escaped(out, d->rule ? d->rule : "lower");
+	if (d->origin) {
+		str_add(out, " at ");
+		str_add_escaped(out, d->origin);
+	}
+	if (d->text) {
+		str_add(out, ", ");
+		str_add_escaped(out, d->text);
+	}
+}
+
 void denial_add_why(struct str *out, const struct denial *d)
 {
 	const char *reason = d->reason ? d->reason : "", *words = NULL;
 
+	if (is_limit(d)) {
+		add_limit(out, d);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
 		if (!strcmp(reasons[i].reason, reason))
 			words = reasons[i].words;
@@ -215,6 +262,14 @@ void denial_add_line(struct str *out, const struct denial *d)
 {
 	const char *cause = d->key ? d->key : d->reason;
 
+	if (is_limit(d)) {
+		str_add(out, "deny limit ");
+		str_add_escaped(out, d->reason ? d->reason : "");
+		str_add(out, " (");
+		add_limit(out, d);
+		str_add(out, ")");
+		return;
+	}
 	if (is_call(d)) {
 		str_add(out, "deny system-call ");
 		add_call(out, d);

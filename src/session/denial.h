@@ -15,8 +15,9 @@
 #include "base/json.h"
 
 struct denial {
-	const char *what;    /* "write", "read", "connect", "lookup", "send", "sign", "call" */
-	const char *call;    /* the system call, of files, UNIX sockets, "call"; NULL */
+	const char
+		*what; /* "write", "read", "connect", "lookup", "send", "sign", "call", "limit" */
+	const char *call;    /* the system call, of files, UNIX sockets, "call", "limit"; NULL */
 	const char *args;    /* of "call", those that matter, as one would write them; NULL */
 	const char *path;    /* of a file or a UNIX socket; NULL */
 	const char *name;    /* of a host; NULL: by its address */
@@ -31,6 +32,10 @@ struct denial {
 	bool firm;           /* a rule that nothing lifts */
 	bool predicted;      /* left to the kernel, which was going to refuse it */
 };
+
+/* Of a limit that was reached: the number of processes, or memory in bytes. 'text' becomes its rule. */
+#define DENIAL_LIMIT_MAX 32
+void denial_of_limit(struct denial *ret, bool memory, uint64_t value, char text[DENIAL_LIMIT_MAX]);
 
 /* The members of a JSON object, "type" first. */
 void denial_add_members(struct str *out, const struct denial *denial);
@@ -59,9 +64,10 @@ struct fix {
 	const char *key;   /* "filesystem.allowWrite"; NULL: no setting would do */
 	const char *value; /* an entry of that list; NULL: the key is to be true */
 	bool remove;       /* the entry is to go; else it is to be added */
-	bool literal;      /* the entry is to be taken as it stands, and no pattern */
-	const char *risk;  /* what to think of first; NULL: nothing */
-	const char *none;  /* without a key: why */
+	bool raise;   /* the value is a limit that is too low; how high it should be is not known */
+	bool literal; /* the entry is to be taken as it stands, and no pattern */
+	const char *risk; /* what to think of first; NULL: nothing */
+	const char *none; /* without a key: why */
 };
 
 /* Strings live in the arena, or in the denial. */

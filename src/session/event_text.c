@@ -94,6 +94,12 @@ static void pad(struct str *out, size_t from, size_t width)
 		str_add(out, " ");
 }
 
+static void add_labelled(struct str *out, const char *label, const char *text)
+{
+	str_add(out, label);
+	str_add_escaped(out, text);
+}
+
 /* "name:443", "[fd00::1]:443", "name"; of a file or a socket "write /path" */
 static void add_host(struct str *out, struct json_object *event)
 {
@@ -107,6 +113,11 @@ static void add_host(struct str *out, struct json_object *event)
 		str_add(out, "(");
 		str_add_escaped(out, get_string(event, "args"));
 		str_add(out, ")");
+		return;
+	}
+	if (!strcmp(get_string(event, "what"), "limit")) {
+		add_labelled(out, "limit ", get_string(event, "reason"));
+		add_labelled(out, " ", get_string(event, "rule"));
 		return;
 	}
 	if (get_string(event, "call")[0]) {
@@ -182,10 +193,12 @@ static void add_network(struct str *out, struct json_object *event)
 	str_add(out, " ");
 	from = out->len;
 	if (!strcmp(get_string(event, "type"), "deny")) {
-		str_add_escaped(out, reason[0] ? reason : "denied");
+		bool limit = !strcmp(get_string(event, "what"), "limit");
+
+		str_add_escaped(out, limit ? "reached" : reason[0] ? reason : "denied");
 		if (count > 1)
 			str_addf(out, " x%.0f", count);
-		if (rule[0]) {
+		if (rule[0] && !limit) {
 			str_add(out, " by ");
 			str_add_escaped(out, rule);
 		}
@@ -200,12 +213,6 @@ static void add_network(struct str *out, struct json_object *event)
 	else
 		str_addf(out, " %9s", "");
 	add_process(out, event);
-}
-
-static void add_labelled(struct str *out, const char *label, const char *text)
-{
-	str_add(out, label);
-	str_add_escaped(out, text);
 }
 
 static void add_limit(struct str *out, struct json_object *event)

@@ -212,6 +212,19 @@ static void fix_call(const struct maker *m)
 	m->fix->risk = "much more of the kernel is in reach of what may make namespaces";
 }
 
+/* Claude Code's settings know no such limit: it is a flag's or wrapix.json's. */
+static void fix_limit(const struct maker *m)
+{
+	if (m->place->dialect == FIX_CLAUDE) {
+		m->fix->none = "a larger limit in wrapix.json or on the command line would";
+		return;
+	}
+	m->fix->key = m->d->key;
+	m->fix->value = m->d->rule;
+	m->fix->raise = m->d->key;
+	m->fix->risk = "how much of this machine it may have is yours to say";
+}
+
 static const char *host_value(const struct maker *m)
 {
 	const struct denial *d = m->d;
@@ -267,7 +280,9 @@ void fix_make(struct arena *arena, const struct denial *d, const struct fix_plac
 	const struct maker m = { arena, d, place, ret };
 
 	*ret = (struct fix){ .none = NULL };
-	if (!strcmp(d->what, "call")) {
+	if (!strcmp(d->what, "limit")) {
+		fix_limit(&m);
+	} else if (!strcmp(d->what, "call")) {
 		fix_call(&m);
 	} else if (d->path && d->reason && strchr(d->reason, ' ') && place->dialect == FIX_RUN) {
 		ret->none = "the name gate holds it; '--git direct' mounts the project without one";
@@ -303,7 +318,11 @@ void fix_add_json(struct str *out, const struct fix *fix)
 	if (fix->key && !fix->value) {
 		str_add(out, ",\"set\":true");
 	} else if (fix->key) {
-		json_add_member(out, fix->remove ? "remove" : "add", fix->value);
+		json_add_member(out,
+				fix->raise    ? "raise"
+				: fix->remove ? "remove"
+					      : "add",
+				fix->value);
 		if (fix->literal)
 			str_add(out, ",\"literal\":true");
 	}
@@ -336,6 +355,10 @@ bool fix_read(struct json_object *event, struct fix *ret)
 		ret->value = get(fix, "remove");
 		ret->remove = true;
 	}
+	if (get(fix, "raise")) {
+		ret->value = get(fix, "raise");
+		ret->raise = true;
+	}
 	return true;
 }
 
@@ -349,6 +372,13 @@ void fix_add_text(struct str *out, const struct fix *fix)
 		str_add(out, "set ");
 		str_add_escaped(out, fix->key);
 		str_add(out, " to true");
+		return;
+	}
+	if (fix->raise) {
+		str_add(out, "raise ");
+		str_add_escaped(out, fix->key);
+		str_add(out, " above ");
+		str_add_escaped(out, fix->value);
 		return;
 	}
 	str_add(out, fix->remove ? "take " : "add ");

@@ -78,7 +78,7 @@ static bool is_same(const struct lesson *lesson, const struct fix *fix, const st
 		       (d->path || is_text(lesson->denial.call, d->call)) &&
 		       is_text(lesson->denial.reason, d->reason);
 	return is_text(lesson->fix.key, fix->key) && is_text(lesson->fix.value, fix->value) &&
-	       lesson->fix.remove == fix->remove;
+	       lesson->fix.remove == fix->remove && lesson->fix.raise == fix->raise;
 }
 
 static struct lesson *find(struct lessons *l, const struct fix *fix, const struct denial *d)
@@ -95,6 +95,7 @@ static struct lesson *find(struct lessons *l, const struct fix *fix, const struc
 		.fix = { .key = keep(l, fix->key),
 			 .value = keep(l, fix->value),
 			 .remove = fix->remove,
+			 .raise = fix->raise,
 			 .literal = fix->literal,
 			 .risk = keep(l, fix->risk),
 			 .none = keep(l, fix->none) },

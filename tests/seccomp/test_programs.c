@@ -494,6 +494,42 @@ static void check_remembered(void)
 	}
 }
 
+/* Lengths are compared whole: of one of 4 GiB the low half is 0. */
+static void check_memory(const char *name, int len_arg, int mode_arg, uint64_t least)
+{
+	const struct {
+		uint64_t len;
+		bool asks;
+	} lens[] = { { 0, false },         { 4096, false },
+		     { least - 1, false }, { least, true },
+		     { least + 1, true },  { 0xffffffff, true },
+		     { 1ULL << 32, true }, { (1ULL << 32) + 1, true },
+		     { UINT64_MAX, true } };
+	const struct seccomp_call *call = seccomp_notify_memory.calls;
+	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
+	struct seccomp_program composed = { insns, 0, NULL };
+
+	composed.len = (unsigned short)seccomp_compose(SECCOMP_NOTIFY_MEMORY, insns);
+	while (call->name && strcmp(call->name, name) != 0)
+		call++;
+	if (!call->name)
+		return; /* this machine has no such call */
+	for (size_t i = 0; i < ARRAY_LEN(lens); i++) {
+		struct seccomp_data d = { .nr = (int)call->nr, .arch = call->arch };
+
+		d.args[len_arg] = lens[i].len;
+		if (mode_arg >= 0)
+			d.args[mode_arg] = 3;
+		ok((run(&composed, &d, false) == SECCOMP_RET_USER_NOTIF) == lens[i].asks,
+		   "%s of 0x%llx is %sasked about", name, (unsigned long long)lens[i].len,
+		   lens[i].asks ? "" : "not ");
+		if (mode_arg < 0)
+			continue;
+		d.args[mode_arg] = 5;
+		ok(run(&composed, &d, false) == ALLOW, "... and not where it is not writable");
+	}
+}
+
 static bool same_program(const struct seccomp_program *a, const struct seccomp_program *b)
 {
 	return a->len == b->len && memcmp(a->insns, b->insns, a->len * sizeof(a->insns[0])) == 0;
@@ -563,7 +599,7 @@ static void check_library(void)
 	is_str(seccomp_describe(0), "default", "name of 0");
 	is_str(seccomp_describe(SECCOMP_NOTIFY | SECCOMP_NESTED),
 	       "nested+notify-net+notify-files+notify-reads+notify-connect+notify-rename"
-	       "+notify-refused",
+	       "+notify-refused+notify-memory",
 	       "name of all");
 	is_str(seccomp_describe(SECCOMP_NESTED), "nested", "name of NESTED");
 	is_str(seccomp_describe(SECCOMP_NOTIFY_NET), "default+notify-net", "name of NOTIFY_NET");
@@ -580,6 +616,10 @@ int main(void)
 		check_refused(arch);
 	check_aliens();
 	check_remembered();
+	check_memory("mmap", 1, 2, 0x100000);
+	check_memory("mmap2", 1, 2, 0x100000);
+	check_memory("mprotect", 1, 2, 0x40000);
+	check_memory("mremap", 2, -1, 0x100000);
 	check_library();
 	return done();
 }

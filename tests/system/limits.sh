@@ -46,6 +46,19 @@ sandbox() {
 	out=$(cat "$tmp/out")
 }
 
+# The refusals of the last session, as JSON.
+events() {
+	(cd "$tmp/work" && as_user "$wrapix" log --violations --json) 2>/dev/null | sed 1d
+}
+# told WHAT KEY VALUE [PREDICTED]: it has one about this limit, and by whom
+told() {
+	events >"$tmp/events"
+	cat "$tmp/events"
+	grep -F '"what":"limit"' "$tmp/events" | grep -F "\"reason\":\"$1\",\"rule\":\"$3\",\"key\":\"$2\"" | grep -F "\"raise\":\"$3\"" | grep -F -- "${4-}"
+}
+lacks_prediction() { ! grep -F predicted "$tmp/events"; }
+nothing_told() { ! grep -F "refused" "$tmp/err" && ! grep -F "limit reached" "$tmp/err"; }
+
 n=0
 failed=0
 check() {
@@ -88,10 +101,34 @@ sandbox --pids 50 -- python3 hog.py bomb 200
 check "a fork bomb stops at 50, whatever runs outside" stopped_near_50
 kill -9 "-$outside"
 wait 2>/dev/null
+# At the limit for as long as it takes to be seen.
+mkfifo "$tmp/work/go" && chown "$user" "$tmp/work/go"
+stay() { # stay OPTION...
+	(sandbox "$@" -- python3 hog.py stay 200 go; echo "$rc" >"$tmp/stayed") &
+	for _ in $(seq 200); do
+		told processes limits.pids 40 '"predicted":true' >/dev/null && break
+		sleep 0.05
+	done
+	echo >"$tmp/work/go"
+	wait
+}
+stay --pids 40
+check "a sandbox that is at its limit is an event" told processes limits.pids 40 '"predicted":true'
+check "... one, for as long as it stays there" test "$(wc -l <"$tmp/events")" = 1
+check "... and it is said" grep -F "refused having more processes: limits.pids is 40; to allow it: raise limits.pids above 40" "$tmp/err"
+sandbox --pids 50 -- python3 hog.py bomb 30
+check "one that stays below is none" got "forked 30: no limit"
+check "... and nothing is told" nothing_told
 sandbox --memory 256M -- python3 hog.py fill 512
 check "one process cannot have more than --memory" got MemoryError 3
+check "... which is an event" told memory limits.memory 256M '"predicted":true'
 sandbox --memory 256M -- python3 hog.py fill 100
 check "and can have less" got "filled 100"
+check "... of which nothing is told" nothing_told
+echo '{"limits": {' >"$tmp/work/wrapix.json" && echo '  "memory": "64M"}}' >>"$tmp/work/wrapix.json"
+sandbox -- python3 hog.py fill 200
+check "the event says where the limit is written" told memory limits.memory 64M "/work/wrapix.json:2\""
+rm "$tmp/work/wrapix.json"
 sandbox --memory 64M -- python3 hog.py share 3 40
 check "but three can together, as the plan said" got "held 3 killed 0"
 sandbox --cpus 1 -- nproc
@@ -101,6 +138,7 @@ check "core dumps are off" got 0
 if command -v node >/dev/null; then
 	sandbox --memory 1G -- node -e 'console.log("up")'
 	check "node starts with --memory 1G" got up
+	check "... of which nothing is told" nothing_told
 fi
 # shellcheck disable=SC2016 # awk expands it
 sandbox -- awk '/^Max processes/ { print $4 }' /proc/self/limits
@@ -120,9 +158,12 @@ check "the plan says pids are held" plan_says "pids 50: cgroup v1 (whole sandbox
 check "the plan says cpus are held" plan_says "cpus 1: cgroup v1 (whole sandbox)"
 sandbox --pids 50 -- python3 hog.py bomb 200
 check "a fork bomb stops at 50" stopped_near_50
+check "... which is an event, and exact" told processes limits.pids 50
+check "... without a prediction" lacks_prediction
 sandbox --memory 64M -- python3 hog.py fill 200
 check "a hog is killed: 137" exited 137
 check "and wrapix says why" grep -F "memory 64 MiB" "$tmp/err"
+check "... as an event, too" told memory limits.memory 64M
 sandbox --memory 64M -- python3 hog.py share 3 40
 check "three that together have too much: one is killed, the rest goes on" expr "$out" : 'held [12] killed [12]$'
 sandbox --memory 64M -- wrapix exec -- python3 hog.py fill 200

@@ -2,6 +2,7 @@
 """What limits are for: run inside a sandbox by limits.sh. Prints one line that says how far it came.
 
 bomb N      forks until it is refused, at most N times
+stay N FIFO forks until it is refused, at most N times, and stays so until there is a line in FIFO
 fill MIB    touches so much memory in one process
 share N MIB N processes hold MIB each at the same time
 spin MS     burns a processor so long, and says how much of it it got
@@ -13,7 +14,7 @@ import sys
 import time
 
 
-def bomb(limit):
+def bomb(limit, fifo=None):
     children = []
     why = "no limit"
     for _ in range(limit):
@@ -25,10 +26,16 @@ def bomb(limit):
         if pid == 0:
             signal.pause()
         children.append(pid)
+    if fifo:
+        open(fifo).readline()
     for pid in children:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     print(f"forked {len(children)}: {why}")
+
+
+def stay(limit, fifo):
+    bomb(limit, fifo)
 
 
 def touch(mib):
@@ -80,4 +87,4 @@ def spin(ms):
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]](*map(int, sys.argv[2:]))
+    globals()[sys.argv[1]](*(int(a) if a.isdigit() else a for a in sys.argv[2:]))

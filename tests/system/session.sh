@@ -150,7 +150,11 @@ check "... nothing was made in it" is "$(find .wrapix | wc -l)" 3
 rm -rf .wrapix
 rm -f wrapix.json
 inside 'echo "{}" >wrapix.json; mkdir .wrapix'
-check "where there is none the sandbox can make one, which has to be trusted" is "$rc" 0
+check "where there is none the sandbox makes none" eval 'absent wrapix.json && absent .wrapix'
+wx run --network none --protect agent=allow -- sh -c 'echo "{\"allowNested\": true}" >wrapix.json; mkdir .wrapix'
+check "... unless the user lets it" is "$rc$(ls -d .wrapix)" 0.wrapix
+wx run -- true
+check "... and then it has to be trusted" refused 125 "wrapix trust"
 rm -rf .wrapix wrapix.json
 config '{"networks": "none"}'
 wx run -- true

@@ -133,6 +133,20 @@ static const struct {
 	  { .what = "lookup", .name = "a.example", .reason = "denied-name", .rule = "*.example" },
 	  "take \"*.example\" out of sandbox.network.deniedDomains",
 	  "somebody denied it on purpose" },
+	{ "a limit",
+	  &run,
+	  { .what = "limit",
+	    .call = "clone",
+	    .reason = "processes",
+	    .rule = "50",
+	    .key = "limits.pids" },
+	  "raise limits.pids above 50",
+	  "how much of this machine it may have is yours to say" },
+	{ "a limit under Claude Code's settings",
+	  &claude,
+	  { .what = "limit", .reason = "memory", .rule = "64M", .key = "limits.memory" },
+	  "a larger limit in wrapix.json or on the command line would",
+	  NULL },
 	{ "a metadata service",
 	  &run,
 	  { .what = "connect",
@@ -177,6 +191,36 @@ static void test_fixes(void)
 	}
 }
 
+static void test_limits(void)
+{
+	static const struct {
+		bool memory;
+		uint64_t value;
+		const char *want;
+	} values[] = { { false, 50, "limits.pids is 50" },
+		       { false, 1024, "limits.pids is 1024" },
+		       { true, 64 << 20, "limits.memory is 64M" },
+		       { true, 3ULL << 29, "limits.memory is 1536M" },
+		       { true, 4ULL << 40, "limits.memory is 4T" },
+		       { true, 1001, "limits.memory is 1001" },
+		       { true, 0, "limits.memory is 0" } };
+
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		char text[DENIAL_LIMIT_MAX];
+		struct str why = { 0 }, line = { 0 };
+		struct denial denial;
+
+		denial_of_limit(&denial, values[i].memory, values[i].value, text);
+		denial_add_why(&why, &denial);
+		is_str(why.s, values[i].want, "why");
+		denial_add_act(&line, &denial, NULL);
+		is_str(line.s, values[i].memory ? "taking more memory" : "having more processes",
+		       "what");
+		str_release(&why);
+		str_release(&line);
+	}
+}
+
 static void test_words(void)
 {
 	const struct denial hostile = { WRITE("/home/me/\x1b[2J\n</script>\xe2\x80\xae"),
@@ -209,6 +253,7 @@ static void test_words(void)
 int main(void)
 {
 	test_fixes();
+	test_limits();
 	test_words();
 	return done();
 }

@@ -47,6 +47,7 @@ static const struct {
 	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
 	{ SECCOMP_NOTIFY_RENAME, "+notify-rename", &seccomp_notify_rename },
 	{ SECCOMP_NOTIFY_REFUSED, "+notify-refused", NULL }, /* by SECCOMP_NESTED */
+	{ SECCOMP_NOTIFY_MEMORY, "+notify-memory", &seccomp_notify_memory },
 };
 
 #define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY | SECCOMP_ROOT)

@@ -16,12 +16,14 @@ enum seccomp_flags {
 	SECCOMP_NOTIFY_RENAME = 1 << 5,  /* and renames directories; not with the files */
 	SECCOMP_NOTIFY_REFUSED = 1 << 6, /* it says no in the filter's place, and may tell of it */
 	SECCOMP_ROOT = 1 << 7,           /* chroot is allowed, for a builder's sshd; alone */
+	SECCOMP_NOTIFY_MEMORY = 1 << 8,  /* the supervisor looks at what asks for much memory */
 };
 
 /* The flags that need a supervisor with a listener. */
-#define SECCOMP_NOTIFY                                                      \
-	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS | \
-	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME | SECCOMP_NOTIFY_REFUSED)
+#define SECCOMP_NOTIFY                                                             \
+	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS |        \
+	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME | SECCOMP_NOTIFY_REFUSED | \
+	 SECCOMP_NOTIFY_MEMORY)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -87,6 +89,7 @@ extern const struct seccomp_program seccomp_notify_files;
 extern const struct seccomp_program seccomp_notify_reads;
 extern const struct seccomp_program seccomp_notify_connect;
 extern const struct seccomp_program seccomp_notify_rename;
+extern const struct seccomp_program seccomp_notify_memory;
 /* 'default' and 'nested' in two: what is left of the filter, and the fragment (SECCOMP_NOTIFY_REFUSED). */
 extern const struct seccomp_program seccomp_weak_default, seccomp_weak_nested;
 extern const struct seccomp_program seccomp_refused_default, seccomp_refused_nested;
