@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/api.h"
 #include "api/exec_priv.h"
 #include "base/path.h"
 #include "os/fs.h"
@@ -56,6 +57,15 @@ static int find_tmpdir(struct exec *x, struct err *err)
 	return 0;
 }
 
+/* Where the rules see it. */
+static char *find_state(struct exec *x)
+{
+	char *home = api_base_dir(&x->arena, "XDG_STATE_HOME", ".local/state");
+	char *real = os_realpath(&x->arena, home);
+
+	return path_join(&x->arena, real ? real : home, "wrapix");
+}
+
 static int find_place(struct exec *x, struct err *err)
 {
 	struct arena *a = &x->arena;
@@ -72,6 +82,7 @@ static int find_place(struct exec *x, struct err *err)
 	if (!x->request.text)
 		strv_add(a, &x->watched, x->settings);
 	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
+	x->place.state = find_state(x);
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);
 	return find_tmpdir(x, err);
@@ -159,6 +170,7 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 			    .hooks = *hooks,
 			    .watch = CONFIG_WATCH_NONE,
 			    .messages = MESSAGES_NONE,
+			    .git = { .store = GIT_STORE_NONE, .watch = GIT_WATCH_NONE },
 			    .patience.fd = -1 };
 	x->spare = TAKE_PTR(x->request.spare);
 	spec_init(&x->spec);
@@ -244,8 +256,10 @@ static void on_loop(void *ctx, struct loop *loop)
 
 	x->loop = loop;
 	event_log_watch(&x->log, loop);
-	if (!loop)
+	if (!loop) {
 		config_watch_stop(&x->watch);
+		exec_git_unwatch(x);
+	}
 	if (!loop && x->messages.plan)
 		messages_watch(&x->messages, NULL);
 	if (x->hooks.on_loop)
@@ -294,6 +308,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.on_event = on_event,
 		.on_loop = on_loop,
 		.on_live = exec_on_live,
+		.on_private = exec_git_change,
 		.take_terminal = x->hooks.take_terminal ? on_terminal : NULL,
 		.on_peaks = on_peaks,
 		.stays = x->hooks.on_stopped != NULL,
@@ -305,12 +320,16 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
 	open_log(x);
+	exec_git_begin(x);
 	session.id = x->id;
+	session.private = x->git.private;
+	session.n_private = x->git.n_private;
 	session.spare = TAKE_PTR(x->spare);
 	session.asks = x->request.asks;
 	session.asks_reads = x->request.asks_reads;
 	r = (x->plan.engine == ENGINE_SEATBELT ? seatbelt_run : native_run)(&x->plan, &session,
 									    &hooks, &status, err);
+	exec_git_end(x);
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	messages_remove(&x->messages);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include "api/messages.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "git/watch.h"
 #include "session/config_watch.h"
 #include "net/owner.h"
 #include "session/events.h"
@@ -56,6 +57,16 @@ struct exec_request {
 	bool asks_reads;            /* likewise */
 };
 
+/* The git directory of the working directory's repository (git/lasting.h). */
+struct exec_git {
+	bool on;
+	bool changed;
+	struct git_store store;
+	struct git_watch watch;
+	struct engine_private *private;
+	size_t n_private;
+};
+
 struct exec {
 	struct arena arena;
 	struct exec_request request;
@@ -77,6 +88,7 @@ struct exec {
 	struct messages messages;
 	bool asked; /* whether the user wants to be shown what is refused */
 	struct loop *loop;
+	struct exec_git git;
 	struct config_watch watch;
 	struct engine_live *live;
 	struct exec_update *update;  /* the last settings that came while it runs; NULL: none did */

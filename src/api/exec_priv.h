@@ -17,6 +17,16 @@ void exec_on_line(void *ctx, const char *line);
 void exec_on_limit(struct exec *x, unsigned hits);
 void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid);
 
+/* exec_git.c */
+/* Where there can be none, what is written to git's files is judged by content alone. */
+void exec_git_begin(struct exec *x);
+/* As engine_hooks.on_private. */
+void exec_git_change(void *ctx);
+/* The loop ends. */
+void exec_git_unwatch(struct exec *x);
+/* What the command did is the host's before we return. */
+void exec_git_end(struct exec *x);
+
 /* exec_update.c */
 void exec_on_live(void *ctx, struct engine_live *live);
 void exec_release_update(struct exec *x);

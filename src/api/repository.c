@@ -18,8 +18,8 @@ char *repository_program(struct arena *arena, const char *project)
 	return os_find_program(arena, "git", path ? path : "/usr/bin:/bin", project);
 }
 
-static void tell_held(const struct git_store *store, const struct git_report *report,
-		      struct arena *arena, struct strv *ret_says)
+void repository_tell(const struct git_store *store, const struct git_report *report,
+		     struct arena *arena, struct strv *ret_says)
 {
 	/* A repository in the project that is a session of its own. */
 	const char *below = path_below(store->real, store->project);
@@ -72,7 +72,7 @@ void repository_finish(struct git_store *store, struct arena *arena, struct strv
 	} else if (store->view) {
 		rest(store, &report, arena, ret_says);
 	} else if (report.n_held) {
-		tell_held(store, &report, arena, ret_says);
+		repository_tell(store, &report, arena, ret_says);
 		git_disarm(store);
 		git_set_done(store,
 			     &err); /* else it is published once more, which changes nothing */

@@ -58,6 +58,8 @@ struct engine_hooks {
 	/* With a gate, before each change to the project (spec/protect.h). NULL: nobody asks. */
 	enum protect_answer (*on_change)(void *ctx, const struct protect_change *change,
 					 const char **ret_reason, size_t *ret_held);
+	/* Something in a directory of engine_session.private is about to change. Once. */
+	void (*on_private)(void *ctx);
 	/* A line that the user should see while it runs. */
 	void (*on_note)(void *ctx, const char *text);
 	/* At the end, where a group of the kernel's counted. */
@@ -79,6 +81,13 @@ struct engine_hooks {
 
 struct engine_spare;
 
+/* A directory of the host's that the command has another one of: the plan mounts it, read-only, and the
+ * supervisor changes it. */
+struct engine_private {
+	const char *path;
+	int fd; /* borrowed; -1: nothing is changed there */
+};
+
 struct engine_session {
 	const char *id;
 	const char *layers; /* the directory of its copy-on-write layers; NULL: none */
@@ -86,6 +95,8 @@ struct engine_session {
 		*image_changes; /* the directory of an image's changes; NULL: they are in memory */
 	struct engine_spare *spare; /* taken over, and used where it fits; NULL: none */
 	int gate; /* the directory of the gate's list, where the plan has a gate */
+	const struct engine_private *private; /* as broker_add_private() takes them */
+	size_t n_private;
 	int asks; /* of a sandbox around, whose supervisor changes its files: it takes our listener by
 		   * this (engine/native/lend.h); 0: none */
 	bool asks_reads; /* and decides what is read of them */

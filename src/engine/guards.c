@@ -146,11 +146,33 @@ static void on_bound(void *ctx, int socket, const struct stat *st, const struct 
 		datagram_bound(&sandbox->guards->connect, socket, st, name, len);
 }
 
+static void on_private(void *ctx)
+{
+	const struct engine_hooks *hooks = ((struct sandbox *)ctx)->hooks;
+
+	if (hooks && hooks->on_private)
+		hooks->on_private(hooks->ctx);
+}
+
+static int add_private(struct sandbox *sandbox, struct err *err)
+{
+	for (size_t i = 0; i < sandbox->n_private; i++) {
+		const struct engine_private *private = &sandbox->private[i];
+		int fd = private->fd < 0 ? -1 : fcntl(private->fd, F_DUPFD_CLOEXEC, 3);
+
+		if (private->fd >= 0 && fd < 0)
+			return err_errno(err, errno, "the file broker");
+		broker_add_private(sandbox->broker, private->path, fd);
+	}
+	return 0;
+}
+
 int guards_prepare(struct sandbox *sandbox, struct err *err)
 {
 	const struct broker_hooks hooks = { .on_denied = on_file_denied,
 					    .on_change = sandbox->plan->gate ? on_change : NULL,
 					    .on_bound = on_bound,
+					    .on_private = on_private,
 					    .ctx = sandbox };
 
 	const struct plan *plan = sandbox->plan;
@@ -175,6 +197,8 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	if (r < 0)
 		gate_free(gate);
 	sandbox->gate = r < 0 ? NULL : gate;
+	if (r == 0)
+		r = add_private(sandbox, err);
 	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
 		if (plan->ops[i].kind == OP_DENY || is_holed_cover(&plan->ops[i]))
 			broker_add_cover(sandbox->broker, plan->ops[i].dest,

@@ -96,6 +96,8 @@ struct sandbox {
 	struct held_tree trees[TREES_MAX];
 	size_t n_trees;
 	int gate_meta; /* where the gate writes its list down; borrowed */
+	const struct engine_private *private;
+	size_t n_private;
 	struct ports ports;
 	int status; /* this and the next four: the native engine's; a struct err comes from it */
 	struct lender *lender;

@@ -19,10 +19,17 @@
 enum { NAME_LEN_MAX = 200, DEPTH_MAX = 8, NEW_MAX = 64 };
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
+const char *git_top_inside(const struct git_store *store)
+{
+	return store->lasting ? store->top : WORKSPACE_INSIDE;
+}
+
 const char *git_place_inside(struct git_store *main)
 {
 	char *plain = path_join(&main->arena, main->top, ".git");
 
+	if (main->lasting)
+		return main->real;
 	return strcmp(main->real, plain) != 0 ? GIT_DIR_INSIDE : WORKSPACE_INSIDE "/.git";
 }
 
@@ -174,8 +181,8 @@ static bool is_git_dir(int dir)
 static char *work_tree(const struct search *s, int dir, const char *name)
 {
 	struct arena *a = &s->main->arena;
+	const char *top = git_top_inside(s->main), *value, *entry;
 	_cleanup_free_ char *text = NULL;
-	const char *value, *entry;
 	char *place, *tree;
 	size_t len;
 
@@ -184,9 +191,9 @@ static char *work_tree(const struct search *s, int dir, const char *name)
 	value = gitconfig_get(a, text, "core", "worktree");
 	place = arena_printf(a, "%s/modules/%s", git_place_inside(s->main), name);
 	tree = value ? path_join(a, place, value) : NULL;
-	if (!tree || !path_is_below(tree, WORKSPACE_INSIDE) || !strcmp(tree, WORKSPACE_INSIDE))
+	if (!tree || !path_is_below(tree, top) || !strcmp(tree, top))
 		return NULL;
-	tree = arena_strdup(a, path_below(tree, WORKSPACE_INSIDE));
+	tree = arena_strdup(a, path_below(tree, top));
 	entry = git_path_ok(tree) ? git_find(&s->session->index, tree) : NULL;
 	return entry && str_starts(entry, "160000 ") ? tree : NULL;
 }

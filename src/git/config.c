@@ -58,9 +58,11 @@ static bool may_change(struct config_round *c, const char *name, const struct gi
 {
 	struct arena *a = &c->round->arena;
 
-	/* The layout of the repository and where it fetches from are the host's own business. */
-	if (str_starts(name, "core.") || str_starts(name, "extensions.") ||
-	    (str_starts(name, "remote.") && !c->round->store->fresh))
+	/* The layout of the repository and where it fetches from are the host's own business; what a
+	 * single command sets was judged when it did (guard/broker_git.c), by the same list. */
+	if (!c->round->store->lasting &&
+	    (str_starts(name, "core.") || str_starts(name, "extensions.") ||
+	     (str_starts(name, "remote.") && !c->round->store->fresh)))
 		return false;
 	/* A submodule of this machine's files is none that the host should follow. */
 	if (str_starts(name, "submodule."))

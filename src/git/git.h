@@ -55,6 +55,7 @@ struct git_store {
 	char *top;       /* the project's work tree, canonical */
 	bool fresh;      /* the host has it from this session */
 	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
+	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
 };
 #define GIT_STORE_NONE                 \
 	{                              \
@@ -68,6 +69,7 @@ struct git_about {
 	size_t n_modules;
 	const struct strv *borrowed;
 	const char *view; /* NULL, or as above: then it is published beside the host's branches */
+	bool lasting;
 };
 
 /* Makes the private git directory from the host's, and takes the lock. */
@@ -97,6 +99,7 @@ struct git_info {
 	bool beside; /* of a copy-on-write session */
 	bool stale;  /* ... which is gone */
 	bool done;   /* ended well: what is held is all that is left */
+	bool lasting;
 	size_t held;
 };
 /* Those of a project (NULL: of all), appended to the list. */

@@ -34,6 +34,7 @@ void git_hold(struct git_report *report, const char *kind, const char *name, con
 	*held = new;
 	held->where = arena_strdup(&report->arena, report->where);
 	held->name = arena_strdup(&report->arena, name);
+	held->why = arena_strdup(&report->arena, why);
 }
 
 static void add_held(struct str *out, const struct git_held *held, bool first)
@@ -124,6 +125,21 @@ int git_held_write(const struct git_store *store, struct git_report *report, str
 			report->held[kept++] = report->held[i];
 	report->n_held = kept;
 	return write_list(store, "held", report->held, report->n_held, err);
+}
+
+void git_held_untold(const struct git_store *store, struct git_report *report)
+{
+	struct git_held *told;
+	struct err ignored; /* then it is told once more */
+	size_t n = 0, kept = 0;
+
+	read_list(store, "told", &report->arena, &told, &n, &ignored);
+	if (report->n_held || n)
+		write_list(store, "told", report->held, report->n_held, &ignored);
+	for (size_t i = 0; i < report->n_held; i++)
+		if (!has(told, n, &report->held[i]))
+			report->held[kept++] = report->held[i];
+	report->n_held = kept;
 }
 
 int git_held_forget(struct git_store *store, struct git_held *list, size_t n, size_t at,

@@ -24,9 +24,10 @@ static bool component_ok(const char *s, size_t len)
 /* What check-ref-format(1) says, and nothing that looks like an option or an object. */
 bool git_ref_ok(const char *name)
 {
-	const char *rest = str_starts(name, "refs/heads/")  ? name + 11
-			   : str_starts(name, "refs/tags/") ? name + 10
-							    : NULL;
+	const char *rest = str_starts(name, "refs/heads/")     ? name + 11
+			   : str_starts(name, "refs/tags/")    ? name + 10
+			   : str_starts(name, "refs/remotes/") ? name + 13
+							       : NULL;
 
 	if (!rest || strlen(name) > NAME_MAX_LEN || strstr(name, "..") || strstr(name, "@{") ||
 	    !strcmp(rest, "@") || !strcasecmp(rest, "HEAD") || git_oid_ok(rest, strlen(rest)))

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "cow/copy.h"
+#include "git/lasting.h"
 #include "git/priv.h"
 #include "os/fs.h"
 
@@ -72,7 +73,7 @@ bool git_is_sample(const char *name)
 
 /* The user's hooks run inside. A second copy, which stays out of the session's reach, shows later which
  * it changed. Samples are nobody's. */
-static int copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
+int git_copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
 {
 	struct arena a = { 0 };
 	char *from = hooks ? arena_strdup(&a, hooks) : path_join(&a, store->common, "hooks");
@@ -104,6 +105,8 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 
 	for (size_t i = 0; r == 0 && git_own_names[i]; i++)
 		r = copy_one(store->real, git_own_names[i], to, err);
+	if (r == 0 && store->lasting)
+		r = copy_one(store->real, "config.worktree", to, err);
 	for (size_t i = 0; r == 0 && git_common_names[i]; i++)
 		r = copy_one(store->common, git_common_names[i], to, err);
 	if (r == 0)
@@ -114,7 +117,7 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 		if (mkdirat(to, "logs", 0777) == 0 || errno == EEXIST)
 			r = copy_one(store->real, "logs/HEAD", to, err);
 	}
-	return r < 0 ? r : copy_hooks(store, to, hooks, err);
+	return r < 0 ? r : git_copy_hooks(store, to, hooks, err);
 }
 
 static int write_new(int to, const char *name, const char *text, size_t len, struct err *err)
@@ -145,14 +148,22 @@ static int write_refs(const struct git_state *host, int to, struct err *err)
 
 static int make_dirs(const struct git_store *store, int to, struct err *err)
 {
-	static const char *const dirs[] = { "objects", "objects/info", "objects/pack",
-					    "refs",    "refs/heads",   "refs/tags" };
+	static const char *const dirs[] = { "objects", "objects/info", "objects/pack", "refs",
+					    "refs/heads", "refs/tags",
+					    /* for what is mounted there; of a lasting one */
+					    GIT_HOST, GIT_HOST "/objects", GIT_HOST "/lfs",
+					    GIT_HOST "/lfs/objects" };
+	size_t n = store->lasting ? ARRAY_LEN(dirs) : ARRAY_LEN(dirs) - 4;
 	char borrowed[128];
 
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+	for (size_t i = 0; i < n; i++)
 		if (mkdirat(to, dirs[i], 0755) < 0)
 			return err_errno(err, errno, "making the private git directory");
-	snprintf(borrowed, sizeof(borrowed), GIT_OBJECTS_INSIDE "/%u/objects\n", store->number);
+	if (store->lasting)
+		snprintf(borrowed, sizeof(borrowed), "../" GIT_HOST "/objects\n");
+	else
+		snprintf(borrowed, sizeof(borrowed), GIT_OBJECTS_INSIDE "/%u/objects\n",
+			 store->number);
 	return write_new(to, "objects/info/alternates", borrowed, strlen(borrowed), err);
 }
 
@@ -259,6 +270,7 @@ int git_store_describe(struct git_store *store, const struct git_about *about, s
 	store->project = arena_strdup(a, about->project);
 	store->top = arena_strdup(a, about->top);
 	store->view = arena_strdup(a, about->view);
+	store->lasting = about->lasting;
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
 	store->program = arena_strdup(a, about->program);

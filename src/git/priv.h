@@ -42,11 +42,19 @@ void git_arm(const struct git_store *store);
 struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
 			       const char *where);
 
+/* A reference that goes from one side to the other. */
+bool git_ref_travels(const struct git_store *store, const char *name);
+
 static inline void git_step(const struct git_store *store, const char *what)
 {
 	if (store->on_step)
 		store->on_step(what);
 }
+
+/* prepare.c; from: NULL, or another directory than the repository's own */
+int git_copy_hooks(const struct git_store *store, int to, const char *from, struct err *err);
+/* What the session calls the project's top. */
+const char *git_top_inside(const struct git_store *store);
 
 /* private_config.c: the text, and the directory of an absolute core.hooksPath or NULL. */
 int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,
@@ -58,6 +66,8 @@ bool git_config_is_plain(struct git_store *store, const char **ret_hooks);
 bool git_held_same(const struct git_held *a, const struct git_held *b);
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why);
 int git_held_write(const struct git_store *store, struct git_report *report, struct err *err);
+/* Leaves in the report what the user has not been told of. */
+void git_held_untold(const struct git_store *store, struct git_report *report);
 
 /* The one at 'at' is not offered again. */
 int git_held_forget(struct git_store *store, struct git_held *list, size_t n, size_t at,

@@ -151,12 +151,32 @@ static int ask_git(struct git_store *store, struct target *target, struct err *e
 	return 0;
 }
 
+/* What a command may read anyway, at the place where it stands. */
+static int copy_config(struct git_store *store, struct str *out, struct err *err)
+{
+	_cleanup_close_ int dir = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = dir < 0 ? -errno : os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len);
+
+	if (r < 0 && r != -ENOENT)
+		return err_errno(err, -r, "reading the repository's configuration");
+	str_addn(out, text ? text : "", len);
+	if (strcmp(store->real, store->common) != 0)
+		str_add(out, "[core]\n\tbare = false\n");
+	return 0;
+}
+
 int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,
 		       struct err *err)
 {
 	struct target target = { .arena = &store->arena, .out = out };
-	int r = read_plain(store, &target) ? 0 : ask_git(store, &target, err);
+	int r;
 
+	*ret_hooks = NULL;
+	if (store->lasting)
+		return copy_config(store, out, err);
+	r = read_plain(store, &target) ? 0 : ask_git(store, &target, err);
 	*ret_hooks = target.hooks;
 	str_add(out, "[core]\n\tbare = false\n[worktree]\n\tuseRelativePaths = true\n");
 	if (store->where)

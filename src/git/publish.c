@@ -81,8 +81,7 @@ static int merge_one(void *ctx, const char *name, const char *base, const char *
 	const char *value = git_same(session, host) ? session : base;
 
 	(void)err;
-	if (str_starts(name, "refs/") && !str_starts(name, "refs/heads/") &&
-	    !str_starts(name, "refs/tags/"))
+	if (str_starts(name, "refs/") && !git_ref_travels(merge->round->store, name))
 		return 0;
 	if (value)
 		git_add_item(&merge->round->arena, &merge->into, name, value);

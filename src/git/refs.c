@@ -17,6 +17,14 @@ static const char *zeros(const char *like)
 	return all + (64 - strlen(like));
 }
 
+/* Who fetches in one command and merges in the next needs what was fetched. */
+bool git_ref_travels(const struct git_store *store, const char *name)
+{
+	return str_starts(name, "refs/heads/") || str_starts(name, "refs/tags/") ||
+	       (store->lasting && str_starts(name, "refs/remotes/") &&
+		!str_starts(name, "refs/remotes/host/"));
+}
+
 static void move(struct git_round *round, struct strv *list, const char *name, const char *new,
 		 const char *old)
 {
@@ -78,16 +86,48 @@ static void diverge(struct git_round *round, const char *name, const char *sessi
 	}
 }
 
+static bool is_ancestor(struct git_round *round, const char *old, const char *new)
+{
+	struct git_run run = git_on_host(round->store,
+					 GIT_ARGS("merge-base", "--is-ancestor", old, new));
+
+	return git_run(&run, NULL) == 0;
+}
+
+/* What the host stands on. */
+static const char *host_commit(const struct git_round *round)
+{
+	const char *head = round->host.head;
+
+	return head && str_starts(head, "ref: ") ? git_find(&round->host.refs, head + 5) : head;
+}
+
+/* A branch that commands made may be any of them's to delete; what is nowhere else is kept. */
+static void keep_deleted(struct git_round *round, const char *name, const char *oid)
+{
+	const char *head = host_commit(round);
+
+	if (!round->store->lasting || (head && is_ancestor(round, oid, head)))
+		return;
+	keep_was(round, name, oid);
+	git_hold(round->report, "rewritten", name,
+		 arena_printf(
+			 &round->report->arena, "it was deleted; what it was is %s",
+			 git_was_name(&round->arena, round->store, &round->host.refs, name, oid)));
+}
+
 /* The session no longer has it. */
 static void deleted(struct git_round *round, const char *name, const char *base, const char *host)
 {
 	if (!host)
 		return;
-	if (git_same(base, host) && git_find(&round->base.made, name))
+	if (git_same(base, host) && git_find(&round->base.made, name)) {
+		keep_deleted(round, name, host);
 		move(round, &round->refs_out, name, NULL, host);
-	else
+	} else {
 		git_hold(round->report, str_starts(name, "refs/tags/") ? "tag" : "branch", name,
 			 "it was deleted in the session");
+	}
 }
 
 static void outwards(struct git_round *round, const char *name, const char *base,
@@ -121,6 +161,21 @@ static void outwards(struct git_round *round, const char *name, const char *base
 	}
 }
 
+/* Nobody's own work: the side that fetched last is right, and where both did, each keeps its own. */
+static void plan_remote(struct git_round *round, const char *name, const char *base,
+			const char *session, const char *host)
+{
+	if (!git_ref_ok(name))
+		return;
+	if (git_same(session, base)) {
+		move(round, &round->refs_in, name, host, base);
+	} else if (git_same(host, base)) {
+		if (session)
+			git_want(round, session);
+		move(round, &round->refs_out, name, session, base);
+	}
+}
+
 static int plan_ref(void *ctx, const char *name, const char *base, const char *session,
 		    const char *host, struct err *err)
 {
@@ -129,11 +184,11 @@ static int plan_ref(void *ctx, const char *name, const char *base, const char *s
 	bool stands_on = head && str_starts(head, "ref: ") && !strcmp(head + 5, name);
 
 	(void)err;
-	if (!str_starts(name, "refs/heads/") && !str_starts(name, "refs/tags/"))
+	if (!git_ref_travels(round->store, name) || git_same(session, host))
 		return 0;
-	if (git_same(session, host))
-		return 0;
-	if (!git_same(session, base)) {
+	if (str_starts(name, "refs/remotes/")) {
+		plan_remote(round, name, base, session, host);
+	} else if (!git_same(session, base)) {
 		if (session)
 			outwards(round, name, base, session, host);
 		else
@@ -180,14 +235,6 @@ int git_plan_refs(struct git_round *round, struct err *err)
 	if (round->session.head && git_oid_ok(round->session.head, strlen(round->session.head)))
 		git_want(round, round->session.head);
 	return r;
-}
-
-static bool is_ancestor(struct git_round *round, const char *old, const char *new)
-{
-	struct git_run run = git_on_host(round->store,
-					 GIT_ARGS("merge-base", "--is-ancestor", old, new));
-
-	return git_run(&run, NULL) == 0;
 }
 
 /* Branches that no longer hold what they held when the session began. */

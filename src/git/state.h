@@ -37,7 +37,7 @@ struct git_state {
 enum { GIT_REFS_MAX = 50000, GIT_NEW_REFS_MAX = 1000 };
 
 bool git_oid_ok(const char *oid, size_t len);
-/* A branch or a tag that the host may get. */
+/* A branch or a tag that the host may get, or what a remote had. */
 bool git_ref_ok(const char *name);
 bool git_path_ok(const char *path);
 

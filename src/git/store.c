@@ -60,6 +60,7 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->project = main->project;
 	part->top = main->top;
 	part->view = main->view;
+	part->lasting = main->lasting;
 	part->on_step = main->on_step;
 	part->program = main->program;
 	part->borrowed = main->borrowed;
@@ -92,6 +93,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	record_add(&out, "project", store->project);
 	record_add(&out, "top", store->top);
 	record_add(&out, "view", store->view);
+	record_add(&out, "lasting", store->lasting ? "yes" : NULL);
 	record_add(&out, "gitDir", store->real);
 	record_add(&out, "commonDir", store->common);
 	add_list(&out, "borrowed", store->borrowed.v, store->borrowed.len);
@@ -141,6 +143,7 @@ static int read_meta(struct git_store *store, struct err *err)
 	store->view = record_get(&store->arena, meta, "view");
 	if (!*store->view)
 		store->view = NULL;
+	store->lasting = *record_get(&store->arena, meta, "lasting");
 	store->real = record_get(&store->arena, meta, "gitDir");
 	store->common = record_get(&store->arena, meta, "commonDir");
 	if (store->project[0] != '/' || store->real[0] != '/' || store->common[0] != '/')
@@ -257,6 +260,7 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 	info->beside = store->view != NULL;
 	info->stale = store->view && access(store->view, F_OK) < 0;
 	info->done = faccessat(store->dir, "done", F_OK, 0) == 0;
+	info->lasting = store->lasting;
 	if (git_held_read(store, arena, &held, &info->held, &ignored) < 0)
 		info->held = 0;
 }

@@ -114,6 +114,7 @@ struct tree {
 /* Where its files are, below the top: its 'gitdir' says "/workspace/WHERE/.git", or the way there. */
 static char *read_where(struct git_store *store, int dir, const char *id)
 {
+	const char *top = git_top_inside(store);
 	struct arena *a = &store->arena;
 	_cleanup_free_ char *text = NULL;
 	char *path;
@@ -126,9 +127,9 @@ static char *read_where(struct git_store *store, int dir, const char *id)
 	if (strcmp(path_name(path), ".git") != 0)
 		return NULL;
 	path = path_parent(a, path);
-	if (!path_is_below(path, WORKSPACE_INSIDE) || !strcmp(path, WORKSPACE_INSIDE))
+	if (!path_is_below(path, top) || !strcmp(path, top))
 		return NULL;
-	path = arena_strdup(a, path_below(path, WORKSPACE_INSIDE));
+	path = arena_strdup(a, path_below(path, top));
 	return git_path_ok(path) ? path : NULL;
 }
 
@@ -175,6 +176,10 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 	struct stat st;
 	struct err err;
 
+	if (store->lasting) {
+		git_hold(report, "worktree", id, "it is there for commands only");
+		return;
+	}
 	tree.where = git_module_name_ok(id) && !strchr(id, '/') ? read_where(store, dir, id) : NULL;
 	if (lstat(arena_printf(a, "%s/worktrees/%s", store->common, id), &st) == 0)
 		git_hold(report, "worktree", id, "the host has one of that name");

@@ -21,6 +21,7 @@
  *	broker_cover.c     whether these mounts are still there
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')
+ *	broker_private.c   git directories that are private from the start ('wrapix exec')
  *
  * Where the sandbox has names of its own for parts of the host's tree ('wrapix run'), a place is turned
  * into the host's name of it before the rules see it.
@@ -57,6 +58,8 @@ struct broker_hooks {
 	/* A socket of the caller's has got the name that it wanted. NULL: nobody asks. */
 	void (*on_bound)(void *ctx, int socket, const struct stat *st,
 			 const struct sockaddr_un *name, size_t len);
+	/* Something in a place of broker_add_private() is about to change, for the first time. */
+	void (*on_private)(void *ctx);
 	void *ctx;
 };
 
@@ -91,6 +94,12 @@ void broker_enter(struct broker *broker, const struct notify *notify, int view, 
 /* Before the first call: the tree of a map, by its name inside, to write in; taken over. Its files have
  * the names that they have inside. */
 void broker_take_tree(struct broker *broker, const char *inside, int fd);
+
+/*
+ * Before the first call: a directory that the sandbox sees, read-only, in place of the host's. What the rules allow
+ * is changed in the one that fd is, which is taken over; -1: nothing is. The innermost comes last.
+ */
+void broker_add_private(struct broker *broker, const char *path, int fd);
 
 /* Before the first call: a mount that stands for a denied directory. 'holed': something in it can be read. */
 void broker_add_cover(struct broker *broker, const char *path, bool holed);

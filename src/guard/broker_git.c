@@ -109,6 +109,17 @@ static bool in_worktrees(const struct place *p)
 	return at >= 16 && !strncmp(p->path + at - 16, "/.git/worktrees/", 16);
 }
 
+/* The settings may lift the protection of a name: allowGitConfig, protect.remove. */
+static bool protects(const struct request *r, const char *name)
+{
+	const struct file_rules *rules = r->b->rules;
+
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->rules[i].kind == FILE_PROTECT && !strcmp(rules->rules[i].text, name))
+			return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------ content */
 
 static int read_config(int dir, const char *name, char **ret, size_t *ret_len, mode_t *ret_mode)
@@ -198,17 +209,21 @@ static const char *adopt(struct arena *arena, struct place *p)
 
 /* ------------------------------------------------------------------ decisions */
 
-static const char *judge_part(struct arena *arena, struct place *p, enum part part,
-			      enum git_act act)
+static const char *judge_part(struct request *r, struct arena *arena, struct place *p,
+			      enum part part, enum git_act act)
 {
 	bool is_git = is_git_dir(p->dir, PART_NONE);
 
 	if (act == GIT_TOUCH)
 		return NULL;
 	if (part == PART_CONFIG)
-		return is_git ? "a git configuration is changed by git, through a new file" : NULL;
+		return is_git && protects(r, ".git/config")
+			       ? "a git configuration is changed by git, through a new file"
+			       : NULL;
 	if (part == PART_HOOKS)
-		return is_git && act != GIT_MKDIR ? "git runs what is in hooks" : NULL;
+		return is_git && act != GIT_MKDIR && protects(r, ".git/hooks")
+			       ? "git runs what is in hooks"
+			       : NULL;
 	if (part == PART_COMMONDIR && (is_git || in_worktrees(p)))
 		return "commondir leads git to another configuration";
 	if (is_git || !is_git_dir(p->dir, part))
@@ -230,17 +245,18 @@ int git_judge_name(struct request *r, struct place *p, enum git_act act)
 
 	if (r->b->gate)
 		return gate_judge(r, p, act);
-	if (p->dir < 0 || act == GIT_REMOVE)
-		return 0;
+	e = private_judge(r, p);
+	if (e < 0 || p->dir < 0 || act == GIT_REMOVE)
+		return e;
 	if (part != PART_NONE && !dir_ends_in(p, "/.git"))
-		why = judge_part(&arena, p, part, act);
+		why = judge_part(r, &arena, p, part, act);
 	else if (act == GIT_REPLACE &&
 		 (dir_ends_in(p, "/.git/worktrees") || ends_in(p->path, "/.git/worktrees")))
 		why = "a work tree is made by git, in place";
 	else if (dir_ends_in(p, "/hooks") && !ends_in(p->name, ".sample")) {
 		_cleanup_close_ int up = openat(p->dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-		if (up < 0 || is_git_dir(up, PART_NONE))
+		if ((up < 0 || is_git_dir(up, PART_NONE)) && protects(r, ".git/hooks"))
 			why = "git runs what is in hooks";
 	}
 	if (why)
@@ -320,7 +336,7 @@ int judge(struct request *r, struct place *p, enum git_act act)
 	if (!v.rule)
 		return place_outside(r, p, act != GIT_REMOVE && !p->exists);
 	if (p->dir >= 0 && is_exception(r, p, v.rule, act))
-		return 0;
+		return private_judge(r, p);
 	return request_denied(r, p->path, v.rule, NULL);
 }
 
@@ -337,7 +353,8 @@ int git_replace(struct request *r, struct place *from, struct place *to,
 	if (r->b->gate || part_of(to->name, strlen(to->name)) != PART_CONFIG ||
 	    !S_ISREG(from->st.st_mode))
 		return 0;
-	if (rule ? !rule->by_content : !is_git_dir(to->dir, PART_NONE))
+	if (rule ? !rule->by_content
+		 : !is_git_dir(to->dir, PART_NONE) || !protects(r, ".git/config"))
 		return 0;
 	if (!file_rules_write(r->b->rules, from->path).allowed)
 		return 0; /* the source is what the rule refuses */
@@ -346,6 +363,8 @@ int git_replace(struct request *r, struct place *from, struct place *to,
 	if (why)
 		e = request_denied(r, to->path, rule, why);
 	arena_release(&arena);
+	if (e == 0)
+		e = private_judge(r, to);
 	if (e == 0)
 		e = request_check(r);
 	if (e == 0)
@@ -375,7 +394,9 @@ int git_open_commondir(struct request *r, struct place *p, int flags)
 	if (r->b->gate || part_of(p->name, strlen(p->name)) != PART_COMMONDIR || !in_worktrees(p) ||
 	    p->exists || !file_rules_write(r->b->rules, p->path).allowed)
 		return 0;
-	e = task_take_umask(r);
+	e = private_judge(r, p);
+	if (e == 0)
+		e = task_take_umask(r);
 	if (e == 0)
 		e = request_check(r);
 	if (e < 0)

@@ -197,7 +197,7 @@ static int judge_move(struct request *r, struct place *from, struct place *to, u
 					      ? from->path
 					      : to->path,
 				      v.rule, NULL);
-	e = r->b->gate ? gate_judge(r, from, GIT_LEAVE) : 0;
+	e = r->b->gate ? gate_judge(r, from, GIT_LEAVE) : private_judge(r, from);
 	if (e == 0)
 		e = judge_arrival(r, from, to);
 	return e == 0 && (flags & RENAME_EXCHANGE) ? judge_arrival(r, to, from) : e;
@@ -249,6 +249,7 @@ int do_rename(struct request *r)
 		e = request_check(r);
 	if (e != 0)
 		return e;
+	private_lend(r, &from, &to);
 	e = request_result(renameat2(from.dir, from.name, to.dir, to.name, flags));
 	if (e == NOTIFY_DONE && to.exists && S_ISSOCK(to.st.st_mode) && !(flags & RENAME_EXCHANGE))
 		id_ring_drop(&r->b->bound, to.st.st_dev, to.st.st_ino);

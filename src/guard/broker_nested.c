@@ -110,7 +110,7 @@ const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_
 		return NULL;
 	for (size_t i = 0; i < b->n_anchors; i++) {
 		const struct anchor *a = &b->anchors[i];
-		const char *place = *a->path ? a->path : "/";
+		const char *place = a->home ? a->home : *a->path ? a->path : "/";
 		_cleanup_close_ int host = a->fd < 0 ? -1 : open(place, O_PATH | O_CLOEXEC);
 		_cleanup_close_ int self = open("/proc/self", O_PATH | O_CLOEXEC);
 		const char *below;

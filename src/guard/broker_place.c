@@ -33,7 +33,9 @@ int place_path(struct broker *b, int fd, char buf[PATH_MAX])
 	if (n < 0)
 		return -errno;
 	buf[n] = '\0';
-	return *buf == '/' ? (int)n : 0; /* a pipe, a socket: it has no place */
+	if (*buf != '/')
+		return 0; /* a pipe, a socket: it has no place */
+	return b->n_private ? private_name(b, buf, (int)n) : (int)n;
 }
 
 /* By its name inside. */

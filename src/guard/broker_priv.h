@@ -34,6 +34,9 @@ struct anchor {
 	const char *path;
 	size_t len;
 	int fd;
+	/* Of broker_private.c: something else stands there than on the host, which calls that so ("":
+	 * nobody changes it). NULL: of any other. */
+	const char *home;
 };
 
 /* A thread that called, as long as its directory in /proc is its own. */
@@ -104,6 +107,8 @@ struct broker {
 	unsigned seen_round; /* what was seen in an earlier one is forgotten */
 	struct timespec seen_at;
 	struct gate *gate; /* 'wrapix run'; NULL: none */
+	size_t n_private;  /* of the anchors, the first ones */
+	bool changed;      /* something in one of them was */
 	struct id_ring bound, git_dirs;
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
@@ -286,6 +291,14 @@ int gate_judge_dir(struct request *r, struct place *to);
 bool gate_makes(const struct request *r, const struct place *p);
 int gate_mkdir(struct request *r, struct place *p, mode_t mode);
 int gate_open(struct request *r, struct place *p, int flags);
+
+/* ---- broker_private.c */
+/* Before a change that is allowed. 0 or -errno (reported). */
+int private_judge(struct request *r, const struct place *p);
+/* A clone of a private repository is about to say where it has objects from. */
+void private_lend(struct request *r, const struct place *from, const struct place *to);
+/* The name of the place for what we have opened in it, in the buffer of a path; its new length. */
+int private_name(const struct broker *b, char buf[PATH_MAX], int len);
 
 /* ---- broker_open.c, broker_names.c, broker_attrs.c: the rows */
 int do_open(struct request *r);

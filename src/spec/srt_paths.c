@@ -295,7 +295,7 @@ static int deny_write(const struct maker *m, const char *path, const char *key, 
 }
 
 /* Who could rewrite the settings could give himself everything; who could rewrite the link to a git
- * directory could have another one obeyed. */
+ * directory could have another one obeyed; in the state is what the host takes over of git. */
 static int add_denials(const struct maker *m, struct err *err)
 {
 	char *git = path_join(m->arena, m->place->cwd, ".git");
@@ -306,6 +306,8 @@ static int add_denials(const struct maker *m, struct err *err)
 		r = deny_write(m, m->place->settings, "the settings file", err);
 	if (r == 0 && m->place->report)
 		r = deny_write(m, m->place->report, "the report of violations", err);
+	if (r == 0 && m->place->state && file_rules_write(m->rules, m->place->state).allowed)
+		r = deny_write(m, m->place->state, "wrapix's own state", err);
 	if (r == 0 && !lstat(git, &st) && S_ISREG(st.st_mode))
 		r = deny_write(m, git, "protect", err);
 	return r;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """What a sandbox can plant in a project so that the host's git runs it, or loses or hides something.
 
-gitmatrix.py control|sandbox plain|worktree|submodule DIR: each group of cases is planted in a fresh project, by a
-plain shell (control: what a plain mount would be) or in 'wrapix run --git private', and then the host's git does
-what users, prompts and editors do: in a sandbox while the session still runs, and after it. Prints a line for each
+gitmatrix.py control|sandbox|exec plain|worktree|submodule DIR: each group of cases is planted in a fresh project, by a
+plain shell (control: what a plain mount would be), in 'wrapix run --git private' or by 'wrapix exec', and then the host's
+git does what users, prompts and editors do: in a sandbox while the session still runs, and after it. Prints a line for each
 case that worked, 'N of M' at the end; in a sandbox also what broke for the user.
 """
 import os
@@ -15,6 +15,7 @@ import sys
 
 MODE, LAYOUT, TOP = sys.argv[1:4]
 WRAPIX = os.environ["WRAPIX"]
+COMMAND = [WRAPIX, "run", "--git", "private", "--network", "none"] if MODE == "sandbox" else [WRAPIX, "exec"]
 MARKS = TOP + "/marks"
 ENV = {"PATH": "/usr/bin:/bin", "HOME": TOP + "/home", "LC_ALL": "C", "TERM": "xterm", "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat"}
 
@@ -248,8 +249,8 @@ def run_group(name, cases, plant):
     ready, go = where + "/.wx-ready", where + "/.wx-go"
     os.mkfifo(ready)
     os.mkfifo(go)
-    with subprocess.Popen([WRAPIX, "run", "--git", "private", "--network", "none", where, "--", "sh", "-c",
-                           script + "echo >.wx-ready; read -r x <.wx-go; exit 0"], env=ENV, stdin=subprocess.DEVNULL,
+    with subprocess.Popen([*COMMAND, *([where] if MODE == "sandbox" else []), "--", "sh", "-c",
+                           script + "echo >.wx-ready; read -r x <.wx-go; exit 0"], env=ENV, cwd=where, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=open(f"{TOP}/said-{name}", "w", encoding="utf8")) as session:
         sh(f"read -r x <{ready}", where)
         found = harm(cases, where, before)
@@ -288,9 +289,9 @@ def main():
             total += 1
             hit = os.path.exists(f"{MARKS}/{case.replace('/', '_')}") or case in found
             worked += hit
-            if hit == (MODE == "sandbox"):
+            if hit == (MODE != "control"):
                 print("worked" if hit else "did not work", case)
-        if MODE == "sandbox" and sh("git fsck --connectivity-only --no-dangling && git status", where) != 0:
+        if MODE != "control" and sh("git fsck --connectivity-only --no-dangling && git status", where) != 0:
             print("broken for the user:", name)
         shutil.rmtree(f"{TOP}/p-{name}", ignore_errors=True)
     print(f"{worked} of {total}")

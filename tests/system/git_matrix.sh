@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What can be planted for the host's git in a project (tests/lib/gitmatrix.py): with --git private nothing of it runs,
-# while the session runs and after it; planted on a plain mount nearly all of it does. Prints TAP.
+# What can be planted for the host's git in a project (tests/lib/gitmatrix.py): from 'wrapix run' and 'wrapix exec' nothing of it
+# runs, while they run and after it; planted on a plain mount nearly all of it does. Prints TAP.
 #
 # shellcheck disable=SC1091,SC2154 # the library
 . "$(dirname -- "$0")/../lib/system.sh"
@@ -21,6 +21,8 @@ result=$(run control plain)
 check "control: on a plain mount at least 55 of 62 work ($result)" at_least "$result" 55
 run sandbox plain >/dev/null
 check "a sandbox in a plain repository: none" is "$(cat "$tmp/log/out")" "0 of 62"
+run exec plain >/dev/null
+check "a command in a plain repository: none" is "$(cat "$tmp/log/out")" "0 of 62"
 # The other layouts: what can be planted together, which takes one session, and three more; all of it with the word "all".
 some="hooks hooksPath fsmonitor keys process external gpg.ssh include includeIf config.worktree insteadOf uploadpack vcs remotes submodule.update
 	modules worktrees alternate nested to-link commondir reflog"
@@ -30,5 +32,8 @@ for layout in worktree submodule; do
 	run sandbox "$layout" $some >/dev/null
 	check "a sandbox in a $layout: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
 	check "... nor is anything broken" lacks "$tmp/log/out" broken
+	[ "${1-}" = all ] || continue
+	run exec "$layout" >/dev/null
+	check "a command in a $layout: none" is "$(cat "$tmp/log/out")" "0 of 62"
 done
 finish

@@ -400,6 +400,8 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 		.hooks = hooks,
 		.link = &native_link,
 		.gate_meta = session->gate,
+		.private = session->private,
+		.n_private = session->n_private,
 		SANDBOX_NONE,
 	};
 	struct lender lender = LENDER_NONE;

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* A private git directory that lasts from command to command. */
+#include "git/lasting.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+
+#include "base/path.h"
+#include "base/sha256.h"
+#include "cow/copy.h"
+#include "git/priv.h"
+#include "os/fs.h"
+#include "session/record.h"
+#include "spec/gitkeys.h"
+
+enum { STAMP_DIRS = 512, STAMP_DEPTH = 8, STAMP_MS = 20, STAMP_LEN = 32 };
+
+void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID])
+{
+	char hex[SHA256_HEX];
+
+	sha256_hex(gitdir, strlen(gitdir), hex);
+	snprintf(ret, GIT_LASTING_ID, "x%.12s", hex);
+}
+
+/* ------------------------------------------------------------------ the host's stamp */
+
+struct stamp {
+	uint64_t sum;
+	struct timespec newest;
+	int left; /* directories that may still be looked at */
+};
+
+static void add_number(struct stamp *stamp, uint64_t number)
+{
+	for (int i = 0; i < 8; i++, number >>= 8)
+		stamp->sum = (stamp->sum ^ (number & 0xff)) * 0x100000001b3;
+}
+
+static void add_stat(struct stamp *stamp, int at, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		add_number(stamp, 0);
+		return;
+	}
+	add_number(stamp, st.st_ino);
+	add_number(stamp, (uint64_t)st.st_mtim.tv_sec);
+	add_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
+	if (st.st_mtim.tv_sec > stamp->newest.tv_sec ||
+	    (st.st_mtim.tv_sec == stamp->newest.tv_sec &&
+	     st.st_mtim.tv_nsec > stamp->newest.tv_nsec))
+		stamp->newest = st.st_mtim;
+}
+
+/* References are replaced, by a new file beside them: their directories tell. */
+static void add_dirs(struct stamp *stamp, int at, const char *name, int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	add_stat(stamp, at, name);
+	while (list && depth && (entry = readdir(list)) != NULL)
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && stamp->left-- > 0)
+			add_dirs(stamp, fd, entry->d_name, depth - 1);
+	if (list)
+		closedir(list);
+}
+
+static void stamp_one(struct stamp *stamp, const struct git_store *store)
+{
+	static const char *const names[] = { ".", "config", "hooks", "info" };
+	_cleanup_close_ int real = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int common = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	add_stat(stamp, real, ".");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		add_stat(stamp, common, names[i]);
+	add_dirs(stamp, common, "refs", STAMP_DEPTH);
+}
+
+/* "": too much, or so new that the next change may have the same time. */
+static void make_stamp(const struct git_store *store, char ret[STAMP_LEN])
+{
+	struct stamp stamp = { .sum = 0xcbf29ce484222325, .left = STAMP_DIRS };
+	struct timespec now;
+	int64_t age;
+
+	stamp_one(&stamp, store);
+	for (size_t i = 0; i < store->n_parts; i++)
+		stamp_one(&stamp, &store->parts[i]);
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = (int64_t)(now.tv_sec - stamp.newest.tv_sec) * 1000 +
+	      (now.tv_nsec - stamp.newest.tv_nsec) / 1000000;
+	snprintf(ret, STAMP_LEN, "%016llx", (unsigned long long)stamp.sum);
+	if (stamp.left <= 0 || age < STAMP_MS)
+		*ret = '\0';
+}
+
+static void save_stamp(const struct git_store *store, const char *stamp)
+{
+	struct err ignored; /* then it is taken in once more */
+
+	record_write_file(store->dir, "stamp", stamp, strlen(stamp), &ignored);
+}
+
+static bool is_current(const struct git_store *store)
+{
+	_cleanup_free_ char *saved = NULL;
+	char now[STAMP_LEN];
+	size_t len;
+
+	if (faccessat(store->dir, "done", F_OK, 0) < 0 ||
+	    os_read_file_at(store->dir, "stamp", STAMP_LEN, &saved, &len) < 0)
+		return false;
+	make_stamp(store, now);
+	return *now && !strcmp(saved, now);
+}
+
+/* ------------------------------------------------------------------ what the user changed */
+
+/* The host's configuration, where no command has set anything that is held. */
+static int take_config(struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int to = record_open_dir(AT_FDCWD, store->private);
+	_cleanup_str_ struct str host = { 0 };
+	_cleanup_free_ char *mine = NULL;
+	struct git_state base;
+	const char *hooks;
+	size_t len = 0;
+	int r = git_base_load(store, "base", &store->arena, &base, err);
+
+	if (r == 0)
+		r = git_private_config(store, &host, &hooks, err);
+	if (r < 0 || to < 0 || git_read_file(to, "config", GITKEYS_MAX, &mine, &len) < 0 ||
+	    len != base.config_len || memcmp(mine, base.config, len) != 0 ||
+	    (host.len == len && memcmp(host.s, mine, len) == 0))
+		return r;
+	base.config = host.s ? host.s : "";
+	base.config_len = host.len;
+	r = os_write_file_atomic(to, "config", base.config, host.len, 0644, err);
+	return r < 0 ? r : git_base_save(store, "base", &base, err);
+}
+
+static bool is_newer(const char *from, const char *name, int to)
+{
+	_cleanup_close_ int dir = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat host, mine;
+
+	if (dir < 0 || fstatat(dir, name, &host, 0) < 0)
+		return false;
+	return fstatat(to, name, &mine, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       host.st_mtim.tv_sec > mine.st_mtim.tv_sec ||
+	       (host.st_mtim.tv_sec == mine.st_mtim.tv_sec &&
+		host.st_mtim.tv_nsec > mine.st_mtim.tv_nsec);
+}
+
+/* Files that a user edits, and hooks: commands do not change those. */
+static int take_files(struct git_store *store, struct err *err)
+{
+	static const char *const names[] = { "info/exclude", "info/attributes", "shallow" };
+	_cleanup_close_ int to = record_open_dir(AT_FDCWD, store->private);
+	struct arena *a = &store->arena;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(names); i++)
+		if (is_newer(store->common, names[i], to)) {
+			unlinkat(to, names[i], 0);
+			r = copy_tree(AT_FDCWD, path_join(a, store->common, names[i]), to, names[i],
+				      err);
+		}
+	if (r == 0 && is_newer(store->common, "hooks", to)) {
+		os_remove_tree(to, "hooks");
+		os_remove_tree(store->dir, "hooks");
+		r = git_copy_hooks(store, to, NULL, err);
+	}
+	return r;
+}
+
+static int take_in_one(struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int turn = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (turn < 0 || flock(turn, LOCK_EX) < 0)
+		return err_errno(err, errno, "locking '%s'", store->common);
+	r = take_config(store, err);
+	return r < 0 ? r : take_files(store, err);
+}
+
+/* Both ways: what a command that was killed left goes to the host. */
+static int take_in(struct git_store *store, struct err *err)
+{
+	struct git_report report = { 0 };
+	char stamp[STAMP_LEN];
+	int r;
+
+	make_stamp(store, stamp);
+	r = take_in_one(store, err);
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
+		r = take_in_one(&store->parts[i], err);
+	if (r == 0)
+		r = git_publish(store, false, &report, err);
+	git_report_release(&report);
+	if (r < 0)
+		return r;
+	save_stamp(store, stamp);
+	return git_set_done(store, err);
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static bool has_part(const struct git_store *store, const char *gitdir)
+{
+	for (size_t i = 0; i < store->n_parts; i++)
+		if (!strcmp(store->parts[i].real, gitdir))
+			return true;
+	return false;
+}
+
+static bool fits(const struct git_store *store, const struct git_about *about)
+{
+	_cleanup_close_ int private = record_open_dir(AT_FDCWD, store->private);
+	_cleanup_close_ int host = private < 0 ? -1 : record_open_dir(private, GIT_HOST);
+
+	if (host < 0 || !store->lasting || strcmp(store->real, about->real) != 0 ||
+	    strcmp(store->common, about->common) != 0 || store->n_parts != about->n_modules)
+		return false;
+	for (size_t i = 0; i < about->n_modules; i++)
+		if (!has_part(store, about->modules[i].gitdir))
+			return false;
+	return true;
+}
+
+static int lock_shared(struct git_store *store, struct err *err)
+{
+	if (store->lock < 0)
+		store->lock = openat(store->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+				     0600);
+	if (store->lock < 0 || flock(store->lock, LOCK_SH) < 0)
+		return err_errno(err, errno, "locking '%s'", store->path);
+	/* Somebody may have removed it meanwhile. */
+	return faccessat(store->dir, "meta", F_OK, 0) < 0
+		       ? err_set(err, ESTALE, "'%s' was removed", store->path)
+		       : 0;
+}
+
+/* One that fits no more (a submodule came) gives way, unless it holds something. */
+static int give_way(struct git_store *store, struct err *err)
+{
+	struct git_report report = { 0 };
+	int r = git_lock(store, err);
+
+	if (r == 0)
+		r = git_publish(store, true, &report, err);
+	if (r == 0 && report.n_held)
+		r = err_set(err, EEXIST,
+			    "'wrapix git held %s' lists what is held back of a repository that was "
+			    "laid out differently",
+			    store->id);
+	git_report_release(&report);
+	return r < 0 ? r : git_remove(store, err);
+}
+
+/* With the turn: nobody else makes one. What has no record was not finished. */
+static int make(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	struct git_store old = GIT_STORE_NONE;
+	int r = git_store_name(&old, about->state_home, about->id, err);
+
+	if (r == 0)
+		r = os_mkdirs(old.state, 0700, err);
+	if (r == 0)
+		r = git_remove(&old, err);
+	git_close(&old);
+	if (r == 0)
+		r = git_prepare(store, about, err);
+	return r < 0 ? r : git_set_done(store, err);
+}
+
+static int open_or_make(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	_cleanup_close_ int turn = open(about->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char stamp[STAMP_LEN];
+	struct err ignored;
+	int r;
+
+	if (turn < 0 || flock(turn, LOCK_EX) < 0)
+		return err_errno(err, errno, "locking '%s'", about->common);
+	if (git_open(store, about->state_home, about->id, about->program, &ignored) == 0)
+		return lock_shared(store, err);
+	r = make(store, about, err);
+	if (r == 0)
+		r = lock_shared(store, err);
+	if (r < 0)
+		return r;
+	make_stamp(store, stamp);
+	save_stamp(store, stamp); /* "" where something is so new */
+	return 0;
+}
+
+bool git_lasting_exists(const struct git_about *about)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/wrapix/git/%s/meta", about->state_home,
+			about->id) >= (int)sizeof(path) ||
+	       access(path, F_OK) == 0;
+}
+
+int git_lasting_begin(struct git_store *store, const struct git_about *about, struct err *err)
+{
+	struct err ignored;
+	int r = git_open(store, about->state_home, about->id, about->program, &ignored);
+
+	if (r == 0 && !fits(store, about)) {
+		r = give_way(store, err);
+		git_close(store);
+		if (r < 0)
+			return r;
+		r = -ENOENT;
+	}
+	r = r == 0 ? lock_shared(store, err) : open_or_make(store, about, err);
+	if (r < 0) {
+		git_close(store);
+		return r;
+	}
+	git_arm(store);
+	/* One that cannot be published, because the host's git is busy or a command broke it, is worked in
+	 * all the same: the host's own would be what it was to be kept from. */
+	if (!is_current(store))
+		(void)take_in(store, &ignored);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ commands */
+
+void git_lasting_change(const struct git_store *store)
+{
+	unlinkat(store->dir, "done", 0);
+}
+
+/* The next command's beginning, for what it may rewrite. */
+static void note_start(struct git_store *store)
+{
+	struct git_state host;
+	struct err ignored;
+
+	if (git_read_host(store, &store->arena, &host, &ignored) == 0)
+		git_base_save(store, "start", &(struct git_state){ .refs = host.refs }, &ignored);
+}
+
+int git_lasting_end(struct git_store *store, struct git_report *ret, struct err *err)
+{
+	/* Alone in it: what is moved is missed by nobody. */
+	bool alone = flock(store->lock, LOCK_EX | LOCK_NB) == 0;
+	int r = git_publish(store, alone && !git_has_list(store->private), ret, err);
+
+	if (r < 0)
+		return r;
+	git_held_untold(store, ret);
+	note_start(store);
+	for (size_t i = 0; i < store->n_parts; i++)
+		note_start(&store->parts[i]);
+	return alone ? git_set_done(store, err) : 0;
+}

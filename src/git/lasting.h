@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A private git directory that lasts from command to command: the one of 'wrapix exec'.
+ *
+ * A command is over in milliseconds, and the next goes on where it stopped: 'git fetch' and then
+ * 'git merge', a rebase that waits for its conflicts to be resolved. So there is one for each
+ * repository, under an id that is made of the repository's place, and each command in it works there.
+ * It stands where the host's git directory does, under the same name; the host's objects are mounted in
+ * it (GIT_HOST), and an alternate.
+ *
+ * What a command changed is published when it ends, and what the host changed is taken in when the next
+ * begins. Both are looked for first: the broker tells of every change inside, and a stamp (times and
+ * numbers of the directories that git replaces files in) of those outside. Where neither was, no git
+ * runs.
+ *
+ *	STATE/wrapix/git/xHASH/lock   flock: shared by the commands that run
+ *	                      /done   all of it is published; away from a command's first change on
+ *	                      /stamp  of the host's, from before it was last taken in
+ */
+#pragma once
+
+#include "git/git.h"
+
+/* Where the host's objects stand in it; no command writes there. */
+#define GIT_HOST "wrapix"
+
+enum { GIT_LASTING_ID = 16 };
+void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID]);
+
+/* Commands have worked in one. */
+bool git_lasting_exists(const struct git_about *about);
+/* about->id is git_lasting_id()'s. Opens it or makes it, and takes in what the host changed. */
+int git_lasting_begin(struct git_store *store, const struct git_about *about, struct err *err);
+/* Before the first change. */
+void git_lasting_change(const struct git_store *store);
+/* After a command that changed something: 'ret' has what is held now and was not before. */
+int git_lasting_end(struct git_store *store, struct git_report *ret, struct err *err);

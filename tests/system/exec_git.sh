@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The private git directory of 'wrapix exec': commands find there what the last one left, the host has their commits when they
+# end and takes data alone, and where there is none the files are judged by content. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+command -v git >/dev/null || bail "git is not installed"
+set_up
+git config --global user.name "A User"
+git config --global user.email user@example.org
+git config --global init.defaultBranch main
+git config --global protocol.file.allow always
+
+new_repo() { # new_repo DIR: with one commit
+	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
+}
+ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
+settings() { # settings [KEYS OF FILESYSTEM [OTHERS]]
+	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"], \"denyWrite\": []${1-}}${2-}}" >"$tmp/settings.json"
+}
+quiet() { is "$rc" 0 && empty "$err"; }
+log_of() { git -C "$1" log --format=%s | xargs; }
+output() { is "$(xargs <"$out")" "$1"; }
+stores() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l | xargs; }
+private() { echo "$HOME"/.local/state/wrapix/gitdirs/x*/0; }
+is_last() { is "$(git log -1 --format=%s)" "$1"; }
+unpublished() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 ! -exec test -e '{}/done' ';' -print; }
+settings
+
+# --- a plain repository ---
+new_repo "$tmp/plain" && cd "$tmp/plain" || exit 1
+old=$(find . | sort | sha256sum)
+ex true
+check "true prints nothing" quiet
+check "... and leaves nothing in the repository" is "$(find . | sort | sha256sum)" "$old"
+check "... but one private directory" is "$(stores)" 1
+ex 'git status --porcelain; echo more >>file; git commit -qam more; git checkout -q -b side; git config user.name Agent; git branch -q -u main; echo new >new; git add new; git tag t; git stash list'
+check "commit, branch, add, tag, configuration" quiet
+check "... are the host's when the command ends" is "$(git symbolic-ref HEAD) $(log_of .) $(git diff --cached --name-only) $(git tag) $(git config --local user.name) $(git config branch.side.merge)" "refs/heads/side more start new t Agent refs/heads/main"
+check "... who has a sound repository" is "$(git fsck 2>&1) $(git status --porcelain)" " A  new"
+ex 'git log --format=%s; git diff --cached --name-only; git reflog | wc -l'
+check "the next command sees the same" output "more start new 3"
+git commit -q -m host && git branch -q user
+ex 'git log -1 --format=%s; git branch --format="%(refname:short)"'
+check "... and what the user did meanwhile" output "host main side user"
+git config user.email other@example.org && echo hidden >.git/info/exclude && touch hidden
+ex 'git config user.email; git status --porcelain'
+check "... in the configuration and in info/exclude, too" output "other@example.org"
+ex 'echo 1 >f1; git add f1; git stash -q; git stash list | wc -l'
+check "a stash" is "$(git stash list | wc -l | xargs)" 1
+ex 'git stash pop -q; git commit -qm f1; git stash list'
+check "... taken back" is "$(git stash list) $(log_of .)" " f1 host more start"
+ex 'for i in 1 2 3; do git commit -q --allow-empty -m l$i; done; git gc -q --prune=now; git fsck --no-dangling && git log --format=%s | head -n 3'
+check "git gc and fsck" output "l3 l2 l1"
+check "... and the host has all of it" is "$(git fsck 2>&1) $(git rev-list --count HEAD)" " 7"
+
+# --- what goes on from command to command ---
+git init -q --bare "$tmp/origin" && git remote add origin "$tmp/origin" && git push -q origin side && git fetch -q
+git clone -q "$tmp/origin" "$tmp/other" -b side && (cd "$tmp/other" && git commit -q --allow-empty -m theirs && git push -q)
+ex 'git fetch -q origin'
+check "git fetch" quiet
+ex 'git merge -q --ff-only origin/side; git log -1 --format=%s'
+check "... and in the next command git merge" output theirs
+check "... on the host, too" is "$(git log -1 --format=%s) $(git rev-parse origin/side)" "theirs $(git rev-parse HEAD)"
+git checkout -q -b topic && echo topic >file && git commit -qam topic && git checkout -q side && echo side >file && git commit -qam ours && git checkout -q topic
+ex 'git rebase -q side'
+check "a rebase with a conflict stops" is "$rc" 1
+check "... the host has no list of steps" absent .git/rebase-merge
+check "... and stays where it was" is "$(git symbolic-ref HEAD)" refs/heads/topic
+ex 'echo both >file; git add file; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; git log -2 --format=%s; git status -sb | head -n 1'
+check "... and goes on in the next command" output "topic ours ## topic"
+check "... to the end, on the host" is "$(log_of . | cut -d' ' -f1,2) $(git status --porcelain) $(git for-each-ref | grep -c /was/heads/topic)" "topic ours  1"
+ex 'git remote add up ../other && git fetch -q up && git sparse-checkout set none 2>&1; git sparse-checkout disable; git bisect start HEAD HEAD~3 >/dev/null; git remote'
+ex 'git bisect log | head -n 1; git bisect reset >/dev/null 2>&1; git remote; git ls-files -d'
+check "a remote, bisect and sparse-checkout" is "$(tail -n 2 "$out" | xargs)" "origin up"
+check "... the remote is the host's" is "$(git config remote.up.url)" ../other
+ex 'git commit -q --amend -m again; git branch -q -D user'
+check "a branch that was deleted, and one that was rewritten, are told of" is "$(grep -c 'held back in git' "$err")" 2
+check "... the host has the one" is "$(git rev-parse -q --verify user >/dev/null && echo there) $(git log -1 --format=%s)" "there again"
+ex 'git commit -q --allow-empty -m silent; git branch --format="%(refname:short)"'
+check "... once" quiet
+check "... inside it stays away" lacks "$out" user
+wx git held
+check "... and 'wrapix git held' lists it" is "$rc $(grep -c user "$out")" "0 1"
+
+# --- what the host does not obey ---
+ex 'git config core.fsmonitor "touch ~/ran"'
+check "a key that runs a program is refused at once" is "$rc $(grep -c '\.git/config' "$err")" "4 2"
+ex 'echo x >.git/hooks/pre-commit; ln -s ~/.bashrc .git/logs/HEAD2; mv .git gone; rm -rf .git/wrapix; echo >.git/wrapix/x; rmdir .git; touch .git/objects/info/x'
+check "... nothing of that comes to the host" is "$(find .git -name pre-commit -o -name HEAD2 -o -path .git/wrapix) $(test -e gone && echo gone)" " "
+o=$(git rev-parse HEAD:file)
+ex "p=.git/objects/$(echo "$o" | cut -c1-2); mkdir -p \$p; echo evil >\$p/$(echo "$o" | cut -c3-); rm -rf .git/objects/pack; rm -f .git/packed-refs .git/refs/heads/*; git replace -f HEAD HEAD~1; echo 'exec touch ~/ran' >>.git/git-rebase-todo"
+check "broken objects and references stay there" is "$(git fsck 2>&1) $(git cat-file blob "$o") $(git log -1 --format=%s) $(git for-each-ref --format="%(refname:short)" refs/heads | xargs) $(git replace -l)" " both silent main topic user "
+rm -rf "$HOME/.local/state/wrapix"
+ex 'git log -1 --format=%s'
+check "without the state the next command begins anew" output silent
+
+# --- together ---
+for i in 1 2 3 4; do
+	"$wrapix" exec -s "$tmp/settings.json" -c "for n in 1 2 3; do until git commit -q --allow-empty -m p$i.\$n 2>/dev/null; do :; done; done" &
+done
+wait
+check "four commands at once: every commit is there" is "$(git log -12 --format=%s | grep -c '^p')" 12
+mkfifo go
+"$wrapix" exec -s "$tmp/settings.json" -c 'git commit -q --allow-empty -m killed; echo up >go; exec sleep 1000' &
+pid=$!
+hear go
+kill -9 $pid
+wait $pid 2>/dev/null
+rm go
+ex 'git log -1 --format=%s'
+check "what a killed command committed is taken over by the next" is "$(cat "$out") $(git log -1 --format=%s) $(unpublished)" "killed killed "
+check "... and nothing is left of its beginning" is "$(git status --porcelain; stores)" 1
+mkfifo go ready
+"$wrapix" exec -s "$tmp/settings.json" -c 'git commit -q --allow-empty -m live; echo up >ready; read -r x <go' &
+hear ready
+check "while a command runs its commit shows on the host" await is_last live
+echo >go
+wait
+rm go ready
+
+# --- other layouts ---
+git branch -q wt && git worktree add -q "$tmp/tree" wt && cd "$tmp/tree" || exit 1
+ex 'echo w >w; git add w; git commit -q -m tree; git log -1 --format=%s; git -C . branch --show-current; echo x >"$(git rev-parse --git-common-dir)/x"'
+check "a linked work tree" is "$(xargs <"$out") $(git log -1 --format=%s) $(git status --porcelain)" "tree wt tree "
+check "... whose repository is closed" absent "$tmp/plain/.git/x"
+cd "$tmp/plain" && git worktree remove "$tmp/tree" || exit 1
+new_repo "$tmp/mod" && new_repo "$tmp/super" && cd "$tmp/super" && git submodule --quiet add "$tmp/mod" sub && git commit -q -m sub || exit 1
+ex 'cd sub && echo m >m && git add m && git commit -q -m inner && cd .. && git add sub && git commit -q -m outer && git status --porcelain'
+check "a repository and its submodule" is "$rc $(log_of sub) $(log_of .) $(git status --porcelain)" "0 inner start outer sub start "
+cd sub && ex 'echo n >n; git add n; git commit -q -m deep'
+check "in the submodule" is "$rc $(log_of .) $(git status --porcelain)" "0 deep inner start "
+mkdir dir && cd dir && ex 'git commit -q --allow-empty -m below'
+check "in a directory of it" is "$rc $(git log -1 --format=%s)" "0 below"
+cd "$tmp/plain" || exit 1
+ex 'git init -q fresh && cd fresh && git commit -q --allow-empty -m one && cd .. && git clone -q . copy && git -C copy log -1 --format=%s'
+check "git init and git clone" is "$(cat "$out") $(log_of fresh) $(git -C copy log -1 --format=%s) $(git -C copy fsck --no-dangling 2>&1)" "live one live "
+rm -rf fresh copy
+ex 'git worktree add -q -b added added && git -C added commit -q --allow-empty -m in'
+check "git worktree add" is "$rc $(git log -1 --format=%s refs/heads/added) $(grep -c "worktree 'added'" "$err")" "0 in 1"
+ex 'git -C added commit -q --allow-empty -m again; git commit -q --allow-empty -m main; git worktree remove added'
+check "... and then work in both" is "$rc $(git log -1 --format=%s refs/heads/added) $(git log -1 --format=%s)" "0 again main"
+cd .git && ex 'echo evil >>info/attributes; GIT_DIR=. git commit -q --allow-empty -m within; echo x >hooks/post-commit; pwd'
+cd .. && check "in the git directory itself" is "$(cat "$out") $(git log -1 --format=%s) $(cat .git/info/attributes .git/hooks/post-commit 2>/dev/null)" "$PWD/.git within "
+
+# --- one that a command broke ---
+ex 'rm .git/index .git/HEAD; mkfifo .git/index; mkdir .git/HEAD; rm -rf .git/refs .git/packed-refs'
+check "a private git directory that was broken is told of" has "$err" "could not be taken over"
+ex 'echo exec touch ~/ran >.git/git-rebase-todo; git commit -q --allow-empty -m no'
+check "... stays in the host's place" is "$rc $(git log -1 --format=%s) $(git fsck --no-dangling 2>&1) $(test -e .git/git-rebase-todo && echo there)" "128 within  "
+rm -rf "$HOME/.local/state/wrapix/git"/x* "$HOME/.local/state/wrapix/gitdirs"/x*
+ex 'git log -1 --format=%s'
+check "... until it is removed" output within
+
+# --- the settings decide ---
+settings ', "allowGitConfig": true'
+ex 'git config core.editor vi && git commit -q --allow-empty -m direct'
+check "allowGitConfig: the file itself is written" is "$rc $(git config core.editor) $(git log -1 --format=%s)" "0 vi direct"
+settings
+ex 'git commit -q --allow-empty -m after; git log -2 --format=%s'
+check "... and the next without it goes on there" output "after direct"
+settings '' ', "protect": {"remove": [".git/hooks"]}'
+ex 'echo : >.git/hooks/post-commit'
+check "protect.remove: a hook is made" exists .git/hooks/post-commit
+rm .git/hooks/post-commit
+echo '{"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": {"denyRead": [], "allowWrite": ["."], "denyWrite": [".git"]}}' >"$tmp/settings.json"
+ex 'git commit -q --allow-empty -m no'
+check "denyWrite of .git: no commit" is "$rc $(git log -1 --format=%s)" "128 after"
+echo '{"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": {"denyRead": ["~"], "allowRead": ["."], "allowWrite": ["."], "denyWrite": []}}' >"$tmp/settings.json"
+ex 'git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m holed; ls ~/.local'
+check "a home that may not be read: a commit" is "$(git log -1 --format=%s) $(grep -c 'ermission denied' "$err")" "holed 2"
+echo '{"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": {"denyRead": [], "allowWrite": ["~", "."], "denyWrite": []}}' >"$tmp/settings.json"
+ex 'echo x >~/mine; for f in ~/.local/state/wrapix/git/x*/base ~/.local/state/wrapix/git/x*/done; do echo x >"$f"; done; mv ~/.local/state ~/moved'
+check "a home that may be written: wrapix's state may not" is "$(cat "$HOME/mine") $(cat "$HOME"/.local/state/wrapix/git/x*/done) $(test -e "$HOME/moved" && echo moved)" "x  "
+settings '' ', "allowNestedUserNamespaces": true'
+ex 'unshare -Ur --mount git commit -q --allow-empty -m nested'
+check "in namespaces of its own" is "$rc $(git log -1 --format=%s)" "0 nested"
+finish
