@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The process that becomes the command: in every namespace of the sandbox, inside its root, without
- * capabilities, with no_new_privs and PID 1's filter. The order matters: what needs a right comes
- * before that right goes, and what makes calls wait for the supervisor comes last.
+ * capabilities, with no_new_privs. The order matters: what needs a right comes before that right goes,
+ * and the filter, which makes calls wait for the supervisor, comes last.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,19 +2,19 @@
 /*
  * Loads the system call filters that tools/seccomp-gen made from data/seccomp.
  *
- * A base filter decides: 'default' or 'nested'. Questions to the supervisor are a second, small
- * filter, composed of a fragment for every notify flag and stacked under the base one: the kernel
- * runs both and takes the stricter answer, and an errno is stricter than a question, which is
- * stricter than 'allow'. So a question can only be asked about a call that the base allows, and the
- * supervisor may let it go on without judging it again. Fragments are strung together when loading,
- * because a process tree may have one listener only; adding one adds a row to the table below, not
- * a variant of every program.
+ * A base decides: 'default' or 'nested'. Questions to the supervisor come after it, composed of a
+ * fragment for every notify flag: where the base says 'allow' they begin. So a question can only be
+ * asked about a call that the base allows, and the supervisor may let it go on without judging it
+ * again. Fragments are strung together when loading, because a process tree may have one listener
+ * only; adding one adds a row to the table below, not a variant of every program. Questions alone may
+ * also be laid over a filter that there is: the kernel takes the stricter answer, and an errno is
+ * stricter than a question, which is stricter than 'allow'.
  *
  * What is to be told of is refused by the supervisor: an errno leaves no trace. Then the base filter is
  * the 'weak' one, and what that lets through beyond the whole one is in the fragment of the questions.
  * The answer is the whole one's, run over the call's numbers here.
  *
- * The kernel remembers which calls both filters always allow, and runs neither for them.
+ * The kernel remembers which calls a filter always allows, and does not run it for them.
  */
 #include "os/linux/seccomp.h"
 
