@@ -37,11 +37,23 @@ static const char *missing_now(const struct claude_policy *p, const struct claud
 	return NULL;
 }
 
-static void remember(struct claude_policy *p, const struct claude_files *files)
+/* "KEY at FILE:LINE" */
+static char *lock_text(struct claude_policy *p, const struct claude_value *lock)
+{
+	return lock ? arena_printf(&p->arena, "%s at %s:%u", lock->name, lock->path, lock->line)
+		    : NULL;
+}
+
+static void remember(struct claude_policy *p, const struct claude_settings *s,
+		     const struct claude_files *files)
 {
 	const char *config = p->where.config;
 
-	if (!p->local && !files->place.trusted)
+	if (!p->local) {
+		p->hosts_lock = lock_text(p, s->domains_lock);
+		p->paths_lock = lock_text(p, s->paths_lock);
+	}
+	if (!p->local && (!files->place.trusted || s->lock))
 		p->local = path_join(
 			&p->arena, config ? config : path_join(&p->arena, p->where.home, ".claude"),
 			"settings.json");
@@ -125,7 +137,7 @@ int claude_policy_load(struct claude_policy *p, struct srt_config *ret, bool liv
 	else
 		r = convert(&s, ret, ret_why);
 	if (r == 0)
-		remember(p, &files);
+		remember(p, &s, &files);
 	claude_files_release(&files);
 	return r;
 }

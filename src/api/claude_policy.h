@@ -13,9 +13,11 @@ struct claude_policy {
 	struct arena arena;
 	struct claude_where where;
 	char *local; /* where a change belongs: the local settings, present or not; in a folder that
-			      * is not trusted the user's own, because there no other would count */
-	struct strv said;    /* files that were read, and said something */
-	struct strv watched; /* files that may change, or come to be */
+			      * is not trusted, or under a policy's lock, the user's own, because there
+			      * no other would count */
+	char *hosts_lock, *paths_lock; /* as in struct fix_place, at the start */
+	struct strv said;              /* files that were read, and said something */
+	struct strv watched;           /* files that may change, or come to be */
 };
 
 /* Copies 'where'. */

@@ -200,6 +200,8 @@ struct fix_place exec_fix_place(const struct exec *x)
 		.file = x->claude.local ? x->claude.local : x->settings,
 		.home = x->place.home,
 		.cwd = x->place.cwd,
+		.hosts_lock = x->claude.hosts_lock,
+		.paths_lock = x->claude.paths_lock,
 	};
 }
 

@@ -242,6 +242,8 @@ static void open_log(struct observer *observer, struct arena *arena)
 	if (plan->claude) {
 		place.dialect = FIX_CLAUDE;
 		place.file = plan->claude->policy.local;
+		place.hosts_lock = plan->claude->policy.hosts_lock;
+		place.paths_lock = plan->claude->policy.paths_lock;
 		run_claude_begin(plan->claude, &plan->plan, &observer->log, observer_warn,
 				 observer);
 	}

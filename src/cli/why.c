@@ -222,6 +222,8 @@ static int ask_run(const struct why_args *args, const char *word)
 		w.config = run_claude_config(plan->claude);
 		w.place.dialect = FIX_CLAUDE;
 		w.place.file = plan->claude->policy.local;
+		w.place.hosts_lock = plan->claude->policy.hosts_lock;
+		w.place.paths_lock = plan->claude->policy.paths_lock;
 	}
 	status = ask(&w, args, word);
 	why_release(&w);

@@ -58,6 +58,9 @@ struct fix_place {
 	enum fix_dialect dialect;
 	const char *file; /* where a change belongs: wrapix.json, the settings; NULL: not known */
 	const char *home, *cwd;
+	/* Of Claude Code's settings: the policy that leaves hosts, or paths to read, to the managed files alone, and
+	 * where it is written; NULL: none does. */
+	const char *hosts_lock, *paths_lock;
 };
 
 struct fix {

@@ -274,6 +274,20 @@ static void fix_host(const struct maker *m)
 				   "it is in your own network");
 }
 
+/* What a policy leaves to its own files no file of the user's can change. */
+static void respect_locks(const struct maker *m)
+{
+	static const char *const keys[] = { "sandbox.network.allowedDomains",
+					    "sandbox.filesystem.allowRead" };
+	const char *const locks[] = { m->place->hosts_lock, m->place->paths_lock };
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (m->fix->key && !strcmp(m->fix->key, keys[i]) && locks[i])
+			*m->fix = (struct fix){
+				.none = arena_printf(m->arena, "a policy locks it: %s", locks[i])
+			};
+}
+
 void fix_make(struct arena *arena, const struct denial *d, const struct fix_place *place,
 	      struct fix *ret)
 {
@@ -294,6 +308,8 @@ void fix_make(struct arena *arena, const struct denial *d, const struct fix_plac
 	} else if (strcmp(d->what, "sign") != 0) {
 		fix_host(&m);
 	}
+	if (place->dialect == FIX_CLAUDE)
+		respect_locks(&m);
 	if (!ret->key && !ret->none)
 		ret->none = "no setting allows this";
 }

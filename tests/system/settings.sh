@@ -187,6 +187,10 @@ check "what the project denies still is" has "$out" evil.example.org
 check "the mode cannot be taken back" policy 125 mode disabled
 check "the policy's line is named" has "$err" "$etc/managed-settings.json:1 (managed)"
 check "and nothing was written" absent .claude/settings.local.json
+check "a host that the policy leaves out is not to be had by a file of the user's" policy 3 why other.example
+check "... which is said, with the policy's line" eval 'has "$out" "a policy locks it: sandbox.network.allowManagedDomainsOnly at $etc/managed-settings.json:1" && lacks "$out" "to allow it"'
+check "a file is, by the user's own settings" policy 3 why "$HOME/other"
+check "... since the project's do not count" eval 'has "$out" "sandbox.filesystem.allowWrite in ~/.claude/settings.json" && lacks "$out" settings.local.json'
 echo '{"permissions": {"deny": ["Bash(npm:*)"]}}' >"$managed/managed-settings.d/10-a.json"
 echo '{"sandbox": {"enabled": false}}' >"$managed/managed-settings.d/20-b.json"
 check "files of the directory count" policy 3 check -- npm x

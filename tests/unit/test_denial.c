@@ -7,6 +7,12 @@
 
 static const struct fix_place srt = { FIX_SRT, "/h/s.json", "/home/me", "/home/me/p" };
 static const struct fix_place claude = { FIX_CLAUDE, "/h/s.json", "/home/me", "/home/me/p" };
+static const struct fix_place locked = { .dialect = FIX_CLAUDE,
+					 .file = "/h/s.json",
+					 .home = "/home/me",
+					 .cwd = "/home/me/p",
+					 .hosts_lock = "HOSTS at P:1",
+					 .paths_lock = "PATHS at P:2" };
 static const struct fix_place run = { FIX_RUN, "/h/p/wrapix.json", "/home/me", "/home/me/p" };
 
 #define WRITE(p) .what = "write", .call = "openat", .path = p
@@ -146,6 +152,22 @@ static const struct {
 	  &claude,
 	  { .what = "limit", .reason = "memory", .rule = "64M", .key = "limits.memory" },
 	  "a larger limit in wrapix.json or on the command line would",
+	  NULL },
+	{ "a host that a policy locks",
+	  &locked,
+	  { .what = "lookup", .name = "a.example", .reason = "not-allowed" },
+	  "a policy locks it: HOSTS at P:1",
+	  NULL },
+	{ "reading that a policy locks",
+	  &locked,
+	  { READ("/home/me/x"), .reason = "denyRead", .rule = "~/x",
+	    .key = "sandbox.filesystem.denyRead[0]" },
+	  "a policy locks it: PATHS at P:2",
+	  NULL },
+	{ "writing, which it does not",
+	  &locked,
+	  { WRITE("/home/me/x"), .reason = "not-allowed" },
+	  "add \"~/x\" to sandbox.filesystem.allowWrite",
 	  NULL },
 	{ "a metadata service",
 	  &run,
