@@ -197,7 +197,15 @@ void run_claude_begin(struct run_claude *c, const struct plan *plan, struct even
 
 void run_claude_added(struct run_claude *c, bool deny, const char *rule)
 {
-	strv_add(&c->arena, deny ? &c->deny : &c->allow, rule);
+	struct said_rule *said;
+
+	for (size_t i = 0; i < c->n_said; i++)
+		if (!strcmp(c->said[i].text, rule)) {
+			c->said[i].deny = deny;
+			return;
+		}
+	said = arena_grow(&c->arena, &c->said, &c->n_said, sizeof(*said));
+	*said = (struct said_rule){ arena_strdup(&c->arena, rule), deny };
 }
 
 /* While a program has the screen there is no place for a line but in the log. */
@@ -208,10 +216,25 @@ static void say_warning(struct run_claude *c, const char *text)
 		c->on_warning(c->ctx, text);
 }
 
-static void join(struct arena *arena, struct strv *to, const struct strv *from)
+static bool is_said(const struct run_claude *c, const char *text, bool deny)
 {
+	for (size_t i = 0; i < c->n_said; i++)
+		if (c->said[i].deny == deny && !strcmp(c->said[i].text, text))
+			return true;
+	return false;
+}
+
+/* The hosts by anybody else: what was said last about one counts. */
+static void join(const struct run_claude *c, bool deny, struct arena *arena, struct strv *to)
+{
+	const struct strv *from = deny ? &c->deny : &c->allow;
+
 	for (size_t i = 0; i < from->len; i++)
-		strv_add(arena, to, from->v[i]);
+		if (!is_said(c, from->v[i], !deny))
+			strv_add(arena, to, from->v[i]);
+	for (size_t i = 0; i < c->n_said; i++)
+		if (c->said[i].deny == deny && !strv_has(from, c->said[i].text))
+			strv_add(arena, to, c->said[i].text);
 }
 
 static int apply(struct run_claude *c, struct claude_rules *rules, struct err *err)
@@ -222,8 +245,8 @@ static int apply(struct run_claude *c, struct claude_rules *rules, struct err *e
 	if (rules->exec.files.disabled != c->first->exec.files.disabled)
 		return err_set(err, EINVAL,
 			       "filesystem.disabled cannot change while the session runs");
-	join(arena, &all.allow, &c->allow);
-	join(arena, &all.deny, &c->deny);
+	join(c, false, arena, &all.allow);
+	join(c, true, arena, &all.deny);
 	for (size_t i = 0; i < rules->spec.n_rules; i++)
 		strv_add(arena, rules->spec.rules[i].deny ? &all.deny : &all.allow,
 			 rules->spec.rules[i].text);

@@ -20,8 +20,13 @@ struct run_claude {
 	struct srt_place place;
 	struct claude_rules *first; /* the plan points at them */
 	struct claude_rules *later; /* those in force since; NULL: the first are */
-	struct strv allow, deny;    /* hosts by anybody else */
-	struct strv own;            /* paths of the project that are wrapix's own, or read-only */
+	struct strv allow, deny;    /* hosts by anybody else at the start */
+	struct said_rule {
+		char *text;
+		bool deny;
+	} * said; /* by 'wrapix allow' and 'deny', each host once */
+	size_t n_said;
+	struct strv own; /* paths of the project that are wrapix's own, or read-only */
 	struct config_watch watch;
 	struct loop *loop;
 	struct engine_live *live;

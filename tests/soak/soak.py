@@ -378,6 +378,9 @@ def refused():
     s.settimeout(2)
     attempt(s.connect, ("192.0.2.%d" % (i % 200), 80))
     s.close()
+# The supervisor keeps what it knows of up to 128 callers: it begins with as many as it will ever know.
+for i in range(300):
+    subprocess.run(["mkdir", "-p", "warm"])
 for i in range(rounds):
     attempt(talk)
     refused()
@@ -415,8 +418,8 @@ class Meddler:
     def turn(self):
         self.turns += 1
         settings = {"sandbox": {"enabled": True, "network": {"allowedDomains": [f"a{self.turns % 7}.invalid"]},
-                                "filesystem": {"denyWrite": ["denied"] if self.turns % 2 else ["denied", f"more{self.turns % 5}"]}}}
-        path = self.world.project + "/.claude/settings.json"
+                                "filesystem": {"denyWrite": [f"{self.world.project}/{n}" for n in ("denied", f"more{self.turns % 5}")]}}}
+        path = self.world.home + "/.claude/settings.json"  # the user's own: a project's cannot widen
         with open(path + ".new", "w", encoding="ascii") as f:
             json.dump(settings, f)
         os.rename(path + ".new", path)
@@ -439,8 +442,8 @@ def long(number):
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve_lines, args=(listener,), daemon=True).start()
     port = listener.getsockname()[1]
-    for path in (".claude", "denied"):
-        os.mkdir(f"{world.project}/{path}")
+    os.mkdir(f"{world.home}/.claude")
+    os.mkdir(f"{world.project}/denied")
     with open(world.home + "/.config/wrapix/config.json", "w", encoding="ascii") as f:
         f.write("{}\n")
     Meddler.turn(meddler := Meddler(world, "soak"))

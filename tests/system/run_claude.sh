@@ -174,4 +174,18 @@ assert len(c) == 1 and rule("old", ["Edit(/a)", "Read(/p)"]) and rule("new", ["E
 X
 wx log
 check "... and a line" has "$out" "settings changed: "
+# --- what 'wrapix deny' and 'allow' said last counts, whatever the settings say later ---
+hosts() { user "$(printf '{"sandbox": {"enabled": true, "network": {"allowedDomains": [%s]}}}' "$1")"; }
+hosts ''
+"$wrapix" run --name said --settings-from claude -- sh -c 'echo x >ready; until getent hosts changed.invalid; do :; done; getent hosts back.invalid; getent hosts away.invalid; true' >"$tmp/out" 2>"$tmp/err" &
+started=$!
+hear ready
+for word in "deny back" "allow back" "allow away" "deny away"; do
+	"$wrapix" "${word% *}" said "${word#* }.invalid" >"$tmp/log/out" 2>"$tmp/log/err" || explain
+done
+hosts '"changed.invalid"'
+wait $started
+check "a host that was denied and then allowed stays allowed when the settings change" has "$tmp/out" back.invalid
+check "... the other way round it stays denied" lacks "$tmp/out" away.invalid
+
 finish
