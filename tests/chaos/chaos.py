@@ -1,36 +1,58 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""chaos.py WRAPIX [ROUNDS] [SEED]: does something with wrapix, breaks it at a random moment, and looks at what is left.
+"""chaos.py WRAPIX INJECT [ROUNDS] [SEED]: does something with wrapix, breaks it at a random moment, and looks at what is left.
 
-A round is a scene (a start, a copy-on-write session, an apply, an image, a key, ...) with a fault: one of its processes is
-killed or stopped, descriptors, memory or file sizes are limited, or a system call fails with EIO, ENOSPC, EMFILE or ENOMEM
-from some point on. Afterwards: no process and no mount is left, no file of the user's is lost or half written, and the next
-start works. Prints TAP, a point a round, with the seed that repeats it: chaos.py WRAPIX 1 SEED.
+A round is a scene (a start, an apply, an image, a key in use, a step of ralph's, a builder, ...) with a fault: one of its
+processes is killed or stopped at a random moment, one or all of them die at a random call that writes, descriptors, memory
+or file sizes are limited, a system call fails from the beginning with EIO, ENOSPC, EMFILE or ENOMEM, or from a random call
+that writes on. Afterwards: no process, no mount and nothing in wrapix's directories is left, no file of the user's is lost
+or half written, and the next start works. Prints TAP, a point a round, with the seed that repeats it: chaos.py ... 1 SEED.
 
-Runs as an ordinary user who does nothing else meanwhile.
+Dear scenes come less often than cheap ones. CHAOS_WORKERS (2) at a time, each with a home of its own; what a round starts is
+told by its ancestors, so that others of the same user do not matter. Runs as an ordinary user.
 """
 import ctypes
 import errno
+import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 
-WRAPIX = os.path.abspath(sys.argv[1])
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] else 40
-SEED = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else int.from_bytes(os.urandom(4), "little")
+WRAPIX, INJECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else 40
+SEED = int(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else int.from_bytes(os.urandom(4), "little")
+WORKERS = int(os.environ.get("CHAOS_WORKERS") or 2)
+ROOT = os.path.dirname(os.path.dirname(WRAPIX))
+AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/ralph-agent")
 FILES = 12
+OLD, NEW = "old\n" * 200, "new\n" * 200
 CALLS = {"rename": 82, "mkdir": 83, "fsync": 74, "fdatasync": 75, "ftruncate": 77, "pipe2": 293, "socketpair": 53, "fchmod": 91,
          "renameat2": 316, "renameat": 264, "mkdirat": 258, "linkat": 265, "symlinkat": 266, "memfd_create": 319, "clone3": 435,
          "epoll_create1": 291, "timerfd_create": 283, "signalfd4": 289, "flock": 73, "mount_setattr": 442, "fsopen": 430,
          "move_mount": 429, "openat2": 437, "pidfd_open": 434, "getdents64": 217, "unlinkat": 263, "copy_file_range": 326}
 ERRORS = ["EIO", "ENOSPC", "EMFILE", "ENOMEM"]
+PROGRAMS = "wrapix,ralph,srt"
+KEPT = {"log", "cow", "ralph", "trust", "podman", "images"}  # of the state directory: what stays on purpose
+
+
+def program(name):
+    """Of the build, or beside wrapix where it is installed."""
+    found = {"ralph": "ralph/ralph", "wrapix-builder": "builder/wrapix-builder"}[name]
+    path = os.path.join(ROOT, found)
+    return path if os.path.exists(path) else os.path.join(os.path.dirname(WRAPIX), name)
+
+
+def prctl(*words):
+    return ctypes.CDLL(None).prctl(*words)
 
 
 def fail_call(number, code):
@@ -40,139 +62,357 @@ def fail_call(number, code):
 
     class Program(ctypes.Structure):
         _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-    libc = ctypes.CDLL(None)
-    program = Program(len(rows), ctypes.addressof(text))
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(program), 0, 0):
+    if prctl(38, 1, 0, 0, 0) or prctl(22, 2, ctypes.byref(Program(len(rows), ctypes.addressof(text))), 0, 0):
         os._exit(99)
 
 
 class World:
     """A home, a project in it, and what the user has there."""
 
-    def __init__(self, base):
-        self.base = base
-        self.home, self.project = os.path.join(base, "home"), os.path.join(base, "project")
-        os.mkdir(self.home)
-        os.mkdir(self.project)
-        self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb"}
-        for i in range(FILES):
-            self.write(f"file{i}", "old\n" * 200)
+    def __init__(self):
+        self.base = tempfile.mkdtemp(prefix="wrapix-chaos.", dir=os.environ["HOME"])
+        self.home, self.project, self.runtime = (os.path.join(self.base, n) for n in ("home", "project", "run"))
+        for path in (self.home, self.project, self.runtime):
+            os.mkdir(path, 0o700)
+        self.state = self.home + "/.local/state/wrapix"
+        self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", "XDG_RUNTIME_DIR": self.runtime,
+                    "CLAUDE_CODE_OAUTH_TOKEN": "token"}
+        self.made = set()
+        self.put(".gitconfig", "[user]\n\tname = x\n\temail = x@example.org\n", self.home)
+        self.put(".config/wrapix/config.json", json.dumps({"ralph": {"agent": self.home + "/agent", "attempts": 100}}), self.home)
+        self.put("token.json", json.dumps({"credentials": {"CLAUDE_CODE_OAUTH_TOKEN": {
+            "brokered": True, "upstream": "https://localhost:9/v1/", "baseUrl": "ANTHROPIC_BASE_URL"}}}), self.base)
+        shutil.copy(AGENT, self.home + "/agent")
+        self.put("rootfs/file", os.urandom(30000).hex(), self.base)
+        self.put("specs/f.md", "# F\n")
+        self.put(".gitignore", ".wrapix/\n.claude/\nmade\nmoved\n")
+        self.fill()
         self.git("init", "-q")
         self.git("add", "-A")
         self.git("commit", "-qm", "one")
-        self.rootfs = os.path.join(base, "rootfs")
-        os.makedirs(os.path.join(self.rootfs, "usr/bin"))
-        with open(os.path.join(self.rootfs, "usr/bin/busybox"), "wb") as f:
-            f.write(os.urandom(200000))
 
-    def write(self, name, text):
-        with open(os.path.join(self.project, name), "w", encoding="ascii") as f:
+    def once(self, what):
+        """True the first time that a scene asks."""
+        new = what not in self.made
+        self.made.add(what)
+        return new
+
+    def put(self, name, text, where=None):
+        path = os.path.join(where or self.project, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as f:
             f.write(text)
 
-    def git(self, *words):
-        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *words], cwd=self.project, env=self.env,
-                       check=True, capture_output=True)
+    def get(self, name, where=None):
+        try:
+            with open(os.path.join(where or self.project, name), encoding="utf-8", errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
 
-    def run(self, *words, timeout=30):
-        return subprocess.run([WRAPIX, *words], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=timeout)
+    def fill(self):
+        for i in range(FILES):
+            if self.get(f"file{i}") != OLD:
+                self.put(f"file{i}", OLD)
+
+    def call(self, *words, timeout=60, **more):
+        return subprocess.run(words, cwd=self.project, env=self.env, capture_output=True, text=True, errors="replace",
+                              timeout=timeout, check=False, **({"stdin": subprocess.DEVNULL} if "input" not in more else {}), **more)
+
+    def git(self, *words):
+        r = self.call("git", *words)
+        if r.returncode:
+            raise RuntimeError(f"git {words}: {r.stderr}")
+        return r.stdout
+
+    def run(self, *words, **more):
+        return self.call(WRAPIX, *words, **more)
+
+    def remove(self):
+        subprocess.run(["chmod", "-R", "u+rwX", self.base], capture_output=True, check=False)
+        shutil.rmtree(self.base, ignore_errors=True)
 
 
 CHANGE = f"for i in $(seq 0 {FILES - 1}); do yes new | head -n 200 >file$i.tmp && mv file$i.tmp file$i; done"
 
 
-def scene_run(world):
-    return ["run", "--network", "none", "--", "sh", "-c", "echo hello; yes | head -n 20000 >/tmp/x; echo end"]
+class Scene:
+    """A command, how long it takes (roughly: kills come within it), how often of 1,000 rounds, and what holds afterwards."""
+    often, seconds = 10, 0.05
+
+    def words(self, w):
+        raise NotImplementedError
+
+    def after(self, w, status):
+        return []
 
 
-def scene_filtered(world):
-    return ["run", "--network", "filtered", "--allow", "wrapix.invalid", "--", "sh", "-c", "exec 3<>/dev/null; getent hosts wrapix.invalid; true"]
+class Run(Scene):
+    often = 130
+
+    def words(self, w):
+        return [WRAPIX, "run", "--network", "none", "--", "sh", "-c", "echo hello; yes | head -n 20000 >/tmp/x; echo end"]
 
 
-def scene_exec(world):
-    return ["exec", "--", "sh", "-c", "echo x >made && mv made moved && rm moved"]
+class Filtered(Scene):
+    often = 100
+
+    def words(self, w):
+        return [WRAPIX, "run", "--network", "filtered", "--allow", "wrapix.invalid", "--", "sh", "-c", "getent hosts wrapix.invalid; true"]
 
 
-def scene_cow(world):
-    return ["run", "--network", "none", "--workspace", "cow", "--", "sh", "-c", CHANGE]
+class Exec(Scene):
+    often, seconds = 250, 0.02
+
+    def words(self, w):
+        return [WRAPIX, "exec", "--", "sh", "-c", "echo x >made && mv made moved && rm moved; echo x >~/refused; true"]
+
+    def after(self, w, status):
+        wrong = []
+        for name in os.listdir(w.state + "/log") if os.path.isdir(w.state + "/log") else []:
+            for line in (w.get(name, w.state + "/log") or "").splitlines():
+                try:
+                    json.loads(line or "{}")
+                except ValueError:
+                    wrong.append(f"the log {name} has a line that cannot be read: {line[:200]!r}")
+        return wrong
 
 
-def scene_apply(world):
-    world.run("run", "--network", "none", "--workspace", "cow", "--name", "work", "--", "sh", "-c", CHANGE)
-    return ["apply", "--all", "--yes"] if "--all" in world.run("apply", "--help").stdout else ["apply", "--yes"]
+class Cow(Scene):
+    often, seconds = 50, 0.1
+
+    def words(self, w):
+        return [WRAPIX, "run", "--network", "none", "--workspace", "cow", "--", "sh", "-c", CHANGE]
 
 
-def scene_git(world):
-    return ["run", "--network", "none", "--git", "private", "--", "sh", "-c",
-            "git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m inside"]
+class Apply(Scene):
+    often, seconds = 50, 0.05
+
+    def words(self, w):
+        w.run("run", "--network", "none", "--workspace", "cow", "--name", "work", "--", "sh", "-c", CHANGE)
+        return [WRAPIX, "apply", "--yes", "work"]
+
+    def after(self, w, status):
+        again = w.run("apply", "--yes", "work")
+        undone = [i for i in range(FILES) if w.get(f"file{i}") != NEW]
+        return [f"applied again, and still old: {undone}: {again.stdout}{again.stderr}"] if again.returncode == 0 and undone and status != 0 else []
 
 
-def scene_image(world):
-    return ["image", "build", "--from", f"rootfs:{world.rootfs}", "--name", "chaos"]
+class Undo(Apply):
+    often = 30
+
+    def words(self, w):
+        w.call(*super().words(w))
+        return [WRAPIX, "undo", "work"]
+
+    def after(self, w, status):
+        again = w.run("undo", "work")
+        undone = [i for i in range(FILES) if w.get(f"file{i}") != OLD]
+        return [f"taken back again, and still new: {undone}: {again.stdout}{again.stderr}"] if undone else []
 
 
-def scene_key(world):
-    return ["key", "add", f"k{random.getrandbits(32)}"]
+class Git(Scene):
+    often, seconds = 90, 0.1
+
+    def words(self, w):
+        return [WRAPIX, "run", "--network", "none", "--git", "private", "--", "sh", "-c",
+                "git commit -q --allow-empty -m inside && git rev-parse HEAD >.git/made-id; cat .git/made-id"]
+
+    def after(self, w, status):
+        w.run("git", "status")
+        git = w.call("git", "fsck", "--no-progress")
+        locks = [n for d, _, names in os.walk(w.project + "/.git") for n in names if n.endswith(".lock")]
+        return [f"the repository is damaged: {git.stderr}"] * bool(git.returncode) + [f"locked: {locks}"] * bool(locks)
 
 
-def scene_notify(world):
-    return ["run", "--network", "none", "--", "sh", "-c", "wrapix-notify hello; wrapix-notify again; true"]
+class Image(Scene):
+    often, seconds = 40, 0.05
+
+    def words(self, w):
+        w.put("rootfs/changed", str(random.random()), w.base)
+        return [WRAPIX, "image", "build", "--from", f"rootfs:{w.base}/rootfs", "--name", "chaos"]
+
+    def after(self, w, status):
+        again = w.call(*self.words(w))
+        if again.returncode or w.run("image", "verify", "chaos").returncode:
+            return [f"the image cannot be made afterwards: {again.stderr}"]
+        return []
 
 
-def scene_stop(world):
-    return ["stop", "--all"]
+class Key(Scene):
+    often, seconds = 30, 0.03
+
+    def words(self, w):
+        return [WRAPIX, "key", "add", "--no-gh", f"k{random.getrandbits(32)}"]
+
+    def after(self, w, status):
+        pairs = json.loads(w.run("key", "list", "--json").stdout)
+        where = w.home + "/.ssh/deploy_keys"
+        found = [n for n in os.listdir(where) if n != "backup"] if os.path.isdir(where) else []
+        return [] if len(found) == 4 * len(pairs) else [f"{len(pairs)} pairs in {sorted(found)}"]
 
 
-SCENES = [scene_run, scene_filtered, scene_exec, scene_cow, scene_apply, scene_git, scene_image, scene_key, scene_notify, scene_stop]
+class UseKey(Key):
+    """The agent of the supervisor's lists its keys and signs a commit."""
+    often, seconds = 40, 0.15
+
+    def words(self, w):
+        if w.once("site"):
+            w.run("key", "add", "--no-gh", "site")
+        return [WRAPIX, "run", "--network", "none", "--deploy-key", "site", "--", "sh", "-c", "ssh-add -L; git commit -q -S --allow-empty -m signed"]
+
+    def after(self, w, status):
+        return super().after(w, status) + Git.after(self, w, status)
 
 
-def mine():
-    """The user's living processes but for us: pid -> what it is."""
-    found, us = {}, {os.getpid(), os.getppid()}
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) in us:
-            continue
-        try:
-            if os.stat(f"/proc/{name}").st_uid != os.getuid():
-                continue
-            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as f:
-                stat = f.read()
-            if stat.rpartition(")")[2].split()[0] not in "ZX":
-                found[int(name)] = stat.partition("(")[2].rpartition(")")[0]
-        except OSError:
-            pass
-    return found
+class UseToken(Scene):
+    """A brokered credential: the relay is asked for something that its host does not answer."""
+    often, seconds = 30, 0.1
+
+    def words(self, w):
+        return [WRAPIX, "run", "--network", "none", "--config", w.base + "/token.json", "--", "sh", "-c",
+                'curl -s --max-time 2 "$ANTHROPIC_BASE_URL/v1/messages"; true']
 
 
-def descendants(pid):
-    found, grown = {pid}, True
-    parents = {}
+class Secret(Scene):
+    often, seconds = 30, 0.01
+
+    def words(self, w):
+        w.run("secret", "set", "token", input="old")
+        return [WRAPIX, "secret", "remove", "token"]
+
+    def after(self, w, status):
+        kept = w.run("secret", "get", "token")
+        return [] if (kept.returncode, kept.stdout.strip()) in ((0, "old"), (125, ""), (1, "")) else [f"the secret is {kept}"]
+
+
+class Mode(Scene):
+    often, seconds = 20, 0.01
+
+    def words(self, w):
+        w.put(".claude/settings.local.json", '{"mine": 1, "sandbox": {"enabled": true}}\n')
+        return [WRAPIX, "mode", "disabled"]
+
+    def after(self, w, status):
+        return [] if json.loads(w.get(".claude/settings.local.json"))["mine"] == 1 else ["the settings are not whole"]
+
+
+class Notify(Scene):
+    """The daemon of messages is among those that are killed."""
+    often, seconds = 50, 0.1
+
+    def words(self, w):
+        return [WRAPIX, "run", "--network", "none", "--", "sh", "-c", "wrapix-notify hello; wrapix-notify again; true"]
+
+
+class Ralph(Scene):
+    """A task of its own: whatever happens, it is done once in the end."""
+    often, seconds = 15, 0.4
+    number = 0
+
+    def words(self, w):
+        if w.once("feature"):
+            w.call(program("ralph"), "start", "f")
+        self.number = random.getrandbits(32)
+        w.call(program("ralph"), "item", "add", "--title", f"t{self.number}", "--text", f"sh: echo t{self.number} >>shared.txt")
+        return [program("ralph"), "loop"]
+
+    def after(self, w, status):
+        again = w.call(program("ralph"), "loop")
+        done = (w.get("shared.txt") or "").split().count(f"t{self.number}")
+        return [] if done == 1 else [f"the task was done {done} times: {again.returncode} {again.stdout[-500:]}{again.stderr[-500:]}"]
+
+
+class Builder(Scene):
+    """A machine for Nix's builds; where there is no Nix it says so, which breaks as well."""
+    often, seconds = 4, 0.6
+
+    def words(self, w):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        return [program("wrapix-builder"), "start", "--network", "none", "--port", str(port)]
+
+    def after(self, w, status):
+        w.call(program("wrapix-builder"), "stop")
+        said = w.call(program("wrapix-builder"), "status", "--json").stdout
+        return [] if '"ready"' not in said else [f"the builder runs on: {said}"]
+
+
+class Stop(Scene):
+    often, seconds = 10, 0.01
+
+    def words(self, w):
+        return [WRAPIX, "stop", "--all"]
+
+
+SCENES = [s() for s in (Run, Filtered, Exec, Cow, Apply, Undo, Git, Image, Key, UseKey, UseToken, Secret, Mode, Notify, Ralph, Builder, Stop)]
+
+
+# --- processes ---
+
+def tree():
+    """What descends from this worker, to whom orphans come: pid -> name; those that have ended are buried."""
+    parents, names, ended = {}, {}, []
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as f:
-                    parents[int(name)] = int(f.read().rpartition(")")[2].split()[1])
+                    stat = f.read()
             except OSError:
-                pass
+                continue
+            state, parent = stat.rpartition(")")[2].split()[:2]
+            if state in "ZX":
+                ended.append((int(name), int(parent)))
+            else:
+                parents[int(name)], names[int(name)] = int(parent), stat.partition("(")[2].rpartition(")")[0]
+    found, grown = {os.getpid()}, True
     while grown:
-        grown = False
-        for child, parent in parents.items():
-            if parent in found and child not in found:
-                found.add(child)
-                grown = True
-    return sorted(found)
+        more = {p for p, parent in parents.items() if parent in found} - found
+        found |= more
+        grown = bool(more)
+    for pid, parent in ended:
+        if parent == os.getpid() and pid != STARTED.get("pid"):
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+    return {p: names[p] for p in found if p != os.getpid()}
 
 
-def pick_fault(rng):
-    kind = rng.choice(["kill", "kill", "kill", "stop", "nofile", "memory", "fsize", "call", "call", "call"])
+STARTED = {}
+
+
+def send(pid, number):
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def wait_for(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+# --- faults ---
+
+def pick_fault(rng, scene):
+    kind = rng.choice(["kill"] * 3 + ["stop"] + ["nofile", "memory", "fsize"] + ["call"] * 2 + ["inject"] * 4)
     if kind in ("kill", "stop"):
-        return kind, rng.random() ** 2 * 0.25
+        return kind, rng.random() * 1.3 * scene.seconds
     if kind == "nofile":
         return kind, rng.randint(4, 40)
     if kind == "memory":
         return kind, rng.randint(6, 80) << 20
     if kind == "fsize":
         return kind, rng.choice([0, 1000, 50000])
+    if kind == "inject":
+        return kind, (rng.choice(["kill", "kill", "all", *ERRORS, "ENOSPC+", "EIO+"]), int(2 ** (rng.random() * 8)))
     return kind, (rng.choice(sorted(CALLS)), rng.choice(ERRORS))
 
 
@@ -189,115 +429,155 @@ def limits(fault):
         fail_call(CALLS[value[0]], getattr(errno, value[1]))
 
 
-def send(pid, number):
-    try:
-        os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass
+def strike(kind, process, rng):
+    victims = sorted(tree())
+    if not victims:
+        return
+    victim = rng.choice(victims)
+    send(victim, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
+    if kind == "stop":
+        time.sleep(0.05)
+        # A stopped command stops its supervisor, too, as a job of a shell's: whoever goes on, all go on.
+        for pid in [victim, *tree()]:
+            send(pid, signal.SIGCONT)
 
 
 def break_it(world, words, fault, rng):
-    process = subprocess.Popen([WRAPIX, *words], cwd=world.project, env=world.env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: limits(fault))
     kind, value = fault
+    prefix = [INJECT, "-p", PROGRAMS, value[0], str(value[1])] if kind == "inject" else []
+    process = subprocess.Popen([*prefix, *words], cwd=world.project, env=world.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, preexec_fn=None if kind in ("kill", "stop", "inject") else lambda: limits(fault))
+    STARTED["pid"] = process.pid
     if kind in ("kill", "stop"):
         time.sleep(value)  # the random moment itself, not a wait for something
-        victim = rng.choice(descendants(process.pid))
-        if process.poll() is None:
-            send(victim, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
-            if kind == "stop":
-                time.sleep(0.1)
-                # A stopped command stops its supervisor, too, as a job of a shell's: whoever goes on, all go on.
-                for pid in [victim, *descendants(process.pid)]:
-                    send(pid, signal.SIGCONT)
+        strike(kind, process, rng)
+    elif kind == "inject":
+        # inject stays until all have ended; a daemon is asked to when it is all that is left.
+        wait_for(lambda: process.poll() is not None or (set(tree().values()) <= {"inject", "wrapix-notifyd"} and dismiss()), 20)
     try:
         return process.wait(timeout=20)
     except subprocess.TimeoutExpired:
         return None
 
 
-def whole(path):
-    with open(path, encoding="ascii") as f:
-        return f.read() in ("old\n" * 200, "new\n" * 200)
-
-
-def wait_for(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def look(world, words, status, before, mounts):
-    wrong = []
-    if status is None:
-        wrong.append("it did not end within 20 s")
-    # The daemon that shows messages waits for more of them; it is asked to go by a signal, as at the end of a session.
-    for pid, name in mine().items():
-        if name.startswith("wrapix-notifyd") and pid not in before:
+def dismiss():
+    """The daemon that shows messages waits for more of them; it is asked to go by a signal, as at the end of a session."""
+    for pid, name in tree().items():
+        if name.startswith("wrapix-notifyd"):
             send(pid, signal.SIGTERM)
-    if not wait_for(lambda: not set(mine()) - set(before), 8):
-        wrong.append(f"left running: { {p: n for p, n in mine().items() if p not in before} }")
-        for pid in set(mine()) - set(before):
-            send(pid, signal.SIGKILL)
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
-        if f.read() != mounts:
-            wrong.append("a mount is left")
-    wrong += [f"file{i} is gone or half" for i in range(FILES) if not os.path.exists(f"{world.project}/file{i}") or not whole(f"{world.project}/file{i}")]
-    if words[0] == "apply":
-        again = world.run(*words)
-        undone = [i for i in range(FILES) if open(f"{world.project}/file{i}", encoding="ascii").read() != "new\n" * 200]
-        if again.returncode == 0 and undone and status != 0:
-            wrong.append(f"applied again, and still old: {undone}: {again.stdout}{again.stderr}")
-    if words[0] == "image":
-        again = world.run(*words)
-        if again.returncode or world.run("image", "verify", "chaos").returncode:
-            wrong.append(f"the image cannot be made afterwards: {again.stderr}")
+
+
+# --- what is left ---
+
+def left_of(world):
+    """What lies in wrapix's directories, an hour later."""
+    for root, dirs, files in os.walk(world.state):
+        for name in dirs + files:
+            path = os.path.join(root, name)
+            when = os.lstat(path).st_mtime - 3600
+            os.utime(path, (when, when), follow_symlinks=False)
+    cow = world.state + "/cow"
+    for name in os.listdir(cow) if os.path.isdir(cow) else []:
+        if not name.startswith("."):
+            world.run("discard", "--yes", name)
     after = world.run("run", "--network", "none", "--", "echo", "works")
-    if after.returncode or after.stdout != "works\n":
-        wrong.append(f"the next start fails: {after.returncode} {after.stderr}")
-    git = subprocess.run(["git", "fsck", "--no-progress"], cwd=world.project, env=world.env, capture_output=True, text=True)
-    if git.returncode:
-        wrong.append(f"the repository is damaged: {git.stderr}")
+    wrong = [] if (after.returncode, after.stdout) == (0, "works\n") else [f"the next start fails: {after.returncode} {after.stdout} {after.stderr}"]
     sessions = world.run("ps", "--json")
     if sessions.stdout.split() not in (["[]"], ["[", "]"]):
         wrong.append(f"a session is left: {sessions.stdout}")
+    for name in sorted(os.listdir(world.state)) if os.path.isdir(world.state) else []:
+        path = os.path.join(world.state, name)
+        if name not in KEPT and os.path.isdir(path) and os.listdir(path):
+            wrong.append(f"left in {name}: {[os.path.relpath(os.path.join(d, f), path) for d, ds, fs in os.walk(path) for f in ds + fs][:20]}")
     return wrong
 
 
-def one_round(seed):
+def look(world, scene, status, mounts):
+    wrong = ["it did not end within 20 s"] if status is None else []
+    try:
+        if isinstance(scene, Builder):
+            wrong += scene.after(world, status)
+        dismiss()
+        if not wait_for(lambda: not tree(), 8):
+            wrong.append(f"left running: {tree()}")
+            for pid in tree():
+                send(pid, signal.SIGKILL)
+            wait_for(lambda: not tree(), 5)
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
+            if f.read() != mounts:
+                wrong.append("a mount is left")
+        wrong += [f"file{i} is gone or half" for i in range(FILES) if world.get(f"file{i}") not in (OLD, NEW)]
+        if not isinstance(scene, Builder):
+            wrong += scene.after(world, status)
+        wrong += left_of(world)
+        dismiss()
+        wait_for(lambda: not tree(), 8)
+    except (subprocess.TimeoutExpired, ValueError, OSError) as e:
+        wrong.append(f"afterwards: {type(e).__name__}: {e}")
+    return wrong
+
+
+def one_round(world, seed):
     rng = random.Random(seed)
     random.seed(seed)
-    scene, fault = rng.choice(SCENES), pick_fault(rng)
-    base = tempfile.mkdtemp(prefix="wrapix-chaos.", dir=os.environ["HOME"])
-    try:
-        world = World(base)
-        before = mine()
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
-            mounts = f.read()
-        words = scene(world)
-        status = break_it(world, words, fault, rng)
-        wrong = look(world, words, status, before, mounts)
-    finally:
-        subprocess.run(["chmod", "-R", "u+rwX", base], capture_output=True)
-        shutil.rmtree(base, ignore_errors=True)
-    return f"{scene.__name__[6:]}, {fault[0]} {fault[1]}, status {status}", wrong
+    scene = rng.choices(SCENES, [s.often for s in SCENES])[0]
+    fault = pick_fault(rng, scene)
+    world.fill()
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
+        mounts = f.read()
+    words = scene.words(world)
+    dismiss()
+    wait_for(lambda: not tree(), 8)
+    status = break_it(world, words, fault, rng)
+    value = f"{fault[1]:.3f} s" if isinstance(fault[1], float) else fault[1]
+    return f"{type(scene).__name__}, {fault[0]} {value}, status {status}", look(world, scene, status, mounts)
+
+
+def work(number, out):
+    """Every WORKERS-th round; a world is used again as long as it is whole."""
+    prctl(36, 1, 0, 0, 0)  # orphans come to us
+    world = World()
+    with os.fdopen(out, "w", encoding="utf-8") as f:
+        for i in range(number, ROUNDS, WORKERS):
+            name, wrong = one_round(world, SEED + i)
+            f.write(json.dumps([SEED + i, name, wrong]) + "\n")
+            f.flush()
+            if wrong:
+                for pid in tree():
+                    send(pid, signal.SIGKILL)
+                world.remove()
+                world = World()
+    world.remove()
+    os._exit(0)
 
 
 def main():
     print(f"# {ROUNDS} rounds, the first with seed {SEED}")
-    failed = 0
-    for i in range(ROUNDS):
-        name, wrong = one_round(SEED + i)
-        failed += bool(wrong)
-        print("not ok" if wrong else "ok", i + 1, f"- seed {SEED + i}: {name}".replace("#", "?"))
-        for line in wrong:
-            print("#", line.replace("\n", "\n# ")[:2000])
-        sys.stdout.flush()
+    sys.stdout.flush()
+    read, write = os.pipe()
+    workers = []
+    for number in range(min(WORKERS, ROUNDS)):
+        workers.append(os.fork())
+        if workers[-1] == 0:
+            os.close(read)
+            work(number, write)
+    os.close(write)
+    count = failed = 0
+    kinds = {}
+    with os.fdopen(read, encoding="utf-8") as f:
+        for line in f:
+            seed, name, wrong = json.loads(line)
+            count, failed = count + 1, failed + bool(wrong)
+            kinds[name.split(",")[0]] = kinds.get(name.split(",")[0], 0) + 1
+            print("not ok" if wrong else "ok", count, f"- seed {seed}: {name}".replace("#", "?"))
+            for why in wrong:
+                print("#", why.replace("\n", "\n# ")[:2000])
+            sys.stdout.flush()
+    while workers:
+        os.waitpid(workers.pop(), 0)
+    print("#", ", ".join(f"{n} {c}" for n, c in sorted(kinds.items())))
     print(f"1..{ROUNDS}")
-    sys.exit(bool(failed))
+    sys.exit(bool(failed) or count != ROUNDS)
 
 
 main()

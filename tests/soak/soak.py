@@ -128,7 +128,7 @@ def files(*places):
     found = set()
     for place in places:
         for root, dirs, names in os.walk(place):
-            found.update(os.path.join(root, n) for n in dirs + names if "/wrapix/log/" not in root + "/")
+            found.update(path for n in dirs + names if "/wrapix/log/" not in (path := os.path.join(root, n)) + "/")
     return found
 
 
@@ -378,9 +378,12 @@ def refused():
     s.settimeout(2)
     attempt(s.connect, ("192.0.2.%d" % (i % 200), 80))
     s.close()
-# The supervisor keeps what it knows of up to 128 callers: it begins with as many as it will ever know.
-for i in range(300):
-    subprocess.run(["mkdir", "-p", "warm"])
+# The supervisor keeps a descriptor for each of up to 128 callers: it begins with as many as it will ever know.
+for i in range(1200):
+    if os.fork() == 0:
+        attempt(os.mkdir, "warm")
+        os._exit(0)
+    os.wait()
 for i in range(rounds):
     attempt(talk)
     refused()
