@@ -24,7 +24,7 @@
 /* Where the host's objects stand in it; no command writes there. */
 #define GIT_HOST "wrapix"
 
-enum { GIT_LASTING_ID = 16 };
+enum { GIT_LASTING_ID = 14 }; /* "x", twelve digits */
 void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID]);
 
 /* Commands have worked in one. */

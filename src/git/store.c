@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "git/lasting.h"
 #include "git/priv.h"
 #include "os/fs.h"
 #include "session/record.h"
@@ -265,6 +267,22 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 		info->held = 0;
 }
 
+/* One that lasts (lasting.h), and that says nothing: there is one for each repository that commands have
+ * worked in, and every command of ours comes by here. */
+static bool is_quiet(int dir, const char *id)
+{
+	char name[NAME_MAX + 8];
+	struct stat st;
+
+	if (id[0] != 'x' || strlen(id) != GIT_LASTING_ID - 1)
+		return false;
+	snprintf(name, sizeof(name), "%s/done", id);
+	if (faccessat(dir, name, F_OK, 0) < 0)
+		return false;
+	snprintf(name, sizeof(name), "%s/held", id);
+	return fstatat(dir, name, &st, 0) < 0 || st.st_size <= (off_t)strlen("[\n]\n");
+}
+
 int git_list(struct arena *arena, const char *state_home, const char *project,
 	     struct git_info **list, size_t *len, struct err *err)
 {
@@ -279,7 +297,7 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 		struct err ignored;
 
 		/* What has no record was never started. */
-		if (!record_id_ok(entry->d_name) ||
+		if (!record_id_ok(entry->d_name) || is_quiet(dirfd(dir), entry->d_name) ||
 		    git_open(&store, state_home, entry->d_name, NULL, &ignored) < 0)
 			continue;
 		if (!project || !strcmp(store.project, project))
