@@ -3,6 +3,7 @@
 #include "api/repository.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "api/gated.h"
@@ -187,6 +188,14 @@ int repository_forget(const char *state_home, const char *id, const char *projec
 	return store.program ? git_forget(&store, err) : git_remove(&store, err);
 }
 
+/* The project itself is what git takes for a repository. */
+static bool is_bare(const char *project)
+{
+	_cleanup_close_ int dir = record_open_dir(AT_FDCWD, project);
+
+	return dir >= 0 && git_is_repository(dir);
+}
+
 int repository_begin(struct repository *repository, const struct plan *plan,
 		     const struct host *host, const char *id, struct arena *arena,
 		     struct strv *ret_says, struct err *err)
@@ -209,6 +218,10 @@ int repository_begin(struct repository *repository, const struct plan *plan,
 	*repository = (struct repository)REPOSITORY_NONE;
 	if (plan->project)
 		repository_repair(host->state_home, plan->project, arena, ret_says);
+	if (!plan->git_real && (plan->gate || plan->cow_base) && is_bare(plan->project))
+		strv_add(arena, ret_says,
+			 "this is a bare repository: inside it can be read; to work in it make a "
+			 "work tree ('git worktree add ../work') and go there");
 	if (!plan->git_real)
 		return plan->resume ? refuse_other(host, id, err) : 0;
 	if (!about.program) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What a sandbox can plant in a project so that the host's git runs it, or loses or hides something.
 
-gitmatrix.py control|sandbox|exec plain|worktree|submodule DIR: each group of cases is planted in a fresh project, by a
+gitmatrix.py control|sandbox|cow|exec plain|worktree|submodule DIR: each group of cases is planted in a fresh project, by a
 plain shell (control: what a plain mount would be), in 'wrapix run --git private' or by 'wrapix exec', and then the host's
 git does what users, prompts and editors do: in a sandbox while the session still runs, and after it. Prints a line for each
 case that worked, 'N of M' at the end; in a sandbox also what broke for the user.
@@ -243,6 +243,13 @@ def run_group(name, cases, plant):
     script = plant_env(where) + plant.replace("$MARKER", TOP + "/marker").replace("$PROXY", TOP + "/proxy")
     if MODE == "control":
         sh(script, where)
+        found = harm(cases, where, before)
+        host_does(where)
+        return where, found | harm(cases, where, before)
+    if MODE == "cow":
+        for argv in (["run", "--git", "private", "--workspace", "cow", "--network", "none", where, "--", "sh", "-c", script + "exit 0"], ["apply", "--yes"]):
+            subprocess.run([WRAPIX, *argv], cwd=where, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=open(f"{TOP}/said-{name}", "w", encoding="utf8"), timeout=60, check=False)
         found = harm(cases, where, before)
         host_does(where)
         return where, found | harm(cases, where, before)

@@ -93,5 +93,19 @@ git update-index --split-index && echo y >>in/i || exit 1
 private 'git commit -q -am split'
 check "a split index" is "$rc $(git log -1 --format=%s) $(git status --porcelain)" "0 split "
 check "nothing is left behind" is "$(stores)" 0
+
+# --- a bare repository: to be read; its work trees are to work in ---
+git clone -q --bare "$tmp/origin" "$tmp/bare" && cd "$tmp/bare" || exit 1
+private 'git log -1 --format=%s; git branch made 2>/dev/null || echo refused; echo evil >hooks/post-commit'
+check "a bare repository can be read, and not written" is "$(cat "$out") $(git branch | grep -c made) $(ls hooks/post-commit 2>/dev/null)" "two
+refused 0 "
+check "... which is said, with what to do" has "$err" "this is a bare repository: inside it can be read; to work in it make a work tree"
+inside 'git config core.fsmonitor evil; echo evil >hooks/post-commit; git branch made' --workspace cow
+"$wrapix" apply --yes >/dev/null 2>&1
+check "... nor by way of a copy-on-write session" is "$rc $(git branch | grep -c made) $(ls hooks/post-commit 2>/dev/null) $(git config core.fsmonitor)" "0 0  "
+"$wrapix" discard --yes >/dev/null 2>&1
+git worktree add -q -b work "$tmp/bare-work" && cd "$tmp/bare-work" || exit 1
+private 'git commit -q --allow-empty -m three'
+check "... its work trees are like any other" is "$rc $(git -C "$tmp/bare" log -1 --format=%s work)" "0 three"
 check "nothing of it ran" is "$(ls /tmp/ran 2>/dev/null)" ""
 finish

@@ -36,4 +36,12 @@ for layout in worktree submodule; do
 	run exec "$layout" >/dev/null
 	check "a command in a $layout: none" is "$(cat "$tmp/log/out")" "0 of 62"
 done
+# A copy-on-write session, and all of it applied: in CI what can be planted together, in a plain repository.
+layouts=plain
+[ "${1-}" != all ] || layouts="plain worktree submodule"
+for layout in $layouts; do
+	# shellcheck disable=SC2086 # words
+	run cow "$layout" $some >/dev/null
+	check "a copy-on-write session in a $layout repository, applied: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
+done
 finish
