@@ -117,7 +117,7 @@ static bool print_part(const struct lessons *l, bool (*is)(const struct lesson *
 static void print_text(const struct lessons *l, const struct learn_args *args)
 {
 	_cleanup_str_ struct str out = { 0 };
-	bool plain, risky;
+	bool risky;
 
 	str_add(&out, "session ");
 	str_add_escaped(&out, l->id ? l->id : "");
@@ -130,7 +130,7 @@ static void print_text(const struct lessons *l, const struct learn_args *args)
 	str_add(&out, args->apply ? "written to " : "to allow that, in ");
 	denial_add_path(&out, l->place.file ? l->place.file : "the settings", l->place.home);
 	str_add(&out, ":");
-	plain = print_part(l, is_plain, out.s);
+	print_part(l, is_plain, out.s);
 	risky = print_part(l, is_risky,
 			   args->risky && args->apply
 				   ? "written as well, but for entries that are to go and limits:"
