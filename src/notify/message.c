@@ -75,19 +75,14 @@ void message_set(char *field, size_t size, const char *text, bool lines)
 	field[len] = '\0';
 }
 
-/* Cleans a field that holds raw text already; it never grows. */
-static void clean(char *field, bool lines)
+/* Cleans a field that holds raw text already. */
+static void clean(char *field, size_t size, bool lines)
 {
-	char *out = field;
-	size_t taken, n;
+	char raw[sizeof(((struct message *)NULL)->text)];
 
-	for (const char *p = field; *p; p += taken) {
-		const char *as = shown_as(p, lines, &taken, &n);
-
-		memmove(out, as, n);
-		out += n;
-	}
-	*out = '\0';
+	memcpy(raw, field, MIN(size, sizeof(raw)));
+	raw[MIN(size, sizeof(raw)) - 1] = '\0';
+	message_set(field, size, raw, lines);
 }
 
 static void read_actions(struct scan *s, struct message *m)
@@ -113,8 +108,8 @@ static void read_actions(struct scan *s, struct message *m)
 				scan_text(s, action.label, sizeof(action.label));
 			else
 				scan_skip(s);
-		clean(action.key, false);
-		clean(action.label, false);
+		clean(action.key, sizeof(action.key), false);
+		clean(action.label, sizeof(action.label), false);
 		if (action.key[0] && m->n_actions < ARRAY_LEN(m->actions))
 			m->actions[m->n_actions++] = action;
 	}
@@ -138,7 +133,7 @@ static void read_member(struct scan *s, const char *key, struct message *m)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (!strcmp(fields[i].key, key)) {
 			if (scan_text(s, fields[i].field, fields[i].size))
-				clean(fields[i].field, fields[i].field == m->text);
+				clean(fields[i].field, fields[i].size, fields[i].field == m->text);
 			else if (fields[i].field == m->title)
 				snprintf(m->title, sizeof(m->title), MESSAGE_TITLE);
 			return;

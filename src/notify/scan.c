@@ -212,16 +212,18 @@ bool scan_key(struct scan *s, char *ret, size_t size)
 bool scan_text(struct scan *s, char *ret, size_t size)
 {
 	struct sink k = { .buf = ret, .size = size };
+	bool good;
 
 	ret[0] = '\0';
 	if (scan_kind(s) != '"') {
 		scan_skip(s);
 		return false;
 	}
-	if (!string(s, &k))
-		return false;
+	good = string(s, &k);
+	if (!good) /* what was written of it has no end, and may be half a character */
+		k.len = k.fits = 0, k.cut = false;
 	sink_end(&k);
-	return true;
+	return good;
 }
 
 static void skip_word(struct scan *s, const char *word)
