@@ -50,13 +50,15 @@ def say(*words):
 # --- what there is ---
 
 def look(pid):
-    """KiB that it alone has and its part of the rest (PSS), and how many descriptors; (0, 0) when it has ended."""
+    """KiB that it alone has and its part of the rest (PSS), KiB that it has written (where a leak would be: pages of code come
+    and go), and how many descriptors; zeros when it has ended."""
     try:
-        return int(re.search(r"^Pss: +(\d+)", read(f"/proc/{pid}/smaps_rollup"), re.M).group(1)), len(os.listdir(f"/proc/{pid}/fd"))
+        text = read(f"/proc/{pid}/smaps_rollup")
+        return *(int(re.search(rf"^{n}: +(\d+)", text, re.M).group(1)) for n in ("Pss", "Anonymous")), len(os.listdir(f"/proc/{pid}/fd"))
     except PermissionError:
         return ask_root(pid)
     except (OSError, AttributeError):
-        return 0, 0
+        return 0, 0, 0
 
 
 def ask_root(pid):
@@ -79,10 +81,10 @@ def eyes(path):
             with peer:
                 pid = peer.recv(32).decode("ascii", "replace").strip()
                 try:
-                    found = look(int(pid)) if os.stat(f"/proc/{int(pid)}").st_uid == user else (0, 0)
+                    found = look(int(pid)) if os.stat(f"/proc/{int(pid)}").st_uid == user else (0, 0, 0)
                 except (OSError, ValueError):
-                    found = (0, 0)
-                peer.sendall(f"{found[0]} {found[1]}\n".encode())
+                    found = (0, 0, 0)
+                peer.sendall(" ".join(str(n) for n in found).encode() + b"\n")
 
 def ours(all_of_them=False):
     """The user's living processes: pid -> name; without ourselves."""
@@ -298,8 +300,8 @@ def row(number):
                     break
             if SERVER and i % max(1, number // 60) == 0:
                 found = look(SERVER["process"].pid)
-                memory.append(found[0])
-                descriptors.append(found[1])
+                memory.append(found[1])
+                descriptors.append(found[2])
         spent = time.monotonic() - begun
         check(f"{number} sandboxes one after another, with {allowed} namespaces of each kind allowed at a time", not wrong, *wrong)
         say(f"{spent:.0f} s, {spent / number * 1000:.1f} ms each")
@@ -460,11 +462,13 @@ def long(number):
         begun = time.monotonic()
         while session.poll() is None and time.monotonic() < begun + 1500:
             meddler.turn()
+            if int(read(world.project + "/progress")) < min(250, number // 2):
+                continue  # until each table of names and addresses has what it will ever have
             helpers = [p for p, n in ours().items() if p not in before and n.startswith("wrapix") and p != session.pid]
             for name, pid in (("the supervisor", session.pid), ("the daemon", daemon.pid)):
-                for what, value in zip(("memory, KiB", "descriptors"), look(pid)):
+                for what, value in zip(("PSS, KiB", "memory, KiB", "descriptors"), look(pid)):
                     looks.setdefault(f"{name}'s {what}", []).append(value)
-            looks.setdefault("its other processes' memory, KiB", []).append(sum(look(p)[0] for p in helpers))
+            looks.setdefault("its other processes' memory, KiB", []).append(sum(look(p)[1] for p in helpers))
             looks.setdefault("its processes", []).append(len(helpers))
             if meddler.turns % 100 == 0:
                 bus.kill()
@@ -477,7 +481,10 @@ def long(number):
             f"the daemon was told {desktop.status().get('received')} messages")
         for name, values in looks.items():
             values = [v for v in values if v]
-            flat(name, values[:-1] or values, 1 if "descr" in name or "processes" == name[-9:] else 160)
+            if "PSS" in name:
+                say(f"{name}: {statistics.median(values[:len(values) // 3]):.0f} in the first third, {statistics.median(values[-len(values) // 3:]):.0f} in the last, {max(values)} at most")
+                continue
+            flat(name, values[:-1] or values, 160 if "KiB" in name else 4)  # descriptors: some connections are always under way
         check("... its commits are there", commits > number // 200, commits)
         check("... its refusals, too", events > 20, events)
         world.call(WRAPIX, "log", "--violations")
