@@ -481,7 +481,7 @@ def long(number):
             f"the daemon was told {desktop.status().get('received')} messages")
         for name, values in looks.items():
             values = [v for v in values if v]
-            if "PSS" in name:
+            if "PSS" in name or "other" in name:  # of the others there are now more, now fewer
                 say(f"{name}: {statistics.median(values[:len(values) // 3]):.0f} in the first third, {statistics.median(values[-len(values) // 3:]):.0f} in the last, {max(values)} at most")
                 continue
             flat(name, values[:-1] or values, 160 if "KiB" in name else 4)  # descriptors: some connections are always under way
