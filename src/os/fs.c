@@ -10,6 +10,10 @@
 
 #include "base/path.h"
 
+#ifndef __O_TMPFILE
+#define __O_TMPFILE 0 /* macOS has none: no directory is opened to write, and a name is used */
+#endif
+
 int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len)
 {
 	_cleanup_free_ char *buf = NULL;
