@@ -71,6 +71,9 @@ WRAPIX_API int wrapix_spec_add_host_port(struct wrapix_spec *spec, const char *p
  * brokered: it stays outside, and requests get it on their way. */
 WRAPIX_API int wrapix_spec_add_credential(struct wrapix_spec *spec, const char *credential,
 					  struct wrapix_error *error);
+/* "CLASS=LEVEL" or "PATH=LEVEL": what becomes of changes to files that run later. */
+WRAPIX_API int wrapix_spec_add_protect(struct wrapix_spec *spec, const char *text,
+				       struct wrapix_error *error);
 /* A package beyond the profile's: the sandbox runs from an image that has it. 'wrapix run' makes one where
  * there is none; a program that uses the library finds one or is told how to make it. */
 WRAPIX_API int wrapix_spec_add_package(struct wrapix_spec *spec, const char *package,

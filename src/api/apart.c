@@ -14,18 +14,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/protection.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/changes.h"
 #include "cow/copy.h"
 #include "cow/paths.h"
-#include "guard/gate.h"
 #include "os/fs.h"
 
-enum { DEPTH_MAX = 40, LISTED_MAX = 200 };
+enum { DEPTH_MAX = 64 };
 
-/* The project that a gate was of, in the arena, when its session has ended. */
+/* ------------------------------------------------------------------ finding them */
+
+/* The project that a gate was of, in the arena. */
 static char *project_of(int meta, struct arena *arena)
 {
 	_cleanup_free_ char *text = NULL;
@@ -34,8 +36,7 @@ static char *project_of(int meta, struct arena *arena)
 	struct err ignored;
 	size_t len;
 
-	if (faccessat(meta, "done", F_OK, 0) < 0 ||
-	    os_read_file_at(meta, "meta", 65536, &text, &len) < 0 ||
+	if (os_read_file_at(meta, "meta", 65536, &text, &len) < 0 ||
 	    json_parse(text, len, "meta", &root, &ignored) < 0 ||
 	    !json_object_is_type(root, json_type_object))
 		return NULL;
@@ -45,8 +46,63 @@ static char *project_of(int meta, struct arena *arena)
 		       : NULL;
 }
 
-static void add_places(int meta, const char *id, const char *project, const char *state,
-		       struct arena *arena, struct apart **list, size_t *n)
+/* Held while a session has them, or somebody decides about them. */
+static int lock_of(int meta)
+{
+	int fd = openat(meta, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return -EBUSY;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_done(int meta)
+{
+	return faccessat(meta, "done", F_OK, 0) == 0;
+}
+
+static int open_upper(const struct apart *apart)
+{
+	struct arena arena = { 0 };
+	int fd = open(path_join(&arena, apart->place, GATE_UPPER),
+		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	arena_release(&arena);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_lower(const struct apart *apart)
+{
+	_cleanup_close_ int root = open(apart->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return root < 0 ? -errno
+			: os_openat2(root, apart->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
+				     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+void apart_changes(const struct apart *apart, const struct timespec *since, struct later_list *list)
+{
+	_cleanup_close_ int upper = open_upper(apart), lower = open_lower(apart);
+
+	if (upper >= 0)
+		later_held(list, upper, lower, apart->path, since);
+}
+
+static bool is_empty(const struct apart *apart)
+{
+	struct later_list list = { .v = NULL };
+	bool empty;
+
+	apart_changes(apart, NULL, &list);
+	empty = !list.n && !list.unseen.len;
+	later_list_release(&list);
+	return empty;
+}
+
+static void add_places(int meta, const struct apart *like, const char *state, struct arena *arena,
+		       struct apart **list, size_t *n)
 {
 	struct gate_place *places;
 	struct err ignored;
@@ -55,98 +111,49 @@ static void add_places(int meta, const char *id, const char *project, const char
 	if (gate_read(meta, arena, &places, &n_places, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n_places; i++) {
-		const char *below = places[i].path ? path_below(places[i].path, project) : NULL;
-		char *place = arena_printf(arena, "%s/wrapix/gatedirs/%s/%u", state, id,
-					   places[i].number);
+		const char *below = places[i].path ? path_below(places[i].path, like->project)
+						   : NULL;
+		struct apart apart = *like;
 
-		if (places[i].kind != GATE_OLD || !below || !*below ||
-		    sensitive_dir(below) != strlen(below) || access(place, F_OK) < 0)
+		apart.place = arena_printf(arena, "%s/wrapix/gatedirs/%s/%u", state, like->id,
+					   places[i].number);
+		if (places[i].kind != GATE_HELD || !below || !*below ||
+		    access(apart.place, F_OK) < 0)
 			continue;
-		*(struct apart *)arena_grow(arena, list, n, sizeof(**list)) = (struct apart){
-			.id = arena_strdup(arena, id),
-			.project = arena_strdup(arena, project),
-			.path = arena_strdup(arena, below),
-			.place = place
-		};
+		apart.path = arena_strdup(arena, below);
+		if (!is_empty(&apart))
+			*(struct apart *)arena_grow(arena, list, n, sizeof(**list)) = apart;
+		else if (!apart.running)
+			apart_drop(&apart, NULL, &ignored);
 	}
 }
 
 int apart_list(const char *state_home, const char *dir, struct arena *arena, struct apart **ret,
-	       size_t *ret_n, struct err *err)
+	       size_t *ret_n, _unused_ struct err *err)
 {
 	DIR *list = opendir(path_join(arena, state_home, "wrapix/gate"));
 	struct dirent *entry;
 
-	(void)err;
 	*ret = NULL;
 	*ret_n = 0;
 	while (list && (entry = readdir(list)) != NULL) {
 		_cleanup_close_ int meta = -1;
-		char *project;
+		struct apart like = { .id = NULL };
 
 		if (entry->d_name[0] == '.')
 			continue;
 		meta = openat(dirfd(list), entry->d_name,
 			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		project = meta < 0 ? NULL : project_of(meta, arena);
-		if (project && path_is_below(dir, project))
-			add_places(meta, entry->d_name, project, state_home, arena, ret, ret_n);
+		like.project = meta < 0 ? NULL : project_of(meta, arena);
+		if (!like.project || !path_is_below(dir, like.project))
+			continue;
+		like.id = arena_strdup(arena, entry->d_name);
+		like.running = !is_done(meta);
+		add_places(meta, &like, state_home, arena, ret, ret_n);
 	}
 	if (list)
 		closedir(list);
 	return 0;
-}
-
-static bool is_whiteout(const struct stat *st)
-{
-	return S_ISCHR(st->st_mode) && st->st_rdev == 0;
-}
-
-static void list_in(int dir, const char *at, int depth, struct arena *arena, struct strv *ret)
-{
-	DIR *list = fdopendir(dir); /* taken over */
-	struct dirent *entry;
-	struct stat st;
-
-	while (list && depth < DEPTH_MAX && ret->len < LISTED_MAX &&
-	       (entry = readdir(list)) != NULL) {
-		char *path = *at ? path_join(arena, at, entry->d_name)
-				 : arena_strdup(arena, entry->d_name);
-		int fd;
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (!S_ISDIR(st.st_mode)) {
-			strv_addf(arena, ret, "%s %s", is_whiteout(&st) ? "-" : "+", path);
-			continue;
-		}
-		fd = openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0)
-			list_in(fd, path, depth + 1, arena, ret);
-	}
-	if (list)
-		closedir(list);
-	else
-		close(dir);
-}
-
-static int open_upper(const struct apart *apart)
-{
-	struct arena arena = { 0 };
-	int fd = open(path_join(&arena, apart->place, "upper"),
-		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	arena_release(&arena);
-	return fd < 0 ? -errno : fd;
-}
-
-void apart_files(const struct apart *apart, struct arena *arena, struct strv *ret)
-{
-	int fd = open_upper(apart);
-
-	if (fd >= 0)
-		list_in(fd, "", 0, arena, ret);
 }
 
 /* ------------------------------------------------------------------ taking it over */
@@ -187,52 +194,90 @@ static int take_below(int from, int to, const char *name, int depth, struct err 
 	return take_dir(in, out, depth + 1, err);
 }
 
+static int take_name(int from, int to, const char *name, int depth, struct err *err)
+{
+	struct stat st;
+
+	if (is_git_name(name) || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (S_ISCHR(st.st_mode) && st.st_rdev == 0) { /* removed */
+		os_remove_tree(to, name);
+		return 0;
+	}
+	if (S_ISDIR(st.st_mode))
+		return take_below(from, to, name, depth, err);
+	return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? take_file(from, to, name, err) : 0;
+}
+
 static int take_dir(int from, int to, int depth, struct err *err)
 {
 	int copy = fcntl(from, F_DUPFD_CLOEXEC, 3);
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *entry;
-	struct stat st;
 	int r = list ? 0 : err_errno(err, errno, "reading what is held");
 
-	while (r == 0 && list && depth < DEPTH_MAX && (entry = readdir(list)) != NULL) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    is_git_name(entry->d_name) ||
-		    fstatat(from, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (is_whiteout(&st))
-			os_remove_tree(to, entry->d_name);
-		else if (S_ISDIR(st.st_mode))
-			r = take_below(from, to, entry->d_name, depth, err);
-		else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-			r = take_file(from, to, entry->d_name, err);
-	}
+	while (r == 0 && list && depth < DEPTH_MAX && (entry = readdir(list)) != NULL)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			r = take_name(from, to, entry->d_name, depth, err);
 	if (list)
 		closedir(list);
 	return r;
 }
 
-int apart_accept(const struct apart *apart, struct err *err)
+/* The directory in the project; it may have gone with its branch. */
+static int make_lower(const struct apart *apart)
 {
 	_cleanup_close_ int root = open(apart->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int from = open_upper(apart), to = -1;
+	_cleanup_close_ int above = -1;
 	struct arena arena = { 0 };
-	int r;
 
-	if (root < 0 || from < 0)
-		return err_errno(err, root < 0 ? errno : -from, "opening what is held of '%s'",
-				 apart->path);
-	/* The directory itself may have gone with its branch. */
-	if (!strchr(apart->path, '/'))
-		mkdirat(root, apart->path, 0755);
-	to = os_openat2(root, apart->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
-			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	r = to < 0 ? err_errno(err, -to, "opening '%s'", apart->path) : take_dir(from, to, 0, err);
+	if (root >= 0)
+		above = later_open_above(root, &arena, apart->path);
+	if (above >= 0)
+		mkdirat(above, path_name(apart->path), 0755);
 	arena_release(&arena);
-	return r < 0 ? r : apart_drop(apart, err);
+	return open_lower(apart);
 }
 
-int apart_drop(const struct apart *apart, struct err *err)
+/* Goes to the directory of the file, on both sides. */
+static int go_down(int *from, int *to, const char *file, struct err *err)
+{
+	for (const char *slash; (slash = strchr(file, '/')) != NULL; file = slash + 1) {
+		char name[NAME_MAX + 1];
+		int a, b;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(slash - file), file);
+		mkdirat(*to, name, 0755);
+		a = openat(*from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		b = openat(*to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(*from);
+		close(*to);
+		*from = a;
+		*to = b;
+		if (a < 0 || b < 0)
+			return err_errno(err, errno, "opening '%s'", name);
+	}
+	return 0;
+}
+
+/* Nobody else decides about it meanwhile. */
+static int lock(const struct apart *apart, struct err *err)
+{
+	struct arena arena = { 0 };
+	_cleanup_close_ int meta = open(
+		arena_printf(&arena, "%s/../../../gate/%s", apart->place, apart->id),
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = meta < 0 ? -errno : lock_of(meta);
+
+	arena_release(&arena);
+	if (fd != -EBUSY)
+		return fd < 0 ? err_errno(err, -fd, "opening what is held of '%s'", apart->path)
+			      : fd;
+	err_set(err, EBUSY, "the session %s runs, and has '%s'", apart->id, apart->path);
+	return err_hint(err, "'wrapix stop %s' ends it", apart->id);
+}
+
+static int remove_place(const struct apart *apart)
 {
 	struct arena arena = { 0 };
 	char *above = path_parent(&arena, apart->place);
@@ -247,5 +292,153 @@ int apart_drop(const struct apart *apart, struct err *err)
 	if (r == 0 && rmdir(above) == 0)
 		os_remove_tree(AT_FDCWD, path_join(&arena, gate, apart->id));
 	arena_release(&arena);
+	return r;
+}
+
+static int take_over(const struct apart *apart, const char *file, struct err *err)
+{
+	_cleanup_close_ int from = open_upper(apart), to = make_lower(apart);
+	int r;
+
+	if (from < 0 || to < 0)
+		return err_errno(err, from < 0 ? -from : -to, "opening '%s'", apart->path);
+	if (!file)
+		return take_dir(from, to, 0, err);
+	r = go_down(&from, &to, file, err);
+	return r < 0 ? r : take_name(from, to, path_name(file), 0, err);
+}
+
+int apart_accept(const struct apart *apart, const char *file, struct err *err)
+{
+	_cleanup_close_ int held = lock(apart, err);
+	int r = held < 0 ? held : take_over(apart, file, err);
+
+	if (r < 0 || (file && !is_empty(apart)))
+		return r;
+	r = remove_place(apart);
 	return r < 0 ? err_errno(err, -r, "removing what was held of '%s'", apart->path) : 0;
+}
+
+void apart_give(const struct apart *apart, const struct protection *protection,
+		struct later_list *list, size_t first)
+{
+	size_t n = first;
+
+	for (size_t i = first; i < list->n; i++) {
+		struct later_change *change = &list->v[i];
+		enum protect_level said = protection_said(protection, change->path);
+		struct err ignored; /* it stays held, then */
+
+		if ((said == PROTECT_ALLOW || said == PROTECT_REPORT) &&
+		    take_over(apart, change->path + strlen(apart->path) + 1, &ignored) == 0)
+			change->held = false;
+		if (change->held || said != PROTECT_ALLOW)
+			list->v[n++] = *change;
+	}
+	list->n = n;
+}
+
+int apart_drop(const struct apart *apart, const char *file, struct err *err)
+{
+	_cleanup_close_ int held = lock(apart, err), upper = -1;
+	int r = MIN(held, 0);
+
+	if (r < 0)
+		return r;
+	upper = file ? open_upper(apart) : -1;
+	if (upper >= 0)
+		r = os_remove_tree(upper, file);
+	if (r == 0 && (!file || is_empty(apart)))
+		r = remove_place(apart);
+	return r < 0 ? err_errno(err, -r, "removing what was held of '%s'", apart->path) : 0;
+}
+
+/* ------------------------------------------------------------------ the next session */
+
+/* The directory stands in the project, or can be made there; ret_made: it was. */
+static bool has_place(const struct apart *apart, bool *ret_made)
+{
+	_cleanup_close_ int there = open_lower(apart);
+
+	*ret_made = there == -ENOENT;
+	if (there == -ENOENT)
+		there = make_lower(apart);
+	return there >= 0;
+}
+
+/* overlayfs takes one that was mounted before, and is not synced, once its own directory is new. */
+static bool renew(const char *place)
+{
+	_cleanup_close_ int dir = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int work = -1;
+
+	work = dir < 0 ? -1 : openat(dir, GATE_WORK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (work >= 0)
+		open_up_tree(work);
+	return dir >= 0 && os_remove_tree(dir, GATE_WORK) == 0 &&
+	       mkdirat(dir, GATE_WORK, 0755) == 0;
+}
+
+/* First the list, then the directories: killed in between, they are in one of the two. */
+static void carry(const struct apart *list, size_t n, const char *to, int meta, struct arena *arena,
+		  struct gate_place **ret, size_t *ret_n)
+{
+	size_t first = *ret_n, n_new = 0;
+	struct err ignored;
+
+	for (size_t i = 0; i < n && *ret_n < GATE_PLACES_MAX / 2; i++) {
+		struct gate_place place = { (unsigned)*ret_n, GATE_HELD, false,
+					    path_join(arena, list[i].project, list[i].path) };
+
+		if (!has_place(&list[i], &place.made))
+			continue;
+		*(struct gate_place *)arena_grow(arena, (void *)ret, ret_n, sizeof(**ret)) = place;
+		n_new++;
+	}
+	if (!n_new || gate_write(meta, *ret, *ret_n, &ignored) < 0) {
+		*ret_n = first;
+		return;
+	}
+	for (size_t i = 0, k = first; i < n && k < *ret_n; i++) {
+		char *place = arena_printf(arena, "%s/%u", to, (*ret)[k].number);
+
+		if (strcmp(path_below((*ret)[k].path, list[i].project), list[i].path) != 0)
+			continue;
+		k++;
+		if (rename(list[i].place, place) == 0)
+			renew(place);
+	}
+}
+
+void apart_carry(const char *state_home, const char *project, const char *id, int meta,
+		 struct arena *arena, struct gate_place **ret, size_t *ret_n)
+{
+	char *to = arena_printf(arena, "%s/wrapix/gatedirs/%s", state_home, id);
+	DIR *list = opendir(path_join(arena, state_home, "wrapix/gate"));
+	struct dirent *entry;
+
+	*ret = NULL;
+	*ret_n = 0;
+	while (list && (entry = readdir(list)) != NULL) {
+		_cleanup_close_ int old = -1, lock = -1;
+		struct apart like = { .id = entry->d_name }, *aparts = NULL;
+		size_t n = 0;
+
+		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, id))
+			continue;
+		old = openat(dirfd(list), entry->d_name,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		like.project = old < 0 || !is_done(old) ? NULL : project_of(old, arena);
+		if (!like.project || strcmp(like.project, project) != 0 ||
+		    (lock = lock_of(old)) < 0)
+			continue;
+		like.running = true; /* nothing is forgotten here */
+		add_places(old, &like, state_home, arena, &aparts, &n);
+		carry(aparts, n, to, meta, arena, ret, ret_n);
+		if (n && rmdir(arena_printf(arena, "%s/wrapix/gatedirs/%s", state_home,
+					    entry->d_name)) == 0)
+			os_remove_tree(dirfd(list), entry->d_name);
+	}
+	if (list)
+		closedir(list);
 }

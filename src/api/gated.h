@@ -2,6 +2,7 @@
 /* The name gate of a run (guard/gate.h): where its private places are kept, and what becomes of them. */
 #pragma once
 
+#include "api/apart.h"
 #include "api/later.h"
 #include "git/watch.h"
 #include "plan/plan.h"
@@ -17,17 +18,22 @@ struct gated_repo {
 struct gated {
 	bool on;
 	bool watches; /* what runs later is looked at, with or without a gate */
-	char reason[64];
+	char reason[256];
 	struct arena arena;
 	char *state_home, *state, *id; /* STATE, STATE/wrapix */
 	char *project;
 	char *common; /* the project's repository; NULL: none */
 	int meta, lock;
-	struct later before; /* what runs later, as it was */
+	struct later before;        /* what runs later, as it was */
+	struct links *links;        /* other names of such files; NULL: not looked for yet */
+	struct gate_place *carried; /* what earlier sessions left */
+	size_t n_carried;
+	struct timespec began;
 	struct gated_repo **repos;
 	size_t n_repos;
 	struct loop *loop; /* while it runs: they are published as they change */
 	void (*on_failure)(void *ctx, const char *text);
+	void (*on_changes)(void *ctx, struct later_list *list); /* at the end; NULL: nobody asks */
 	void *ctx;
 };
 #define GATED_NONE                      \
@@ -45,7 +51,7 @@ void gated_watch(struct gated *gated, struct loop *loop,
 		 void (*on_failure)(void *ctx, const char *text), void *ctx);
 /* As engine_hooks.on_repository. */
 int gated_repository(struct gated *gated, const char *path, unsigned number);
-/* As engine_hooks.on_change. */
+/* As engine_hooks.on_change (gated_change.c). */
 enum protect_answer gated_change(struct gated *gated, const struct protect_change *change,
 				 const char **ret_reason, size_t *ret_held);
 /* The host's tree gets what is data of them and loses the empty names; adds what to tell the user. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that run later. Their content is the sandbox's: it is capped, and whoever prints it escapes it. */
+/* Files that run later: notes and looks. Their content is the sandbox's: it is capped, and whoever prints it escapes
+ * it. */
 #include "api/later.h"
 
 #include <dirent.h>
@@ -7,143 +8,210 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "api/later_priv.h"
+#include "api/protection.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/paths.h"
 #include "cow/unified.h"
 #include "os/fs.h"
 
-enum { DEPTH_MAX = 5, FILES_MAX = 500, TEXT_MAX = 64 * 1024, LINES_MAX = 40, TOLD_MAX = 20 };
+/* Of one look: a directory that is moved may be any. */
+enum { DEPTH_MAX = 64, ENTRIES_MAX = 50000 };
+#define HASHED_MAX ((size_t)8 << 20)
 
-struct later_file {
-	const char *path;
-	mode_t mode; /* 0: there is none */
-	bool tree; /* what is in it was not looked at: a directory, or what a package manager fills */
-	off_t size;
-	struct timespec mtime;
-	const char *text; /* NULL: too long, or not to be read; of a link its target */
-	size_t len;
-};
+/* ------------------------------------------------------------------ the list */
 
-static void read_text(struct later *later, int dir, const char *name, struct later_file *file)
+static size_t hash(const char *path, size_t n)
 {
-	_cleanup_close_ int fd = -1;
-	_cleanup_free_ char *text = NULL;
-	char target[PATH_MAX];
-	ssize_t n;
+	size_t h = 14695981039346656037ULL;
 
-	if (S_ISLNK(file->mode)) {
-		n = readlinkat(dir, name, target, sizeof(target) - 1);
-		file->len = n < 0 ? 0 : (size_t)n;
-		file->text = n < 0 ? NULL : arena_strndup(&later->arena, target, (size_t)n);
-		return;
-	}
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || os_read_fd(fd, TEXT_MAX, &text, &file->len) < 0)
-		return;
-	file->text = memcpy(arena_alloc(&later->arena, file->len + 1), text, file->len);
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)path[i]) * 1099511628211ULL;
+	return h;
 }
 
-static struct later_file *add(struct later *later, const char *path, const struct stat *st)
+/* Where it is in the index, or would be. */
+static unsigned *find(const struct later *later, const char *path, size_t n)
 {
-	struct later_file *file = arena_grow(&later->arena, &later->v, &later->n, sizeof(*file));
+	size_t i = hash(path, n) & (later->n_index - 1);
 
-	*file = (struct later_file){ .path = arena_strdup(&later->arena, path) };
-	if (st) {
-		file->mode = st->st_mode;
-		file->size = st->st_size;
-		file->mtime = st->st_mtim;
-	}
-	return file;
-}
+	for (;; i = (i + 1) & (later->n_index - 1)) {
+		const struct later_file *file = later->index[i] ? &later->v[later->index[i] - 1]
+								: NULL;
 
-enum protect_level later_level(const enum protect_level *levels, const char *path)
-{
-	enum protect_class class = protect_class_of(sensitive_class(path, NULL));
-
-	return class == PROTECT_CLASSES         ? PROTECT_ALLOW
-	       : levels[class] == PROTECT_UNSET ? PROTECT_REPORT
-						: levels[class];
-}
-
-void later_close(struct spec *spec, const char *project)
-{
-	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *name;
-
-	if (spec->git == GIT_MODE_PRIVATE)
-		return; /* somebody is asked */
-	for (size_t i = 0; root >= 0 && (name = sensitive_name(i)) != NULL; i++) {
-		size_t n = strlen(name);
-		char *path = arena_strndup(&spec->arena, name, n - (name[n - 1] == '/'));
-		_cleanup_close_ int fd = -1;
-		struct stat st;
-
-		if (later_level(spec->protect, path) != PROTECT_RO)
-			continue;
-		fd = os_openat2(root, path, O_PATH | O_CLOEXEC, 0,
-				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-		if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
-			strv_addf(&spec->arena, &spec->read_only, "%s%s", path,
-				  S_ISDIR(st.st_mode) ? "/" : "");
+		if (!file || (!strncmp(file->path, path, n) && !file->path[n]))
+			return &later->index[i];
 	}
 }
 
-static bool is_noted(const struct later *later, const char *path)
+static void grow(struct later *later)
 {
-	for (size_t i = 0; i < later->n; i++) {
-		size_t n = strlen(later->v[i].path);
+	later->n_index = later->n_index ? later->n_index * 4 : 256;
+	later->index = arena_alloc(&later->arena, later->n_index * sizeof(*later->index));
+	memset(later->index, 0, later->n_index * sizeof(*later->index));
+	for (size_t i = 0; i < later->n; i++)
+		*find(later, later->v[i].path, strlen(later->v[i].path)) = (unsigned)i + 1;
+}
 
-		if (!strcmp(later->v[i].path, path) ||
-		    (later->v[i].tree && !strncmp(later->v[i].path, path, n) && path[n] == '/'))
+bool later_is_noted(const struct later *later, const char *path)
+{
+	for (size_t n = strcspn(path, "/"); later->n_index; n += 1 + strcspn(path + n + 1, "/")) {
+		unsigned at = *find(later, path, n);
+
+		if (at && (!path[n] || later->v[at - 1].tree))
 			return true;
+		if (!path[n])
+			break;
 	}
 	return false;
 }
 
-static void look(struct later *later, int dir, const char *path, int depth);
-
-static void look_in(struct later *later, int dir, const char *path, int depth)
-{
-	int fd = openat(dir, path_name(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	while (list && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			look(later, fd, path_join(&later->arena, path, entry->d_name), depth + 1);
-	if (list)
-		closedir(list);
-}
-
-/* What counts of the path, or of what is in it. */
-static void look(struct later *later, int dir, const char *path, int depth)
+struct later_file *later_add(struct later *later, const char *path, const struct stat *st)
 {
 	struct later_file *file;
-	struct stat st;
 
-	if (later->n == FILES_MAX || depth > DEPTH_MAX || sensitive_bulk(path) ||
-	    fstatat(dir, path_name(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	if (S_ISDIR(st.st_mode)) {
-		look_in(later, dir, path, depth);
-		return;
+	if (later->n == LATER_FILES_MAX) {
+		later->more++;
+		return NULL;
 	}
-	if (later_level(later->levels, path) == PROTECT_ALLOW || is_noted(later, path))
-		return;
-	file = add(later, path, &st);
-	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-		read_text(later, dir, path_name(path), file);
+	if (later->n * 2 >= later->n_index)
+		grow(later);
+	*find(later, path, strlen(path)) = (unsigned)later->n + 1;
+	file = arena_grow(&later->arena, &later->v, &later->n, sizeof(*file));
+	*file = (struct later_file){ .path = arena_strdup(&later->arena, path) };
+	if (st) {
+		file->mode = st->st_mode;
+		file->size = st->st_size;
+		file->ctime = st->st_ctim;
+	}
+	return file;
 }
 
-static int by_path(const void *a, const void *b)
+void later_release(struct later *later)
+{
+	if (later->file)
+		close(later->file);
+	arena_release(&later->arena);
+	*later = (struct later){ .v = NULL };
+}
+
+int later_by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct later_file *)a)->path, ((const struct later_file *)b)->path);
 }
 
-static int open_above(int root, struct arena *arena, const char *path)
+/* ------------------------------------------------------------------ one file */
+
+static void keep(struct later *later, struct later_file *file, const char *text, size_t len)
+{
+	if (len <= LATER_TEXT_MAX && later->texts + len <= LATER_TEXTS_MAX &&
+	    unified_is_text(text, len) && !memchr(text, '\0', len)) {
+		char *copy = arena_alloc(&later->arena, len + 1);
+
+		memcpy(copy, text, len);
+		copy[len] = '\0';
+		file->text = copy;
+		file->len = len;
+		later->texts += len;
+		return;
+	}
+	sha256_hex(text, len, file->hash);
+}
+
+void later_read_text(struct later *later, int dir, const char *name, struct later_file *file)
+{
+	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *text = NULL;
+	char target[PATH_MAX];
+	size_t len;
+	ssize_t n;
+
+	if (S_ISLNK(file->mode)) {
+		n = readlinkat(dir, name, target, sizeof(target) - 1);
+		if (n >= 0)
+			keep(later, file, target, (size_t)n);
+		return;
+	}
+	if (!S_ISREG(file->mode))
+		return;
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && os_read_fd(fd, HASHED_MAX, &text, &len) == 0)
+		keep(later, file, text, len);
+}
+
+/* ------------------------------------------------------------------ looks */
+
+struct walk {
+	struct later *later;
+	size_t entries;
+	bool too_much;
+	bool closed; /* something in it is ro */
+};
+
+static void look(struct walk *walk, int dir, const char *path, int depth);
+
+static void look_in(struct walk *walk, int dir, const char *path, int depth)
+{
+	int fd = openat(dir, path_name(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct arena *arena = &walk->later->arena;
+	struct dirent *entry;
+
+	while (list && !walk->too_much && (entry = readdir(list)) != NULL)
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    !is_git_name(entry->d_name))
+			look(walk, fd, path_join(arena, path, entry->d_name), depth + 1);
+	if (list)
+		closedir(list);
+}
+
+static void look(struct walk *walk, int dir, const char *path, int depth)
+{
+	struct later *later = walk->later;
+	enum protect_level level;
+	struct later_file *file;
+	struct stat st;
+
+	if (++walk->entries > ENTRIES_MAX || depth > DEPTH_MAX) {
+		walk->too_much = true;
+		return;
+	}
+	if (sensitive_bulk(path) || fstatat(dir, path_name(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISDIR(st.st_mode)) {
+		look_in(walk, dir, path, depth);
+		return;
+	}
+	level = protection_of(&later->protection, path).level;
+	walk->closed |= level == PROTECT_RO;
+	if (level == PROTECT_ALLOW || later_is_noted(later, path))
+		return;
+	file = later_add(later, path, &st);
+	if (file) {
+		later_read_text(later, dir, path_name(path), file);
+		later_write(later, file);
+	}
+}
+
+/* True: something in it is ro. */
+static bool look_all(struct later *later, int dir, const char *path)
+{
+	struct walk walk = { .later = later };
+
+	look(&walk, dir, path, 0);
+	if (walk.too_much && !strv_has(&later->unseen, path))
+		strv_add(&later->arena, &later->unseen, path);
+	return walk.closed;
+}
+
+void later_look_at(struct later *later, int dir, const char *path)
+{
+	look_all(later, dir, path);
+}
+
+int later_open_above(int root, struct arena *arena, const char *path)
 {
 	char *parent = path_parent(arena, path_join(arena, "/", path));
 
@@ -154,21 +222,27 @@ static int open_above(int root, struct arena *arena, const char *path)
 void later_look(struct later *later, const char *project)
 {
 	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct protection *said = &later->protection;
 	const char *name;
 
-	for (size_t i = 0; root >= 0 && (name = sensitive_name(i)) != NULL; i++) {
-		size_t n = strlen(name);
-		char *path = arena_strndup(&later->arena, name, n - (name[n - 1] == '/'));
-		_cleanup_close_ int dir = open_above(root, &later->arena, path);
+	for (size_t i = 0; root >= 0; i++) {
+		size_t n_names = i < said->n_paths ? 0 : i - said->n_paths;
+		_cleanup_close_ int dir = -1;
+		char *path;
+		size_t n;
 
+		name = i < said->n_paths ? said->paths[i].path : sensitive_name(n_names);
+		if (!name)
+			break;
+		n = strlen(name);
+		path = arena_strndup(&later->arena, name, n - (name[n - 1] == '/'));
+		dir = later_open_above(root, &later->arena, path);
 		if (dir >= 0)
-			look(later, dir, path, 0);
+			look_all(later, dir, path);
 	}
-	if (later->n)
-		qsort(later->v, later->n, sizeof(*later->v), by_path);
 }
 
-void later_note(struct later *later, int dir, const char *name, const char *path)
+bool later_note(struct later *later, int dir, const char *name, const char *path)
 {
 	size_t bulk = sensitive_bulk(path);
 	struct later_file *file;
@@ -176,147 +250,50 @@ void later_note(struct later *later, int dir, const char *name, const char *path
 	bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 
 	later->noted = true;
-	if (bulk) {
+	if (bulk)
 		path = arena_strndup(&later->arena, path, bulk);
-		if (!is_noted(later, path) && later->n < FILES_MAX)
-			add(later, path, NULL)->tree = true;
-		return;
-	}
-	if (later->n == FILES_MAX || is_noted(later, path))
-		return;
-	if (there && S_ISDIR(st.st_mode)) {
-		look(later, dir, path, 0); /* it goes, or something takes its place */
-		return;
-	}
-	file = add(later, path, there ? &st : NULL);
-	if (there && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)))
-		read_text(later, dir, name, file);
+	if (later_is_noted(later, path))
+		return true;
+	/* It goes, or something takes its place. */
+	if (there && S_ISDIR(st.st_mode) && !bulk)
+		return !look_all(later, dir, path);
+	file = later_add(later, path, there && !bulk ? &st : NULL);
+	if (!file)
+		return true;
+	file->tree = bulk;
+	if (there && !bulk)
+		later_read_text(later, dir, name, file);
+	later_write(later, file);
+	return true;
 }
 
-void later_release(struct later *later)
-{
-	arena_release(&later->arena);
-	*later = (struct later){ .v = NULL };
-}
+/* ------------------------------------------------------------------ without a supervisor */
 
-/* What the noted paths are now, and what is in those that are directories. */
-static void look_again(struct later *now, const struct later *before, const char *project)
+void later_close(struct spec *spec, const char *project)
 {
 	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct protection *said = &spec->protect;
+	const char *name;
 
-	for (size_t i = 0; root >= 0 && i < before->n; i++) {
-		_cleanup_close_ int dir = open_above(root, &now->arena, before->v[i].path);
+	if (spec->git == GIT_MODE_PRIVATE)
+		return; /* somebody is asked */
+	for (size_t i = 0; root >= 0; i++) {
+		_cleanup_close_ int fd = -1;
+		struct stat st;
+		char *path;
+		size_t n;
 
-		if (dir >= 0 && !is_noted(now, before->v[i].path))
-			look(now, dir, before->v[i].path, 0);
-	}
-}
-
-/* ------------------------------------------------------------------ what changed */
-
-static bool same(const struct later_file *a, const struct later_file *b)
-{
-	if (a->mode != b->mode)
-		return false;
-	if (a->text && b->text)
-		return a->len == b->len && !memcmp(a->text, b->text, a->len);
-	return !a->text && !b->text && a->size == b->size && a->mtime.tv_sec == b->mtime.tv_sec &&
-	       a->mtime.tv_nsec == b->mtime.tv_nsec;
-}
-
-/* The difference, a line each, and no more of it than one looks at. */
-static void tell_diff(const struct later_file *a, const struct later_file *b, struct arena *arena,
-		      struct strv *says)
-{
-	_cleanup_str_ struct str out = { 0 };
-	struct unified_stat stat;
-	const char *old = a && a->text ? a->text : "", *new = b && b->text ? b->text : "";
-	size_t old_len = a && a->text ? a->len : 0, new_len = b && b->text ? b->len : 0;
-	int n = 0;
-
-	if (!unified_is_text(old, old_len) || !unified_is_text(new, new_len))
-		return;
-	unified_add(&out, old, old_len, new, new_len, &stat);
-	for (char *line = out.s, *end; line && *line && n <= LINES_MAX; line = end + 1, n++) {
-		end = strchr(line, '\n');
-		if (!end)
-			end = line + strlen(line) - 1;
-		strv_addf(arena, says, "  %s",
-			  n == LINES_MAX ? "..."
-					 : arena_strndup(arena, line,
-							 (size_t)(end - line) + (*end != '\n')));
-	}
-}
-
-static void tell(const struct later_file *a, const struct later_file *b, struct arena *arena,
-		 struct strv *says)
-{
-	_cleanup_str_ struct str name = { 0 };
-	const char *path = (a ? a : b)->path;
-
-	strv_addf(arena, says, "%s was %s by the session: it counts when %s",
-		  str_quote(&name, path),
-		  !a   ? "added"
-		  : !b ? "removed"
-		       : "changed",
-		  sensitive_event(path));
-	tell_diff(a, b, arena, says);
-}
-
-/* A line for all of it. */
-static void tell_tree(const struct later_file *tree, struct arena *arena, struct strv *says)
-{
-	_cleanup_str_ struct str name = { 0 };
-
-	strv_addf(arena, says,
-		  "%s was changed by the session: programs in it are run by what you build, test "
-		  "or start",
-		  str_quote(&name, tree->path));
-}
-
-/* What was there, by path; directories that a package manager fills are told at once. */
-static void settle(struct later *before, struct arena *arena, struct strv *says)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < before->n; i++)
-		if (before->v[i].tree)
-			tell_tree(&before->v[i], arena, says);
-		else if (before->v[i].mode)
-			before->v[n++] = before->v[i];
-	before->n = n;
-	if (n)
-		qsort(before->v, n, sizeof(*before->v), by_path);
-}
-
-void later_tell(struct later *before, const char *project, struct arena *arena,
-		struct strv *ret_says)
-{
-	struct later now = { .v = NULL };
-	size_t i = 0, k = 0, told = 0;
-
-	memcpy(now.levels, before->levels, sizeof(now.levels));
-	if (before->noted)
-		look_again(&now, before, project);
-	else
-		later_look(&now, project);
-	if (now.n)
-		qsort(now.v, now.n, sizeof(*now.v), by_path);
-	settle(before, arena, ret_says);
-	while (i < before->n || k < now.n) {
-		const struct later_file *a = i < before->n ? &before->v[i] : NULL;
-		const struct later_file *b = k < now.n ? &now.v[k] : NULL;
-		int order = !a ? 1 : !b ? -1 : strcmp(a->path, b->path);
-
-		i += order <= 0;
-		k += order >= 0;
-		if (order == 0 && same(a, b))
+		name = i < said->n_paths ? said->paths[i].path : sensitive_name(i - said->n_paths);
+		if (!name)
+			break;
+		n = strlen(name);
+		path = arena_strndup(&spec->arena, name, n - (name[n - 1] == '/'));
+		if (protection_of(said, path).level != PROTECT_RO)
 			continue;
-		if (++told <= TOLD_MAX)
-			tell(order <= 0 ? a : NULL, order >= 0 ? b : NULL, arena, ret_says);
+		fd = os_openat2(root, path, O_PATH | O_CLOEXEC, 0,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+		if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+			strv_addf(&spec->arena, &spec->read_only, "%s%s", path,
+				  S_ISDIR(st.st_mode) ? "/" : "");
 	}
-	if (told > TOLD_MAX)
-		strv_addf(arena, ret_says, "... and %zu more files that run later were changed",
-			  told - TOLD_MAX);
-	later_release(&now);
 }

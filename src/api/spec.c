@@ -172,6 +172,14 @@ int api_load_profile(struct spec *spec, const char *name, struct project_config 
 	return r < 0 ? r : config_load_profile(spec, name, config_home, ret_project, err);
 }
 
+int wrapix_spec_add_protect(struct wrapix_spec *spec, const char *text, struct wrapix_error *error)
+{
+	struct err err;
+
+	return spec_add_protect(&spec->spec, text, LAYER_FLAG, &err) < 0 ? api_fail(&err, error)
+									 : 0;
+}
+
 int wrapix_spec_add_package(struct wrapix_spec *spec, const char *package,
 			    struct wrapix_error *error)
 {

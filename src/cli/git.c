@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix git: what sessions with a private git directory did not hand over, and what becomes of it. */
-#include "git/git.h"
+#include "cli/git_job.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "api/apart.h"
 #include "api/repository.h"
 #include "base/json.h"
 #include "base/path.h"
@@ -13,30 +12,6 @@
 #include "cli/cli.h"
 #include "os/fs.h"
 #include "os/proc.h"
-
-struct git_args {
-	bool json;
-};
-
-struct git_job {
-	struct arena arena;
-	struct git_args args;
-	char *state, *here;
-	struct git_info *list;
-	size_t n;
-	struct apart *aparts; /* of sessions that have ended */
-	size_t n_aparts;
-	char **words; /* after the action */
-	size_t n_words;
-};
-
-static void print_escaped(const char *text)
-{
-	_cleanup_str_ struct str out = { 0 };
-
-	str_add_escaped(&out, text);
-	fputs(out.s ? out.s : "", stdout);
-}
 
 /* --- which session --- */
 
@@ -84,66 +59,6 @@ static int pick(struct git_job *job, struct git_store *ret, struct err *err)
 			os_find_program(&job->arena, "git", getenv("PATH"), project), err);
 }
 
-/* --- directories that were kept apart (protect.CLASS = hold) --- */
-
-static void print_apart(const struct git_job *job, const struct apart *apart, struct str *json,
-			bool first)
-{
-	struct strv files = { 0 };
-
-	apart_files(apart, (struct arena *)&job->arena, &files);
-	str_addf(json, "%s\n  {\"session\": \"%s\", \"where\": \"\", \"kind\": \"dir\", \"name\": ",
-		 first ? "" : ",", apart->id);
-	json_add_string(json, apart->path);
-	str_add(json, ", \"why\": \"files in it run later\"}");
-	if (job->args.json)
-		return;
-	printf("dir:");
-	print_escaped(apart->path);
-	printf("  files in it run later (session %s)\n", apart->id);
-	for (size_t i = 0; i < files.len; i++) {
-		printf("  ");
-		print_escaped(files.v[i]);
-		putchar('\n');
-	}
-}
-
-static const struct apart *find_apart(const struct git_job *job, const char *id, const char *word)
-{
-	for (size_t i = 0; i < job->n_aparts; i++)
-		if (!strcmp(job->aparts[i].id, id) && str_starts(word, "dir:") &&
-		    !strcmp(job->aparts[i].path, word + strlen("dir:")))
-			return &job->aparts[i];
-	return NULL;
-}
-
-static bool has_apart(const struct git_job *job, const char *id)
-{
-	for (size_t i = 0; i < job->n_aparts; i++)
-		if (!strcmp(job->aparts[i].id, id))
-			return true;
-	return false;
-}
-
-/* 1: the words were such directories, and it is done. */
-static int decide_apart(struct git_job *job, int (*act)(const struct apart *, struct err *),
-			const char *did, struct err *err)
-{
-	for (size_t i = 1; i < job->n_words; i++)
-		if (!find_apart(job, job->words[0], job->words[i]))
-			return 0;
-	for (size_t i = 1; i < job->n_words; i++) {
-		int r = act(find_apart(job, job->words[0], job->words[i]), err);
-
-		if (r < 0)
-			return r;
-		printf("%s ", did);
-		print_escaped(job->words[i]);
-		putchar('\n');
-	}
-	return job->n_words > 1;
-}
-
 /* --- actions --- */
 
 static int git_status(struct git_job *job, struct err *err)
@@ -163,14 +78,15 @@ static int git_status(struct git_job *job, struct err *err)
 			continue;
 		printf("%-10s %-8s %zu held  ", info->id, info->running ? "running" : "ended",
 		       info->held);
-		print_escaped(info->project);
+		git_print(info->project);
 		putchar('\n');
 	}
 	for (size_t i = 0; !job->args.json && i < job->n_aparts; i++) {
-		printf("%-10s %-8s dir:", job->aparts[i].id, "ended");
-		print_escaped(job->aparts[i].path);
+		printf("%-10s %-8s dir:", job->aparts[i].id,
+		       job->aparts[i].running ? "running" : "ended");
+		git_print(job->aparts[i].path);
 		printf(" is held  ");
-		print_escaped(job->aparts[i].project);
+		git_print(job->aparts[i].project);
 		putchar('\n');
 	}
 	str_add(&out, job->n ? "\n]\n" : "]\n");
@@ -206,7 +122,7 @@ static int git_held(struct git_job *job, struct err *err)
 		printf("%s", job->args.json ? "[]\n" : "Nothing is held back here.\n");
 		return 0;
 	}
-	if (job->n || (job->n_words && !has_apart(job, job->words[0])))
+	if (job->n || (job->n_words && !git_has_apart(job, job->words[0])))
 		r = pick(job, &store, err);
 	if (r == 0 && store.program)
 		r = git_held_read(&store, &job->arena, &held, &n, err);
@@ -215,14 +131,14 @@ static int git_held(struct git_job *job, struct err *err)
 	str_add(&out, "[");
 	for (size_t i = 0; i < job->n_aparts; i++)
 		if (!job->n_words || !strcmp(job->words[0], job->aparts[i].id))
-			print_apart(job, &job->aparts[i], &out, shown++ == 0);
+			git_print_apart(job, &job->aparts[i], &out, shown++ == 0);
 	for (size_t i = 0; i < n; i++) {
 		add_held(&out, &held[i], shown++ == 0);
 		if (job->args.json)
 			continue;
-		print_escaped(held[i].where);
+		git_print(held[i].where);
 		printf("%s%s:", *held[i].where ? "//" : "", held[i].kind);
-		print_escaped(held[i].name);
+		git_print(held[i].name);
 		printf("  %s\n", held[i].why);
 	}
 	str_add(&out, shown ? "\n]\n" : "]\n");
@@ -276,7 +192,7 @@ static int decide(struct git_job *job, struct git_store *store,
 		if (r < 0)
 			return r;
 		printf("%s ", did);
-		print_escaped(job->words[i]);
+		git_print(job->words[i]);
 		putchar('\n');
 	}
 	return tidy(job, store, err);
@@ -287,11 +203,14 @@ static int git_do_accept(struct git_job *job, struct err *err)
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 	int r;
 
-	if (job->n_words < 2)
-		return err_usage(err, "'git accept' takes a session, and what to accept of it");
-	r = decide_apart(job, apart_accept, "accepted", err);
+	r = git_decide_apart(job, apart_accept, "accepted", err);
 	if (r != 0)
 		return MIN(r, 0);
+	if (job->n_words < 2) {
+		err_usage(err, "'git accept' takes a session and what to accept of it, or a path "
+			       "that is held");
+		return err_hint(err, "'wrapix git held' lists both");
+	}
 	r = pick(job, &store, err);
 	if (r == 0 && !store.program)
 		r = err_set(err, ENOENT, "git is not installed");
@@ -313,13 +232,13 @@ static int git_do_drop(struct git_job *job, struct err *err)
 	int r;
 
 	if (job->n_words < 1)
-		return err_usage(err, "'git drop' takes a session");
-	r = decide_apart(job, apart_drop, "dropped", err);
+		return err_usage(err, "'git drop' takes a session, or a path that is held");
+	r = git_decide_apart(job, apart_drop, "dropped", err);
 	if (r != 0)
 		return MIN(r, 0);
 	for (size_t i = 0; r == 0 && job->n_words == 1 && i < job->n_aparts; i++)
 		if (!strcmp(job->aparts[i].id, job->words[0])) {
-			r = apart_drop(&job->aparts[i], err);
+			r = apart_drop(&job->aparts[i], NULL, err);
 			dropped = true;
 		}
 	if (r < 0 || (dropped && !has_store(job, job->words[0]))) {
@@ -411,7 +330,7 @@ static const struct opt opts[] = {
 const struct command command_git = {
 	.name = "git",
 	.section = SECTION_SESSIONS,
-	.usage = "git [status|held|accept|drop] [SESSION] [KIND:NAME...] [options]",
+	.usage = "git [status|held|accept|drop] [SESSION] [KIND:NAME|PATH...] [options]",
 	.summary = "look at what a private git directory did not hand over",
 	.description =
 		"Of a session the repository takes over commits, branches, "
@@ -419,9 +338,12 @@ const struct command command_git = {
 		"the index, the stash and harmless configuration. All else is held.\n"
 		"status lists the sessions of this project that hold something, and takes over "
 		"what one that was killed left; held lists what; accept does it to the repository "
-		"by your word; drop forgets it, or the whole session.",
+		"by your word; drop forgets it, or the whole session. A directory that is held, or "
+		"a file in it, is named by its path alone.",
 	.examples = EXAMPLES("wrapix git held", "what the last session here tried",
-			     "wrapix git accept k3x9 hook:pre-commit", "take over a hook it made"),
+			     "wrapix git accept k3x9 hook:pre-commit", "take over a hook it made",
+			     "wrapix git accept .claude/settings.local.json",
+			     "take over a file of a directory that is held"),
 	.syntax = { opts, .max = -1U, .operand = "ACTION", .complete = COMPLETE_WORDS,
 		    .words = action_words },
 	.run = cmd_git,

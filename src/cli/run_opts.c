@@ -115,11 +115,8 @@ static int add_protect(void *ctx, _unused_ const struct opt *opt, const char *va
 {
 	struct run_args *args = ctx;
 	struct wrapix_error error;
-	const char *level;
-	char key[32];
-	int r = protect_parse(value, key, &level, err);
 
-	return r < 0 ? r : as_err(wrapix_spec_set(args->spec, key, level, &error), &error, err);
+	return as_err(wrapix_spec_add_protect(args->spec, value, &error), &error, err);
 }
 
 static int add_package(void *ctx, _unused_ const struct opt *opt, const char *value,
@@ -254,9 +251,10 @@ static const struct opt shared_opts[] = {
 	{ 0, "git", "private|direct", WORDS,
 	  .help = "private: a git directory of the session's, from which the repository takes over "
 		  "checked data only; direct: the repository's own .git (default: private)" },
-	{ 0, "protect", "CLASS=LEVEL", .kind = OPT_CALL, .call = add_protect, .repeat = true,
+	{ 0, "protect", "CLASS|PATH=LEVEL", .kind = OPT_CALL, .call = add_protect, .repeat = true,
 	  .help = "what becomes of changes to files that run later: allow, report, hold or ro, for "
-		  "git, shell, editor, agent, build or ci (default: report)" },
+		  "git, shell, editor, agent, build, ci or a path (default: hold for directories of "
+		  "git, editor and agent, else report)" },
 	{ 0, "only", SPEC_FLAG, .help = "DIR alone, without the repository around it" },
 	{ 0, "force", SPEC_FLAG, .help = "accept '/' or your home directory as DIR" },
 	{ 0, "as-root", SPEC_FLAG,

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -189,23 +190,31 @@ const char *sensitive_event(const char *path)
 	return row->event ? row->event : when_of(row->class) + strlen("when ");
 }
 
-size_t sensitive_dir(const char *path)
+const char *sensitive_dir(const char *path, size_t n)
 {
-	for (const char *p = path; *p;) {
-		size_t n = strcspn(p, "/"), end = (size_t)(p - path) + n;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *pattern = names[i].pattern;
+		size_t len = strlen(pattern) - 1;
 
-		for (size_t i = 0; *p == '.' && i < ARRAY_LEN(names); i++) {
-			const char *pattern = names[i].pattern, *last = strrchr(pattern, '/');
-			size_t len = strlen(pattern) - 1;
-
-			/* ".a/b/" is held as a whole, so ".a" alone is nothing. */
-			if (last && !last[1] && !strncasecmp(p, pattern, len) &&
-			    (p[len] == '/' || !p[len]))
-				return (size_t)(p - path) + len;
-		}
-		p = path + end + (path[end] == '/');
+		if (pattern[len] == '/' && len <= n && !strncasecmp(path + n - len, pattern, len) &&
+		    (n == len || path[n - len - 1] == '/'))
+			return names[i].class;
 	}
-	return 0;
+	return NULL;
+}
+
+bool sensitive_pair(size_t i, char first[32], char second[64])
+{
+	for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+		const char *slash = strchr(names[k].pattern, '/');
+
+		if (!slash || !slash[1] || i-- > 0)
+			continue;
+		snprintf(first, 32, "%.*s", (int)(slash - names[k].pattern), names[k].pattern);
+		snprintf(second, 64, "%.*s", (int)strcspn(slash + 1, "/*"), slash + 1);
+		return true;
+	}
+	return false;
 }
 
 size_t sensitive_bulk(const char *path)

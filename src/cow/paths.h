@@ -17,8 +17,12 @@ bool path_is_plain(const char *path);
 const char *sensitive_class(const char *path, const char **ret_when);
 /* The same for one file: what makes it count, "you run make"; NULL for an ordinary one. */
 const char *sensitive_event(const char *path);
-/* The length of the first directory on the path that counts as a whole (".vscode"); 0: none. */
-size_t sensitive_dir(const char *path);
+/* The class of the directory that the first n bytes of the path name, where all that is in it counts
+ * (".vscode"); NULL: of none. */
+const char *sensitive_dir(const char *path, size_t n);
+/* The i-th of the names that count in a directory of one name only (".cargo" and "config"): both parts, the second
+ * without a '*'. False: no more. */
+bool sensitive_pair(size_t i, char first[32], char second[64]);
 /* The length of a directory on the path that a package manager fills, whose files are not worth a line each. */
 size_t sensitive_bulk(const char *path);
 /* The i-th of the names without a '*'; a directory ends in '/'. NULL: no more. */

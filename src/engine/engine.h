@@ -80,6 +80,7 @@ struct engine_hooks {
 };
 
 struct engine_spare;
+struct gate_place;
 
 /* A directory of the host's that the command has another one of: the plan mounts it, read-only, and the
  * supervisor changes it. */
@@ -97,6 +98,8 @@ struct engine_session {
 	int gate; /* the directory of the gate's list, where the plan has a gate */
 	const struct engine_private *private; /* as broker_add_private() takes them */
 	size_t n_private;
+	const struct gate_place *carried; /* what is held of earlier sessions (guard/gate.h) */
+	size_t n_carried;
 	int asks; /* of a sandbox around, whose supervisor changes its files: it takes our listener by
 		   * this (engine/native/lend.h); 0: none */
 	bool asks_reads; /* and decides what is read of them */

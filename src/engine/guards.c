@@ -217,9 +217,11 @@ static int take_trees(struct sandbox *sandbox, struct err *err)
 	for (size_t i = 0; i < sandbox->n_trees; i++)
 		broker_take_tree(sandbox->broker, sandbox->trees[i].op->dest,
 				 take_fd(&sandbox->trees[i].fd));
-	if (plan->gate)
-		gate_enter(sandbox->gate, take_fd(&sandbox->mntns), take_fd(&sandbox->gate_store),
-			   plan->cwd, plan->project);
+	if (!plan->gate)
+		return 0;
+	gate_enter(sandbox->gate, take_fd(&sandbox->mntns), take_fd(&sandbox->gate_store),
+		   plan->cwd, plan->project);
+	gate_carry(sandbox->gate, sandbox->carried, sandbox->n_carried, sandbox->view);
 	return 0;
 }
 
@@ -238,6 +240,7 @@ static int start_broker(struct guards *g, struct err *err)
 	broker_enter(broker, &g->dispatch.notify, view, g->sandbox->plan->nested);
 	dispatch_add(&g->dispatch, &seccomp_notify_files, broker_call, broker);
 	dispatch_add(&g->dispatch, &seccomp_notify_reads, broker_call, broker);
+	dispatch_add(&g->dispatch, &seccomp_notify_enter, broker_call, broker);
 	return 0;
 }
 

@@ -95,6 +95,8 @@ struct sandbox {
 	struct gate *gate;     /* the broker's; NULL: none */
 	struct held_tree trees[TREES_MAX];
 	size_t n_trees;
+	const struct gate_place *carried; /* the session's */
+	size_t n_carried;
 	int gate_meta; /* where the gate writes its list down; borrowed */
 	const struct engine_private *private;
 	size_t n_private;

@@ -164,6 +164,7 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 		b->dirs[i].fd = -1;
 	add_rows(b, &seccomp_notify_files);
 	add_rows(b, &seccomp_notify_reads);
+	add_rows(b, &seccomp_notify_enter);
 	b->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	b->own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (b->proc < 0 || b->own_fds < 0)

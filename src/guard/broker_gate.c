@@ -144,29 +144,82 @@ static int open_spot(struct request *r, const struct place *p, size_t n, char bu
 	return MIN(ret->view, 0);
 }
 
-/* A view of the host's own; then the call is done again by the kernel, and meets it. */
+/* A view of the host's own. 1: it was there before. */
+static int cover_spot(struct request *r, const struct gate_spot *spot, enum gate_kind kind)
+{
+	struct stat st;
+	int e;
+
+	if (fstatat(spot->view, spot->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    gate_is_ours(r->b->gate, &st))
+		return 1;
+	e = request_check(r);
+	return e == 0 ? gate_cover(r->b->gate, spot, kind) : e;
+}
+
+/* The call is done again by the kernel then, and meets it. */
 static int cover(struct request *r, struct place *p, size_t n)
 {
 	struct gate_spot spot = { .dir = -1, .view = -1 };
 	char buf[PATH_MAX];
-	struct stat st;
 	int e = r->lent ? -EACCES : open_spot(r, p, n, buf, &spot);
 
-	/* Who still stands in what lies under it would ask for ever. */
-	if (e == 0 && fstatat(spot.view, spot.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    gate_is_ours(r->b->gate, &st))
-		e = -EACCES;
 	if (e == 0)
-		e = request_check(r);
-	if (e == 0)
-		e = gate_cover(r->b->gate, &spot, !strcmp(spot.name, ".git"));
+		e = cover_spot(r, &spot, strcmp(spot.name, ".git") ? GATE_OLD : GATE_REPO);
 	close_ptr(&spot.dir);
 	close_ptr(&spot.view);
 	if (e == -EINTR)
 		return e;
+	/* Who still stands in what lies under it would ask for ever. */
 	return e == 0 ? RETRY
 		      : request_denied(r, p->path, NULL,
 				       "the host's git would obey what is in that directory");
+}
+
+/* The place is meant in the view that covers the first n bytes of its path: whoever asks may stand under
+ * that, where the kernel would refuse. Nothing that is mounted in the view is entered. */
+static int turn_into_view(struct place *p, const struct gate_spot *spot, size_t n)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int top = openat(spot->view, spot->name, flags);
+	char buf[PATH_MAX];
+	size_t len = p->dir_len > n ? p->dir_len - n - 1 : 0;
+	int fd;
+
+	if (top < 0 || len >= sizeof(buf))
+		return -EACCES;
+	memcpy(buf, p->path + n + 1, len);
+	buf[len] = '\0';
+	fd = os_openat2(top, len ? buf : ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+	if (fd < 0)
+		return fd;
+	place_release(p);
+	p->own_dir = p->dir = fd;
+	p->view = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return p->view < 0 ? -errno : place_stat(p);
+}
+
+/* A directory that is held: what happens in it happens in a view of it. */
+static int hold(struct request *r, struct place *p, size_t n)
+{
+	struct gate_spot spot = { .dir = -1, .view = -1 };
+	bool inside = p->object < 0 && n <= p->dir_len;
+	char buf[PATH_MAX];
+	int e = r->lent ? -EACCES : open_spot(r, p, n, buf, &spot);
+
+	if (e == 0)
+		e = cover_spot(r, &spot, GATE_HELD);
+	if (e >= 0)
+		e = !inside ? (e == 0 ? RETRY : -EACCES) : turn_into_view(p, &spot, n);
+	close_ptr(&spot.dir);
+	close_ptr(&spot.view);
+	return e != -EACCES && e != -EMFILE
+		       ? e
+		       : request_denied(r, p->path, NULL,
+					r->lent ? "it is held, and changed outside of 'wrapix "
+						  "exec' only"
+						: "it runs later, and cannot be held here");
 }
 
 static int make(struct request *r, struct place *p, enum gate_kind kind, mode_t mode)
@@ -228,7 +281,8 @@ static bool is_mount(const struct place *p)
 	return fd < 0 && fd != -ENOENT;
 }
 
-static bool is_empty(const struct place *p)
+/* In the sandbox's view of the directory, or in the writable tree. */
+static bool is_empty(const struct place *p, int at)
 {
 	char name[NAME_MAX + 2];
 	const struct dirent *entry;
@@ -237,7 +291,7 @@ static bool is_empty(const struct place *p)
 	int fd;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
-	fd = openat(p->view, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
 		return false;
@@ -255,9 +309,10 @@ static int judge_mount(struct request *r, struct place *p, enum git_act act)
 		return OUTSIDE;
 	if (act != GIT_REMOVE || !gate_is_ours(r->b->gate, &p->st))
 		return -EBUSY;
-	if (S_ISDIR(p->st.st_mode) && !is_empty(p))
+	if (S_ISDIR(p->st.st_mode) && !is_empty(p, p->view))
 		return -ENOTEMPTY;
-	return 0;
+	/* What is held may be empty in the view alone. */
+	return gate_kind_of(r->b->gate, &p->st) == GATE_HELD && !is_empty(p, p->dir) ? -EBUSY : 0;
 }
 
 static int judge_dotgit(struct request *r, struct place *p, enum git_act act)
@@ -277,34 +332,67 @@ static int judge_dotgit(struct request *r, struct place *p, enum git_act act)
 }
 
 /* Who knows what the file is for is asked. */
-static int ask(struct request *r, struct place *p, enum git_act act, bool moves_dir)
+static int ask_about(struct request *r, struct place *p, struct protect_change *change)
 {
 	const struct broker_hooks *hooks = &r->b->hooks;
 	char name[NAME_MAX + 2];
-	struct protect_change change = { .path = p->path,
-					 .dir = p->dir,
-					 .name = name,
-					 .makes_dir = act == GIT_MKDIR,
-					 .moves_dir = moves_dir,
-					 .stays = act == GIT_TOUCH || act == GIT_REMOVE };
 	const char *reason = NULL;
 	size_t held = 0;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
-	switch (hooks->on_change ? hooks->on_change(hooks->ctx, &change, &reason, &held)
+	change->path = p->path;
+	change->dir = p->dir;
+	change->name = name;
+	change->st = p->exists ? &p->st : NULL;
+	switch (hooks->on_change ? hooks->on_change(hooks->ctx, change, &reason, &held)
 				 : ANSWER_GO_ON) {
 	case ANSWER_REFUSE:
 		return request_denied(r, p->path, NULL, reason);
 	case ANSWER_HOLD:
-		return cover(r, p, held);
+		return hold(r, p, held);
 	default:
 		return 0;
 	}
 }
 
-int gate_judge_dir(struct request *r, struct place *to)
+static int ask(struct request *r, struct place *p, enum git_act act, bool moves_dir)
 {
-	return ask(r, to, GIT_REPLACE, true);
+	struct protect_change change = { .makes_dir = act == GIT_MKDIR,
+					 .moves_dir = moves_dir,
+					 .from = -1,
+					 .stays = act == GIT_TOUCH || act == GIT_REMOVE,
+					 .removes = act == GIT_REMOVE };
+
+	return ask_about(r, p, &change);
+}
+
+int gate_judge_dir(struct request *r, const struct place *from, struct place *to)
+{
+	_cleanup_close_ int dir = place_open(from);
+	struct protect_change change = { .moves_dir = true, .from = dir };
+
+	return dir < 0 ? dir : ask_about(r, to, &change);
+}
+
+/* Reads are the kernel's, so who goes into a directory that is held is to find the view of it, before it
+ * changes something there. Names alone are looked at: most of what people go to has no dot before it. */
+void gate_entered(struct request *r)
+{
+	struct protect_change change = { .enters = true, .from = -1 };
+	_cleanup_place_ struct place p = PLACE_NONE;
+	char path[PATH_MAX];
+
+	if (!r->b->gate || !r->b->hooks.on_change || r->lent || r->row->path < 0 ||
+	    request_read_path(r, r->row->path, path) < 0)
+		return;
+	if ((path[0] != '.' || !path[1] || strchr("./", path[1])) && !strstr(path, "/."))
+		return;
+	if (place_find(r, AT_FDCWD, path, FOLLOW, &p) == 0 && place_map(r, &p) == 0 &&
+	    !p.is_anchor && p.dir >= 0 && place_stat(&p) == 0 && p.exists &&
+	    S_ISDIR(p.st.st_mode) && !gate_is_ours(r->b->gate, &p.st)) {
+		r->quiet = true;
+		(void)ask_about(r, &p, &change);
+	}
 }
 
 int gate_judge(struct request *r, struct place *p, enum git_act act)

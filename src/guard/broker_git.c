@@ -304,7 +304,7 @@ int git_judge_link(struct request *r, struct place *p, const char *text)
 int git_judge_dir(struct request *r, const struct place *from, struct place *to)
 {
 	if (r->b->gate)
-		return gate_judge_dir(r, to);
+		return gate_judge_dir(r, from, to);
 	if (!in_git_dir(to) || in_git_dir(from))
 		return 0;
 	return request_denied(r, to->path, NULL, "git would obey what is in the directory");

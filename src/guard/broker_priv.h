@@ -286,7 +286,9 @@ bool git_is_dir(int dir, const char *added, size_t len);
 /* 0, RETRY or -errno (reported). */
 int gate_judge(struct request *r, struct place *p, enum git_act act);
 /* A directory comes to the place by a rename. */
-int gate_judge_dir(struct request *r, struct place *to);
+int gate_judge_dir(struct request *r, const struct place *from, struct place *to);
+/* Somebody is about to go to a directory. */
+void gate_entered(struct request *r);
 /* It is to be made private. */
 bool gate_makes(const struct request *r, const struct place *p);
 int gate_mkdir(struct request *r, struct place *p, mode_t mode);

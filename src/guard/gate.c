@@ -44,10 +44,8 @@ struct gate {
 };
 
 static const char *const kind_names[] = {
-	[GATE_NEW] = "new",
-	[GATE_REPO] = "repository",
-	[GATE_OLD] = "old",
-	[GATE_FILE] = "file",
+	[GATE_NEW] = "new",   [GATE_REPO] = "repository", [GATE_OLD] = "old",
+	[GATE_FILE] = "file", [GATE_HELD] = "held",
 };
 
 /* ------------------------------------------------------------------ the list */
@@ -68,31 +66,49 @@ static const char *path_now(const struct gate *gate, const struct entry *entry, 
 		return entry->path;
 	name[n] = '\0';
 	below = path_below(name, gate->inside);
+	if (!below) /* one that was carried over is known by its name outside */
+		below = path_below(name, gate->host);
 	if (!below || snprintf(buf, PATH_MAX, "%s/%s", gate->host, below) >= PATH_MAX)
 		return NULL;
 	return buf;
 }
 
-static int save(const struct gate *gate, struct err *err)
+int gate_write(int meta, const struct gate_place *places, size_t n, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
-	char buf[PATH_MAX];
 
 	str_add(&out, "[");
-	for (size_t i = 0; i < gate->n; i++) {
-		const struct entry *entry = &gate->entries[i];
-		const char *path = entry->object < 0 ? entry->path : path_now(gate, entry, buf);
-
+	for (size_t i = 0; i < n; i++) {
 		str_addf(&out, "%s\n{\"number\": %u, \"kind\": \"%s\", \"made\": %s", i ? "," : "",
-			 entry->number, kind_names[entry->kind], entry->made ? "true" : "false");
-		if (path) {
+			 places[i].number, kind_names[places[i].kind],
+			 places[i].made ? "true" : "false");
+		if (places[i].path) {
 			str_add(&out, ", \"path\": ");
-			json_add_string(&out, path);
+			json_add_string(&out, places[i].path);
 		}
 		str_add(&out, "}");
 	}
 	str_add(&out, "\n]\n");
-	return os_write_file_atomic(gate->meta, "places", out.s, out.len, 0600, err);
+	return os_write_file_atomic(meta, "places", out.s, out.len, 0600, err);
+}
+
+static int save(const struct gate *gate, struct err *err)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct gate_place *places = arena_alloc(&arena, GATE_PLACES_MAX * sizeof(*places));
+	char buf[PATH_MAX];
+
+	for (size_t i = 0; i < gate->n; i++) {
+		const struct entry *entry = &gate->entries[i];
+		const char *path = entry->object < 0 ? entry->path : path_now(gate, entry, buf);
+
+		/* What is held is not forgotten with its directory. */
+		if (!path && entry->kind == GATE_HELD)
+			path = entry->path;
+		places[i] = (struct gate_place){ entry->number, entry->kind, entry->made,
+						 arena_strdup(&arena, path) };
+	}
+	return gate_write(gate->meta, places, gate->n, err);
 }
 
 static int read_place(struct arena *arena, struct json_object *item, struct gate_place *ret)
@@ -183,13 +199,28 @@ void gate_free(struct gate *gate)
 	free(gate);
 }
 
-bool gate_is_ours(const struct gate *gate, const struct stat *st)
+static const struct entry *find(const struct gate *gate, const struct stat *st)
 {
 	for (size_t i = 0; i < gate->n; i++)
 		if (gate->entries[i].object >= 0 && gate->entries[i].ino == st->st_ino &&
 		    gate->entries[i].dev == st->st_dev)
-			return true;
-	return false;
+			return &gate->entries[i];
+	return NULL;
+}
+
+bool gate_is_ours(const struct gate *gate, const struct stat *st)
+{
+	return find(gate, st) != NULL;
+}
+
+enum gate_kind gate_kind_of(const struct gate *gate, const struct stat *st)
+{
+	return find(gate, st)->kind;
+}
+
+static bool is_view(enum gate_kind kind)
+{
+	return kind == GATE_OLD || kind == GATE_HELD;
 }
 
 /* ------------------------------------------------------------------ mounting */
@@ -208,21 +239,22 @@ static char *escaped(const char *path, char buf[2 * PATH_MAX])
 	return buf;
 }
 
-/* In the sandbox's mount namespace; the private directories are reached by a descriptor alone. */
+/* synced: when the mount goes the whole file system of the upper one is written to the disk, which may take
+ * seconds and is not wanted but for a repository's objects.
+ * In the sandbox's mount namespace; the private directories are reached by a descriptor alone. */
 static int mount_view(const struct gate *gate, const char *lower, const char *upper,
-		      const char *work)
+		      const char *work, bool synced)
 {
 	char buf[2 * PATH_MAX];
 	const struct fs_option options[] = {
-		{ "userxattr", NULL },
-		{ "lowerdir", escaped(lower, buf) },
-		{ "upperdir", upper },
-		{ "workdir", work },
+		{ "userxattr", NULL }, { "lowerdir", escaped(lower, buf) },
+		{ "upperdir", upper }, { "workdir", work },
+		{ "volatile", NULL },
 	};
 
 	if (fchdir(gate->store) < 0)
 		return -errno;
-	return mount_new("overlay", options, ARRAY_LEN(options), 0);
+	return mount_new("overlay", options, ARRAY_LEN(options) - synced, 0);
 }
 
 /* Where it is inside, asked before the child is in there: its /proc knows no such process. */
@@ -243,9 +275,9 @@ static int mount_old(const struct gate *gate, const char *lower, const char *nam
 {
 	char upper[32], work[32];
 
-	snprintf(upper, sizeof(upper), "%s/upper", name);
-	snprintf(work, sizeof(work), "%s/work", name);
-	return mount_view(gate, lower, upper, work);
+	snprintf(upper, sizeof(upper), "%s/" GATE_UPPER, name);
+	snprintf(work, sizeof(work), "%s/" GATE_WORK, name);
+	return mount_view(gate, lower, upper, work, false);
 }
 
 static int join(const struct gate *gate)
@@ -269,7 +301,7 @@ static int mount_repository(const struct gate *gate, const struct gate_spot *spo
 	snprintf(lower, sizeof(lower), "%s/objects", inside);
 	snprintf(upper, sizeof(upper), "%s/objects", name);
 	snprintf(work, sizeof(work), "%s.work", name);
-	objects = mount_view(gate, lower, upper, work);
+	objects = mount_view(gate, lower, upper, work, true);
 	if (objects < 0)
 		return objects;
 	fd = mount_clone(gate->store, name, 0);
@@ -294,7 +326,7 @@ _Noreturn static void mount_it(const struct gate *gate, const struct gate_spot *
 		_exit(-r);
 	if (kind == GATE_REPO)
 		_exit(-mount_repository(gate, spot, inside, name));
-	fd = kind == GATE_OLD ? mount_old(gate, inside, name) : mount_clone(gate->store, name, 0);
+	fd = is_view(kind) ? mount_old(gate, inside, name) : mount_clone(gate->store, name, 0);
 	r = fd < 0 ? fd : mount_attach(fd, spot->view, spot->name);
 	_exit(-r);
 }
@@ -336,8 +368,8 @@ static int make_private(struct gate *gate, const struct gate_spot *spot, enum ga
 		return -errno;
 	if (kind == GATE_NEW)
 		return 0;
-	snprintf(upper, sizeof(upper), "%s/upper", name);
-	snprintf(work, sizeof(work), "%s/work", name);
+	snprintf(upper, sizeof(upper), "%s/" GATE_UPPER, name);
+	snprintf(work, sizeof(work), "%s/" GATE_WORK, name);
 	return mkdirat(gate->store, upper, 0755) < 0 || mkdirat(gate->store, work, 0755) < 0
 		       ? -errno
 		       : 0;
@@ -388,7 +420,7 @@ static struct entry *new_entry(struct gate *gate)
 	for (size_t i = 0; i < gate->n; i++) {
 		struct entry *entry = &gate->entries[i];
 
-		if (entry->path && path_now(gate, entry, buf))
+		if (entry->path && (entry->kind == GATE_HELD || path_now(gate, entry, buf)))
 			continue;
 		close_ptr(&entry->object);
 		free(entry->path);
@@ -436,18 +468,60 @@ int gate_make(struct gate *gate, const struct gate_spot *spot, enum gate_kind ki
 	return add(gate, spot, kind, true, mode);
 }
 
-int gate_cover(struct gate *gate, const struct gate_spot *spot, bool repository)
+int gate_cover(struct gate *gate, const struct gate_spot *spot, enum gate_kind kind)
 {
 	struct stat st;
 
 	if (fstatat(spot->dir, spot->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-		return -EINVAL;
+	if (!S_ISDIR(st.st_mode))
+		return S_ISREG(st.st_mode) ? add(gate, spot, GATE_FILE, false, 0) : -EINVAL;
 	/* An empty one is no more than a place for one. */
-	if (S_ISDIR(st.st_mode) && repository && unlinkat(spot->dir, spot->name, AT_REMOVEDIR) == 0)
+	if (kind == GATE_REPO && unlinkat(spot->dir, spot->name, AT_REMOVEDIR) == 0)
 		return add(gate, spot, GATE_NEW, true, st.st_mode & 0777);
-	if (S_ISDIR(st.st_mode) && repository && add(gate, spot, GATE_REPO, false, 0) == 0)
+	if (kind == GATE_REPO && add(gate, spot, GATE_REPO, false, 0) == 0)
 		return 0;
-	return add(gate, spot, S_ISDIR(st.st_mode) ? GATE_OLD : GATE_FILE, false, 0);
+	return add(gate, spot, kind == GATE_REPO ? GATE_OLD : kind, false, 0);
+}
+
+/* Where the view could not be mounted the sandbox sees what the host has; the place stays in the list. */
+static void find_view(const struct gate *gate, struct entry *entry, int view)
+{
+	const char *below = path_below(entry->path, gate->host);
+	char inside[PATH_MAX];
+	struct stat st, seen;
+	int object = open(entry->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd;
+
+	if (!below || object < 0 || fstat(object, &st) < 0 ||
+	    snprintf(inside, sizeof(inside), "%s/%s", gate->inside + 1, below) >=
+		    (int)sizeof(inside)) {
+		close_ptr(&object);
+		return;
+	}
+	fd = os_openat2(view, inside, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	if (fd >= 0 && fstat(fd, &seen) == 0 && seen.st_dev != st.st_dev) {
+		entry->dev = seen.st_dev;
+		entry->ino = seen.st_ino;
+		entry->object = take_fd(&object);
+	}
+	close_ptr(&fd);
+	close_ptr(&object);
+}
+
+void gate_carry(struct gate *gate, const struct gate_place *places, size_t n, int view)
+{
+	for (size_t i = 0; i < n && gate->n < GATE_PLACES_MAX; i++) {
+		struct entry *entry = &gate->entries[gate->n];
+
+		*entry = (struct entry){
+			places[i].number,      places[i].kind, places[i].made, -1, 0, 0,
+			strdup(places[i].path)
+		};
+		gate->next = MAX(gate->next, places[i].number + 1);
+		if (!entry->path)
+			continue;
+		gate->n++;
+		find_view(gate, entry, view);
+	}
 }

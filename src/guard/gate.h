@@ -11,6 +11,9 @@
  *
  * The objects of such a private one are a view of the host's.
  *
+ * A directory whose files run later (protect, spec/protect.h) is covered in the same way. What was held of one
+ * by an earlier session is the next one's again: it is mounted before the command starts.
+ *
  *	STATE/wrapix/gatedirs/ID/N    what the sandbox has there; all of it may be hostile
  *	STATE/wrapix/gate/ID/places   which place that is (JSON), and whether the name was made by us
  *
@@ -35,6 +38,7 @@ enum gate_kind {
 	GATE_REPO, /* the host's git directory, of which a private one was made (git/git.h) */
 	GATE_OLD,  /* the host's, changed inside: a view of it */
 	GATE_FILE, /* one file: the same as GATE_NEW or, where 'made' is false, as GATE_OLD */
+	GATE_HELD, /* files that run later: a view that waits for the user's word */
 };
 
 struct gate_place {
@@ -43,6 +47,10 @@ struct gate_place {
 	bool made;        /* the name in the host's tree is ours */
 	const char *path; /* on the host; NULL: it is gone */
 };
+
+/* The layers of a view, in the directory of its place. */
+#define GATE_UPPER "upper"
+#define GATE_WORK "work"
 
 /* Makes the private version of a git directory as the place of that number. 0 or -errno. */
 typedef int gate_repository_fn(void *ctx, const char *path, unsigned number);
@@ -55,6 +63,9 @@ void gate_free(struct gate *gate);
  * project is called inside and outside. */
 void gate_enter(struct gate *gate, int mntns, int store, const char *inside, const char *host);
 
+/* These are there already: their views were mounted with the root of the sandbox, which 'view' is. */
+void gate_carry(struct gate *gate, const struct gate_place *places, size_t n, int view);
+
 /* Where something is to be private: a name in a directory, outside and inside. */
 struct gate_spot {
 	int dir, view;
@@ -64,12 +75,15 @@ struct gate_spot {
 
 /* A new directory or file there. 0 or -errno; nothing is left of it then. */
 int gate_make(struct gate *gate, const struct gate_spot *spot, enum gate_kind kind, mode_t mode);
-/* What is there: a private repository where that is wanted and possible, else a view of the directory, a copy of a
- * file. */
-int gate_cover(struct gate *gate, const struct gate_spot *spot, bool repository);
+/* What is there: GATE_REPO, a private repository where that is possible, else GATE_OLD or GATE_HELD, a view of
+ * the directory, or a copy of a file. */
+int gate_cover(struct gate *gate, const struct gate_spot *spot, enum gate_kind kind);
 /* The sandbox sees something of ours there. */
 bool gate_is_ours(const struct gate *gate, const struct stat *st);
+/* Of something of ours. */
+enum gate_kind gate_kind_of(const struct gate *gate, const struct stat *st);
 
 /* The list of a session. */
+int gate_write(int meta, const struct gate_place *places, size_t n, struct err *err);
 int gate_read(int meta, struct arena *arena, struct gate_place **ret, size_t *ret_n,
 	      struct err *err);

@@ -38,31 +38,59 @@ static int make_rules(struct plan *plan, const struct host *host, struct err *er
 	return file_rules_add(plan->own_files, &project, err);
 }
 
-/* Without the supervisor's hand on the changes, what is there can be closed, and the rest told. */
-static void take_protection(struct plan *plan, const struct spec *spec)
+static void copy_protection(struct plan *plan, const struct spec *spec)
 {
+	struct protection *protect = &plan->protect;
+
+	*protect = spec->protect;
+	protect->paths = arena_alloc(&plan->arena,
+				     (spec->protect.n_paths + 1) * sizeof(*protect->paths));
+	for (size_t i = 0; i < spec->protect.n_paths; i++) {
+		protect->paths[i] = spec->protect.paths[i];
+		protect->paths[i].path = arena_strdup(&plan->arena, spec->protect.paths[i].path);
+	}
+}
+
+/* What somebody has said of them. */
+static char *say_protection(struct plan *plan)
+{
+	const struct protection *protect = &plan->protect;
 	_cleanup_str_ struct str said = { 0 };
 
-	memcpy(plan->protect, spec->protect, sizeof(plan->protect));
 	for (enum protect_class i = 0; i < PROTECT_CLASSES; i++)
-		if (plan->protect[i])
+		if (protect->levels[i])
 			str_addf(&said, "%s%s %s", said.len ? ", " : "", protect_class_name(i),
-				 protect_level_name(plan->protect[i]));
-	plan->protection = said.len ? arena_strdup(&plan->arena, said.s) : NULL;
+				 protect_level_name(protect->levels[i]));
+	for (size_t i = 0; i < protect->n_paths; i++)
+		str_addf(&said, "%s./%s %s", said.len ? ", " : "", protect->paths[i].path,
+			 protect_level_name(protect->paths[i].level));
+	return said.len ? arena_strdup(&plan->arena, said.s) : NULL;
+}
+
+/* Without the supervisor's hand on the changes, what is there can be closed, and the rest told. */
+static void say_weaker(struct plan *plan, const char *what, enum protect_level level)
+{
+	if (level == PROTECT_RO)
+		strv_addf(&plan->arena, &plan->weaker,
+			  "protect.%s is ro: without --git private files of that kind at the "
+			  "top of the project are read-only, and new ones can be made",
+			  what);
+	else if (level == PROTECT_HOLD)
+		strv_addf(&plan->arena, &plan->weaker,
+			  "protect.%s is hold: without --git private changes are only reported",
+			  what);
+}
+
+static void take_protection(struct plan *plan, const struct spec *spec)
+{
+	copy_protection(plan, spec);
+	plan->protection = say_protection(plan);
 	if (plan->gate || spec->workspace == WORKSPACE_COW)
 		return;
 	for (enum protect_class i = 0; i < PROTECT_CLASSES; i++)
-		if (plan->protect[i] == PROTECT_RO)
-			strv_addf(
-				&plan->arena, &plan->weaker,
-				"protect.%s is ro: without --git private files of that kind at the "
-				"top of the project are read-only, and new ones can be made",
-				protect_class_name(i));
-		else if (plan->protect[i] == PROTECT_HOLD)
-			strv_addf(&plan->arena, &plan->weaker,
-				  "protect.%s is hold: without --git private changes are only "
-				  "reported",
-				  protect_class_name(i));
+		say_weaker(plan, protect_class_name(i), plan->protect.levels[i]);
+	for (size_t i = 0; i < plan->protect.n_paths; i++)
+		say_weaker(plan, plan->protect.paths[i].path, plan->protect.paths[i].level);
 }
 
 int plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host,

@@ -282,6 +282,7 @@ unsigned plan_seccomp(const struct plan *plan)
 			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
 			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
 			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
+			 (plan->gate ? SECCOMP_NOTIFY_ENTER : 0) |
 			 (plan_reads(plan) != FILE_READS_FREE ? SECCOMP_NOTIFY_READS : 0);
 
 	if (plan_watched_limits(plan) & LIMIT_BIT(LIMIT_MEMORY))

@@ -220,7 +220,7 @@ struct plan {
 	const struct file_rules *files; /* NULL: none */
 	struct file_rules *own_files;   /* 'files', where they are the plan's own */
 	bool gate;                      /* of 'run': names that git obeys are made private */
-	enum protect_level protect[PROTECT_CLASSES]; /* changes to files that run later */
+	struct protection protect;      /* changes to files that run later */
 	char *protection; /* what somebody has said of them; NULL: nothing */
 	bool ask_reads;   /* of 'run': they deny reading something that is mounted */
 	bool guard_unix;  /* UNIX sockets of the host's are out of reach, but for: */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The key "protect": what becomes of changes to files that somebody outside obeys later, class by class. */
+/* The key "protect": what becomes of changes to files that somebody outside obeys later, by class and by path. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
 #include "spec/config_priv.h"
+#include "spec/widen.h"
+
+enum { PATHS_MAX = 500 };
 
 static const char *const classes[PROTECT_CLASSES] = { "git",   "shell", "editor",
 						      "agent", "build", "ci" };
@@ -29,6 +35,100 @@ const char *protect_level_name(enum protect_level level)
 	return names[level];
 }
 
+enum protect_level protect_default(enum protect_class class, bool dir)
+{
+	bool held = class == PROTECT_GIT || class == PROTECT_EDITOR || class == PROTECT_AGENT;
+
+	return dir && held ? PROTECT_HOLD : PROTECT_REPORT;
+}
+
+/* ------------------------------------------------------------------ paths */
+
+/* A class is a word; "./Makefile" is a path. */
+static bool is_path(const char *text, size_t n)
+{
+	return memchr(text, '/', n) || memchr(text, '.', n);
+}
+
+/* Relative and clean, without what may stand around it; NULL: it is none of the project's. */
+static char *clean(struct arena *arena, const char *text)
+{
+	char *path = path_join(arena, "/", text);
+	const char *below;
+
+	for (const char *p = text; *p; p += strcspn(p, "/"), p += strspn(p, "/"))
+		if (strcspn(p, "/") == 2 && p[0] == '.' && p[1] == '.')
+			return NULL;
+	below = path + 1;
+	return *text == '/' || !*below || !strcasecmp(below, ".git") ||
+			       !strncasecmp(below, ".git/", 5)
+		       ? NULL
+		       : arena_strdup(arena, below);
+}
+
+static int level_of(const char *text, enum protect_level *ret, struct err *err)
+{
+	const char *const *words = spec_choices("protect.git");
+
+	for (unsigned i = 0; words[i]; i++)
+		if (!strcmp(words[i], text)) {
+			*ret = i + 1;
+			return 0;
+		}
+	return err_usage(err, "must be one of allow, report, hold, ro");
+}
+
+int spec_protect_path(struct spec *spec, const char *text, const char *word, enum layer layer,
+		      struct err *err)
+{
+	struct protection *all = &spec->protect;
+	_cleanup_str_ struct str shown = { 0 };
+	char *path = clean(&spec->arena, text);
+	struct protect_path *entry = NULL;
+	enum protect_level level = PROTECT_UNSET;
+
+	if (!path) {
+		err_usage(err, "protect: %s is no path of the project's", str_quote(&shown, text));
+		return err_hint(err, "it is relative to the project, as 'scripts/deploy.sh'");
+	}
+	if (level_of(word, &level, err) < 0)
+		return err_wrap(err, "protect.%s: %s", text, str_quote(&shown, word));
+	for (size_t i = 0; i < all->n_paths; i++)
+		if (!strcmp(all->paths[i].path, path))
+			entry = &all->paths[i];
+	if (entry && entry->layer > (unsigned)layer)
+		return 0;
+	if (!entry && all->n_paths == PATHS_MAX)
+		return err_usage(err, "protect: more than %d paths", PATHS_MAX);
+	if (!entry)
+		entry = arena_grow(&spec->arena, &all->paths, &all->n_paths, sizeof(*entry));
+	*entry = (struct protect_path){ path, strlen(path), level, layer };
+	return 0;
+}
+
+/* ------------------------------------------------------------------ configuration and flags */
+
+static int read_one(const struct reader *reader, const struct json_at *at, const char *name,
+		    const char *level, struct err *err)
+{
+	_cleanup_str_ struct str place = { 0 };
+	char key[32];
+
+	if (protect_class_of(name) != PROTECT_CLASSES) {
+		snprintf(key, sizeof(key), "protect.%s", name);
+		return config_set(reader, JSON_KEY(NULL, key), level, err);
+	}
+	if (!is_path(name, strlen(name))) {
+		json_err_key(at, classes, PROTECT_CLASSES, err);
+		return err->hint[0] ? -err->code
+				    : err_hint(err, "a file of that name is './%s'", name);
+	}
+	json_at_add(&place, at);
+	if (reader->project)
+		widen_protect(reader->project, reader->spec, place.s, name, level);
+	return spec_protect_path(reader->spec, name, level, reader->layer, err);
+}
+
 int config_read_protect(const struct reader *reader, const struct json_at *at,
 			struct json_object *value, struct err *err)
 {
@@ -39,35 +139,37 @@ int config_read_protect(const struct reader *reader, const struct json_at *at,
 	json_object_object_foreach(value, name, entry)
 	{
 		const struct json_at *place = JSON_KEY(at, name);
-		char key[32];
-		const char *text;
+		const char *level;
 
-		if (protect_class_of(name) == PROTECT_CLASSES)
-			return json_err_key(place, classes, PROTECT_CLASSES, err);
-		r = json_get_string(place, entry, &text, err);
-		snprintf(key, sizeof(key), "protect.%s", name);
+		r = json_get_string(place, entry, &level, err);
 		if (r == 0)
-			r = config_set(reader, JSON_KEY(NULL, key), text, err);
+			r = read_one(reader, place, name, level, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-int protect_parse(const char *text, char key[32], const char **ret_level, struct err *err)
+int spec_add_protect(struct spec *spec, const char *text, enum layer layer, struct err *err)
 {
-	size_t n = strcspn(text, "=");
+	const char *sign = strrchr(text, '=');
+	size_t n = sign ? (size_t)(sign - text) : 0;
+	char *name = arena_strndup(&spec->arena, text, n);
+	enum protect_class class = protect_class_of(name);
+	char key[32];
 
-	if (!text[n] || n > 16) {
-		err_usage(err, "'%s' is not CLASS=LEVEL", text);
+	if (!n) {
+		err_usage(err, "'%s' is not CLASS=LEVEL or PATH=LEVEL", text);
 		return err_hint(err, "classes: git shell editor agent build ci; levels: allow "
 				     "report hold ro");
 	}
-	snprintf(key, 32, "protect.%.*s", (int)n, text);
-	if (protect_class_of(key + strlen("protect.")) == PROTECT_CLASSES) {
-		err_usage(err, "there is no class '%.*s'", (int)n, text);
-		return err_hint(err, "git, shell, editor, agent, build or ci");
+	if (class == PROTECT_CLASSES && is_path(name, n))
+		return spec_protect_path(spec, name, sign + 1, layer, err);
+	if (class == PROTECT_CLASSES) {
+		err_usage(err, "there is no class '%s'", name);
+		return err_hint(err, "git, shell, editor, agent, build or ci; or a path, as './%s'",
+				name);
 	}
-	*ret_level = text + n + 1;
-	return 0;
+	snprintf(key, sizeof(key), "protect.%s", name);
+	return spec_set(spec, key, sign + 1, layer, err);
 }

@@ -49,11 +49,23 @@ enum protect_class {
 	PROTECT_CLASSES
 };
 enum protect_level {
-	PROTECT_UNSET,  /* as PROTECT_REPORT */
+	PROTECT_UNSET,  /* directories of git, editor and agent are held, all else is reported */
 	PROTECT_ALLOW,  /* nothing is said */
 	PROTECT_REPORT, /* told at the end */
 	PROTECT_HOLD, /* directories: kept apart until the user accepts them; files are reported */
 	PROTECT_RO,   /* refused */
+};
+/* What is said of one path of the project, and of all that is below it. */
+struct protect_path {
+	const char *path; /* relative, clean */
+	size_t len;
+	enum protect_level level;
+	unsigned layer;
+};
+struct protection {
+	enum protect_level levels[PROTECT_CLASSES];
+	struct protect_path *paths; /* they count more than the classes, and the longest the most */
+	size_t n_paths;
 };
 enum workspace_mode { WORKSPACE_UNSET, WORKSPACE_DIRECT, WORKSPACE_COW };
 
@@ -156,7 +168,7 @@ struct spec {
 	char *image; /* the name of an image whose programs are used instead of the host's */
 	struct strv packages; /* beyond the profile's: an image is made with them */
 	enum git_mode git;
-	enum protect_level protect[PROTECT_CLASSES];
+	struct protection protect;
 	char *resume; /* the id of a copy-on-write session to go on with */
 	struct mount_spec *mounts;
 	size_t n_mounts;
@@ -257,8 +269,13 @@ const char *const *spec_choices(const char *key);
 enum protect_class protect_class_of(const char *word);
 const char *protect_class_name(enum protect_class class);
 const char *protect_level_name(enum protect_level level);
-/* "CLASS=LEVEL", as --protect takes it: the key for spec_set(), and where the level begins. */
-int protect_parse(const char *text, char key[32], const char **ret_level, struct err *err);
+/* What a class is held to where nobody says anything; dir: of its directories. */
+enum protect_level protect_default(enum protect_class class, bool dir);
+/* "CLASS=LEVEL" or "PATH=LEVEL", as --protect takes it. A path has a '/' or a '.' in it. */
+int spec_add_protect(struct spec *spec, const char *text, enum layer layer, struct err *err);
+/* Of a path alone. */
+int spec_protect_path(struct spec *spec, const char *path, const char *level, enum layer layer,
+		      struct err *err);
 const char *engine_name(enum engine_kind kind);
 const char *net_mode_name(enum net_mode mode);
 const char *filter_tier_name(enum filter_tier tier);

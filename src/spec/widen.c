@@ -209,18 +209,44 @@ static bool git_widens(const struct spec *now, const struct spec *want, bool use
 	return want->git == GIT_MODE_DIRECT && !(users && now->git == GIT_MODE_DIRECT);
 }
 
-static unsigned protection(enum protect_level level)
+/* Of directories, which can be held. */
+static unsigned protection(const struct spec *spec, enum protect_class class)
 {
-	return level == PROTECT_UNSET ? PROTECT_REPORT : level;
+	enum protect_level level = spec->protect.levels[class];
+
+	return level == PROTECT_UNSET ? protect_default(class, true) : level;
 }
 
 /* Less is told or refused than the user wants, or than without a word of his. */
 static bool protect_widens(const struct spec *now, const struct spec *want, _unused_ bool users)
 {
 	for (size_t i = 0; i < PROTECT_CLASSES; i++)
-		if (want->protect[i] && protection(want->protect[i]) < protection(now->protect[i]))
+		if (want->protect.levels[i] && protection(want, i) < protection(now, i))
 			return true;
 	return false;
+}
+
+/* What a path would be held to without this depends on its name, which is not looked at here. */
+void widen_protect(struct project_config *project, const struct spec *spec, const char *place,
+		   const char *path, const char *level)
+{
+	_cleanup_str_ struct str shown = { 0 };
+	struct spec want = { .dir = NULL };
+	struct err ignored; /* what is wrong is reported when it is laid over the spec */
+	unsigned least = PROTECT_HOLD;
+	bool widens;
+
+	for (size_t i = 0; i < PROTECT_CLASSES; i++)
+		least = MAX(least, (unsigned)spec->protect.levels[i]);
+	for (size_t i = 0; i < spec->protect.n_paths; i++)
+		least = MAX(least, (unsigned)spec->protect.paths[i].level);
+	widens = spec_protect_path(&want, path, level, LAYER_PROJECT, &ignored) == 0 &&
+		 want.protect.paths[0].level < least;
+	arena_release(&want.arena);
+	if (!widens)
+		return;
+	json_add_string(&shown, level);
+	note(project, place, shown.s);
 }
 
 static bool nested_widens(const struct spec *now, const struct spec *want, bool users)

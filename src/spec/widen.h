@@ -11,6 +11,8 @@ void widen_mount(struct project_config *project, const struct spec *spec, const 
 		 const struct mount_spec *mount);
 void widen_env(struct project_config *project, const struct spec *spec, const char *name,
 	       const char *value);
+void widen_protect(struct project_config *project, const struct spec *spec, const char *place,
+		   const char *path, const char *level);
 void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,
 		  const char *key, const char *value);
 /* A host that the project wants to reach, and a port that it wants opened. */

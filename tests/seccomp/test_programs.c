@@ -599,7 +599,7 @@ static void check_library(void)
 	is_str(seccomp_describe(0), "default", "name of 0");
 	is_str(seccomp_describe(SECCOMP_NOTIFY | SECCOMP_NESTED),
 	       "nested+notify-net+notify-files+notify-reads+notify-connect+notify-rename"
-	       "+notify-refused+notify-memory",
+	       "+notify-enter+notify-refused+notify-memory",
 	       "name of all");
 	is_str(seccomp_describe(SECCOMP_NESTED), "nested", "name of NESTED");
 	is_str(seccomp_describe(SECCOMP_NOTIFY_NET), "default+notify-net", "name of NOTIFY_NET");

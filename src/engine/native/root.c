@@ -130,7 +130,7 @@ int root_begin(struct root *root, struct child *child, struct err *err)
 	const struct plan *plan = child->plan;
 	int r;
 
-	*root = (struct root){ .child = child, .fd = -1, .scratch = -1, .parent = -1 };
+	*root = (struct root){ .child = child, .fd = -1, .scratch = -1, .parent = -1, .gate = -1 };
 	root->host = plan->n_ops && plan->ops[0].kind == OP_ROOT;
 	child->mask = umask(0);
 	r = clone_early(root, plan, err);
@@ -158,6 +158,8 @@ int root_complete(struct root *root, struct err *err)
 
 	if (r == 0 && child->order)
 		r = fill(root, child->plan, err);
+	if (r == 0)
+		root_carry(root);
 	if (r == 0)
 		r = enter(root, err);
 	umask(child->mask);

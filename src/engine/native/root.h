@@ -14,6 +14,7 @@ struct root {
 	int *early; /* for each operation its source, cloned before anything of ours lay over it; 0: none */
 	dev_t dev, scratch_dev;
 	int n_scratch;
+	int gate; /* what is the gate's, until the root is made; -1: none */
 	dev_t image_dev[32]; /* of what stands on top of an image: ours to change */
 	size_t n_images;
 	const char
@@ -28,6 +29,9 @@ struct root {
 int root_begin(struct root *root, struct child *child, struct err *err);
 /* The same with the plan of an order, where one came; then enters the root, and is done with it. */
 int root_complete(struct root *root, struct err *err);
+
+/* What was held of earlier sessions is put in its place. */
+void root_carry(struct root *root);
 
 /* For root.c and root_ops.c. */
 unsigned root_mount_flags(const struct op *op);

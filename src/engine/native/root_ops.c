@@ -234,8 +234,10 @@ static int hand_over(struct root *root, const struct op *op, struct err *err)
 	if (control_send(root->child->control, gate ? CONTROL_GATE : CONTROL_TREE,
 			 (int)(op - root->child->plan->ops), at) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
-	if (gate)
+	if (gate) {
+		root->gate = take_fd(&at);
 		return 0;
+	}
 	fd = mount_clone(at, "", root_mount_flags(op));
 	return fd < 0 ? err_errno(err, -fd, "making '%s' read-only", op->dest)
 		      : attach(root, op, fd, err);

@@ -362,6 +362,8 @@ static int start_child(struct sandbox *sandbox, const struct engine_session *ses
 		.pty_slave = -1,
 		.layers = session->layers,
 		.image_changes = session->image_changes,
+		.carried = session->carried,
+		.n_carried = session->n_carried,
 		.limits_by = sandbox->limits_by,
 		.wait_for_go = needs_go(plan),
 	};
@@ -402,6 +404,8 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 		.gate_meta = session->gate,
 		.private = session->private,
 		.n_private = session->n_private,
+		.carried = session->carried,
+		.n_carried = session->n_carried,
 		SANDBOX_NONE,
 	};
 	struct lender lender = LENDER_NONE;

@@ -46,6 +46,7 @@ static const struct {
 	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
 	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
 	{ SECCOMP_NOTIFY_RENAME, "+notify-rename", &seccomp_notify_rename },
+	{ SECCOMP_NOTIFY_ENTER, "+notify-enter", &seccomp_notify_enter },
 	{ SECCOMP_NOTIFY_REFUSED, "+notify-refused", NULL }, /* by SECCOMP_NESTED */
 	{ SECCOMP_NOTIFY_MEMORY, "+notify-memory", &seccomp_notify_memory },
 };

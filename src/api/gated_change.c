@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of a change to the project (protect, spec/protect.h): it is made, noted before it is made, made in a
+ * view, or refused.
+ *
+ * A file that runs later may have another name, one that nobody obeys (a hard link). When a file with several names
+ * is first changed the project is walked, once, for those that run later.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "api/gated.h"
+#include "api/protection.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "cow/paths.h"
+
+enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000 };
+
+/* ------------------------------------------------------------------ other names */
+
+struct links {
+	struct {
+		dev_t dev;
+		ino_t ino;
+		const char *path;
+	} * v;
+	size_t n, entries;
+};
+
+static void find_links(struct gated *gated, int dir, const char *path, int depth)
+{
+	struct links *links = gated->links;
+	DIR *list = fdopendir(dir); /* taken over */
+	struct dirent *entry;
+	struct stat st;
+
+	while (list && links->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
+		char *below;
+		int fd;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    is_git_name(entry->d_name) ||
+		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		below = path_join(&gated->arena, path, entry->d_name);
+		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX && !sensitive_bulk(below)) {
+			fd = openat(dir, entry->d_name,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			if (fd >= 0)
+				find_links(gated, fd, below, depth + 1);
+		}
+		if (!S_ISREG(st.st_mode) || st.st_nlink < 2 ||
+		    protection_of(&gated->before.protection, below).level == PROTECT_ALLOW)
+			continue;
+		arena_grow(&gated->arena, &links->v, &links->n, sizeof(*links->v));
+		links->v[links->n - 1].dev = st.st_dev;
+		links->v[links->n - 1].ino = st.st_ino;
+		links->v[links->n - 1].path = below;
+	}
+	if (list)
+		closedir(list);
+	else
+		close(dir);
+}
+
+/* The name of the file that runs later; NULL: it has none. */
+static const char *other_name(struct gated *gated, const struct stat *st)
+{
+	if (!gated->links) {
+		int root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		gated->links = arena_alloc(&gated->arena, sizeof(*gated->links));
+		if (root >= 0)
+			find_links(gated, root, "", 0);
+	}
+	for (size_t i = 0; i < gated->links->n; i++)
+		if (gated->links->v[i].ino == st->st_ino && gated->links->v[i].dev == st->st_dev)
+			return gated->links->v[i].path;
+	return NULL;
+}
+
+static enum protect_answer refuse(struct gated *gated, const char **ret_reason, const char *what,
+				  const char *why)
+{
+	_cleanup_str_ struct str name = { 0 };
+
+	snprintf(gated->reason, sizeof(gated->reason), "%s%s%s", what ? str_quote(&name, what) : "",
+		 what ? " " : "", why);
+	*ret_reason = gated->reason;
+	return ANSWER_REFUSE;
+}
+
+/* A file that is not sensitive by the name that was used. */
+static enum protect_answer judge_linked(struct gated *gated, const struct protect_change *change,
+					const char **ret_reason)
+{
+	const char *other = other_name(gated, change->st);
+	_cleanup_close_ int root = -1, dir = -1;
+	enum protect_level level;
+
+	if (!other)
+		return ANSWER_GO_ON;
+	level = protection_of(&gated->before.protection, other).level;
+	if (level == PROTECT_HOLD || level == PROTECT_RO)
+		return refuse(gated, ret_reason, other,
+			      "is the same file, which runs later and is kept");
+	root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = root < 0 ? -1 : later_open_above(root, &gated->arena, other);
+	if (dir >= 0)
+		later_note(&gated->before, dir, path_name(other), other);
+	return ANSWER_GO_ON;
+}
+
+/* ------------------------------------------------------------------ decisions */
+
+static enum protect_answer note(struct gated *gated, const struct protect_change *change,
+				const char *below, const char **ret_reason)
+{
+	return later_note(&gated->before, change->dir, change->name, below)
+		       ? ANSWER_GO_ON
+		       : refuse(gated, ret_reason, NULL,
+				"what runs later is in it, and protect says ro");
+}
+
+static enum protect_answer judge_held(struct gated *gated, const struct protect_change *change,
+				      const char *below, const struct ruling *ruling,
+				      const char **ret_reason, size_t *ret_held)
+{
+	if (ruling->held) {
+		*ret_held = (size_t)(below - change->path) + ruling->held;
+		return ANSWER_HOLD;
+	}
+	/* An empty directory does no harm; what comes into it is held. */
+	if (change->makes_dir || (ruling->dir && change->stays))
+		return ANSWER_GO_ON;
+	if (ruling->dir || change->moves_dir)
+		return refuse(gated, ret_reason, NULL,
+			      "it is held, and made or changed in place only");
+	return note(gated, change, below, ret_reason);
+}
+
+static enum protect_answer judge_any(struct gated *gated, const struct protect_change *change,
+				     const char *below, const char **ret_reason)
+{
+	const char *brought = NULL;
+
+	if (change->from >= 0)
+		brought = protection_brings(&gated->before.protection, change->from, below);
+	if (brought)
+		return refuse(gated, ret_reason, brought, "in it runs later, and is kept");
+	/* There may be something in it that counts. */
+	if (change->moves_dir)
+		return note(gated, change, below, ret_reason);
+	if (change->st && S_ISREG(change->st->st_mode) && change->st->st_nlink > 1 &&
+	    !change->removes)
+		return judge_linked(gated, change, ret_reason);
+	return ANSWER_GO_ON;
+}
+
+/* Who goes into such a directory finds the view. */
+static enum protect_answer judge_entering(struct gated *gated, const struct protect_change *change,
+					  const char *below, size_t *ret_held)
+{
+	char inside[PATH_MAX];
+	struct ruling ruling;
+
+	if (snprintf(inside, sizeof(inside), "%s/x", below) >= (int)sizeof(inside))
+		return ANSWER_GO_ON;
+	ruling = protection_of(&gated->before.protection, inside);
+	*ret_held = (size_t)(below - change->path) + ruling.held;
+	return ruling.held ? ANSWER_HOLD : ANSWER_GO_ON;
+}
+
+/* wrapix.json and .wrapix of the project: where they are, they are read-only (plan/workspace.c); where they are not,
+ * none is made. What a widening one would give waits for 'wrapix trust' in any case; this keeps the question from
+ * being asked in the agent's words, and a tightening one, which counts unasked, from being the agent's. */
+static bool is_own_config(const struct protection *protection, const char *below)
+{
+	return (!strcasecmp(below, "wrapix.json") ||
+		(!strncasecmp(below, ".wrapix", 7) && (!below[7] || below[7] == '/'))) &&
+	       protection->levels[PROTECT_AGENT] != PROTECT_ALLOW &&
+	       protection_said(protection, below) != PROTECT_ALLOW;
+}
+
+enum protect_answer gated_change(struct gated *gated, const struct protect_change *change,
+				 const char **ret_reason, size_t *ret_held)
+{
+	const char *below = path_below(change->path, gated->project);
+	struct ruling ruling;
+
+	if (!gated->on || !below || !*below)
+		return ANSWER_GO_ON;
+	if (change->enters)
+		return judge_entering(gated, change, below, ret_held);
+	if (is_own_config(&gated->before.protection, below))
+		return refuse(gated, ret_reason, NULL, "it decides about the next session here");
+	ruling = protection_of(&gated->before.protection, below);
+	switch (ruling.level) {
+	case PROTECT_HOLD:
+		return judge_held(gated, change, below, &ruling, ret_reason, ret_held);
+	case PROTECT_RO:
+		snprintf(gated->reason, sizeof(gated->reason),
+			 "it runs later, and protect.%s is ro",
+			 ruling.class && !protection_said(&gated->before.protection, below)
+				 ? ruling.class
+				 : "PATH");
+		*ret_reason = gated->reason;
+		return ANSWER_REFUSE;
+	case PROTECT_ALLOW:
+		return judge_any(gated, change, below, ret_reason);
+	default:
+		if (change->from >= 0 || change->moves_dir)
+			return judge_any(gated, change, below, ret_reason);
+		/* One that is made has nothing in it yet. */
+		return change->makes_dir ? ANSWER_GO_ON : note(gated, change, below, ret_reason);
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of 'wrapix git' share. */
+#pragma once
+
+#include "api/apart.h"
+#include "git/git.h"
+
+struct git_args {
+	bool json;
+};
+
+struct git_job {
+	struct arena arena;
+	struct git_args args;
+	char *state, *here;
+	struct git_info *list;
+	size_t n;
+	struct apart *aparts; /* of sessions that have ended */
+	size_t n_aparts;
+	char **words; /* after the action */
+	size_t n_words;
+};
+
+/* To standard output. */
+void git_print(const char *text);
+
+/* git_apart.c: directories that were kept apart (protect: hold). */
+void git_print_apart(struct git_job *job, const struct apart *apart, struct str *json, bool first);
+bool git_has_apart(const struct git_job *job, const char *id);
+/* 1: the words were such directories or files, and it is done. */
+int git_decide_apart(struct git_job *job,
+		     int (*act)(const struct apart *, const char *, struct err *), const char *did,
+		     struct err *err);
