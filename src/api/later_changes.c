@@ -38,12 +38,12 @@ static bool same(const struct later_file *a, const struct later_file *b)
 	       a->ctime.tv_nsec == b->ctime.tv_nsec;
 }
 
-static struct later_change *add(struct later_list *list, const struct later_file *was,
-				const struct later_file *is)
+static struct later_change *add(struct later_list *list, const char *path,
+				const struct later_file *was, const struct later_file *is)
 {
 	struct later_change *change = arena_grow(&list->arena, &list->v, &list->n, sizeof(*change));
 
-	*change = (struct later_change){ .path = was ? was->path : is->path, .was = was, .is = is };
+	*change = (struct later_change){ .path = path, .was = was, .is = is };
 	return change;
 }
 
@@ -112,7 +112,9 @@ void later_changes(struct later_list *list, struct later *before, const char *pr
 		i += order <= 0;
 		k += order >= 0;
 		if (order != 0 || !same(a, b))
-			add(list, order <= 0 ? a : NULL, order >= 0 ? b : NULL)->fresh = true;
+			add(list, order <= 0 ? a->path : b->path, order <= 0 ? a : NULL,
+			    order >= 0 ? b : NULL)
+				->fresh = true;
 	}
 }
 
@@ -149,13 +151,17 @@ static struct later_file *read_one(struct held *h, int dir, const char *name, co
 	return file;
 }
 
+/* A whiteout is one file with many names, whose other time changes with each of them. */
 static bool is_fresh(const struct held *h, const struct stat *st)
 {
-	return st->st_ctim.tv_sec > h->since->tv_sec ||
-	       (st->st_ctim.tv_sec == h->since->tv_sec && st->st_ctim.tv_nsec >= h->since->tv_nsec);
+	const struct timespec *t = is_whiteout(st) ? &st->st_mtim : &st->st_ctim;
+
+	return t->tv_sec > h->since->tv_sec ||
+	       (t->tv_sec == h->since->tv_sec && t->tv_nsec >= h->since->tv_nsec);
 }
 
-static void found(struct held *h, struct later_file *was, struct later_file *is, bool fresh)
+static void found(struct held *h, const char *path, const struct later_file *was,
+		  const struct later_file *is, bool fresh)
 {
 	struct later_change *change;
 
@@ -165,7 +171,7 @@ static void found(struct held *h, struct later_file *was, struct later_file *is,
 		h->list->more++;
 		return;
 	}
-	change = add(h->list, was, is);
+	change = add(h->list, path, was, is);
 	change->held = true;
 	change->fresh = fresh;
 }
@@ -207,7 +213,7 @@ static void gone(struct held *h, int dir, int but, const char *path, bool fresh,
 
 			gone(h, fd, -1, below, fresh, depth + 1);
 		} else {
-			found(h, read_one(h, dir, entry->d_name, below, &st), NULL, fresh);
+			found(h, below, read_one(h, dir, entry->d_name, below, &st), NULL, fresh);
 		}
 	}
 	if (names)
@@ -232,7 +238,7 @@ static void compare_name(struct held *h, int upper, int lower, const char *name,
 	if (S_ISDIR(st.st_mode)) {
 		up = open_dir(upper, name);
 		if (there && !S_ISDIR(old.st_mode))
-			found(h, read_one(h, lower, name, path, &old), NULL, fresh);
+			found(h, path, read_one(h, lower, name, path, &old), NULL, fresh);
 		if (up >= 0 && low >= 0 && is_opaque_dir(up))
 			gone(h, low, up, path, fresh, depth + 1);
 		if (up >= 0)
@@ -243,10 +249,10 @@ static void compare_name(struct held *h, int upper, int lower, const char *name,
 		gone(h, low, -1, path, fresh, depth + 1);
 	if (is_whiteout(&st)) {
 		if (there && low < 0)
-			found(h, read_one(h, lower, name, path, &old), NULL, fresh);
+			found(h, path, read_one(h, lower, name, path, &old), NULL, fresh);
 		return;
 	}
-	found(h, there && low < 0 ? read_one(h, lower, name, path, &old) : NULL,
+	found(h, path, there && low < 0 ? read_one(h, lower, name, path, &old) : NULL,
 	      read_one(h, upper, name, path, &st), fresh);
 }
 

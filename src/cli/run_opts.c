@@ -253,7 +253,8 @@ static const struct opt shared_opts[] = {
 		  "checked data only; direct: the repository's own .git (default: private)" },
 	{ 0, "protect", "CLASS|PATH=LEVEL", .kind = OPT_CALL, .call = add_protect, .repeat = true,
 	  .help = "what becomes of changes to files that run later: allow, report, hold or ro, for "
-		  "git, shell, editor, agent, build, ci or a path (default: hold for directories of "
+		  "git, shell, editor, agent, build, ci or a path (default: hold for directories "
+		  "of "
 		  "git, editor and agent, else report)" },
 	{ 0, "only", SPEC_FLAG, .help = "DIR alone, without the repository around it" },
 	{ 0, "force", SPEC_FLAG, .help = "accept '/' or your home directory as DIR" },

@@ -196,7 +196,7 @@ const char *sensitive_dir(const char *path, size_t n)
 		const char *pattern = names[i].pattern;
 		size_t len = strlen(pattern) - 1;
 
-		if (pattern[len] == '/' && len <= n && !strncasecmp(path + n - len, pattern, len) &&
+		if (len <= n && pattern[len] == '/' && !strncasecmp(path + n - len, pattern, len) &&
 		    (n == len || path[n - len - 1] == '/'))
 			return names[i].class;
 	}

@@ -221,9 +221,9 @@ struct plan {
 	struct file_rules *own_files;   /* 'files', where they are the plan's own */
 	bool gate;                      /* of 'run': names that git obeys are made private */
 	struct protection protect;      /* changes to files that run later */
-	char *protection; /* what somebody has said of them; NULL: nothing */
-	bool ask_reads;   /* of 'run': they deny reading something that is mounted */
-	bool guard_unix;  /* UNIX sockets of the host's are out of reach, but for: */
+	char *protection;               /* what somebody has said of them; NULL: nothing */
+	bool ask_reads;                 /* of 'run': they deny reading something that is mounted */
+	bool guard_unix;                /* UNIX sockets of the host's are out of reach, but for: */
 	struct strv unix_sockets;
 	struct strv denied_resolved; /* addresses that no name may lead to */
 	const int *pass_fds;

@@ -99,7 +99,7 @@ e:"
 # --- files that run later ---
 new_repo "$tmp/later" && cd "$tmp/later" && mkdir -p .vscode .github/workflows && echo '{"a": 1}' >.vscode/tasks.json && echo x >.envrc && echo y >Makefile || exit 1
 gated 'echo "{\"a\": 2}" >.vscode/tasks.json; rm .envrc; echo on: push >.github/workflows/ci.yml; ln -s /etc/passwd .exrc; touch Makefile; printf "\033[2Jhello\n" >.env; echo z >file'
-later() { grep -c "by the session: it counts when" "$err"; }
+later() { grep -c "by the session.*: it counts when" "$err"; }
 check "at the end those that changed are listed, and no others" is "$(later)" 5
 check "... with the difference" has "$err" '+{"a": 2}'
 check "... and when they run" has "$err" "'.github/workflows/ci.yml' was added by the session: it counts when you push (GitHub Actions)"

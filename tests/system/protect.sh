@@ -9,7 +9,8 @@ be_user "$@"
 set_up
 git config --global user.name Tester
 git config --global user.email tester@example.com
-told() { grep -c "by the session: it counts when" "$err"; }
+told() { grep -c "by the session\(, and is held\)\?: it counts when" "$err"; }
+held_by() { "$WRAPIX" git held --json | jq -r ".[] | select(.name == \"$1\") | .session"; }
 new() { # new NAME: a repository with some of them, at its top and deeper
 	mkdir "$tmp/$1" && cd "$tmp/$1" || exit 1
 	git init -q -b main
@@ -26,15 +27,57 @@ new deep
 wx run --git private --network none -- sh -c 'echo "{\"a\": 2}" >sub/deep/.vscode/tasks.json; echo two >>sub/Makefile; echo y >sub/deep/.envrc; echo y >file; rm plain/.claude/settings.json
 	mkdir made; echo z >made/package.json; mkdir -p made/node_modules/.bin made/node_modules/p; echo x >made/node_modules/.bin/tool; echo x >made/node_modules/p/package.json'
 check "those that changed are listed, however deep" eval 'is "$rc" 0 && is "$(told)" 5'
-check "... with what makes them count" eval 'has "$err" "'"'sub/deep/.vscode/tasks.json' was changed by the session: it counts when you open the project in VS Code"'" && has "$err" "'"'sub/deep/.envrc' was added"'" && has "$err" "'"'plain/.claude/settings.json' was removed"'"'
+check "... with what makes them count" eval 'has "$err" "'"'sub/deep/.vscode/tasks.json' was changed by the session, and is held: it counts when you open the project in VS Code"'" && has "$err" "'"'sub/deep/.envrc' was added"'" && has "$err" "'"'plain/.claude/settings.json' was removed"'"'
 check "... and the difference" eval 'has "$err" "+{\"a\": 2}" && has "$err" "+two" && lacks "$err" "+one"'
 check "what a package manager fills is one line" is "$(grep -c node_modules "$err")" 1
+check "the user's word takes it over, by its path, from anywhere in the project" eval '(cd sub && "$WRAPIX" git accept deep/.vscode) >/dev/null && has sub/deep/.vscode/tasks.json 2 && "$WRAPIX" git drop plain/.claude >/dev/null && exists plain/.claude/settings.json && is "$("$WRAPIX" git held)" "Nothing is held back here."'
 new moved
-wx run --git private --network none -- sh -c 'mkdir -p new/x; echo a >new/x/.envrc; mv new here; mv sub/deep sub/deeper; mkdir v && echo 1 >v/settings.json && mv v .zed; ln -s /etc/passwd .exrc; cp Makefile x 2>/dev/null; touch sub/Makefile; chmod 644 sub/Makefile'
+wx run --git private --network none --protect editor=report -- sh -c 'mkdir -p new/x; echo a >new/x/.envrc; mv new here; mv sub/deep sub/deeper; mkdir v && echo 1 >v/settings.json && mv v .zed; ln -s /etc/passwd .exrc; cp Makefile x 2>/dev/null; touch sub/Makefile; chmod 644 sub/Makefile'
 check "what comes by a rename is seen, too" eval 'has "$err" "'"'here/x/.envrc' was added"'" && has "$err" "'"'sub/deeper/.vscode/tasks.json' was added"'" && has "$err" "'"'.zed/settings.json' was added"'" && has "$err" "'"'.exrc' was added"'"'
 check "... and a touch is no change" lacks "$err" "sub/Makefile"
-wx run --git private --network none -- sh -c 'echo y >file; echo "{\"a\": 1}" >.vscode/tasks.json'
-check "nothing is said where nothing changed" is "$(told)" 0
+wx run --git private --network none -- sh -c 'echo y >file; echo "{\"a\": 1}" >.vscode/tasks.json; rm plain/.claude/settings.json; git checkout -q plain'
+check "nothing is said where nothing changed in the end, nor held" eval 'is "$(grep -c . "$err")" 0 && is "$(find "$state/gatedirs" -mindepth 1 | wc -l)" 0'
+
+# --- held by default: directories of editors, agents and git ---
+
+new default
+mkdir .husky && echo "echo hook" >.husky/pre-commit && git add -A && git commit -qm husky
+wx run --network none -- sh -c 'for d in .vscode .husky .claude; do mkdir -p $d && (cd $d && echo mine >>tasks.json && tail -n 1 tasks.json && rm -f pre-commit && ls | tr "\n" " ") || echo failed $d; done
+	git add -A && git commit -qm edits && git checkout -q HEAD~ && cat .vscode/tasks.json && git checkout -q main && echo more >>.vscode/tasks.json && git stash -q && tail -n 1 .vscode/tasks.json && git stash pop -q && echo u >.vscode/un && git clean -fdq && ls .vscode; rm -rf .vscode 2>/dev/null || echo busy; git checkout -q .vscode; git status --short'
+check "by default they are held, and all of git works in them" is "$(tr '\n' ' ' <"$out")" 'mine tasks.json mine tasks.json mine tasks.json {"a": 1} mine tasks.json busy '
+check "... what the host has is unchanged" is "$(cat .vscode/tasks.json .husky/pre-commit; find .claude -type f)" '{"a": 1}
+echo hook'
+check "... and what changed is listed, with the difference and with when it would count" eval 'is "$(told)" 4 && has "$err" "'"'.husky/pre-commit' was removed by the session, and is held: it counts when you commit (husky)"'" && has "$err" "+mine" && has "$err" "are as they were: .vscode .husky .claude;"'
+check "... the commit is the host's, so that its status shows what is not there" eval 'is "$(git log -1 --format=%s)" edits && git status --short | grep -q "^ M .vscode/tasks.json"'
+wx run --network none -- sh -c 'cat .claude/tasks.json; git status --short; echo next >.claude/settings.local.json.tmp && mv .claude/settings.local.json.tmp .claude/settings.local.json'
+check "the next session goes on with them" eval 'is "$rc" 0 && is "$(cat "$out")" mine && is "$(told)" 1 && has "$err" "settings.local.json"'
+wx run --network none -- cat .claude/settings.local.json
+check "... and one that changes nothing there says no more than that they wait" eval 'is "$(cat "$out")" next && is "$(grep -c . "$err")" 1 && has "$err" "3 directories of earlier sessions wait for your word"'
+wx git accept .claude/settings.local.json
+check "a file of one can be accepted by itself" eval 'is "$rc" 0 && is "$(cat .claude/settings.local.json)" next && absent .claude/tasks.json && "$WRAPIX" git held >"$tmp/list" && has "$tmp/list" "+ tasks.json"'
+wx git accept .claude/none
+check "... and nothing that is not held" eval 'is "$rc" 2 && has "$err" "nothing is held of"'
+git checkout -q .vscode .husky .claude && rm .husky/pre-commit
+check "what the user took from the commit is not held any more" is "$("$WRAPIX" git held)" "Nothing is held back here."
+wx run --network none -- sh -c 'cat .vscode/tasks.json; echo 1 >.vscode/new; exit 0'
+rm -rf .vscode
+wx run --network none -- cat .vscode/new
+check "a directory that the user removed meanwhile is there for the session" eval 'is "$(cat "$out")" 1 && absent .vscode'
+(cd "$tmp/default" && "$WRAPIX" git drop .vscode >/dev/null)
+git checkout -q .vscode
+
+# --- a session that was killed ---
+
+new killed
+"$WRAPIX" run --network none -- sh -c 'echo evil >>sub/Makefile; echo evil >.vscode/tasks.json; mkdir moved; mv sub moved/sub; echo ready >ready; exec sleep 60' >/dev/null 2>&1 &
+pid=$!
+await exists ready
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+await eval '"$WRAPIX" git held >"$tmp/list" 2>"$err"; grep -q "broken off" "$err"'
+check "the next command tells of a session that was killed" eval 'has "$err" "was broken off" && has "$err" "'"'moved/sub/Makefile' was added"'" && has "$err" "+evil" && has "$err" "'"'.vscode/tasks.json' was changed by the session, and is held"'"'
+check "... once, and what it held is held" eval '"$WRAPIX" git status >"$tmp/list" 2>"$err"; lacks "$err" "broken off" && has "$tmp/list" "dir:.vscode is held" && is "$(cat .vscode/tasks.json)" "{\"a\": 1}"'
+"$WRAPIX" git drop .vscode >/dev/null
 
 new backslash
 printf 'a\n' >sub/Makefile && git commit -qam makefile
@@ -85,8 +128,8 @@ check "hold: inside all of it works" is "$(tr '\n' ' ' <"$out")" '{"a": 2} z d b
 check "... the project has nothing of it" eval 'is "$(cat .vscode/tasks.json sub/deep/.vscode/tasks.json | tr "\n" " ")" "{\"a\": 1} {\"a\": 1} " && is "$(find .vscode .zed sub -name "[nzd]" | tr "\n" " ")" ""'
 check "... but files by themselves, which are told of" eval 'exists .exrc && has "$err" "'"'.exrc' was added"'"'
 check "... and the commit is there, so that status shows what is missing" eval 'is "$(git log -1 --format=%s)" inside && git status --short | grep -q " M .vscode/tasks.json"'
-id=$(sed -n "s/.*wrapix git accept \([^ ]*\) dir:.vscode'.*/\1/p" "$err")
-check "it is said how to take it over" [ -n "$id" ]
+check "it is said how to take it over" has "$err" "held, your own files are as they were: .vscode .zed sub/deep/.vscode; 'wrapix git accept PATH'"
+id=$(held_by .vscode)
 wx git held
 check "held lists it" eval 'has "$out" "dir:.vscode  files in it run later (session $id)" && has "$out" "+ tasks.json" && has "$out" "dir:sub/deep/.vscode" && has "$out" "- tasks.json"'
 wx git held --json
@@ -102,7 +145,7 @@ check "then nothing is held" eval 'is "$rc" 0 && lacks "$out" "dir:" && is "$(fi
 new escape
 mkdir "$tmp/outside"
 wx run --git private --network none --protect editor=hold -- sh -c 'ln -s ../../outside .vscode/link; mkdir .vscode/sub; ln -s / .vscode/sub/root; printf x >.vscode/set; chmod 4755 .vscode/set; mkfifo .vscode/fifo'
-id=$(sed -n "s/.*wrapix git accept \([^ ]*\) dir:.vscode'.*/\1/p" "$err")
+id=$(held_by .vscode)
 rm -rf .vscode && ln -s "$tmp/outside" .vscode
 wx git accept "$id" dir:.vscode
 check "accept follows no link of the project's" eval '! [ "$rc" = 0 ] && is "$(ls -A "$tmp/outside")" ""'

@@ -45,8 +45,8 @@ struct child {
 	const struct cgroup *cgroup;
 	enum cgroup_kind limits_by; /* as it turned out */
 	bool wait_for_go;
-	int pty_slave;             /* -1: none */
-	const char *layers;        /* the directory of the copy-on-write layers, or NULL */
+	int pty_slave;                    /* -1: none */
+	const char *layers;               /* the directory of the copy-on-write layers, or NULL */
 	const struct gate_place *carried; /* what is held of earlier sessions */
 	size_t n_carried;
 	const char *image_changes; /* where the changes of an image go; NULL: to the scratch */

@@ -14,7 +14,7 @@ struct root {
 	int *early; /* for each operation its source, cloned before anything of ours lay over it; 0: none */
 	dev_t dev, scratch_dev;
 	int n_scratch;
-	int gate; /* what is the gate's, until the root is made; -1: none */
+	int gate;            /* what is the gate's, until the root is made; -1: none */
 	dev_t image_dev[32]; /* of what stands on top of an image: ours to change */
 	size_t n_images;
 	const char
