@@ -33,7 +33,8 @@ struct gated {
 	size_t n_repos;
 	struct loop *loop; /* while it runs: they are published as they change */
 	void (*on_failure)(void *ctx, const char *text);
-	void (*on_changes)(void *ctx, struct later_list *list); /* at the end; NULL: nobody asks */
+	void (*on_changes)(void *ctx,
+			   const struct later_list *list); /* at the end; NULL: nobody asks */
 	void *ctx;
 };
 #define GATED_NONE                      \

@@ -275,8 +275,6 @@ void later_close(struct spec *spec, const char *project)
 	const struct protection *said = &spec->protect;
 	const char *name;
 
-	if (spec->git == GIT_MODE_PRIVATE)
-		return; /* somebody is asked */
 	for (size_t i = 0; root >= 0; i++) {
 		_cleanup_close_ int fd = -1;
 		struct stat st;
@@ -293,7 +291,7 @@ void later_close(struct spec *spec, const char *project)
 		fd = os_openat2(root, path, O_PATH | O_CLOEXEC, 0,
 				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 		if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
-			strv_addf(&spec->arena, &spec->read_only, "%s%s", path,
+			strv_addf(&spec->arena, &spec->closed, "%s%s", path,
 				  S_ISDIR(st.st_mode) ? "/" : "");
 	}
 }

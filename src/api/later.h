@@ -85,6 +85,9 @@ void later_list_release(struct later_list *list);
 
 /* "added", "changed", "removed" */
 const char *later_word(const struct later_change *change);
+/* As members of an event (docs/events.md). */
+struct str;
+void later_add_members(struct str *out, const struct later_change *change);
 /* The difference, a line each, and no more of it than one looks at. */
 void later_diff(const struct later_change *change, struct arena *arena, struct strv *ret);
 /* A line for each, then its difference: the first of them, those of git, agents and editors before others, and how

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/later_priv.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cow/paths.h"
 #include "cow/unified.h"
@@ -13,6 +14,24 @@ enum { LINES_MAX = 40, TOLD_MAX = 20 };
 const char *later_word(const struct later_change *change)
 {
 	return !change->was ? "added" : !change->is ? "removed" : "changed";
+}
+
+void later_add_members(struct str *out, const struct later_change *change)
+{
+	const char *class = sensitive_class(change->path, NULL);
+	const char *event = sensitive_event(change->path);
+
+	json_add_member(out, "type", "later");
+	json_add_member(out, "path", change->path);
+	json_add_member(out, "change", later_word(change));
+	if (class)
+		json_add_member(out, "class", class);
+	if (event)
+		json_add_member(out, "when", event);
+	if (change->held) {
+		json_add_key(out, "held");
+		str_add(out, "true");
+	}
 }
 
 void later_diff(const struct later_change *change, struct arena *arena, struct strv *ret)

@@ -126,6 +126,20 @@ void messages_refused(struct messages *m, const char *line)
 	doorbell_say(&m->bell, "refused", "Refused", text.s);
 }
 
+void messages_later(struct messages *m, size_t n, size_t held)
+{
+	_cleanup_str_ struct str text = { 0 };
+
+	if (!n || !m->plan || !m->plan->notify.violations)
+		return;
+	str_addf(&text, "%zu file%s that run%s later %s changed", n, n == 1 ? "" : "s",
+		 n == 1 ? "s" : "", n == 1 ? "was" : "were");
+	if (held)
+		str_addf(&text, "; %zu %s held until you accept: wrapix git held", held,
+			 held == 1 ? "is" : "are");
+	doorbell_say_last(&m->bell, "later", "Files that run later", text.s);
+}
+
 void messages_remove(struct messages *m)
 {
 	porch_close(&m->porch);

@@ -33,4 +33,6 @@ void messages_started(struct messages *messages, pid_t init);
 void messages_bytes(struct messages *messages, bool from_user, const char *bytes, size_t len);
 /* A line of the log about a refusal; told where the user wants it. */
 void messages_refused(struct messages *messages, const char *line);
+/* At the end, before messages_remove(): files that run later were changed, some are held. Told where refusals are. */
+void messages_later(struct messages *messages, size_t n, size_t held);
 void messages_remove(struct messages *messages);

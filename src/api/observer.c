@@ -278,6 +278,25 @@ static enum protect_answer on_change(void *ctx, const struct protect_change *cha
 	return gated_change(&((struct observer *)ctx)->gated, change, ret_reason, ret_held);
 }
 
+/* Files that run later, at the end: all of them are in the log, and how many there are is worth a message. */
+static void on_changes(void *ctx, const struct later_list *list)
+{
+	struct observer *observer = ctx;
+	size_t n = 0, held = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		_cleanup_str_ struct str members = { 0 };
+
+		if (!list->v[i].fresh)
+			continue;
+		n++;
+		held += list->v[i].held;
+		later_add_members(&members, &list->v[i]);
+		event_log_members(&observer->log, members.s, false, NULL);
+	}
+	messages_later(&observer->messages, n + list->more, held);
+}
+
 static void on_loop(void *ctx, struct loop *loop)
 {
 	struct observer *observer = ctx;
@@ -291,6 +310,7 @@ static void on_loop(void *ctx, struct loop *loop)
 			observer);
 	repository_watch(&observer->repository, loop, on_repository_failed, observer);
 	gated_watch(&observer->gated, loop, on_repository_failed, observer);
+	observer->gated.on_changes = on_changes;
 }
 
 /* A line into the log: while the agent has the screen there is no place for it. */

@@ -287,11 +287,11 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	messages_tell(&observer->messages, &observer->credentials.plan);
 	r = engines[plan->plan.engine](&observer->credentials.plan, &session, hooks, ret_status,
 				       err);
-	messages_remove(&observer->messages);
-	event_log_close(&observer->log, r < 0 ? -1 : observer_exit_status(*ret_status));
 	session_remove(&observer->session);
 	repository_end(&observer->repository, &arena, &says);
 	gated_end(&observer->gated, &arena, &says);
+	messages_remove(&observer->messages);
+	event_log_close(&observer->log, r < 0 ? -1 : observer_exit_status(*ret_status));
 	workspace_end(&observer->workspace, r < 0, &arena, &says);
 	tell(observer, &says);
 	arena_release(&arena);

@@ -214,7 +214,8 @@ static int hold(struct request *r, struct place *p, size_t n)
 		e = !inside ? (e == 0 ? RETRY : -EACCES) : turn_into_view(p, &spot, n);
 	close_ptr(&spot.dir);
 	close_ptr(&spot.view);
-	return e != -EACCES && e != -EMFILE
+	/* A mount of the caller's own stands in the way, or there are too many. */
+	return e != -EACCES && e != -EMFILE && e != -EINVAL
 		       ? e
 		       : request_denied(r, p->path, NULL,
 					r->lent ? "it is held, and changed outside of 'wrapix "

@@ -409,15 +409,8 @@ static void hear_last_words(struct doorbell *bell)
 	loop_release(loop);
 }
 
-void doorbell_unwatch(struct doorbell *bell)
+static void close_door(struct doorbell *bell)
 {
-	if (!bell->loop)
-		return;
-	loop_remove(bell->loop, &bell->listener);
-	loop_remove(bell->loop, &bell->ready);
-	loop_remove(bell->loop, &bell->door);
-	ticker_stop(&bell->ticker);
-	hear_last_words(bell);
 	for (size_t i = 0; i < 2; i++) {
 		struct loop_source *source = (struct loop_source *[]){ &bell->ready,
 								       &bell->door }[i];
@@ -429,6 +422,18 @@ void doorbell_unwatch(struct doorbell *bell)
 	bell->loop = NULL;
 }
 
+void doorbell_unwatch(struct doorbell *bell)
+{
+	if (!bell->loop)
+		return;
+	loop_remove(bell->loop, &bell->listener);
+	loop_remove(bell->loop, &bell->ready);
+	loop_remove(bell->loop, &bell->door);
+	ticker_stop(&bell->ticker);
+	hear_last_words(bell);
+	close_door(bell);
+}
+
 void doorbell_focus(struct doorbell *bell, bool here)
 {
 	snprintf(bell->focus, sizeof(bell->focus), "%s", here ? "here" : "elsewhere");
@@ -436,15 +441,31 @@ void doorbell_focus(struct doorbell *bell, bool here)
 		send_focus(bell);
 }
 
-void doorbell_say(struct doorbell *bell, const char *kind, const char *title, const char *text)
+static void set_message(struct doorbell *bell, const char *kind, const char *title,
+			const char *text)
 {
-	if (!bell->loop)
-		return;
 	bell->message = (struct message){ .urgency = URGENCY_NORMAL };
 	message_set(bell->message.replace, sizeof(bell->message.replace), kind, false);
 	message_set(bell->message.title, sizeof(bell->message.title), title, false);
 	message_set(bell->message.text, sizeof(bell->message.text), text, true);
 	bell->has_message = true;
+}
+
+void doorbell_say_last(struct doorbell *bell, const char *kind, const char *title, const char *text)
+{
+	if (bell->dir < 0 || bell->record < 0 || bell->loop)
+		return;
+	set_message(bell, kind, title, text);
+	bell->attempts = 0;
+	hear_last_words(bell);
+	close_door(bell);
+}
+
+void doorbell_say(struct doorbell *bell, const char *kind, const char *title, const char *text)
+{
+	if (!bell->loop)
+		return;
+	set_message(bell, kind, title, text);
 	if (bell->door.fd >= 0) {
 		send_message(bell);
 	} else if (bell->ready.fd < 0) {

@@ -51,6 +51,10 @@ void doorbell_focus(struct doorbell *bell, bool here);
 /* A message of the supervisor's own, in the place of the last one of that kind. */
 void doorbell_say(struct doorbell *bell, const char *kind, const char *title, const char *text);
 
+/* The same once nobody watches any more, and before it is removed: waits a moment for the daemon. */
+void doorbell_say_last(struct doorbell *bell, const char *kind, const char *title,
+		       const char *text);
+
 #define DOORBELL_NONE                                                                     \
 	{                                                                                 \
 		.dir = -1, .record = -1, .listener.fd = -1, .ready.fd = -1, .door.fd = -1 \

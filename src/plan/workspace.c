@@ -130,6 +130,17 @@ static void add_session(struct plan *plan, const struct spec *spec, const struct
 			  plan->cow_base);
 }
 
+/* Read-only; a directory ends in '/'. */
+static void close_paths(struct plan *plan, const struct strv *paths)
+{
+	for (size_t i = 0; i < paths->len; i++) {
+		size_t len = strlen(paths->v[i]);
+
+		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, paths->v[i]), NULL,
+			 len && paths->v[i][len - 1] == '/' ? OPF_DIR : 0);
+	}
+}
+
 int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
 		   struct err *err)
 {
@@ -162,13 +173,9 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	if (project->has_wrapix_dir)
 		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, ".wrapix"), NULL,
 			 OPF_DIR);
-	for (size_t i = 0; i < spec->read_only.len; i++) {
-		const char *path = spec->read_only.v[i];
-		size_t len = strlen(path);
-
-		plan_add(plan, OP_READONLY, path_join(&plan->arena, plan->cwd, path), NULL,
-			 len && path[len - 1] == '/' ? OPF_DIR : 0);
-	}
+	close_paths(plan, &spec->read_only);
+	if (!plan->gate)
+		close_paths(plan, &spec->closed);
 	return 0;
 }
 

@@ -299,6 +299,20 @@ static void add_gap(struct str *out, struct json_object *event)
 	str_addf(out, "%.0f events are missing here", MAX(get_number(event, "lost"), 0.0));
 }
 
+static void add_later(struct str *out, struct json_object *event)
+{
+	str_add_escaped(out, get_string(event, "path"));
+	str_add(out, " was ");
+	str_add_escaped(out, get_string(event, "change"));
+	str_add(out, json_object_get_boolean(json_object_object_get(event, "held"))
+			     ? ", and is held"
+			     : "");
+	if (*get_string(event, "when")) {
+		str_add(out, ": it counts when ");
+		str_add_escaped(out, get_string(event, "when"));
+	}
+}
+
 static const struct {
 	const char *type;
 	void (*add)(struct str *out, struct json_object *event);
@@ -308,6 +322,7 @@ static const struct {
 	{ "rule", add_rule },           { "settings", event_add_change },
 	{ "exit", add_exit },           { "truncated", add_gap },
 	{ "signature", add_signature }, { "credential", add_credential },
+	{ "later", add_later },
 };
 
 static void add_header(struct str *out, struct json_object *header)

@@ -195,6 +195,7 @@ struct spec {
 	char **agent_args; /* instead of the agent's own; NULL: those */
 	struct strv
 		read_only; /* paths of the project that stand read-only; a directory ends in '/' */
+	struct strv closed; /* those that do so where nobody is asked about changes */
 	bool keyless;      /* no deploy key, whatever is configured */
 
 	bool only;         /* mount DIR alone, without its repository */

@@ -119,6 +119,50 @@ check "... and on the command line" eval 'is "$rc" 2 && has "$err" "CLASS=LEVEL"
 wx run --network none --protect editor=rw -- true
 check "... a wrong level" eval 'is "$rc" 2 && has "$err" "allow, report, hold, ro"'
 
+# --- by path ---
+
+new paths
+git config core.checkStat default
+wx run --network none --protect .claude/settings.local.json=allow --protect .vscode/settings.json=report --protect ./file=ro --protect ./sub=hold --protect plain/.claude=report -- sh -c 'mkdir .claude; echo a >.claude/settings.local.json; echo b >.claude/settings.json; echo c >.vscode/settings.json; echo d >file; echo e >sub/x; cat sub/x; echo f >plain/.claude/settings.json; mkdir s; echo 1 >s/y; mv sub sub2; mv s sub'
+check "a path counts more than its class, and any directory can be held" eval 'is "$(cat "$out")" e && absent sub/x && exists sub/deep && is "$(cat plain/.claude/settings.json)" f'
+check "... or be refused" eval 'is "$(cat file)" x && has "$err" "it runs later, and protect.PATH is ro"'
+check "a path that is left to the session comes out of a directory that is held" eval 'is "$(cat .claude/settings.local.json .vscode/settings.json | tr "\n" " ")" "a c " && absent .claude/settings.json && lacks "$err" "settings.local.json" && has "$err" "'"'.vscode/settings.json' was added by the session: it counts"'"'
+"$WRAPIX" git drop "$(held_by sub)" >/dev/null
+printf '{"protect": {"sub": "ro", "./sub": "ro"}}\n' >wrapix.json
+wx run --network none -- true
+check "a word that is neither is an error that names the classes" eval 'is "$rc" 2 && has "$err" "protect.sub" && has "$err" "./sub"'
+printf '{"protect": {"./sub": "ro"}}\n' >wrapix.json
+wx run --network none -- sh -c 'echo 1 >sub/Makefile'
+check "a project may close a path" eval 'is "$(cat sub/Makefile)" one && is "$rc" 1 || is "$rc" 2'
+printf '{"protect": {".vscode": "report"}}\n' >wrapix.json
+wx run --network none -- true
+check "... and open none without trust" eval 'is "$rc" 125 && has "$err" "wrapix trust"'
+rm wrapix.json
+wx run --network none --protect ../x=ro -- true
+check "a path stays in the project" eval 'is "$rc" 2 && has "$err" "is no path of the project"'
+wx run --network none --protect thing=ro -- true
+check "... and has a form of its own" eval 'is "$rc" 2 && has "$err" "there is no class" && has "$err" "./thing"'
+
+# --- what a hostile session tries ---
+
+new hostile
+ln sub/Makefile notes; ln .vscode/tasks.json twin
+wx run --network none -- sh -c 'echo evil >notes; echo evil >twin; ln .vscode/tasks.json q; ln -s /tmp .idea; ln -s file .zed; mkfifo .cursor; mkdir v && echo evil >v/tasks.json && mv v .codex; mkdir .VSCODE && echo evil >.VSCODE/tasks.json
+	mkdir -p deep/1/2/3/4/5/6/7/8; echo evil >deep/1/2/3/4/5/6/7/8/.envrc; mv deep deep2; exec 3<.vscode && cd .vscode && echo evil >tasks.json; cd /proc/self/fd/3 && echo evil >tasks.json; cd .. && touch -d 2020-01-01 sub/Makefile; sh -c "(cd plain/.claude && echo evil >settings.json)"'
+check "hard links, links, pipes, moves and other spellings bring nothing into what is held" is "$(cat .vscode/tasks.json plain/.claude/settings.json; find . -path ./.git -prune -o \( -path './.codex*' -o -path './.idea*' -o -path './.zed*' -o -path './.cursor*' -o -path './.VSCODE/*' -o -name q \) -print)" '{"a": 1}
+{"a": 1}'
+check "... and what is reported is, by any of its names, and however deep it was moved" eval 'has "$err" "'"'sub/Makefile' was changed"'" && has "$err" "'"'deep2/1/2/3/4/5/6/7/8/.envrc' was added"'" && is "$(cat sub/Makefile)" evil'
+wx run --network none --protect ci=ro --protect build=ro -- sh -c 'mkdir -p x/workflows s; echo evil >x/workflows/ci.yml; echo evil >s/config.toml; mv x .github || mv s .cargo || mv sub sub3 || echo all; mkdir y && mv y .github && ls -d .github'
+check "no move makes a directory of one that may not be changed, nor takes one along" eval 'is "$(tr "\n" " " <"$out")" "all .github " && absent .github/workflows && absent .cargo && exists sub/Makefile'
+wx run --network none --allow-nested -- unshare -Urm sh -c 'mkdir /tmp/m; mount --rbind /workspace /tmp/m; (cd /tmp/m/.vscode && echo evil >tasks.json); echo evil >/tmp/m/.vscode/tasks.json; mount -t tmpfs t .vscode; echo evil >.vscode/tasks.json; umount .vscode; echo evil >.vscode/tasks.json; echo evil >plain/.claude/settings.json; mount -t overlay o -o lowerdir=/workspace,upperdir=/workspace/sub,workdir=/tmp /tmp/m && echo evil >/tmp/m/.vscode/tasks.json; true'
+check "nor does a namespace inside" eval 'is "$(cat .vscode/tasks.json plain/.claude/settings.json | sort -u)" "{\"a\": 1}" && absent sub/.vscode'
+wx run --network none -- sh -c 'i=0; while [ $i -lt 600 ]; do mkdir m$i; echo x >m$i/Makefile; i=$((i + 1)); done; echo y >.envrc'
+check "of many the worst are shown, and the number of the others" eval 'grep -m 1 "counts when" "$err" | grep -q .envrc && has "$err" "... and 581 more files that run later were changed"'
+id=$(sed -n "s/.*'wrapix log \([^ ]*\)' names them.*/\1/p" "$err")
+check "... and the log has all of them" is "$("$WRAPIX" log --json "$id" | jq -r 'select(.type == "later" and .class == "build" and .change == "added") | .path' | wc -l)" 600
+rm -rf m[0-9]* .envrc
+for dir in $("$WRAPIX" git held --json | jq -r ".[].name"); do "$WRAPIX" git drop "$dir" >/dev/null; done
+
 # --- hold ---
 
 new held
