@@ -185,7 +185,7 @@ check "... what was removed, too" eval 'is "$rc" 0 && absent sub/deep/.vscode/ta
 wx git drop "$id" dir:.zed
 check "drop forgets it" eval 'is "$rc" 0 && absent .zed/z'
 wx git held
-check "then nothing is held" eval 'is "$rc" 0 && lacks "$out" "dir:" && is "$(find "$state/gate" "$state/gatedirs" -mindepth 1 2>/dev/null | wc -l)" 0'
+check "then nothing is held" eval 'is "$rc" 0 && lacks "$out" "dir:" && absent "$state/gate/$id" && absent "$state/gatedirs/$id"'
 new escape
 mkdir "$tmp/outside"
 wx run --git private --network none --protect editor=hold -- sh -c 'ln -s ../../outside .vscode/link; mkdir .vscode/sub; ln -s / .vscode/sub/root; printf x >.vscode/set; chmod 4755 .vscode/set; mkfifo .vscode/fifo'
