@@ -194,9 +194,9 @@ struct spec {
 
 	char **agent_args; /* instead of the agent's own; NULL: those */
 	struct strv
-		read_only; /* paths of the project that stand read-only; a directory ends in '/' */
+		read_only;  /* paths of the project that stand read-only; a directory ends in '/' */
 	struct strv closed; /* those that do so where nobody is asked about changes */
-	bool keyless;      /* no deploy key, whatever is configured */
+	bool keyless;       /* no deploy key, whatever is configured */
 
 	bool only;         /* mount DIR alone, without its repository */
 	bool force;        /* accept '/' and the home directory as DIR */
