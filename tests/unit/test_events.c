@@ -623,7 +623,7 @@ static void test_text(void)
 	       "2026-11-15 12:34:56  from now on: deny *", "a rule");
 	is_str(text_for("{" T ",\"type\":\"truncated\",\"lost\":12}"),
 	       "2026-11-15 12:34:56  12 events are missing here", "a gap");
-	is_str(text_for("{" T ",\"type\":\"later\"}"), "2026-11-15 12:34:56  later", "another one");
+	is_str(text_for("{" T ",\"type\":\"newer\"}"), "2026-11-15 12:34:56  newer", "another one");
 	line = "{" T ",\"type\":\"deny\",\"name\":\"a\\u001b[2J\\nb\\u202e\",\"port\":\"x\","
 	       "\"process\":{\"pid\":-1,"
 	       "\"argv\":[\"\xc2\x9b\",{},\"\\udcff\"]}}";
