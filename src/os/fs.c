@@ -141,7 +141,7 @@ static int write_nameless(int dir_fd, const char *name, const void *data, size_t
 		return -ENAMETOOLONG;
 	for (int tries = 0; r == -EAGAIN && tries < 100; tries++) {
 		_cleanup_close_ int fd = openat(
-			dir_fd, ".", O_WRONLY | O_DIRECTORY | __O_TMPFILE | O_CLOEXEC, mode);
+			dir_fd, ".", O_WRONLY | O_DIRECTORY | O_TMPFILE | O_CLOEXEC, mode);
 
 		r = fd < 0 ? -errno : fill(fd, data, len, wait);
 		r = r == 0 ? name_file(dir_fd, fd, tmp, name) : r;
