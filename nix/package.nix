@@ -33,7 +33,7 @@ stdenv.mkDerivation {
       let
         name = baseNameOf path;
       in
-      !(builtins.elem name [ ".git" "result" ] || (type == "directory" && builtins.match "build.*" name != null));
+      !(builtins.elem name [ ".git" "result" ] || (type == "directory" && builtins.match "build(-.*)?" name != null));
   };
 
   strictDeps = true;

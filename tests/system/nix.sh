@@ -289,6 +289,7 @@ awk '$1 == "build" && $2 ~ /^pkg:/ { print substr($2, 5) }' "$top/scripts/packag
 check "... it has every library that scripts/packages has" gives "builtins.sort builtins.lessThan (map (p: p.pname or p) $package.buildInputs)" "$(cat "$tmp/libraries")"
 source=$(nix-instantiate --eval --read-write-mode -E "with import $tmp/world.nix; $package.src" | tr -d '"')
 check "... and the sources" exists "$source/src/cli/main.c"
+check "... all of them" exists "$source/src/builder/meson.build"
 check "... without what was built" absent "$source/build"
 
 mkdir "$tmp/flake" "$tmp/nixpkgs"
