@@ -43,6 +43,8 @@ ERRORS = ["EIO", "ENOSPC", "EMFILE", "ENOMEM"]
 PROGRAMS = "wrapix,ralph,srt"
 KEPT = {"log", "cow", "ralph", "trust", "podman", "images", "builder"}  # of the state directory: what stays on purpose
 
+LASTING = "x[0-9a-f]{12}|[0-9a-f]{32}"  # one for each project: the git directory of its commands, one that is ready for the next session
+
 
 def program(name):
     """Of the build, or beside wrapix where it is installed."""
@@ -487,8 +489,9 @@ def left_of(world):
         wrong.append(f"a session is left: {sessions.stdout}")
     for name in sorted(os.listdir(world.state)) if os.path.isdir(world.state) else []:
         path = os.path.join(world.state, name)
-        if name not in KEPT and os.path.isdir(path) and os.listdir(path):
-            wrong.append(f"left in {name}: {[os.path.relpath(os.path.join(d, f), path) for d, ds, fs in os.walk(path) for f in ds + fs][:20]}")
+        left = [] if name in KEPT or not os.path.isdir(path) else [n for n in os.listdir(path) if not re.fullmatch(LASTING, n)]
+        if left:
+            wrong.append(f"left in {name}: {left[:20]}, with {os.listdir(os.path.join(path, left[0]))[:20] if os.path.isdir(os.path.join(path, left[0])) else 'text'}")
     return wrong
 
 

@@ -477,11 +477,11 @@ class RalphExport(Ralph):
 class RalphStep(Ralph):
     """A task done by an agent: its commit is there or not, with all of it; the next loop does it once."""
     repeatable = True
-    kept = "/wrapix/(log|ralph/project-X/(logs|patches)|(cow|gitdirs)/X)"  # one more try; a session that never began, for a minute
-    between = ((0, 1, "two\n"),)  # the commit is there, and the next command of ralph's notes it
+    kept = "/wrapix/(log|ralph/project-X/(logs|patches)|(cow|gitdirs)/X|gitready)"  # one more try; a session that never began, for a minute
+    between = ((0, 0, "two\n"), (0, 1, "two\n"))  # what is taken over is not yet committed, or not yet noted: the next loop does it
 
     def later(self, w):
-        w.must(WRAPIX, "ps")
+        w.must(WRAPIX, "run", "--", "true")
 
     def prepare(self, w):
         shutil.copy(AGENT, w.home + "/agent")
