@@ -29,6 +29,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../system")]
 WRAPIX, PART = os.path.abspath(sys.argv[1]), sys.argv[2]
 LIMITED = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"]
+# Logs, of which a fixed number is kept; below the git directory of a project's commands, and of the one for its next session.
+CHANGING = "/wrapix/(log/|git(dirs)?/x[0-9a-f]{12}/.|gitready/[0-9a-f]{32}/.)"
 points = {"run": 0, "failed": 0}
 
 
@@ -126,11 +128,11 @@ def keys():
 
 
 def files(*places):
-    """Every path there; logs, of which a fixed number is kept, by their directory alone."""
+    """Every path there, but for what changes on purpose."""
     found = set()
     for place in places:
         for root, dirs, names in os.walk(place):
-            found.update(path for n in dirs + names if "/wrapix/log/" not in (path := os.path.join(root, n)) + "/")
+            found.update(path for n in dirs + names if not re.search(CHANGING, (path := os.path.join(root, n)) + "/"))
     return found
 
 
