@@ -29,8 +29,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../system")]
 WRAPIX, PART = os.path.abspath(sys.argv[1]), sys.argv[2]
 LIMITED = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"]
-# Logs, of which a fixed number is kept; below the git directory of a project's commands, and of the one for its next session.
-CHANGING = "/wrapix/(log/|git(dirs)?/x[0-9a-f]{12}/.|gitready/[0-9a-f]{32}/.)"
+# Logs, of which a fixed number is kept; the git directory of a project's commands, and the one for its next session.
+CHANGING = "/wrapix/(log|git(dirs)?/x[0-9a-f]{12}|gitready/[0-9a-f]{32})/"
 points = {"run": 0, "failed": 0}
 
 
@@ -136,13 +136,20 @@ def files(*places):
     return found
 
 
+def is_ours(path):
+    try:
+        return os.lstat(path).st_uid == os.getuid()
+    except OSError:
+        return False  # somebody else's, and gone
+
+
 def census(world):
     """What must be the same afterwards."""
     return {
         "processes": set(ours()), "mounts": read("/proc/self/mountinfo"), "namespaces": namespaces(), "keys": keys(),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "control groups": {d for d, _, _ in os.walk("/sys/fs/cgroup") if "wrapix" in d},
-        "files": files(world.home, world.runtime) | {p for d in ("/tmp", "/var/tmp", "/dev/shm") for p in glob.glob(d + "/*wrapix*") if os.stat(p).st_uid == os.getuid()},
+        "files": files(world.home, world.runtime) | {p for d in ("/tmp", "/var/tmp", "/dev/shm") for p in glob.glob(d + "/*wrapix*") if is_ours(p)},
     }
 
 
