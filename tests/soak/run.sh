@@ -13,6 +13,7 @@
 	python3 -B "$here/soak.py" "$wrapix" eyes "$eyes/socket" &
 	pid=$!
 	trap 'kill "$pid"; rm -rf "$eyes"' EXIT
+	await test -S "$eyes/socket" || bail "nobody looks into the processes"
 	clean_env SOAK_EYES="$eyes/socket" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}" "$@"
 	exit
 }

@@ -75,9 +75,10 @@ def eyes(path):
     """As root, for the user who owns the directory of the socket: what look() says of his processes."""
     user = os.stat(os.path.dirname(path)).st_uid
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
-        os.chown(path, user, user)
+        listener.bind(path + ".new")
+        os.chown(path + ".new", user, user)
         listener.listen(8)
+        os.rename(path + ".new", path)
         while True:
             peer, _ = listener.accept()
             with peer:
