@@ -127,7 +127,7 @@ static void add_bind(struct exec *x, const char *dest, const char *src)
 }
 
 /* In place of the host's, which is called so, with the host's objects to read. */
-static int mount(struct exec *x, const struct git_store *store)
+static int add_mount(struct exec *x, const struct git_store *store)
 {
 	struct arena *a = &x->arena;
 	char *lfs = path_join(a, store->common, "lfs/objects");
@@ -152,9 +152,9 @@ static int mount_all(struct exec *x)
 	/* Of a linked work tree's repository nothing else is changed. */
 	if (strcmp(store->real, store->common) != 0)
 		add_private(x, store->common, -1);
-	r = mount(x, store);
+	r = add_mount(x, store);
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
-		r = mount(x, &store->parts[i]);
+		r = add_mount(x, &store->parts[i]);
 	return r;
 }
 

@@ -230,7 +230,7 @@ static int read_text(const struct seccomp_notif *call, const struct head *h,
 {
 	size_t len = 0;
 
-	for (size_t i = 0; i < h->msg.msg_iovlen; i++) {
+	for (size_t i = 0; i < (size_t)h->msg.msg_iovlen; i++) {
 		if (parts[i].iov_len > DATAGRAM_MAX - len)
 			return -EMSGSIZE;
 		if (parts[i].iov_len && caller_read(call, (uintptr_t)parts[i].iov_base,
