@@ -241,12 +241,25 @@ static const char *begin(struct exec *x, struct git_about *about, char id[GIT_LA
 	return NULL;
 }
 
+/* Copies of repositories are there, whatever may be read of those themselves. It is a mount and no rule: no opening
+ * is asked about because of it. */
+static void hide_state(struct exec *x)
+{
+	const char *state = x->place.state;
+
+	if (x->plan.engine == ENGINE_NATIVE && !x->host.inside && x->plan.files &&
+	    !x->exec_spec.files.disabled && file_rules_read(x->plan.files, state).allowed)
+		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, state), NULL,
+			 OPF_DIR | OPF_OPTIONAL);
+}
+
 void exec_git_begin(struct exec *x)
 {
 	char id[GIT_LASTING_ID];
 	struct git_about about;
 	const char *why;
 
+	hide_state(x);
 	if (x->host.project.git == GIT_NONE)
 		return;
 	about = describe(x);

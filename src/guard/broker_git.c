@@ -29,6 +29,7 @@
 
 #define COMMONDIR "../..\n"
 #define HOOKS_MAX 1000
+enum { LINKS_LOOK = 4096, LINKS_DEPTH = 16 };
 
 enum part {
 	PART_NONE,
@@ -183,12 +184,41 @@ static bool hooks_are_samples(int dir)
 	return list && fine;
 }
 
+/* Anything in it that git would write through; too much to be looked at counts as such. */
+static bool has_links(int at, const char *name, int depth, int *left)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool found = !list || depth == 0;
+	struct stat st;
+
+	if (!list && fd >= 0)
+		close(fd);
+	while (list && !found && (entry = readdir(list)) != NULL) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		found = --*left < 0 || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			S_ISLNK(st.st_mode);
+		/* Objects are files that are made once, under names that are hashes. */
+		if (!found && S_ISDIR(st.st_mode) &&
+		    !(depth == LINKS_DEPTH && !strcmp(entry->d_name, "objects")))
+			found = has_links(fd, entry->d_name, depth - 1, left);
+	}
+	if (list)
+		closedir(list);
+	return found;
+}
+
 /* The directory is about to become git's: NULL, or what in it must not be there. */
 static const char *adopt(struct arena *arena, struct place *p)
 {
 	static const char *const names[] = { "config", "config.worktree" };
 	const char *why = NULL;
+	int left = LINKS_LOOK;
 
+	if (has_links(p->dir, ".", LINKS_DEPTH, &left))
+		return "it would make a git directory with links in it";
 	if (!hooks_are_samples(p->dir))
 		return "it would make a git directory with hooks";
 	for (size_t i = 0; i < ARRAY_LEN(names) && !why; i++) {
@@ -265,28 +295,34 @@ int git_judge_name(struct request *r, struct place *p, enum git_act act)
 	return e;
 }
 
-/* Whether the place lies in a directory of git's, at any depth. */
-static bool in_git_dir(const struct place *p)
+/* How much of the place's path is the git directory that it lies in, at any depth; 0: in none. */
+static size_t git_dir_len(const struct place *p)
 {
 	_cleanup_close_ int at = -1;
-	const char *s = p->path;
+	size_t end = p->dir_len;
 
-	for (; s < p->path + p->dir_len; s++)
+	for (const char *s = p->path; s < p->path + p->dir_len; s++)
 		if (!strncasecmp(s, "/.git/", 6))
-			return true;
+			return (size_t)(s - p->path) + 5;
 	at = fcntl(p->dir, F_DUPFD_CLOEXEC, 0);
-	for (s = p->path + p->anchor->len; at >= 0 && s < p->path + p->dir_len; s++) {
+	while (at >= 0 && !is_git_dir(at, PART_NONE)) {
 		int up;
 
-		if (*s != '/')
-			continue;
-		if (is_git_dir(at, PART_NONE))
-			return true;
+		while (end > p->anchor->len && p->path[end - 1] != '/')
+			end--;
+		if (end <= p->anchor->len)
+			return 0;
+		end--;
 		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		close(at);
 		at = up;
 	}
-	return at < 0 || is_git_dir(at, PART_NONE);
+	return MAX(end, (size_t)1);
+}
+
+static bool in_git_dir(const struct place *p)
+{
+	return git_dir_len(p) > 0;
 }
 
 /* Git writes through links: logs/HEAD as one to a shell's start-up file would bring a commit's words
@@ -303,9 +339,13 @@ int git_judge_link(struct request *r, struct place *p, const char *text)
 
 int git_judge_dir(struct request *r, const struct place *from, struct place *to)
 {
+	size_t n;
+
 	if (r->b->gate)
 		return gate_judge_dir(r, from, to);
-	if (!in_git_dir(to) || in_git_dir(from))
+	n = git_dir_len(to);
+	/* What another one holds was put there before it was git's. */
+	if (!n || (git_dir_len(from) == n && !strncmp(from->path, to->path, n)))
 		return 0;
 	return request_denied(r, to->path, NULL, "git would obey what is in the directory");
 }

@@ -5,13 +5,26 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "guard/datagram_priv.h"
 #include "os/timer.h"
 
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 0x04 /* Linux 6.5 */
+#endif
+
 char datagram_text[DATAGRAM_MAX];
 
-enum { SOCKETS_MAX = 256, AT_ONCE = 16, TICK_MS = 50 };
+enum {
+	SOCKETS_MAX = 256,
+	SENDERS_MAX = 512, /* more messages than a socket's buffer takes */
+	AT_ONCE = 16,
+	TICK_MS = 50,
+	WAITING_FDS = 256, /* of all messages that wait */
+	WAITING_BYTES = 16 << 20,
+};
 
 static uint64_t cookie_of(int socket)
 {
@@ -57,11 +70,61 @@ struct datagram *datagram_find_file(const struct connect_guard *g, const struct 
 
 /* ------------------------------------------------------------------ letters */
 
+/* Its last close may wait for as long as its owner likes (SO_LINGER). */
+static bool may_linger(int fd)
+{
+	int domain = 0;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain != AF_UNIX;
+}
+
+/* That of a process that ends waits for nobody; so ours must not be the last. Where there can be no such
+ * process they stay open. */
+static void close_lingering(const struct letter *l)
+{
+	int ends[2];
+	pid_t pid;
+	char none;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		(void)!read(ends[0], &none, 1);
+		_exit(0);
+	}
+	for (size_t i = 0; pid > 0 && i < l->n_fds; i++)
+		close(l->fds[i]);
+	close(ends[0]);
+	close(ends[1]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 void letter_free(struct letter *l)
 {
-	while (l->n_fds)
+	bool lingers = false;
+
+	for (size_t i = 0; i < l->n_fds; i++)
+		lingers |= may_linger(l->fds[i]);
+	if (lingers)
+		close_lingering(l);
+	while (!lingers && l->n_fds)
 		close(l->fds[--l->n_fds]);
 	free(l);
+}
+
+/* A pidfd of ours comes along where the sandbox set SO_PASSPIDFD on its end. */
+static void close_fds(const struct cmsghdr *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+		close(fd);
+	}
 }
 
 static void take_fds(struct letter *l, struct msghdr *msg)
@@ -69,6 +132,8 @@ static void take_fds(struct letter *l, struct msghdr *msg)
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_PIDFD)
+			close_fds(c, n);
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
 		n = MIN(n, DATAGRAM_FDS - l->n_fds);
@@ -120,14 +185,20 @@ static void settle(struct connect_guard *g, struct letter *l, int result)
 static void add_sender(struct datagram *to, const struct datagram *from)
 {
 	struct sender *s = calloc(1, sizeof(*s)), **at = &to->senders;
+	size_t n = 0;
 
 	if (!s)
 		abort();
 	if (from)
 		s->name = from->name;
-	while (*at)
-		at = &(*at)->next;
+	for (; *at; at = &(*at)->next)
+		n++;
 	*at = s;
+	if (n >= SENDERS_MAX) { /* the first were read without being asked for */
+		s = to->senders;
+		to->senders = s->next;
+		free(s);
+	}
 }
 
 static void drop_senders(struct datagram *d)
@@ -202,6 +273,18 @@ static void watch(struct datagram *d)
 	d->watched = wanted && (d->watched || loop_add(loop, &d->end, events, &ignored) == 0);
 }
 
+bool datagram_may_wait(const struct datagrams *all, const struct letter *l)
+{
+	size_t fds = l->n_fds, bytes = l->len;
+
+	for (const struct datagram *d = all->first; d; d = d->next)
+		for (const struct letter *w = d->waiting; w; w = w->next) {
+			fds += w->n_fds;
+			bytes += w->len;
+		}
+	return bytes <= WAITING_BYTES && (!l->n_fds || fds <= WAITING_FDS);
+}
+
 void datagram_wait(struct datagram *to, struct letter *l)
 {
 	struct letter **at = &to->waiting;
@@ -272,7 +355,8 @@ static int carry(struct datagram *d)
 	int r = 0;
 
 	for (int i = 0; i < AT_ONCE && !d->stopped && (r = take_letter(d, &l)) > 0; i++) {
-		if (d->peer && datagram_deliver(d->peer, l) == -EAGAIN)
+		if (d->peer && datagram_deliver(d->peer, l) == -EAGAIN &&
+		    datagram_may_wait(d->all, l))
 			datagram_wait(d->peer, l);
 		else
 			letter_free(l); /* it arrived, or there is nobody who would take it */

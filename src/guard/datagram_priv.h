@@ -84,6 +84,8 @@ void datagram_release(struct datagram *d);
 void datagram_set_peer(struct datagram *d, struct datagram *peer);
 /* 0, or -errno: -EAGAIN without room. The letter stays the caller's. */
 int datagram_deliver(struct datagram *to, const struct letter *letter);
+/* Not too much waits already. */
+bool datagram_may_wait(const struct datagrams *all, const struct letter *letter);
 /* Takes the letter over until there is room. */
 void datagram_wait(struct datagram *to, struct letter *letter);
 void letter_free(struct letter *letter);

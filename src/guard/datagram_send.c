@@ -266,7 +266,7 @@ static int read_rights(const struct seccomp_notif *call, const struct head *h, s
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		if ((char *)c + c->cmsg_len > control.space + msg.msg_controllen)
+		if (c->cmsg_len > (size_t)(control.space + msg.msg_controllen - (char *)c))
 			return -EINVAL;
 		for (size_t i = 0; i < n; i++) {
 			int number, fd;
@@ -290,6 +290,8 @@ static int send_to(struct connect_guard *g, const struct seccomp_notif *call, st
 	int r = notify_is_valid(g->notify, call->id) ? datagram_deliver(to, l) : -EINTR;
 
 	to->temporary = !to->cookie;
+	if (r == -EAGAIN && waits && !datagram_may_wait(to->all, l))
+		r = -ENOBUFS;
 	if (r == -EAGAIN && waits) {
 		l->call = *call;
 		l->deadline = connect_deadline(socket, SO_SNDTIMEO);

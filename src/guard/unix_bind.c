@@ -10,12 +10,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
 #include "guard/datagram.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
+
+#ifndef SIOCUNIXFILE
+#define SIOCUNIXFILE 0x89e0 /* linux/un.h, which is not to be had beside sys/un.h */
+#endif
 
 enum { HELD_MAX = 64 };
 
@@ -63,11 +68,10 @@ static void hold(struct connect_guard *g, int fd, const struct stat *st)
 	g->bound->files[i].ino = st->st_ino;
 }
 
-/* The file is there: whose it is must be known. */
-static void note(struct connect_guard *g, int socket, const struct sockaddr_un *un, size_t len,
-		 const char *name)
+/* The file is there: whose it is must be known. By its name it may be another's by now. */
+static void note(struct connect_guard *g, int socket, const struct sockaddr_un *un, size_t len)
 {
-	int fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = ioctl(socket, SIOCUNIXFILE);
 	struct stat st;
 
 	if (fd < 0)
@@ -110,7 +114,7 @@ static int bind_file(struct connect_guard *g, const struct seccomp_notif *call, 
 	r = bind(socket, (struct sockaddr *)&name, sizeof(name)) < 0 ? -errno : NOTIFY_DONE;
 	umask(mask);
 	if (r == NOTIFY_DONE)
-		note(g, socket, un, len, name.sun_path);
+		note(g, socket, un, len);
 	if (fchdir(here) < 0)
 		abort(); /* relative paths of ours would mean something else from now on */
 	return r;

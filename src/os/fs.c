@@ -118,9 +118,10 @@ static int name_file(int dir_fd, int fd, const char *tmp, const char *name)
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (linkat(AT_FDCWD, link, dir_fd, name, AT_SYMLINK_FOLLOW) == 0)
 		return 0;
-	if (errno != EEXIST || (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT) ||
-	    (linkat(AT_FDCWD, link, dir_fd, tmp, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST))
+	if (errno != EEXIST || (unlinkat(dir_fd, tmp, 0) < 0 && errno != ENOENT))
 		return -errno;
+	if (linkat(AT_FDCWD, link, dir_fd, tmp, AT_SYMLINK_FOLLOW) < 0)
+		return errno == EEXIST ? -EAGAIN : -errno; /* whose it is we do not know */
 	if (renameat(dir_fd, tmp, dir_fd, name) < 0 && errno != ENOENT) {
 		int code = errno;
 

@@ -115,13 +115,13 @@ check "... there is nothing afterwards" unchanged
 mkdir "$etc/nix"; printf 'one\n' >"$etc/nix/machines"
 picture "$etc" >"$tmp/before"
 for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
-	! strace -f -o /dev/null -e trace=rename,renameat,renameat2,mkdirat,unlinkat \
-		-e inject=rename,renameat,renameat2,mkdirat,unlinkat:signal=KILL:when=$n \
+	! strace -f -o /dev/null -e trace=rename,renameat,renameat2,linkat,mkdirat,unlinkat \
+		-e inject=rename,renameat,renameat2,linkat,mkdirat,unlinkat:signal=KILL:when=$n \
 		"$wrapix" setup --etc "$etc" --yes >/dev/null 2>&1 || break
 	"$wrapix" unsetup --etc "$etc" --yes >/dev/null 2>&1
 	# A directory that setup made before it had a record may stay, and its unfinished record.
 	rm -rf "$etc/nix/wrapix-builder.saved.new"; rmdir "$etc/ssh/ssh_config.d" "$etc/ssh" 2>/dev/null
-	find "$etc" -name '.*.[0-9]*' -type f -delete
+	find "$etc" -name '.*.[0-9n]*' -type f -delete
 	check "killed at change $n: put back" unchanged
 done
 check "the kills came to an end" [ "$n" -gt 6 ]

@@ -49,6 +49,47 @@ check "... nor in a bare one" cannot 'git init -q --bare bare.git && ln -s ~/.ba
 check "git itself does not mind" can 'git init -q new && cd new && git config user.name n && git config user.email n@example.org &&
 	git commit -q --allow-empty -m x && git checkout -q -b y && git gc -q && test "$(git config core.symlinks)" != false'
 
+# --- links that come along with a directory ---
+
+git init -q below && git -C below -c user.name=n -c user.email=n@example.org commit -q --allow-empty -m x
+check "a directory moves in its git directory" can 'mv below/.git/logs below/.git/old && mv below/.git/old below/.git/logs'
+run 'mkdir -p fake/d fake/objects fake/refs; ln -s ~/.bashrc fake/d/HEAD; echo "ref: refs/heads/main" >fake/HEAD
+	mv below/.git/logs below/.git/old; mv -T fake/d below/.git/logs; ls -l below/.git/logs/' </dev/null
+check "... but none with links comes from what was made one" lacks "$out" "->"
+rm -rf below fake
+check "nothing with links in it becomes a git directory" cannot 'mkdir -p b/logs b/objects b/refs; ln -s ~/.bashrc b/logs/HEAD; echo "ref: refs/heads/main" >b/HEAD'
+check "... without them it does" can 'rm -rf b; mkdir -p b/logs b/objects b/refs; echo "ref: refs/heads/main" >b/HEAD'
+rm -rf b
+
+# --- a supervisor that has no descriptor left ---
+
+settings '"**/*.hidden"'
+echo secret >x.hidden
+flood='python3 -c "
+import os, socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(b\"\\0flood\")
+s.setsockopt(socket.SOL_SOCKET, 76, 1)
+for i in range(1200):
+    s.sendto(b\"x\", b\"\\0flood\")
+    s.recvfrom(1)
+if os.fork() == 0:
+    print(open(\"%s\").read())
+    os._exit(0)
+raise SystemExit(os.waitstatus_to_exitcode(os.wait()[1]))"'
+limit=$(ulimit -Sn)
+ulimit -Sn 1024
+check "a file that may be read, after a flood" can "$(printf "$flood" f)"
+check "... and one that may not" cannot "$(printf "$flood" x.hidden)"
+ulimit -Sn "$limit"
+rm x.hidden
+settings ''
+
+# --- what wrapix keeps of repositories ---
+
+check "copies of repositories are there" exists "$HOME/.local/state/wrapix/gitdirs"
+check "... and no command reads them" cannot 'ls ~/.local/state/wrapix'
+
 # --- links of the user's that protected names are ---
 
 mkdir -p shared/vscode shared/claude && echo rc >shared/rc && ln -s shared/vscode .vscode &&

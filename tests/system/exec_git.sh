@@ -177,4 +177,13 @@ check "a home that may be written: wrapix's state may not" is "$(cat "$HOME/mine
 settings '' ', "allowNestedUserNamespaces": true'
 ex 'unshare -Ur --mount git commit -q --allow-empty -m nested'
 check "in namespaces of its own" is "$rc $(git log -1 --format=%s)" "0 nested"
+
+# --- after a session ---
+settings
+new_repo "$tmp/after" && cd "$tmp/after" || exit 1
+wx run --network none -- git commit -q --allow-empty -m session
+check "a session commits" is_last session
+ex 'git commit -q --allow-empty -m command'
+check "... and so does the first command after it" is_last command
+check "... in silence" quiet
 finish

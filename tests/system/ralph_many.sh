@@ -35,8 +35,9 @@ printf '{"ralph": {"attempts": 20}}\n' >wrapix.json
 rx loop -p 3
 check "four that write to the end of one file at once: no line is lost" eval 'is "$rc" 0 && is "$(grep -c ^line shared.txt)" 4'
 printf '{"ralph": {"attempts": 1}}\n' >wrapix.json
-task up 'sh: sed -i "s/^5$/up/" shared.txt'
-task down 'sh: sed -i "s/^5$/down/" shared.txt'
+# Each begins before the other ends.
+task up 'sh: sleep 1; sed -i "s/^5$/up/" shared.txt'
+task down 'sh: sleep 1; sed -i "s/^5$/down/" shared.txt'
 rx loop -p 2
 wx ps --json
 session=$(jq -r '.. | objects | select(.name? // "" | startswith("ralph-")) | .id' "$out" | head -n 1)
