@@ -60,14 +60,16 @@ static int read_wish(const struct seccomp_notif *call, const char *name, struct 
 }
 
 /* The bytes that found room, or -errno. */
-static ssize_t write_text(const struct seccomp_notif *call, const struct wish *w, const char *text,
-			  size_t len)
+static ssize_t write_text(struct connect_guard *g, const struct seccomp_notif *call,
+			  const struct wish *w, const char *text, size_t len)
 {
 	size_t done = 0;
 
 	for (size_t i = 0; i < w->n_parts && done < len; i++) {
 		size_t n = MIN(w->parts[i].iov_len, len - done);
 
+		if (!notify_is_valid(g->notify, call->id)) /* its number may be another's by now */
+			return -EINTR;
 		if (n && caller_write(call, (uintptr_t)w->parts[i].iov_base, text + done, n) < 0)
 			return -EFAULT;
 		done += n;
@@ -171,7 +173,7 @@ int datagram_receive(struct connect_guard *g, const struct seccomp_notif *call, 
 	if (!l)
 		return r;
 	from = take_sender(d, w.flags & MSG_PEEK);
-	done = write_text(call, &w, l->text, l->len);
+	done = write_text(g, call, &w, l->text, l->len);
 	r = done < 0 ? (int)done : write_head(g, call, &w, l, &from, (size_t)done);
 	if (r == 0) {
 		size_t len = w.flags & MSG_TRUNC ? l->len : (size_t)done;

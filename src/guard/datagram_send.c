@@ -340,7 +340,7 @@ static int send_named(struct connect_guard *g, const struct seccomp_notif *call,
 	if (r == 0) {
 		l->from = from;
 		l->counts = !strcmp(name, "sendmmsg");
-		r = set_length(call, l);
+		r = notify_is_valid(g->notify, call->id) ? set_length(call, l) : -EINTR;
 	}
 	if (r == 0)
 		r = find_target(g, call, &job, &to);
