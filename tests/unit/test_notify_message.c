@@ -69,8 +69,8 @@ static void test_malformed(void)
 		"{\"x\":1.}",
 		"{\"x\":1e}",
 		"{\"actions\":[1]}",
-		"{\"actions\":[{\"key\":\"\x8c\x8c\x8c\x8c\x8c\x8c\x8c\x8c\",\"key\":\"seventeen "
-		"letters",
+		("{\"actions\":[{\"key\":\"\x8c\x8c\x8c\x8c\x8c\x8c\x8c\x8c\",\"key\":\"seventeen "
+		 "letters"),
 		"{title:1}",
 	};
 	char deep[256] = "{\"x\":";
