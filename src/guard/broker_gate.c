@@ -338,6 +338,7 @@ static int ask_about(struct request *r, struct place *p, struct protect_change *
 	const struct broker_hooks *hooks = &r->b->hooks;
 	char name[NAME_MAX + 2];
 	const char *reason = NULL;
+	enum protect_answer answer = ANSWER_GO_ON;
 	size_t held = 0;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
@@ -345,8 +346,10 @@ static int ask_about(struct request *r, struct place *p, struct protect_change *
 	change->dir = p->dir;
 	change->name = name;
 	change->st = p->exists ? &p->st : NULL;
-	switch (hooks->on_change ? hooks->on_change(hooks->ctx, change, &reason, &held)
-				 : ANSWER_GO_ON) {
+	if (hooks->on_change)
+		answer = hooks->on_change(hooks->ctx, change, &reason, &held);
+	change->name = NULL; /* ours */
+	switch (answer) {
 	case ANSWER_REFUSE:
 		return request_denied(r, p->path, NULL, reason);
 	case ANSWER_HOLD:

@@ -141,8 +141,8 @@ static int write_nameless(int dir_fd, const char *name, const void *data, size_t
 	if (snprintf(tmp, sizeof(tmp), ".%s.new", name) >= (int)sizeof(tmp))
 		return -ENAMETOOLONG;
 	for (int tries = 0; r == -EAGAIN && tries < 100; tries++) {
-		_cleanup_close_ int fd = openat(
-			dir_fd, ".", O_WRONLY | O_DIRECTORY | O_TMPFILE | O_CLOEXEC, mode);
+		_cleanup_close_ int fd = openat(dir_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC,
+						mode);
 
 		r = fd < 0 ? -errno : fill(fd, data, len, wait);
 		r = r == 0 ? name_file(dir_fd, fd, tmp, name) : r;

@@ -161,11 +161,13 @@ static bool set_up_tls(struct relay *relay)
 static int start(struct relay *relay, struct err *err)
 {
 	int r = secret_alloc(&relay->value, RELAY_MESSAGE_MAX, err);
+	bool told = true;
 
 	if (r < 0)
 		return r;
-	if (!read_message(relay, 0) || !read_message(relay, 0) || !relay->rules_text ||
-	    !relay->value_len)
+	for (int i = 0; told && i < 2; i++) /* the rules, the value */
+		told = read_message(relay, 0);
+	if (!told || !relay->rules_text || !relay->value_len)
 		return err_set(err, EPROTO, "wrapix starts this program; it has no use by itself");
 	if (!set_up_tls(relay))
 		return err_set(err, EIO, "TLS could not be set up");
