@@ -114,10 +114,12 @@ check "without its supervisor a container ends and is removed" await no_containe
 in_podman true
 check "... and the next start removes its files" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ""
 mkfifo "$tmp/up"
-"$wrapix" run --engine podman --network none --workspace cow --mount "$tmp/up:/up" -- sh -c 'echo new >made; echo up >/up; sleep 100' 2>/dev/null &
+"$wrapix" run --engine podman --network none --workspace cow --name later --mount "$tmp/up:/up" -- \
+	sh -c 'echo new >made; echo up >/up; sleep 100' 2>/dev/null &
 pid=$!
 started="${started-} $pid"
 hear "$tmp/up"
+await sh -c "'$wrapix' ps | grep -q later"
 kill -9 $pid
 check "a killed copy-on-write session ends too" await no_containers
 wx diff
