@@ -11,7 +11,7 @@ import command
 import measure
 import net
 import podman
-from lab import PATH
+from lab import PATH, Failed, progress
 
 PAUSE_US = 300000  # what srt and podman leave behind them is not to be in the time of the next
 
@@ -43,8 +43,11 @@ def others(lab, project):
     """Those that may be installed and yet not work."""
     found = firejail(project)
     if shutil.which("podman") and shutil.which("busybox"):
-        plain, ours = podman.words(lab)
-        found.update({"podman run": plain, "wrapix run --engine podman": ours})
+        try:
+            plain, ours = podman.words(lab)
+            found.update({"podman run": plain, "wrapix run --engine podman": ours})
+        except Failed as failed:
+            progress(f"podman is left out: {failed}")
     srt = net.install_srt()
     if srt:
         found["srt 0.0.83"] = [srt, "-s", command.settings(lab), "-c", "true"]
