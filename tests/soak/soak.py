@@ -315,7 +315,7 @@ def row(number):
         spent = time.monotonic() - begun
         check(f"{number} sandboxes one after another, with {allowed} namespaces of each kind allowed at a time", not wrong, *wrong)
         say(f"{spent:.0f} s, {spent / number * 1000:.1f} ms each")
-        flat("the server's memory, KiB", memory)
+        flat("the server's memory, KiB", memory, 160)
         flat("the server's descriptors", descriptors, 1)
         check("the server ends", stop_server() == 0)
         compare(world, before, number)
@@ -364,7 +364,7 @@ def crowd(number):
 
 # --- for hours ---
 
-def flat(name, values, slack=400):
+def flat(name, values, slack):
     """The last third beside the first. The supervisor's heap grows once, by some 280 KiB, at a moment that differs from run to
     run, and stays there: a leak is more than that, in 5,000 rounds 80 bytes a round."""
     third = max(1, len(values) // 3)
@@ -495,7 +495,7 @@ def long(number):
             if "PSS" in name or "other" in name:  # of the others there are now more, now fewer
                 say(f"{name}: {statistics.median(values[:len(values) // 3]):.0f} in the first third, {statistics.median(values[-len(values) // 3:]):.0f} in the last, {max(values)} at most")
                 continue
-            flat(name, values[:-1] or values, 160 if "KiB" in name else 4)  # descriptors: some connections are always under way
+            flat(name, values[:-1] or values, 400 if "KiB" in name else 4)  # descriptors: some connections are always under way
         check("... its commits are there", commits > number // 200, commits)
         check("... its refusals, too", events > 20, events)
         world.call(WRAPIX, "log", "--violations")
