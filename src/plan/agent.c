@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/agent.h"
 
 /* A value as it stands between the quotes of a JSON string. */

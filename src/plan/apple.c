@@ -11,7 +11,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/darwin/container.h"
-#include "plan/plan.h"
+#include "plan/apple.h"
+#include "plan/parts.h"
 
 #define MACOS_OLDEST 26
 #define MEMORY (4ULL << 30) /* where nobody says; the machine gives none of it back */

@@ -6,7 +6,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/darwin/container.h"
-#include "plan/plan.h"
+#include "plan/apple.h"
+#include "plan/parts.h"
 
 #define ENTRY "/opt/wrapix/bin/wrapix-entry"
 
@@ -288,7 +289,7 @@ static void add_options(struct arena *arena, const struct plan *plan, const char
 	strv_add(arena, ret, "run");
 	strv_add(arena, ret, "--rm");
 	strv_add(arena, ret, "--interactive");
-	if (apple_has_tty(plan))
+	if (plan_is_interactive(plan))
 		strv_add(arena, ret, "--tty");
 	strv_add(arena, ret, "--init");
 	if (plan->apple.version >= CONTAINER_VERSION(1, 0, 0))

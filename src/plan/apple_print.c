@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "plan/plan.h"
+#include "plan/apple.h"
 
 static const char *const way_names[] = {
 	[APPLE_NOT] = NULL,

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "entry/builder.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/builder.h"
 
 enum { IDS_NEEDED = 65535 };

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/agent.h"
 
 #define FIRST_PORT 4777 /* inside, on the loopback */

@@ -11,7 +11,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/gitconfig.h"
 #include "spec/remote.h"
 

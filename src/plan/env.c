@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 
 #define PATH_INSIDE "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

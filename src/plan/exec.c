@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/exec.h"
 
 #define TMP_INSIDE "/dev/shm/tmp" /* private, and needs no place on the host to stand on */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/exec.h"
 
 void plan_exec_begin(struct plan *ret, uid_t uid, gid_t gid, const struct path_facts *masks)

@@ -9,7 +9,7 @@
 
 #include "base/path.h"
 #include "os/linux/landlock.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 
 /* The n-th private git directory at its place, with the host's objects to read. */
 static void add_private(struct plan *plan, const struct host *host, size_t n, const char *dest,

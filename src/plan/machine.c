@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "plan/plan.h"
+#include "plan/parts.h"
 
 static int check_runtime(const struct host *host, struct err *err)
 {

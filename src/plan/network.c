@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 #include "os/linux/landlock.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/exec.h"
 
 #define DNS_V4 "10.0.2.3" /* slirp4netns has them there, and pasta where it is told */

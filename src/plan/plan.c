@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
+#include "plan/parts.h"
 #include "spec/file_rules.h"
 
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,

@@ -308,6 +308,12 @@ static inline bool plan_has_tty(const struct plan *plan)
 	return plan->tty[0] || plan->tty[1] || plan->tty[2];
 }
 
+/* The terminal is there to read and to write: what an engine makes that passes all of it or nothing. */
+static inline bool plan_is_interactive(const struct plan *plan)
+{
+	return plan->tty[0] && plan->tty[1];
+}
+
 /* The host's tree is the root, so names of ours are only where something of ours is mounted. */
 static inline bool plan_root_of_host(const struct plan *plan)
 {
@@ -345,174 +351,13 @@ unsigned plan_seccomp(const struct plan *plan);
 /* Some of the sandbox's system calls are answered by the supervisor. */
 bool plan_has_listener(const struct plan *plan);
 
+/* For whoever runs it: what is known only then. Strings are copied into the plan. */
+struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
+		    unsigned flags);
+void plan_setenv(struct plan *plan, const char *name, const char *value);
+/* The daemon and the user's wishes alone: for a supervisor that has something to say itself. */
+void plan_take_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 /* Sets a variable for the run; the entry, "NAME=VALUE", stays the caller's. */
 void plan_give_credential(struct plan *plan, char *entry);
 /* Then: the staged files know the end of the key, or that there is none. */
 void plan_fill_key_end(struct plan *plan);
-/*
- * ENGINE_PODMAN: the operations become arguments and files in a directory of the session's on the host,
- * STAGE, which the engine makes:
- *
- *	STAGE/seccomp.json	podman's filter
- *	STAGE/init/...		at STAGE_INSIDE, for wrapix-init: see engine/podman/stage.h
- *	STAGE/dirs/DEST/...	directories of ours that stand inside whole, read-only
- *	STAGE/files/N		single files of ours, by the number of the operation
- */
-#define STAGE_INSIDE AGENT_INSIDE "/init"
-#define INIT_INSIDE AGENT_INSIDE "/bin/wrapix-init"
-
-enum stage_kind {
-	STAGE_NOT,  /* a mount, or the image's own business */
-	STAGE_DIR,  /* in a directory that stands inside whole */
-	STAGE_FILE, /* a file that is mounted by itself */
-	STAGE_TREE, /* made by wrapix-init, in a place that is the sandbox's to write */
-};
-enum stage_kind podman_stage(const struct plan *plan, const struct op *op);
-/* Where it stands in STAGE. */
-char *podman_staged(struct arena *arena, const struct plan *plan, const struct op *op,
-		    const char *stage);
-/* The whole command line, for this session and its STAGE. */
-void podman_argv(struct arena *arena, const struct plan *plan, const char *stage,
-		 const char *session, struct strv *ret);
-/* What a plan's print has for podman alone. */
-struct str;
-void podman_print(struct str *out, const struct plan *plan);
-void podman_print_json(struct str *out, const struct plan *plan);
-/* The container has a terminal. */
-static inline bool podman_has_tty(const struct plan *plan)
-{
-	return plan->tty[0] && plan->tty[1];
-}
-
-/*
- * ENGINE_APPLE: the operations become arguments and files in STAGE, a directory of the session's on the host.
- * Directories are mounted by container. It shares them by virtio-fs, which shows everything as root's and
- * passes neither single files nor sockets; so single files are staged, and wrapix-entry puts them in their
- * places (entry/binds.h):
- *
- *	STAGE/in/env		the environment, at STAGE_APPLE inside: container never sees it
- *	STAGE/in/tree/DEST	what the entrypoint makes in the machine's own root, where nothing is
- *	STAGE/in/files/N	what it mounts over its place, read-only: generated, or copied from the host
- *	STAGE/in/binds		the list of these
- *	STAGE/live/N		second names (hard links) of single files that may be written
- *	STAGE/said/started	made by the entrypoint, where container relays no sockets
- *	STAGE/NAME.sock		sockets that container relays to APPLE_INSIDE/NAME.sock
- */
-#define APPLE_INSIDE "/run/wrapix"
-#define APPLE_STAGE_INSIDE APPLE_INSIDE "/stage"
-#define APPLE_LIVE_INSIDE APPLE_INSIDE "/live"
-#define APPLE_SAID_INSIDE APPLE_INSIDE "/said"
-#define APPLE_MARK "started"
-#define APPLE_PROXY_PORT 3128 /* inside, NET_FILTERED */
-
-enum apple_way {
-	APPLE_NOT,      /* the machine has it by itself */
-	APPLE_DIR,      /* container mounts it */
-	APPLE_SOCKET,   /* container relays it */
-	APPLE_TREE,     /* staged, and made by the entrypoint where nothing is */
-	APPLE_FILE,     /* staged, and mounted over its place, read-only */
-	APPLE_LIVE,     /* a second name of the file, mounted over its place */
-	APPLE_READONLY, /* what is there, read-only */
-};
-enum apple_way apple_way(const struct plan *plan, const struct op *op);
-/* Where it stands in STAGE; NULL: nowhere. */
-char *apple_staged(struct arena *arena, const struct plan *plan, const struct op *op,
-		   const char *stage);
-/* The list for the entrypoint: a word a NUL (entry/binds.c). */
-struct str;
-void apple_binds(struct arena *arena, const struct plan *plan, struct str *out);
-/* A socket of the session's: "link", "net", "agent", "relay-N"; outside, and inside. */
-char *apple_socket(struct arena *arena, const char *stage, const char *name);
-/* The ports inside that are sockets outside, as WRAPIX_FORWARD takes them; "": none. */
-char *apple_forwards(struct arena *arena, const struct plan *plan);
-/* What the entrypoint is told, beside the plan's own environment. */
-void apple_env(struct arena *arena, const struct plan *plan, struct strv *ret);
-/* The whole command line. */
-int apple_argv(struct arena *arena, const struct plan *plan, const char *stage, const char *session,
-	       struct strv *ret, struct err *err);
-void apple_print(struct str *out, const struct plan *plan);
-void apple_print_json(struct str *out, const struct plan *plan);
-static inline bool apple_has_tty(const struct plan *plan)
-{
-	return plan->tty[0] && plan->tty[1];
-}
-
-/* For the files of this room. */
-int plan_apple(struct plan *plan, const struct spec *spec, const struct host *host,
-	       struct err *err);
-int plan_apple_network(struct plan *plan, const struct spec *spec, const struct host *host,
-		       struct err *err);
-void plan_apple_limits(struct plan *plan, const struct spec *spec, const struct host *host);
-/* The repository's own git directory, with what git obeys in it read-only. */
-void plan_apple_git(struct plan *plan, const struct spec *spec, const struct host *host);
-void plan_apple_notify(struct plan *plan, const struct host *host);
-/* When all is planned: what cannot be said in container's grammar is refused. */
-int plan_apple_check(struct plan *plan, struct err *err);
-/* The rules of the filtered network, whoever holds them. */
-void plan_filter_rules(struct plan *plan, const struct spec *spec, const struct host *host);
-struct op *plan_add(struct plan *plan, enum op_kind kind, const char *dest, const char *src,
-		    unsigned flags);
-/* Parts of a root: the system's programs, or the image's; links; devices and /proc. */
-void plan_system(struct plan *plan, const struct host *host);
-void plan_links(struct plan *plan);
-void plan_kernel(struct plan *plan, const struct host *host);
-int plan_builder(struct plan *plan, const struct spec *spec, const struct host *host,
-		 struct err *err);
-int plan_root(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
-int plan_workspace(struct plan *plan, const struct spec *spec, const struct host *host,
-		   struct err *err);
-/* Whether the session has a git directory of its own; before the workspace is planned. */
-int plan_choose_git(struct plan *plan, const struct spec *spec, const struct host *host,
-		    struct err *err);
-/* Git directories of the session's own: the project's, and those of its submodules, which lie in it. */
-void plan_private_git(struct plan *plan, const struct host *host);
-int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *host,
-		struct err *err);
-void plan_access_rules(struct plan *plan);
-void plan_setenv(struct plan *plan, const char *name, const char *value);
-void plan_env(struct plan *plan, const struct spec *spec, const struct host *host);
-int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
-		 struct err *err);
-int plan_ports(struct plan *plan, const struct spec *spec, struct err *err);
-int plan_host_network(struct plan *plan, const struct host *host, struct err *err);
-/* /etc/hosts, with this machine's names where a port of it is inside. */
-void plan_hosts(struct plan *plan, const struct spec *spec);
-/* The private places and the home. */
-void plan_places(struct plan *plan, const struct spec *spec, const struct host *host);
-/* Instead of plan_root() and plan_network(), for ENGINE_PODMAN. */
-int plan_podman(struct plan *plan, const struct spec *spec, const struct host *host,
-		struct err *err);
-int plan_podman_network(struct plan *plan, const struct spec *spec, const struct host *host,
-			struct err *err);
-void plan_podman_limits(struct plan *plan);
-/* Why docker is not driven. */
-/* --runtime krun, within plan_podman(); and what limits are worth there. */
-int plan_machine_can(const struct spec *spec, const struct host *host, struct err *err);
-void plan_machine(struct plan *plan, const struct spec *spec, const struct host *host);
-/* When all of it is planned. */
-int plan_machine_check(const struct plan *plan, struct err *err);
-void plan_machine_limits(struct plan *plan);
-int plan_no_docker(const struct host *host, struct err *err);
-int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct host *host,
-		    struct err *err);
-/* Ports and who may be reached, without the resolver's file. */
-int plan_reach(struct plan *plan, const struct spec *spec, const struct host *host,
-	       struct err *err);
-char *plan_resolver(struct plan *plan, const struct host *host);
-int plan_exec(struct plan *plan, const struct spec *spec, const struct host *host, struct err *err);
-/* The file rules of 'run': before the workspace is planned, and when all mounts are. */
-int plan_take_rules(struct plan *plan, const struct spec *spec, const struct host *host,
-		    struct err *err);
-int plan_check_rules(struct plan *plan, const struct spec *spec, struct err *err);
-struct exec_spec;
-void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host);
-void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
-/* The daemon and the user's wishes alone: for a supervisor that has something to say itself. */
-void plan_take_notify(struct plan *plan, const struct spec *spec, const struct host *host);
-struct agent;
-/* Where the programs inside find the relay of a brokered credential. */
-char *plan_relay_url(struct plan *plan, const struct plan_credential *c);
-int plan_credentials(struct plan *plan, const struct spec *spec, const struct host *host,
-		     const struct agent *agent, struct err *err);
-int plan_agent(struct plan *plan, const struct spec *spec, const struct host *host,
-	       struct err *err);

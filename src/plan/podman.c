@@ -9,7 +9,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/linux/landlock.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
+#include "plan/podman.h"
 
 #define VERSION(major, minor) ((major)*10000u + (minor)*100u)
 

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/linux/seccomp.h"
-#include "plan/plan.h"
+#include "plan/podman.h"
 
 /* Directories of ours: podman would make what is missing of them as root, one file at a time. */
 static const char *const staged_dirs[] = { AGENT_INSIDE "/bin", "/etc/wrapix" };
@@ -311,7 +311,7 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 	strv_add(arena, ret, "run");
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		strv_add(arena, ret, always[i]);
-	if (podman_has_tty(plan))
+	if (plan_is_interactive(plan))
 		strv_add(arena, ret, "--tty");
 	strv_addf(arena, ret, "--name=wrapix-%s", session);
 	strv_addf(arena, ret, "--pidfile=%s/pid", stage);

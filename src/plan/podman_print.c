@@ -2,7 +2,7 @@
 /* What 'wrapix plan' shows for podman: the limits it holds, and its whole command line. */
 #include "base/json.h"
 #include "base/str.h"
-#include "plan/plan.h"
+#include "plan/podman.h"
 
 static void print_limits(struct str *out, const struct plan *plan)
 {

@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
+#include "plan/apple.h"
+#include "plan/podman.h"
 #include "plan/shown.h"
 #include "spec/file_rules.h"
 

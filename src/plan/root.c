@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 #include "spec/gitconfig.h"
 
 static const char nsswitch[] = "passwd: files\n"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "plan/plan.h"
+#include "plan/parts.h"
 
 /* Where the project itself stands inside. */
 static char *project_inside(struct plan *plan, const struct spec *spec, const struct host *host)

@@ -349,17 +349,12 @@ int host_wsl(void)
 	return strstr(release, "-Microsoft") ? 1 : 0;
 }
 
-/* What 'run' needs to know. */
+/* What 'run' needs to know beside who and where the user is. */
 static int probe_session(const struct spec *spec, char **environment, struct host *host,
 			 struct err *err)
 {
-	int r;
+	int r = 0;
 
-	host_probe_identity(environment, host);
-	r = project_probe(spec, host, err);
-	if (r < 0)
-		return r;
-	host_probe_dirs(environment, host);
 	probe_state(host);
 	probe_cow(spec, host);
 	if (spec->engine == ENGINE_APPLE) /* the image's, whatever the user has here */
@@ -397,9 +392,14 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 		return err_hint(err, "in Windows: wsl --set-version DISTRO 2");
 	}
 	host.platform = arena_strdup(&host.arena, os_platform());
-	r = (spec->exec      ? host_probe_exec
-	     : spec->builder ? host_probe_builder
-			     : probe_session)(spec, environment, &host, err);
+	host_probe_identity(environment, &host);
+	r = project_probe(spec, &host, err);
+	if (r == 0) {
+		host_probe_dirs(environment, &host);
+		r = (spec->exec      ? host_probe_exec
+		     : spec->builder ? host_probe_builder
+				     : probe_session)(spec, environment, &host, err);
+	}
 	if (r < 0)
 		host_release(&host);
 	else

@@ -11,7 +11,6 @@
 #include "os/linux/cgroup.h"
 #include "spec/exec.h"
 #include "spec/host_priv.h"
-#include "spec/project.h"
 
 static void add_point(struct host *host, const char *path)
 {
@@ -90,13 +89,6 @@ static void probe_env(char **environment, struct host *host)
 
 int host_probe_exec(const struct spec *spec, char **environment, struct host *host, struct err *err)
 {
-	int r;
-
-	host_probe_identity(environment, host);
-	r = project_probe(spec, host, err);
-	if (r < 0)
-		return r;
-	host_probe_dirs(environment, host);
 	host_probe_kernel(host);
 	if (host->uid == 0 || host->inside)
 		host_probe_masks(host);

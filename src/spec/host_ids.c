@@ -6,7 +6,6 @@
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/host_priv.h"
-#include "spec/project.h"
 
 /* "name:first:count" or "uid:first:count": the largest one. */
 static void find_range(const struct host *host, const char *file, unsigned *ret_first,
@@ -48,11 +47,6 @@ int host_probe_builder(const struct spec *spec, char **environment, struct host 
 {
 	int r;
 
-	host_probe_identity(environment, host);
-	r = project_probe(spec, host, err);
-	if (r < 0)
-		return r;
-	host_probe_dirs(environment, host);
 	host_probe_system(host);
 	r = host_probe_image(spec, environment, host, err);
 	if (r < 0)

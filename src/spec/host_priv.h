@@ -16,6 +16,8 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 void host_probe_system(struct host *host);
 /* The proxy, the resolver, the programs for the open network and the way to the internet. */
 void host_probe_network(const struct spec *spec, char **environment, struct host *host);
+/* The last two. */
+void host_probe_uplink(char **environment, struct host *host);
 /* Of an environment that is given; NULL when it has no such variable. */
 const char *host_raw_env(char **environment, const char *name);
 /* The short look that 'wrapix exec' needs: no agents, profiles, package managers. */

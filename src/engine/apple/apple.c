@@ -17,6 +17,7 @@
 #include "os/fs.h"
 #include "os/platform.h"
 #include "os/proc.h"
+#include "plan/apple.h"
 
 /* The plan judged this very path; a link that stands there now was not judged. */
 static int check_sources(struct machine *m, struct err *err)
@@ -75,7 +76,8 @@ static int start_client(struct machine *m, struct err *err)
 	struct strv argv = { 0 };
 	int r = apple_argv(&m->arena, m->sandbox.plan, m->stage, m->id, &argv, err);
 
-	return r < 0 ? r : client_start(&m->sandbox, argv.v, apple_has_tty(m->sandbox.plan), err);
+	return r < 0 ? r
+		     : client_start(&m->sandbox, argv.v, plan_is_interactive(m->sandbox.plan), err);
 }
 
 /* What ended in its own time has removed itself. */

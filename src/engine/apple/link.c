@@ -20,6 +20,7 @@
 #include "entry/link.h"
 #include "os/darwin/container.h"
 #include "os/proc.h"
+#include "plan/apple.h"
 
 #define EXIT_STATUS(code) (((code)&0xff) << 8) /* as wait() has it */
 #define STEP_MS 50

@@ -17,6 +17,7 @@
 #include "engine/sessiondir.h"
 #include "os/darwin/container.h"
 #include "os/fs.h"
+#include "plan/apple.h"
 
 #define COPY_MAX (256u << 20) /* of a single file */
 

@@ -14,6 +14,7 @@
 #include "engine/podman/container.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "plan/podman.h"
 
 /* The plan judged this very path; a link that stands there now was not judged. */
 static int check_sources(const struct plan *plan, struct err *err)
@@ -36,7 +37,7 @@ static int start_client(struct container *c, struct err *err)
 	struct strv argv = { 0 };
 
 	podman_argv(&c->arena, c->sandbox.plan, c->stage, c->id, &argv);
-	return client_start(&c->sandbox, argv.v, podman_has_tty(c->sandbox.plan), err);
+	return client_start(&c->sandbox, argv.v, plan_is_interactive(c->sandbox.plan), err);
 }
 
 /* What overlayfs leaves in its own directory belongs to an id of the container's, which podman can be. */

@@ -18,6 +18,7 @@
 #include "os/fs.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
+#include "plan/podman.h"
 
 /* A socket address is short, and the path may be long: the name is bound in its directory. */
 static int make_socket(struct container *c, const char *path, struct err *err)

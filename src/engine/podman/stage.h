@@ -20,6 +20,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "plan/podman.h"
 
 enum stage_type {
 	STAGE_HELLO,    /* init: all of it is read, the FIFOs are open */
