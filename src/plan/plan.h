@@ -256,6 +256,9 @@ char *op_session_source(struct arena *arena, const struct op *op, const char *id
 
 int plan_make(const struct spec *spec, const struct host *host, struct plan *ret, struct err *err);
 void plan_release(struct plan *plan);
+/* The network alone, as plan_make() would plan it. */
+int plan_network(struct plan *plan, const struct spec *spec, const struct host *host,
+		 struct err *err);
 
 /* How the plan of an ordinary user's command begins, whatever the command and the settings are: it can
  * be built before they are known. 'masks': of a sandbox around; NULL: there is none. */

@@ -87,7 +87,8 @@ static void probe_env(char **environment, struct host *host)
 	}
 }
 
-int host_probe_exec(const struct spec *spec, char **environment, struct host *host, struct err *err)
+int host_probe_exec(const struct spec *spec, char **environment, struct host *host,
+		    _unused_ struct err *err)
 {
 	host_probe_kernel(host);
 	if (host->uid == 0 || host->inside)

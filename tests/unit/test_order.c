@@ -6,6 +6,7 @@
 #include "engine/native/order.h"
 #include "lib/tap.h"
 #include "os/linux/seccomp.h"
+#include "plan/parts.h"
 
 static const int passed[] = { 7, 300 };
 
