@@ -47,6 +47,8 @@ static int start_keeper(struct lazy_net *net, struct err *err)
 	if (net->keeper == 0) {
 		os_die_with_parent(SIGKILL);
 		code = getppid() == parent ? join_namespaces(net->netns) : -ESRCH;
+		if (code == 0)
+			uplink_prepare();
 		os_set_dumpable(1); /* its /proc/PID/ns is opened */
 		/* One that did not join is of no use, and nobody may be left to end it. */
 		if (write(fds[1], &code, sizeof(code)) < 0 || code < 0)

@@ -30,6 +30,7 @@
 #include <sys/wait.h>
 
 #include "os/linux/kernel.h"
+#include "os/linux/netif.h"
 #include "os/linux/netlink.h"
 #include "os/linux/packets.h"
 #include "os/proc.h"
@@ -70,16 +71,8 @@ static const struct {
 /* In the helper. */
 static void set_sysctls(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(sysctls); i++) {
-		int fd = open(sysctls[i].path, O_WRONLY | O_CLOEXEC);
-
-		if (fd < 0)
-			continue;
-		if (write(fd, sysctls[i].value, strlen(sysctls[i].value)) < 0) {
-			/* As said above. */
-		}
-		close(fd);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(sysctls); i++)
+		netif_set(sysctls[i].path, sysctls[i].value);
 }
 
 static bool is_unknown(int code)

@@ -22,6 +22,7 @@
 
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/linux/netif.h"
 #include "os/proc.h"
 
 #define READY_TIMEOUT_MS 10000
@@ -87,6 +88,12 @@ static int spawn(struct uplink *p, const struct strv *argv, pid_t target, struct
 	}
 	p->pidfd = os_pidfd_open(p->pid);
 	return p->pidfd < 0 ? err_errno(err, -p->pidfd, "pidfd_open") : 0;
+}
+
+void uplink_prepare(void)
+{
+	netif_set("/proc/sys/net/ipv6/conf/all/accept_dad", "0");
+	netif_set("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
 }
 
 int uplink_begin(struct uplink *p, const struct strv *argv, pid_t target, struct err *err)

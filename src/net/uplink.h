@@ -19,6 +19,14 @@ struct uplink {
 };
 
 /*
+ * In the sandbox's network namespace, before one is started: its addresses count at once there. pasta
+ * of 2023 takes the source of the last packet for the sandbox's address, and the kernel's question
+ * whether somebody has an address comes from "::", where it then sends the answers that are on
+ * their way. Nobody else is on that cable.
+ */
+void uplink_prepare(void);
+
+/*
  * Starts the program for the namespaces of process target, without waiting. The word "PID" in argv
  * stands for the target, and argv makes it write to its standard output (slirp4netns: to descriptor 3)
  * when the network is there. It dies with the caller, but the caller stops it: pasta of 2023 outlives

@@ -174,7 +174,7 @@ def quick(host, number="20"):
             return "no: %s" % sock
         sock.close()
         worst = max(worst, time.monotonic() - start)
-    return "quick" if worst < 0.5 else "%.1f s" % worst
+    return "quick" if worst < 1 else "%.1f s" % worst
 
 
 def garbage(number):

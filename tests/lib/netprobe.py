@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a program in the sandbox sees of the network: netprobe.py VERB:ARG,ARG... [...]
 
-One line for each: what came back, or the errno's name. An answer that took a second or more says so: the network
-refuses at once, and whatever waits has run into a timeout.
+One line for each: what came back, or the errno's name. An answer that is late says so: the network refuses at once, and
+whatever waits has run into a timeout, of two seconds (names, see networld.sh) or more.
 """
 import errno
 import hashlib
@@ -13,6 +13,7 @@ import sys
 import time
 
 TIMEOUT = float(os.environ.get("PROBE_TIMEOUT", "10"))
+LATE = float(os.environ.get("PROBE_LATE", "1.9"))
 
 
 def look_up(host, port, family=0, kind=socket.SOCK_STREAM, flags=0):
@@ -260,7 +261,7 @@ def unread_reasons(host, number):
     socks = [dial(host, 80) for _ in range(int(number))]
     start = time.monotonic()
     result = echo("allowed.test", 7)
-    quick = "quick" if time.monotonic() - start < 0.5 else "slow"
+    quick = "quick" if time.monotonic() - start < LATE else "slow"
     return "%d told, %s" % (len(socks), quick if result == "ok" else result)
 
 
@@ -304,8 +305,8 @@ def run(probe):
         result = "SSL " + str(e.reason)
     except OSError as e:
         result = errno.errorcode[e.errno] if e.errno else repr(e)
-    if time.monotonic() - start >= 1:
-        result += " (%d s)" % (time.monotonic() - start)
+    if time.monotonic() - start >= LATE:
+        result += " (late)"
     print(result, flush=True)
 
 

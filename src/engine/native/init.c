@@ -25,6 +25,7 @@
 #include "engine/native/native.h"
 #include "engine/native/order.h"
 #include "engine/native/root.h"
+#include "net/uplink.h"
 #include "os/fs.h"
 #include "os/linux/caps.h"
 #include "os/linux/netif.h"
@@ -44,31 +45,17 @@ _Noreturn void init_fail(const struct child *child, const struct err *err)
 	_exit(EXIT_WRAPIX);
 }
 
-/* Lets ping work without privileges and dev servers have ports below 1024, in this namespace only.
- * Older kernels lack the second: a comfort. */
-static void open_network_sysctls(const struct plan *plan)
+/* Lets ping work without privileges (which it says itself where it cannot) and dev servers have ports
+ * below 1024, in this namespace only. Older kernels lack the second. */
+static void set_up_network(const struct plan *plan)
 {
-	const struct {
-		const char *path;
-		char value[32];
-	} settings[] = {
-		{ "/proc/sys/net/ipv4/ping_group_range", "" },
-		{ "/proc/sys/net/ipv4/ip_unprivileged_port_start", "0" },
-	};
+	char gids[32];
 
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
-		_cleanup_close_ int fd = open(settings[i].path, O_WRONLY | O_CLOEXEC);
-		char gids[32];
-		const char *value = settings[i].value;
-
-		if (!*value) {
-			snprintf(gids, sizeof(gids), "%u %u", plan->gid, plan->gid);
-			value = gids;
-		}
-		if (fd >= 0 && write(fd, value, strlen(value)) < 0) {
-			/* ping then needs a privilege that it will not get, and says so itself. */
-		}
-	}
+	snprintf(gids, sizeof(gids), "%u %u", plan->gid, plan->gid);
+	netif_set("/proc/sys/net/ipv4/ping_group_range", gids);
+	netif_set("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
+	if (plan->eager_net)
+		uplink_prepare();
 }
 
 /* A range of ids is the supervisor's to map, by programs that may. Then we are root, and in no group. */
@@ -91,14 +78,14 @@ static int set_up_namespaces(struct child *child, struct err *err)
 
 	if (r == 0 && unshare((int)child->namespaces) < 0)
 		return userns_explain(errno, err);
+	if (r == 0 && plan->net != NET_HOST) {
+		r = netif_loopback_up(err);
+		set_up_network(plan);
+	}
 	if (r == 0 && child->wait_for_go && control_send(child->control, CONTROL_MAPPED, 0, -1) < 0)
 		return err_set(err, EPIPE, "the supervisor is gone");
 	if (r == 0 && plan->hostname && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
 		return err_errno(err, errno, "setting the host name");
-	if (r == 0 && plan->net != NET_HOST) {
-		r = netif_loopback_up(err);
-		open_network_sysctls(plan);
-	}
 	return r;
 }
 

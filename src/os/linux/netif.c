@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Network interfaces of the calling process's network namespace. */
+/* Interfaces and settings of the calling process's network namespace. */
 #include "os/linux/netif.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,4 +19,13 @@ int netif_loopback_up(struct err *err)
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &req) < 0)
 		return err_errno(err, errno, "bringing the loopback interface up");
 	return 0;
+}
+
+void netif_set(const char *path, const char *value)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, value, strlen(value)) < 0) {
+		/* As the header says. */
+	}
 }
