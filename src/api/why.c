@@ -105,7 +105,8 @@ static const char *find_inside(struct why *w, const char *path, const struct op 
 
 	for (size_t i = 0; i < w->plan->n_ops; i++) {
 		const struct op *op = &w->plan->ops[i];
-		bool hides = op->kind == OP_HIDE || op->kind == OP_DENY || op->kind == OP_COVER;
+		bool hides = op->kind == OP_HIDE || op->kind == OP_DENY || op->kind == OP_COVER ||
+			     op->kind == OP_PASS;
 
 		if (shows(op) && op->src && path_is_below(path, op->src)) {
 			inside = path_join(&w->arena, op->dest,

@@ -121,12 +121,6 @@ static int on_repository(void *ctx, const char *path, unsigned number)
 					     : -ENOSYS;
 }
 
-/* On what may not be read but for something in it. */
-static bool is_holed_cover(const struct op *op)
-{
-	return op->kind == OP_SCRATCH && op->mode == 0111;
-}
-
 static enum protect_answer on_change(void *ctx, const struct protect_change *change,
 				     const char **ret_reason, size_t *ret_held)
 {
@@ -200,9 +194,9 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	if (r == 0)
 		r = add_private(sandbox, err);
 	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
-		if (plan->ops[i].kind == OP_DENY || is_holed_cover(&plan->ops[i]))
+		if (plan->ops[i].kind == OP_DENY || plan->ops[i].kind == OP_PASS)
 			broker_add_cover(sandbox->broker, plan->ops[i].dest,
-					 is_holed_cover(&plan->ops[i]));
+					 plan->ops[i].kind == OP_PASS);
 	return r;
 }
 

@@ -220,6 +220,7 @@ void broker_enter(struct broker *b, const struct notify *notify, int view, bool 
 	b->notify = notify;
 	b->view = view;
 	b->nested = nested;
+	covers_enter(b);
 }
 
 static bool is_anchored(const struct broker *b, const char *root)

@@ -101,8 +101,8 @@ void broker_take_tree(struct broker *broker, const char *inside, int fd);
  */
 void broker_add_private(struct broker *broker, const char *path, int fd);
 
-/* Before the first call: a mount that stands for a denied directory. 'holed': something in it can be read. */
-void broker_add_cover(struct broker *broker, const char *path, bool holed);
+/* Before broker_enter(): a mount that stands for a denied directory. 'passed': something in it can be read. */
+void broker_add_cover(struct broker *broker, const char *path, bool passed);
 
 /* From the next call on; when it fails the old ones stay. Where reading was watched it is decided on
  * from now on: no mount stands for a new rule. */

@@ -12,10 +12,27 @@
 
 #include "guard/broker_priv.h"
 
-void broker_add_cover(struct broker *b, const char *path, bool holed)
+void broker_add_cover(struct broker *b, const char *path, bool passed)
 {
 	strv_add(&b->arena, &b->covers, path);
-	b->holed |= holed;
+	if (passed)
+		strv_add(&b->arena, &b->passed, path);
+}
+
+/* It may be one that cannot deny the rest by itself. No way is likely to have
+ * this name, and then only time is lost. */
+static bool is_holed(const struct broker *b, const char *path)
+{
+	char name[PATH_MAX];
+
+	return snprintf(name, sizeof(name), "%s/\n", path + 1) >= (int)sizeof(name) ||
+	       faccessat(b->view, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno == ENOENT;
+}
+
+void covers_enter(struct broker *b)
+{
+	for (size_t i = 0; i < b->passed.len; i++)
+		b->holed |= is_holed(b, b->passed.v[i]);
 }
 
 /* The caller is in a mount namespace of its own, whose names say nothing of ours. The first that is looked

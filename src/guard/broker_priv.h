@@ -92,7 +92,8 @@ struct broker {
 	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
 	enum file_reads reads;
 	struct strv covers; /* mounts that stand for denied directories */
-	bool holed;         /* parts of one can be read */
+	struct strv passed; /* of them, those in which something can be read */
+	bool holed;         /* one of these says of names in it that they are not there */
 	struct timespec covers_seen;
 	char mounts
 		[32]; /* the namespace that has them, as /proc calls it; "": nobody was looked at yet */
@@ -336,6 +337,8 @@ void seen_forget(struct broker *b);
 void seen_release(struct broker *b);
 
 /* ---- broker_cover.c */
+/* The sandbox can be looked into. */
+void covers_enter(struct broker *b);
 /* Where one is gone, reads are decided on. */
 void covers_check(struct broker *b);
 /* Of this caller's paths nothing can be told by a look. */

@@ -100,7 +100,15 @@ static struct point *above(struct point *points, size_t i)
 	return NULL;
 }
 
-/* The way from a cover to what may be read in it: it can be passed, and not listed. */
+static bool is_passed(const struct plan *plan, const char *dir)
+{
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_PASS && !strcmp(plan->ops[i].dest, dir))
+			return true;
+	return false;
+}
+
+/* The way from a cover to what may be read in it: it can be passed, and nothing else. */
 static void add_way(struct plan *plan, const char *cover, const char *path)
 {
 	struct strv dirs = { 0 };
@@ -108,8 +116,9 @@ static void add_way(struct plan *plan, const char *cover, const char *path)
 	for (char *dir = path_parent(&plan->arena, path); strcmp(dir, cover);
 	     dir = path_parent(&plan->arena, dir))
 		strv_add(&plan->arena, &dirs, dir);
-	while (dirs.len > 0)
-		plan_add(plan, OP_DIR, dirs.v[--dirs.len], NULL, 0)->mode = 0111;
+	while (dirs.len-- > 0)
+		if (!is_passed(plan, dirs.v[dirs.len]))
+			plan_add(plan, OP_PASS, dirs.v[dirs.len], NULL, OPF_DIR);
 }
 
 static void add_point(struct plan *plan, struct point *points, size_t i)
@@ -126,7 +135,7 @@ static void add_point(struct plan *plan, struct point *points, size_t i)
 			 OPF_RO | dir | (dir ? OPF_RECURSIVE : 0) | OPF_OPTIONAL);
 	} else if (!points[i].allowed && (!outer || outer->allowed)) {
 		if (points[i].holed)
-			plan_add(plan, OP_SCRATCH, fact->path, NULL, OPF_RO)->mode = 0111;
+			plan_add(plan, OP_PASS, fact->path, NULL, OPF_DIR);
 		else
 			plan_add(plan, OP_DENY, fact->path, NULL, dir | OPF_OPTIONAL);
 	}

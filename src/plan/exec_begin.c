@@ -47,8 +47,10 @@ static bool same_op(const struct op *a, const struct op *b)
 static bool can_follow(const struct op *op)
 {
 	static const bool kinds[OP_COW + 1] = {
-		[OP_DIR] = true,   [OP_BIND] = true, [OP_SCRATCH] = true,
-		[OP_COVER] = true, [OP_DENY] = true,
+		[OP_BIND] = true,
+		[OP_COVER] = true,
+		[OP_DENY] = true,
+		[OP_PASS] = true,
 	};
 	static const char *const own[] = { "/dev", "/proc" };
 

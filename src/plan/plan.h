@@ -45,8 +45,10 @@ enum op_kind {
 	OP_READONLY, /* what is there, read-only */
 	OP_SOCKET,   /* a socket of our own on which the supervisor listens */
 	OP_DENY,     /* a file or directory that cannot be opened over what is there */
-	OP_IMAGE,    /* a directory of an image: changes go to the session's private tmpfs */
-	OP_COW,      /* a view of the host's src: changes go to a layer of the session's */
+	OP_PASS,  /* a denied directory that what comes next in the plan stands in: every other name
+			in it is denied */
+	OP_IMAGE, /* a directory of an image: changes go to the session's private tmpfs */
+	OP_COW,   /* a view of the host's src: changes go to a layer of the session's */
 };
 
 /* Bytes, where the user names no size. */
@@ -54,7 +56,7 @@ enum op_kind {
 #define SCRATCH_SIZE (4096ULL << 20)
 
 enum op_flags {
-	OPF_RO = 1 << 0, /* OP_SCRATCH: once everything stands in it */
+	OPF_RO = 1 << 0, /* OP_SCRATCH: nothing but what is mounted in it; podman alone has it */
 	OPF_DEV = 1 << 1,
 	OPF_RECURSIVE = 1 << 2,
 	OPF_OPTIONAL = 1 << 3, /* OP_BIND: skipped when the source is gone by then; OP_FILE: what

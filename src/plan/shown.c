@@ -11,7 +11,8 @@ static const char *const op_names[] = {
 	[OP_BIND] = "bind",         [OP_SCRATCH] = "scratch", [OP_PROC] = "proc",
 	[OP_DEVPTS] = "devpts",     [OP_COVER] = "cover",     [OP_HIDE] = "hide",
 	[OP_READONLY] = "readonly", [OP_SOCKET] = "socket",   [OP_ROOT] = "root",
-	[OP_DENY] = "deny",         [OP_COW] = "cow",         [OP_IMAGE] = "image",
+	[OP_DENY] = "deny",         [OP_PASS] = "pass",       [OP_COW] = "cow",
+	[OP_IMAGE] = "image",
 };
 
 static const char *const access_names[] = {

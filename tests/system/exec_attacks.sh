@@ -138,6 +138,14 @@ for act in 'ls ~/other/shut' 'stat ~/other/shut/f' 'test -e ~/other/shut && cat 
 done
 check "... without its cover, too" cannot "unshare -Ur --mount sh -ec 'umount ~/other/shut || :; mount --rbind / h; umount h/\$HOME/other/shut || :; ls h/\$HOME/other/shut'" \
 	'Permission denied'
+mkdir "$HOME/other/shut/in"
+echo public >"$HOME/other/shut/in/f"
+settings '"~/other/shut"], "allowRead": ["~/other/shut/in"' ', "allowNestedUserNamespaces": true'
+check "root of a namespace inside passes a denied directory to what can be read in it" nested 'cat ~/other/shut/in/f'
+for act in 'ls ~/other/shut' 'stat ~/other/shut/f' 'cat ~/other/shut/f' 'stat ~/other/shut/none' 'umount ~/other/shut/in || :; ls ~/other/shut/' \
+	'mount --rbind ~/other h; umount h/shut/in || :; umount h/shut || :; ls h/shut'; do
+	check "... and the rest of it is denied to it: $act" cannot "unshare -Ur --mount sh -ec '$act'" 'Permission denied'
+done
 
 # --- the host replaces a file that may not be read ---
 

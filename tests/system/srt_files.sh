@@ -101,6 +101,22 @@ check "... reads as denied, not as empty" cannot 'ls sec' "Permission denied"
 check "allowRead in it" can 'cat sec/pub/p'
 check "a narrower denyRead in that" cannot 'cat sec/pub/in/n' "Permission denied"
 check "the rest is readable" can 'cat open/o /etc/passwd'
+# every way to ask about a name says the same, whether the name exists or not
+mkdir -p sec/pub/far/off sec/bare
+settings '"sec", "sec/pub/in"' '"sec/pub/far/off", "sec/pub/p"' '' ''
+every() { srt "python3 -B '$top/tests/lib/denied.py' $*"; is "$rc $(cat "$out" "$err")" "0 "; }
+for name in sec/s sec/none sec/bare sec/bare/x sec/pub/in sec/pub/in/n sec/pub/none sec/pub/far/none "$project/sec/s" /proc/self/cwd/sec/s sec/pub/../s; do
+	check "every call says EACCES of $name" every EACCES "$name"
+done
+check "... and of a name that is nowhere what it always said" every ENOENT open/none sec/pub/far/off/none
+for act in 'ls -l sec/s' 'stat sec/none' 'find sec -name s' 'cd sec/bare' 'readlink -e sec/s; ls sec/s' 'cd sec/pub/far/off; cat ../none' 'head ../project/sec/none' \
+	'wc sec/pub/far/none' 'test -e sec/s && exit; ls sec/s' 'git -C sec/s status' 'tar -cf - sec/s' 'du sec/pub/in'; do
+	check "denied to a tool: $act" cannot "$act"
+done
+check "what can be read there is found, listed and passed" can 'ls -la sec/pub/far/off && cat sec/pub/p && cd sec/pub/far/off && pwd && cd .. && cat ../p && find off && echo x >off/x'
+check "... and nothing is left in the tree" is "$(cd sec && find . | sort | tr '\n' ' ')" \
+	". ./bare ./pub ./pub/far ./pub/far/off ./pub/far/off/x ./pub/in ./pub/in/n ./pub/p ./s "
+settings '"sec", "sec/pub/in"' '"sec/pub"' '' ''
 check "what cannot be read cannot be moved" cannot 'mv sec sec2'
 check "... nor written" cannot 'echo x >sec/new' ""
 check "... nor linked" cannot 'ln sec/s got' ""

@@ -30,20 +30,26 @@ static const struct {
 	  "" },
 	{ "a hole in a denied directory, and the way to it",
 	  { { FILE_DENY_READ, "/h", PATH_DIR }, { FILE_ALLOW_READ, "/h/a/b", PATH_DIR } },
-	  "scratch /h 0111; dir /h/a 0111; bind /h/a/b (directory); " },
+	  "pass /h (directory); pass /h/a (directory); bind /h/a/b (directory); " },
+	{ "two holes on one way",
+	  { { FILE_DENY_READ, "/h", PATH_DIR },
+	    { FILE_ALLOW_READ, "/h/a/b/c", PATH_DIR },
+	    { FILE_ALLOW_READ, "/h/a/k", PATH_FILE } },
+	  "pass /h (directory); pass /h/a (directory); pass /h/a/b (directory); "
+	  "bind /h/a/b/c (directory); bind /h/a/k; " },
 	{ "a writable place in a denied directory is a hole, too",
 	  { { FILE_DENY_READ, "/h", PATH_DIR }, { FILE_ALLOW_WRITE, "/h/p", PATH_DIR } },
-	  "scratch /h 0111; bind /h/p (directory); " },
+	  "pass /h (directory); bind /h/p (directory); " },
 	{ "a denied file in such a hole",
 	  { { FILE_DENY_READ, "/h", PATH_DIR },
 	    { FILE_ALLOW_READ, "/h/a", PATH_DIR },
 	    { FILE_DENY_READ, "/h/a/k", PATH_FILE } },
-	  "scratch /h 0111; bind /h/a (directory); deny /h/a/k; " },
+	  "pass /h (directory); bind /h/a (directory); deny /h/a/k; " },
 	{ "the order of the rules means nothing",
 	  { { FILE_DENY_READ, "/h/a/k", PATH_FILE },
 	    { FILE_ALLOW_READ, "/h/a", PATH_DIR },
 	    { FILE_DENY_READ, "/h", PATH_DIR } },
-	  "scratch /h 0111; bind /h/a (directory); deny /h/a/k; " },
+	  "pass /h (directory); bind /h/a (directory); deny /h/a/k; " },
 	{ "a name that begins alike is another",
 	  { { FILE_DENY_READ, "/h/a", PATH_DIR }, { FILE_ALLOW_READ, "/h/a-b", PATH_DIR } },
 	  "deny /h/a (directory); " },
@@ -52,9 +58,7 @@ static const struct {
 	  "deny /h (directory); " },
 };
 
-static const char *const names[] = {
-	[OP_DENY] = "deny", [OP_SCRATCH] = "scratch", [OP_DIR] = "dir", [OP_BIND] = "bind"
-};
+static const char *const names[] = { [OP_DENY] = "deny", [OP_PASS] = "pass", [OP_BIND] = "bind" };
 
 static void add_ops(struct str *out, const struct plan *plan)
 {

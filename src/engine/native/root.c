@@ -95,25 +95,6 @@ static int begin(struct root *root, const struct plan *plan, struct err *err)
 	return r < 0 ? err_errno(err, -r, "making the root") : 0;
 }
 
-/* What of ours was filled while the root was built is closed. */
-static int seal(struct root *root, const struct plan *plan, struct err *err)
-{
-	for (size_t i = 0; i < plan->n_ops; i++) {
-		const struct op *op = &plan->ops[i];
-		_cleanup_close_ int fd = -1;
-		int r;
-
-		if (op->kind != OP_SCRATCH || !(op->flags & OPF_RO))
-			continue;
-		fd = os_openat2(root->fd, op->dest + 1, O_PATH | O_DIRECTORY, 0,
-				RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
-		r = fd < 0 ? fd : mount_make_readonly(fd);
-		if (r < 0)
-			return err_errno(err, -r, "making '%s' read-only", op->dest);
-	}
-	return 0;
-}
-
 /* All operations of a plan, or of what is left of one. */
 static int fill(struct root *root, const struct plan *plan, struct err *err)
 {
@@ -122,7 +103,7 @@ static int fill(struct root *root, const struct plan *plan, struct err *err)
 	for (size_t i = 0; r == 0 && i < plan->n_ops; i++)
 		r = plan->ops[i].kind == OP_ROOT ? 0 : root_do(root, &plan->ops[i], err);
 	free(TAKE_PTR(root->early));
-	return r == 0 ? seal(root, plan, err) : r;
+	return r == 0 ? root_close_ways(root, err) : r;
 }
 
 int root_begin(struct root *root, struct child *child, struct err *err)

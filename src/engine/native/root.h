@@ -33,7 +33,8 @@ int root_complete(struct root *root, struct err *err);
 /* What was held of earlier sessions is put in its place. */
 void root_carry(struct root *root);
 
-/* For root.c and root_ops.c. */
+/* --- for the files of the root --- */
+
 unsigned root_mount_flags(const struct op *op);
 
 /* The source of a bind, detached. A descriptor or -errno. */
@@ -41,3 +42,17 @@ int root_clone_source(struct root *root, const struct op *op);
 
 /* Carries one operation out. */
 int root_do(struct root *root, const struct op *op, struct err *err);
+
+/* Puts a detached mount in its place, and takes it over. */
+int root_attach(struct root *root, const struct op *op, int mount_fd, struct err *err);
+
+/* The same over what is there, or -errno in the mount's place; an optional one may be out of reach. */
+int root_cover_by(struct root *root, const struct op *op, int fd, struct err *err);
+
+/* A generated or empty thing of the scratch file system, read-only over what is there. */
+int root_cover(struct root *root, const struct op *op, const char *name, struct err *err);
+
+/* OP_DENY, OP_PASS; then, when everything stands, what is not on a way is denied. */
+int root_deny(struct root *root, const struct op *op, struct err *err);
+int root_pass(struct root *root, const struct op *op, struct err *err);
+int root_close_ways(const struct root *root, struct err *err);

@@ -112,7 +112,7 @@ static int make_mount_point(struct root *root, const struct op *op, const char *
 	return 0;
 }
 
-static int attach(struct root *root, const struct op *op, int mount_fd, struct err *err)
+int root_attach(struct root *root, const struct op *op, int mount_fd, struct err *err)
 {
 	const char *name = go_to(root, op, err);
 	int r;
@@ -240,7 +240,7 @@ static int hand_over(struct root *root, const struct op *op, struct err *err)
 	}
 	fd = mount_clone(at, "", root_mount_flags(op));
 	return fd < 0 ? err_errno(err, -fd, "making '%s' read-only", op->dest)
-		      : attach(root, op, fd, err);
+		      : root_attach(root, op, fd, err);
 }
 
 static int do_bind(struct root *root, const struct op *op, struct err *err)
@@ -256,7 +256,7 @@ static int do_bind(struct root *root, const struct op *op, struct err *err)
 		return err_errno(err, -fd, "mounting '%s' on '%s'", op->src, op->dest);
 	if (op->flags & OPF_MAKE)
 		root->kept = op->dest;
-	if (attach(root, op, fd, err) < 0)
+	if (root_attach(root, op, fd, err) < 0)
 		return -err->code;
 	return op->flags & (OPF_GATE | OPF_HELD) ? hand_over(root, op, err) : 0;
 }
@@ -292,7 +292,7 @@ static int do_cow(struct root *root, const struct op *op, struct err *err)
 		return err_hint(err,
 				"another file system is mounted below it, or its own cannot be "
 				"viewed this way: --workspace direct works");
-	return fd < 0 ? fd : attach(root, op, fd, err);
+	return fd < 0 ? fd : root_attach(root, op, fd, err);
 }
 
 /* The upper layer is a directory of the scratch file system, which is never synced and goes with us; or,
@@ -329,7 +329,7 @@ static int do_image(struct root *root, const struct op *op, struct err *err)
 	}
 	if (root->n_images < ARRAY_LEN(root->image_dev) && fstat(fd, &st) == 0)
 		root->image_dev[root->n_images++] = st.st_dev;
-	return attach(root, op, fd, err);
+	return root_attach(root, op, fd, err);
 }
 
 /* A directory of the scratch file system, cloned into its place. */
@@ -346,7 +346,7 @@ static int do_scratch(struct root *root, const struct op *op, struct err *err)
 	if (fd < 0)
 		return err_errno(err, -fd, "mounting '%s'", op->dest);
 	dir.flags |= OPF_DIR;
-	return attach(root, &dir, fd, err);
+	return root_attach(root, &dir, fd, err);
 }
 
 static int attach_new(struct root *root, const struct op *op, const char *type,
@@ -358,7 +358,7 @@ static int attach_new(struct root *root, const struct op *op, const char *type,
 	if (fd < 0)
 		return err_errno(err, -fd, "mounting %s on '%s'", type, op->dest);
 	dir.flags |= OPF_DIR;
-	return attach(root, &dir, fd, err);
+	return root_attach(root, &dir, fd, err);
 }
 
 static int do_proc(struct root *root, const struct op *op, struct err *err)
@@ -382,52 +382,21 @@ static int do_devpts(struct root *root, const struct op *op, struct err *err)
 			  err);
 }
 
-/* Takes the mount over, also when it is none but -errno. */
-static int cover_by(struct root *root, const struct op *op, int fd, struct err *err)
+int root_cover_by(struct root *root, const struct op *op, int fd, struct err *err)
 {
 	int r;
 
 	if (fd < 0)
 		return err_errno(err, -fd, "covering '%s'", op->dest);
-	r = attach(root, op, fd, err);
+	r = root_attach(root, op, fd, err);
 	/* What cannot be reached from here cannot be reached by the command either. */
 	return (op->flags & OPF_OPTIONAL) && (r == -EACCES || r == -ENOENT) ? 0 : r;
 }
 
-/* A generated or empty thing of the scratch file system, read-only over what is there. */
-static int cover(struct root *root, const struct op *op, const char *name, struct err *err)
+int root_cover(struct root *root, const struct op *op, const char *name, struct err *err)
 {
-	return cover_by(root, op, mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC), err);
-}
-
-/*
- * A directory that root of a namespace inside cannot read either, which has power over all that is of the
- * sandbox's own: the host's root has it, for itself alone, on every kernel with terminals, and it is of no
- * interest. -1: there is none like that.
- */
-static int clone_roots_own(void)
-{
-	static const char name[] = "/proc/tty/driver";
-	struct stat st;
-
-	if (stat(name, &st) < 0 || (st.st_mode & 077) || st.st_uid == geteuid())
-		return -1;
-	return mount_clone(AT_FDCWD, name, MOUNT_RO | MOUNT_NOEXEC);
-}
-
-static int do_deny(struct root *root, const struct op *op, struct err *err)
-{
-	bool dir = op->flags & OPF_DIR;
-	const char *name = dir ? "denied.d" : "denied";
-	int fd = dir && root->child->plan->nested ? clone_roots_own() : -1, r;
-
-	if (fd >= 0)
-		return cover_by(root, op, fd, err);
-	r = dir ? mkdirat(root->scratch, name, 0) : mknodat(root->scratch, name, S_IFREG, 0);
-
-	if (r < 0 && errno != EEXIST)
-		return err_errno(err, errno, "covering '%s'", op->dest);
-	return cover(root, op, name, err);
+	return root_cover_by(root, op, mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC),
+			     err);
 }
 
 static int do_cover(struct root *root, const struct op *op, struct err *err)
@@ -437,7 +406,7 @@ static int do_cover(struct root *root, const struct op *op, struct err *err)
 	snprintf(name, sizeof(name), "%d", root->n_scratch++);
 	if (write_file(root->scratch, name, op, err) < 0)
 		return -err->code;
-	return cover(root, op, name, err);
+	return root_cover(root, op, name, err);
 }
 
 static int do_hide(struct root *root, const struct op *op, struct err *err)
@@ -449,7 +418,7 @@ static int do_hide(struct root *root, const struct op *op, struct err *err)
 
 	if (r < 0 && errno != EEXIST)
 		return err_errno(err, errno, "hiding '%s'", op->dest);
-	return cover(root, op, name, err);
+	return root_cover(root, op, name, err);
 }
 
 static int do_readonly(struct root *root, const struct op *op, struct err *err)
@@ -461,7 +430,7 @@ static int do_readonly(struct root *root, const struct op *op, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, -fd, "making '%s' read-only", op->dest);
-	return attach(root, op, fd, err);
+	return root_attach(root, op, fd, err);
 }
 
 /* The supervisor listens; the name is in our own file system, which is read-only from here on. */
@@ -490,8 +459,8 @@ static int (*const actions[])(struct root *, const struct op *, struct err *) = 
 	[OP_DIR] = do_dir,           [OP_FILE] = do_file,       [OP_LINK] = do_link,
 	[OP_BIND] = do_bind,         [OP_SCRATCH] = do_scratch, [OP_PROC] = do_proc,
 	[OP_DEVPTS] = do_devpts,     [OP_COVER] = do_cover,     [OP_HIDE] = do_hide,
-	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,   [OP_DENY] = do_deny,
-	[OP_COW] = do_cow,           [OP_IMAGE] = do_image,
+	[OP_READONLY] = do_readonly, [OP_SOCKET] = do_socket,   [OP_DENY] = root_deny,
+	[OP_PASS] = root_pass,       [OP_COW] = do_cow,         [OP_IMAGE] = do_image,
 };
 
 int root_do(struct root *root, const struct op *op, struct err *err)

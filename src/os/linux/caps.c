@@ -53,7 +53,6 @@ int caps_keep_root(struct err *err)
 	return 0;
 }
 
-/* The low word holds CAP_SETFCAP. */
 #define SETFCAP (1U << CAP_SETFCAP)
 
 int caps_keep_map_root(struct err *err)
@@ -66,14 +65,25 @@ int caps_keep_map_root(struct err *err)
 	return 0;
 }
 
-bool caps_raise_map_root(bool on)
+/* The low word has them all. */
+static bool raise_caps(uint32_t caps, bool on)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct sets[2];
 
-	if (syscall(SYS_capget, &header, sets) < 0 || !(sets[0].permitted & SETFCAP) ||
-	    !(sets[0].effective & SETFCAP) != on)
+	if (syscall(SYS_capget, &header, sets) < 0 || (sets[0].permitted & caps) != caps ||
+	    (sets[0].effective & caps) != (on ? 0 : caps))
 		return false;
-	sets[0].effective ^= SETFCAP;
+	sets[0].effective ^= caps;
 	return syscall(SYS_capset, &header, sets) == 0;
+}
+
+bool caps_raise_map_root(bool on)
+{
+	return raise_caps(SETFCAP, on);
+}
+
+bool caps_raise_files(bool on)
+{
+	return raise_caps(1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH, on);
 }

@@ -21,3 +21,6 @@ int caps_keep_root(struct err *err);
  */
 int caps_keep_map_root(struct err *err);
 bool caps_raise_map_root(bool on);
+
+/* Power over files whose mode says no: out of force, or in force again. False: it changed nothing. */
+bool caps_raise_files(bool on);

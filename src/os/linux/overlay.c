@@ -37,6 +37,15 @@ int overlay_mount(int lower, int upper, int work, bool thrown_away)
 	return mount_new("overlay", options, ARRAY_LEN(options) - !thrown_away, 0);
 }
 
+int overlay_view(int upper, int lower, unsigned flags)
+{
+	char paths[64];
+	const struct fs_option options[] = { { "userxattr", NULL }, { "lowerdir", paths } };
+
+	snprintf(paths, sizeof(paths), "/proc/self/fd/%d:/proc/self/fd/%d", upper, lower);
+	return mount_new("overlay", options, ARRAY_LEN(options), flags);
+}
+
 /* A file in memory is one of the kernel's own tmpfs. */
 bool overlay_tmpfs_works(void)
 {

@@ -11,6 +11,10 @@
  */
 int overlay_mount(int lower, int upper, int work, bool thrown_away);
 
+/* Both directories in one that only reads: a name is looked for in lower with the rights that the caller has
+ * now. Returns a detached mount with these flags (os/linux/mount.h) or -errno. */
+int overlay_view(int upper, int lower, unsigned flags);
+
 /* True when a tmpfs holds the marks that an overlay makes: since Linux 6.6. Elsewhere an overlay that has
  * its changes there cannot remove a directory. */
 bool overlay_tmpfs_works(void);
