@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/gated_priv.h"
 #include "api/protection.h"
 #include "base/json.h"
 #include "base/path.h"
@@ -86,6 +87,8 @@ void apart_changes(const struct apart *apart, const struct timespec *since, stru
 {
 	_cleanup_close_ int upper = open_upper(apart), lower = open_lower(apart);
 
+	if (!list->was.protection.aliases)
+		list->was.protection.aliases = &apart->aliases;
 	if (upper >= 0)
 		later_held(list, upper, lower, apart->path, since);
 }
@@ -149,6 +152,7 @@ int apart_list(const char *state_home, const char *dir, struct arena *arena, str
 			continue;
 		like.id = arena_strdup(arena, entry->d_name);
 		like.running = !is_done(meta);
+		gated_read_aliases(meta, arena, &like.aliases);
 		add_places(meta, &like, state_home, arena, ret, ret_n);
 	}
 	if (list)

@@ -11,13 +11,15 @@
 
 #include "api/later.h"
 #include "base/err.h"
+#include "cow/aliases.h"
 #include "guard/gate.h"
 
 struct apart {
-	char *id;             /* of the session */
-	bool running;         /* it has it still */
-	char *project, *path; /* the directory, below the project */
-	char *place;          /* STATE/wrapix/gatedirs/ID/N */
+	char *id;               /* of the session */
+	bool running;           /* it has it still */
+	char *project, *path;   /* the directory, below the project */
+	char *place;            /* STATE/wrapix/gatedirs/ID/N */
+	struct aliases aliases; /* links that the project had to such directories */
 };
 
 /* Those of the project that dir is or lies in. One that has nothing any more that the project has not is forgotten. */

@@ -109,6 +109,7 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 	gated->before.protection = plan->protect;
 	gated->before.noted = plan->gate;
 	if (!plan->gate) {
+		gated_look_at_top(gated);
 		later_look(&gated->before, gated->project);
 		return 0;
 	}

@@ -4,6 +4,7 @@
 
 #include "api/apart.h"
 #include "api/later.h"
+#include "cow/aliases.h"
 #include "git/watch.h"
 #include "plan/plan.h"
 #include "spec/protect.h"
@@ -25,6 +26,7 @@ struct gated {
 	char *common; /* the project's repository; NULL: none */
 	int meta, lock;
 	struct later before;        /* what runs later, as it was */
+	struct aliases aliases;     /* links whose names count */
 	struct links *links;        /* other names of such files; NULL: not looked for yet */
 	struct gate_place *carried; /* what earlier sessions left */
 	size_t n_carried;

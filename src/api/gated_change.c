@@ -2,9 +2,7 @@
 /*
  * What becomes of a change to the project (protect, spec/protect.h): it is made, noted before it is made, made in a
  * view, or refused.
- *
- * A file that runs later may have another name, one that nobody obeys (a hard link). When a file with several names
- * is first changed the project is walked, once, for those that run later.
+ * What has several names counts by each of them (gated_links.c).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,76 +10,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "api/gated.h"
+#include "api/gated_priv.h"
 #include "api/protection.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/paths.h"
-
-enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000 };
-
-/* ------------------------------------------------------------------ other names */
-
-struct links {
-	struct {
-		dev_t dev;
-		ino_t ino;
-		const char *path;
-	} * v;
-	size_t n, entries;
-};
-
-static void find_links(struct gated *gated, int dir, const char *path, int depth)
-{
-	struct links *links = gated->links;
-	DIR *list = fdopendir(dir); /* taken over */
-	struct dirent *entry;
-	struct stat st;
-
-	while (list && links->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
-		char *below;
-		int fd;
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    is_git_name(entry->d_name) ||
-		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		below = path_join(&gated->arena, path, entry->d_name);
-		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX && !sensitive_bulk(below)) {
-			fd = openat(dir, entry->d_name,
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			if (fd >= 0)
-				find_links(gated, fd, below, depth + 1);
-		}
-		if (!S_ISREG(st.st_mode) || st.st_nlink < 2 ||
-		    protection_of(&gated->before.protection, below).level == PROTECT_ALLOW)
-			continue;
-		arena_grow(&gated->arena, &links->v, &links->n, sizeof(*links->v));
-		links->v[links->n - 1].dev = st.st_dev;
-		links->v[links->n - 1].ino = st.st_ino;
-		links->v[links->n - 1].path = below;
-	}
-	if (list)
-		closedir(list);
-	else
-		close(dir);
-}
-
-/* The name of the file that runs later; NULL: it has none. */
-static const char *other_name(struct gated *gated, const struct stat *st)
-{
-	if (!gated->links) {
-		int root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		gated->links = arena_alloc(&gated->arena, sizeof(*gated->links));
-		if (root >= 0)
-			find_links(gated, root, "", 0);
-	}
-	for (size_t i = 0; i < gated->links->n; i++)
-		if (gated->links->v[i].ino == st->st_ino && gated->links->v[i].dev == st->st_dev)
-			return gated->links->v[i].path;
-	return NULL;
-}
 
 static enum protect_answer refuse(struct gated *gated, const char **ret_reason, const char *what,
 				  const char *why)
@@ -98,7 +31,7 @@ static enum protect_answer refuse(struct gated *gated, const char **ret_reason, 
 static enum protect_answer judge_linked(struct gated *gated, const struct protect_change *change,
 					const char **ret_reason)
 {
-	const char *other = other_name(gated, change->st);
+	const char *other = gated_other_name(gated, change->st);
 	_cleanup_close_ int root = -1, dir = -1;
 	enum protect_level level;
 
@@ -126,6 +59,11 @@ static enum protect_answer note(struct gated *gated, const struct protect_change
 				"what runs later is in it, and protect says ro");
 }
 
+static bool removes_link(const struct protect_change *change)
+{
+	return change->removes && change->st && S_ISLNK(change->st->st_mode);
+}
+
 static enum protect_answer judge_held(struct gated *gated, const struct protect_change *change,
 				      const char *below, const struct ruling *ruling,
 				      const char **ret_reason, size_t *ret_held)
@@ -134,8 +72,8 @@ static enum protect_answer judge_held(struct gated *gated, const struct protect_
 		*ret_held = (size_t)(below - change->path) + ruling->held;
 		return ANSWER_HOLD;
 	}
-	/* An empty directory does no harm; what comes into it is held. */
-	if (change->makes_dir || (ruling->dir && change->stays))
+	/* An empty directory does no harm; what comes into it is held. A link is what somebody follows. */
+	if (change->makes_dir || (ruling->dir && change->stays && !removes_link(change)))
 		return ANSWER_GO_ON;
 	if (ruling->dir || change->moves_dir)
 		return refuse(gated, ret_reason, NULL,
@@ -194,6 +132,7 @@ enum protect_answer gated_change(struct gated *gated, const struct protect_chang
 
 	if (!gated->on || !below || !*below)
 		return ANSWER_GO_ON;
+	gated_find_aliases(gated);
 	if (change->enters)
 		return judge_entering(gated, change, below, ret_held);
 	if (is_own_config(&gated->before.protection, below))

@@ -50,6 +50,8 @@ static int read_meta(struct gated *gated)
 		&gated->arena, json_object_get_string(json_object_object_get(meta, "project")));
 	protection_read(&gated->before.protection, json_object_object_get(meta, "protect"),
 			&gated->arena);
+	gated_read_aliases(gated->meta, &gated->arena, &gated->aliases);
+	gated->before.protection.aliases = &gated->aliases;
 	return gated->project ? 0 : -EINVAL;
 }
 

@@ -13,6 +13,7 @@
 #include "api/protection.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "cow/aliases.h"
 #include "cow/paths.h"
 #include "cow/unified.h"
 #include "os/fs.h"
@@ -219,26 +220,31 @@ int later_open_above(int root, struct arena *arena, const char *path)
 			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
+static void look_by_path(struct later *later, int root, const char *path)
+{
+	_cleanup_close_ int dir = later_open_above(root, &later->arena, path);
+
+	if (dir >= 0)
+		look_all(later, dir, path);
+}
+
 void later_look(struct later *later, const char *project)
 {
 	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct protection *said = &later->protection;
 	const char *name;
 
+	for (size_t i = 0; root >= 0 && said->aliases && i < said->aliases->n; i++)
+		look_by_path(later, root, said->aliases->v[i].path);
 	for (size_t i = 0; root >= 0; i++) {
-		size_t n_names = i < said->n_paths ? 0 : i - said->n_paths;
-		_cleanup_close_ int dir = -1;
-		char *path;
 		size_t n;
 
-		name = i < said->n_paths ? said->paths[i].path : sensitive_name(n_names);
+		name = i < said->n_paths ? said->paths[i].path : sensitive_name(i - said->n_paths);
 		if (!name)
 			break;
 		n = strlen(name);
-		path = arena_strndup(&later->arena, name, n - (name[n - 1] == '/'));
-		dir = later_open_above(root, &later->arena, path);
-		if (dir >= 0)
-			look_all(later, dir, path);
+		look_by_path(later, root,
+			     arena_strndup(&later->arena, name, n - (name[n - 1] == '/')));
 	}
 }
 
@@ -273,6 +279,7 @@ void later_close(struct spec *spec, const char *project)
 {
 	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct protection *said = &spec->protect;
+	struct aliases links = { .v = NULL };
 	const char *name;
 
 	for (size_t i = 0; root >= 0; i++) {
@@ -288,6 +295,9 @@ void later_close(struct spec *spec, const char *project)
 		path = arena_strndup(&spec->arena, name, n - (name[n - 1] == '/'));
 		if (protection_of(said, path).level != PROTECT_RO)
 			continue;
+		aliases_add(&links, &spec->arena, root, project, path);
+		if (links.n) /* what it leads to is what can be changed */
+			path = arena_strdup(&spec->arena, links.v[--links.n].path);
 		fd = os_openat2(root, path, O_PATH | O_CLOEXEC, 0,
 				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 		if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))

@@ -60,6 +60,7 @@ void later_read(struct later *later, int dir, const char *name);
 /* One file that is different. */
 struct later_change {
 	const char *path;
+	const char *as;                    /* the name by which it is obeyed; as a rule the path */
 	const struct later_file *was, *is; /* NULL: there was, or is, none */
 	bool held;                         /* not in the project, but in what is held of it */
 	bool fresh;                        /* changed since the given time */

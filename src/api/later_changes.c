@@ -9,6 +9,7 @@
 
 #include "api/later_priv.h"
 #include "base/path.h"
+#include "cow/aliases.h"
 #include "cow/changes.h"
 
 enum { DEPTH_MAX = 64 };
@@ -42,8 +43,11 @@ static struct later_change *add(struct later_list *list, const char *path,
 				const struct later_file *was, const struct later_file *is)
 {
 	struct later_change *change = arena_grow(&list->arena, &list->v, &list->n, sizeof(*change));
+	char buf[PATH_MAX];
 
-	*change = (struct later_change){ .path = path, .was = was, .is = is };
+	*change = (struct later_change){ .path = path, .as = path, .was = was, .is = is };
+	if (aliases_obeyed(list->was.protection.aliases, path, buf) == buf)
+		change->as = arena_strdup(&list->arena, buf);
 	return change;
 }
 

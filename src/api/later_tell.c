@@ -18,11 +18,13 @@ const char *later_word(const struct later_change *change)
 
 void later_add_members(struct str *out, const struct later_change *change)
 {
-	const char *class = sensitive_class(change->path, NULL);
-	const char *event = sensitive_event(change->path);
+	const char *class = sensitive_class(change->as, NULL);
+	const char *event = sensitive_event(change->as);
 
 	json_add_member(out, "type", "later");
 	json_add_member(out, "path", change->path);
+	if (change->as != change->path)
+		json_add_member(out, "as", change->as);
 	json_add_member(out, "change", later_word(change));
 	if (class)
 		json_add_member(out, "class", class);
@@ -67,7 +69,7 @@ static int rank(const struct later_change *change)
 		[PROTECT_CLASSES] = 0,
 	};
 
-	return ranks[protect_class_of(sensitive_class(change->path, NULL))];
+	return ranks[protect_class_of(sensitive_class(change->as, NULL))];
 }
 
 static int by_rank(const void *a, const void *b)
@@ -80,12 +82,15 @@ static int by_rank(const void *a, const void *b)
 
 static void tell(const struct later_change *change, struct arena *arena, struct strv *says)
 {
-	const char *event = sensitive_event(change->path);
-	_cleanup_str_ struct str name = { 0 };
+	const char *event = sensitive_event(change->as);
+	_cleanup_str_ struct str name = { 0 }, as = { 0 };
+	bool linked = change->as != change->path;
 
-	strv_addf(arena, says, "%s was %s by the session%s%s%s", str_quote(&name, change->path),
-		  later_word(change), change->held ? ", and is held" : "",
-		  event ? ": it counts when " : "", event ? event : "");
+	strv_addf(arena, says, "%s%s%s%s was %s by the session%s%s%s",
+		  str_quote(&name, change->path), linked ? ", which is " : "",
+		  linked ? str_quote(&as, change->as) : "", linked ? "," : "", later_word(change),
+		  change->held ? ", and is held" : "", event ? ": it counts when " : "",
+		  event ? event : "");
 	later_diff(change, arena, says);
 }
 

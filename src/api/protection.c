@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "cow/aliases.h"
 #include "cow/paths.h"
 
 /* Whatever case the names have: some file systems do not tell. */
@@ -58,7 +59,8 @@ enum protect_level protection_said(const struct protection *protection, const ch
 	return rule ? rule->level : PROTECT_UNSET;
 }
 
-struct ruling protection_of(const struct protection *protection, const char *path)
+/* By the path as it stands. */
+static struct ruling ruling_of(const struct protection *protection, const char *path)
 {
 	size_t len = strlen(path);
 	enum protect_level said = protection_said(protection, path);
@@ -76,6 +78,43 @@ struct ruling protection_of(const struct protection *protection, const char *pat
 	if (bulk && ruling.level == PROTECT_HOLD)
 		ruling.level = PROTECT_REPORT;
 	ruling.dir = ruling.level == PROTECT_HOLD && sensitive_dir(path, len);
+	return ruling;
+}
+
+/* What the link that leads there is held as, for the path itself: where the link lies in such a directory, or is one,
+ * what it leads to is one. A file by itself cannot be held. */
+static struct ruling by_link(const struct ruling *other, const struct alias *alias, size_t len)
+{
+	struct ruling ruling = *other;
+	size_t link = strlen(alias->link);
+
+	if (other->level != PROTECT_HOLD)
+		return ruling;
+	ruling.held = len == alias->len    ? 0
+		      : other->held > link ? alias->len + other->held - link
+					   : alias->len;
+	ruling.dir = len == alias->len;
+	if (!alias->dir || (!ruling.dir && !other->held))
+		ruling = (struct ruling){ .level = PROTECT_REPORT, .class = other->class };
+	return ruling;
+}
+
+struct ruling protection_of(const struct protection *protection, const char *path)
+{
+	struct ruling ruling = ruling_of(protection, path);
+	const struct aliases *aliases = protection->aliases;
+	char buf[PATH_MAX];
+
+	if (!aliases || protection_said(protection, path))
+		return ruling;
+	for (size_t i = 0; i < aliases->n; i++)
+		if (aliases_name(aliases, i, path, buf)) {
+			struct ruling other = ruling_of(protection, buf);
+
+			other = by_link(&other, &aliases->v[i], strlen(path));
+			if (other.level > ruling.level)
+				ruling = other;
+		}
 	return ruling;
 }
 

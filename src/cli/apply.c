@@ -41,10 +41,7 @@ static void print_result(const struct result *result)
 		return;
 	add_quoted_name(&name, "", result->path);
 	if (result->outcome == OUTCOME_HELD) {
-		const char *when = "";
-
-		sensitive_class(result->path, &when);
-		str_add(&text, when);
+		str_add(&text, sensitive_when(result->text));
 	} else if (result->outcome == OUTCOME_BESIDE) {
 		add_quoted_name(&text, "", result->text);
 	} else if (result->text) {
@@ -119,7 +116,6 @@ static bool agree_to_sensitive(const struct cow_target *target, const struct cha
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct change *change = &changes->v[i];
 		_cleanup_str_ struct str name = { 0 };
-		const char *when = "";
 
 		if (!change->sensitive || !node_exists(&change->new) ||
 		    change_is_implied(changes, i) ||
@@ -131,8 +127,7 @@ static bool agree_to_sensitive(const struct cow_target *target, const struct cha
 			printf("These are executed or obeyed later without being started:\n");
 		asked = true;
 		add_quoted_name(&name, "", change->path);
-		sensitive_class(change->path, &when);
-		printf("  %c %s: %s\n", change->status, name.s, when);
+		printf("  %c %s: %s\n", change->status, name.s, sensitive_when(change->sensitive));
 	}
 	return !asked || cli_ask("Take them over, too?");
 }

@@ -26,7 +26,7 @@ static const char *name_in(const struct apart *apart, const struct later_change 
 static void print_change(struct git_job *job, const struct apart *apart,
 			 const struct later_change *change, struct str *json, bool first)
 {
-	const char *event = sensitive_event(change->path);
+	const char *event = sensitive_event(change->as);
 	struct strv diff = { 0 };
 
 	str_add(json, first ? "\n    {\"name\": " : ",\n    {\"name\": ");

@@ -53,12 +53,8 @@ static void load_diff(struct review *r)
 	if (change->conflict)
 		str_addf(&r->diff, "Conflict: %s. a merges, t takes the session's, b both.\n",
 			 conflict_text(change->conflict));
-	if (change->sensitive) {
-		const char *when = "";
-
-		sensitive_class(change->path, &when);
-		str_addf(&r->diff, "Executed or obeyed %s.\n", when);
-	}
+	if (change->sensitive)
+		str_addf(&r->diff, "Executed or obeyed %s.\n", sensitive_when(change->sensitive));
 	if (change->status != CHANGE_IGNORED && !change_is_git(change))
 		str_addf(&r->diff, "Mode %04o, was %04o.\n", (unsigned)change->new.mode & 0777,
 			 (unsigned)change->old.mode & 07777);

@@ -56,6 +56,7 @@ static struct change *add(struct walk *walk, enum change_status status, const st
 {
 	struct changes *out = walk->out;
 	struct change *change = arena_grow(&out->arena, &out->v, &out->n, sizeof(*change));
+	char buf[PATH_MAX];
 
 	*change = (struct change){
 		.status = status,
@@ -63,7 +64,7 @@ static struct change *add(struct walk *walk, enum change_status status, const st
 		.old = *old,
 		.new = *new,
 		.content = true,
-		.sensitive = sensitive_class(walk->path, NULL),
+		.sensitive = sensitive_class(aliases_obeyed(&out->aliases, walk->path, buf), NULL),
 	};
 	return change;
 }
@@ -367,6 +368,17 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
 }
 
+/* Links that the project had. What the session makes has a line of its own. */
+static void find_aliases(struct walk *walk)
+{
+	const struct cow *cow = walk->cow;
+
+	for (size_t i = 0; i < walk->manifest.n; i++)
+		if (S_ISLNK(walk->manifest.v[i].node.mode))
+			aliases_take(&walk->out->aliases, &walk->out->arena, cow->root,
+				     cow->project, walk->manifest.v[i].path);
+}
+
 int changes_find(struct changes *changes, struct cow *cow, struct err *err)
 {
 	struct place top = { .upper = cow->upper, .lower = cow->root, .hides = cow->copy };
@@ -379,6 +391,7 @@ int changes_find(struct changes *changes, struct cow *cow, struct err *err)
 		r = manifest_load_settled(&walk.settled, cow, err);
 	if (r == 0) {
 		changes->no_manifest = !walk.manifest.complete;
+		find_aliases(&walk);
 		r = look_below(&walk, &top);
 		if (r < 0)
 			err_errno(err, -r, "looking at the changes of '%s' ('%s')", cow->id,

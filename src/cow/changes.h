@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cow/aliases.h"
 #include "cow/cow.h"
 #include "cow/manifest.h"
 
@@ -50,6 +51,7 @@ struct changes {
 	bool git;         /* something in a git directory changed: that is never taken over */
 	bool no_manifest; /* so what the user changed meanwhile is told by its time alone */
 	size_t conflicts;
+	struct aliases aliases; /* links of the project whose names count */
 };
 
 /* The project must be open. */

@@ -164,7 +164,7 @@ static const struct row *find_row(const char *path)
 	return NULL;
 }
 
-static const char *when_of(const char *class)
+const char *sensitive_when(const char *class)
 {
 	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
 		if (!strcmp(classes[i].class, class))
@@ -177,7 +177,7 @@ const char *sensitive_class(const char *path, const char **ret_when)
 	const struct row *row = find_row(path);
 
 	if (row && ret_when)
-		*ret_when = when_of(row->class);
+		*ret_when = sensitive_when(row->class);
 	return row ? row->class : NULL;
 }
 
@@ -187,7 +187,7 @@ const char *sensitive_event(const char *path)
 
 	if (!row)
 		return NULL;
-	return row->event ? row->event : when_of(row->class) + strlen("when ");
+	return row->event ? row->event : sensitive_when(row->class) + strlen("when ");
 }
 
 const char *sensitive_dir(const char *path, size_t n)

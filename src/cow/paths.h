@@ -15,6 +15,8 @@ bool path_is_plain(const char *path);
 /* Who would execute or obey the file, as a word ("git", "shell", "editor", "agent", "build", "ci"),
  * and when; NULL for an ordinary file. */
 const char *sensitive_class(const char *path, const char **ret_when);
+/* When a class counts: "when you use git here". */
+const char *sensitive_when(const char *class);
 /* The same for one file: what makes it count, "you run make"; NULL for an ordinary one. */
 const char *sensitive_event(const char *path);
 /* The class of the directory that the first n bytes of the path name, where all that is in it counts

@@ -379,7 +379,7 @@ int gate_judge_dir(struct request *r, const struct place *from, struct place *to
 }
 
 /* Reads are the kernel's, so who goes into a directory that is held is to find the view of it, before it
- * changes something there. Names alone are looked at: most of what people go to has no dot before it. */
+ * changes something there. */
 void gate_entered(struct request *r)
 {
 	struct protect_change change = { .enters = true, .from = -1 };
@@ -389,7 +389,7 @@ void gate_entered(struct request *r)
 	if (!r->b->gate || !r->b->hooks.on_change || r->lent || r->row->path < 0 ||
 	    request_read_path(r, r->row->path, path) < 0)
 		return;
-	if ((path[0] != '.' || !path[1] || strchr("./", path[1])) && !strstr(path, "/."))
+	if (!strcmp(path, ".") || !strcmp(path, "/"))
 		return;
 	if (place_find(r, AT_FDCWD, path, FOLLOW, &p) == 0 && place_map(r, &p) == 0 &&
 	    !p.is_anchor && p.dir >= 0 && place_stat(&p) == 0 && p.exists &&

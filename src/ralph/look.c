@@ -70,7 +70,7 @@ static bool is_refused(struct looking *l, const struct change *change)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_str_ struct str shown = { 0 };
-	const char *why = NULL, *when = "";
+	const char *why = NULL;
 	size_t len;
 
 	str_quote(&shown, change->path);
@@ -79,8 +79,8 @@ static bool is_refused(struct looking *l, const struct change *change)
 	else if (is_protected(l->work, change->path) ||
 		 (change->from && is_protected(l->work, change->from)))
 		why = "it is protected";
-	else if (!is_taken(sensitive_class(change->path, &when)))
-		why = when;
+	else if (!is_taken(change->sensitive))
+		why = sensitive_when(change->sensitive);
 	for (size_t i = 0; !why && i < l->specs.len; i++)
 		if (node_exists(&change->new) && !S_ISDIR(change->new.mode) &&
 		    (text || change_read(l->cow, change, true, &text, &len) == 0) &&

@@ -56,6 +56,7 @@ enum protect_level {
 	PROTECT_RO,   /* refused */
 };
 /* What is said of one path of the project, and of all that is below it. */
+struct aliases;
 struct protect_path {
 	const char *path; /* relative, clean */
 	size_t len;
@@ -66,6 +67,7 @@ struct protection {
 	enum protect_level levels[PROTECT_CLASSES];
 	struct protect_path *paths; /* they count more than the classes, and the longest the most */
 	size_t n_paths;
+	const struct aliases *aliases; /* other names of what counts (cow/aliases.h); NULL: none */
 };
 enum workspace_mode { WORKSPACE_UNSET, WORKSPACE_DIRECT, WORKSPACE_COW };
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Links whose names count, and where they lead. A link is followed by a look alone: nothing is opened through it. */
+#include "cow/aliases.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "cow/paths.h"
+
+enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 500 };
+
+/* What is in a directory of that name may count although the name itself does not. */
+static bool counts(const char *link)
+{
+	char first[32], second[64];
+
+	if (sensitive_class(link, NULL))
+		return true;
+	for (size_t i = 0; sensitive_pair(i, first, second); i++)
+		if (!strcasecmp(path_name(link), first))
+			return true;
+	return false;
+}
+
+/* Where it leads in the project, in buf; NULL: elsewhere, or nowhere. */
+static const char *target_of(int root, const char *project, const char *link, char buf[PATH_MAX],
+			     bool *ret_dir)
+{
+	_cleanup_close_ int fd = openat(root, link, O_PATH | O_CLOEXEC);
+	char proc[32];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return NULL;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	n = readlink(proc, buf, PATH_MAX - 1);
+	if (n <= 0)
+		return NULL;
+	buf[n] = '\0';
+	*ret_dir = S_ISDIR(st.st_mode);
+	return path_below(buf, project);
+}
+
+void aliases_add(struct aliases *aliases, struct arena *arena, int root, const char *project,
+		 const char *link)
+{
+	char buf[PATH_MAX];
+	const char *path;
+	bool dir = false;
+
+	if (aliases->n == ALIASES_MAX)
+		return;
+	path = target_of(root, project, link, buf, &dir);
+	if (!path || !*path || is_in_git(path) || path_is_below(link, path))
+		return;
+	*(struct alias *)arena_grow(arena, &aliases->v, &aliases->n,
+				    sizeof(*aliases->v)) = (struct alias){
+		arena_strdup(arena, path), strlen(path), arena_strdup(arena, link), dir
+	};
+}
+
+void aliases_take(struct aliases *aliases, struct arena *arena, int root, const char *project,
+		  const char *link)
+{
+	if (!sensitive_bulk(link) && counts(link))
+		aliases_add(aliases, arena, root, project, link);
+}
+
+struct walk {
+	struct aliases *aliases;
+	struct arena *arena;
+	const char *project;
+	int root;
+	size_t entries;
+	char path[PATH_MAX];
+	size_t len;
+};
+
+static bool is_dir(int dir, const struct dirent *entry, bool *ret_link)
+{
+	struct stat st;
+
+	*ret_link = entry->d_type == DT_LNK;
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
+	if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	*ret_link = S_ISLNK(st.st_mode);
+	return S_ISDIR(st.st_mode);
+}
+
+static void look_in(struct walk *w, int at, const char *name, int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	size_t len = w->len;
+	const struct dirent *entry;
+	bool link;
+
+	while (list && w->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
+		size_t n = strlen(entry->d_name);
+		bool dir = is_dir(fd, entry, &link);
+
+		if ((!dir && !link) || !strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, "..") || is_git_name(entry->d_name) ||
+		    len + n + 2 > sizeof(w->path))
+			continue;
+		snprintf(w->path + len, sizeof(w->path) - len, "%s%s", len ? "/" : "",
+			 entry->d_name);
+		w->len = len + n + (len != 0);
+		if (link)
+			aliases_take(w->aliases, w->arena, w->root, w->project, w->path);
+		else if (depth < DEPTH_MAX && !sensitive_bulk(w->path))
+			look_in(w, fd, entry->d_name, depth + 1);
+		w->len = len;
+	}
+	if (list)
+		closedir(list);
+	else if (fd >= 0)
+		close(fd);
+}
+
+void aliases_find(struct aliases *aliases, struct arena *arena, const char *project)
+{
+	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct walk w = { .aliases = aliases, .arena = arena, .project = project, .root = root };
+
+	if (root >= 0)
+		look_in(&w, root, ".", 0);
+}
+
+const char *aliases_name(const struct aliases *aliases, size_t i, const char *path,
+			 char buf[PATH_MAX])
+{
+	const struct alias *alias = &aliases->v[i];
+
+	/* Whatever case the names have: some file systems do not tell. */
+	if (strncasecmp(path, alias->path, alias->len) != 0 ||
+	    (path[alias->len] && path[alias->len] != '/'))
+		return NULL;
+	return snprintf(buf, PATH_MAX, "%s%s", alias->link, path + alias->len) < PATH_MAX ? buf
+											  : NULL;
+}
+
+const char *aliases_obeyed(const struct aliases *aliases, const char *path, char buf[PATH_MAX])
+{
+	for (size_t i = 0; aliases && i < aliases->n && !sensitive_class(path, NULL); i++)
+		if (aliases_name(aliases, i, path, buf) && sensitive_class(buf, NULL))
+			return buf;
+	return path;
+}
