@@ -45,8 +45,8 @@ static int64_t number(struct json_object *line, const char *key)
 
 static void take(struct later *later, struct json_object *line)
 {
-	const char *path = json_object_get_string(json_object_object_get(line, "path"));
-	const char *hash = json_object_get_string(json_object_object_get(line, "hash"));
+	const char *path = json_text(line, "path");
+	const char *hash = json_text(line, "hash");
 	struct json_object *text = json_object_object_get(line, "text");
 	struct later_file *file = path && !later_is_noted(later, path)
 					  ? later_add(later, path, NULL)

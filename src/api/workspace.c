@@ -135,17 +135,9 @@ _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 {
 	struct cow *cow = &workspace->cow;
 	int keep[] = { MIN(cow->dir, cow->root), MAX(cow->dir, cow->root) };
-	int null = open("/dev/null", O_RDWR);
 	struct err err;
 
-	os_die_with_parent(SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
-	os_close_all_but(3, keep, 2);
-	setsid();
-	os_reset_signals();
+	os_become_worker(parent, keep, 2);
 	(void)!nice(5);
 	fsync_name(cow->dir, "meta"); /* nobody waits for it here */
 	/* Each that is missing only means that less is merged, and more is asked. */

@@ -15,6 +15,7 @@
 #include <json-c/json_object.h>
 #include <json-c/linkhash.h> /* json_object_object_foreach needs it */
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -61,12 +62,23 @@ int json_err_key(const struct json_at *at, const char *const *words, size_t n, s
 int json_get_string(const struct json_at *at, struct json_object *value, const char **ret,
 		    struct err *err);
 int json_get_bool(const struct json_at *at, struct json_object *value, bool *ret, struct err *err);
+/* A list of strings, added to *ret. */
+int json_get_strings(struct arena *arena, const struct json_at *at, struct json_object *value,
+		     struct strv *ret, struct err *err);
+/* Which of the n words the key is at which 'at' ends. */
+int json_find_key(const struct json_at *at, const char *const *words, size_t n, size_t *ret,
+		  struct err *err);
 int json_check_type(const struct json_at *at, struct json_object *value, enum json_type type,
 		    struct err *err);
+
+/* The member of what may or may not be an object; NULL: it has none that is a string. */
+const char *json_text(struct json_object *object, const char *key);
 
 /* Adds s with its quotes as a JSON string; controls and what a terminal would hide are \u escapes,
  * so the text is also safe to look at. */
 void json_add_string(struct str *out, const char *s);
+/* A list of strings. */
+void json_add_strings(struct str *out, const struct strv *list);
 /* Adds "key": to an object that is being written, with a comma where one belongs. */
 void json_add_key(struct str *out, const char *key);
 /* A whole member; nothing where the value is NULL. */

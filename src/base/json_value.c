@@ -100,6 +100,42 @@ int json_get_bool(const struct json_at *at, struct json_object *value, bool *ret
 	return k;
 }
 
+int json_get_strings(struct arena *arena, const struct json_at *at, struct json_object *value,
+		     struct strv *ret, struct err *err)
+{
+	int r = json_check_type(at, value, json_type_array, err);
+
+	for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++) {
+		const char *text;
+
+		r = json_get_string(JSON_INDEX(at, i), json_object_array_get_idx(value, i), &text,
+				    err);
+		if (r == 0)
+			strv_add(arena, ret, text);
+	}
+	return r;
+}
+
+int json_find_key(const struct json_at *at, const char *const *words, size_t n, size_t *ret,
+		  struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(words[i], at->key)) {
+			*ret = i;
+			return 0;
+		}
+	return json_err_key(at, words, n, err);
+}
+
+const char *json_text(struct json_object *object, const char *key)
+{
+	struct json_object *value = json_object_is_type(object, json_type_object)
+					    ? json_object_object_get(object, key)
+					    : NULL;
+
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
 static void add_u(struct str *out, uint32_t cp)
 {
 	if (cp >= 0x10000) {
@@ -131,6 +167,16 @@ void json_add_string(struct str *out, const char *s)
 		s += MAX(n, (size_t)1);
 	}
 	str_add(out, "\"");
+}
+
+void json_add_strings(struct str *out, const struct strv *list)
+{
+	str_add(out, "[");
+	for (size_t i = 0; i < list->len; i++) {
+		str_add(out, i ? ", " : "");
+		json_add_string(out, list->v[i]);
+	}
+	str_add(out, "]");
 }
 
 void json_add_key(struct str *out, const char *key)

@@ -129,9 +129,7 @@ static int write_running(struct builder *b, enum engine_kind engine,
 
 static const char *get_text(struct json_object *json, const char *key)
 {
-	const char *text = json_object_get_string(json_object_object_get(json, key));
-
-	return text ? text : "";
+	return json_text(json, key) ?: "";
 }
 
 /* True when there is one; what cannot be read is of another version, and counts as none. */

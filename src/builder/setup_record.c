@@ -139,12 +139,9 @@ static int open_dir(const char *path, struct err *err)
 
 static void add_record(struct str *out, const struct setup_changes *changes)
 {
-	str_add(out, "{\"made\": [");
-	for (size_t i = 0; i < changes->made.len; i++) {
-		str_add(out, i ? ", " : "");
-		json_add_string(out, changes->made.v[i]);
-	}
-	str_add(out, "],\n\"files\": [");
+	str_add(out, "{\"made\": ");
+	json_add_strings(out, &changes->made);
+	str_add(out, ",\n\"files\": [");
 	for (size_t i = 0; i < changes->len; i++) {
 		const struct setup_change *c = &changes->v[i];
 

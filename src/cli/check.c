@@ -61,12 +61,9 @@ static void print_json(const struct claude_settings *s, const char *command,
 		str_add(&out, ",\"rule\":");
 		cli_add_value_json(&out, v->rule);
 	}
-	str_add(&out, ",\"parts\":[");
-	for (size_t i = 0; i < v->parts.len; i++) {
-		str_add(&out, i ? "," : "");
-		json_add_string(&out, v->parts.v[i]);
-	}
-	printf("%s]}\n", out.s);
+	json_add_key(&out, "parts");
+	json_add_strings(&out, &v->parts);
+	printf("%s}\n", out.s);
 }
 
 /* What to write where; the local settings are the user's own in this project. */

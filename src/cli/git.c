@@ -97,19 +97,6 @@ static int git_status(struct git_job *job, struct err *err)
 	return 0;
 }
 
-static void add_held(struct str *out, const struct git_held *held, bool first)
-{
-	str_addf(out, "%s\n  {\"where\": ", first ? "" : ",");
-	json_add_string(out, held->where);
-	str_add(out, ", \"kind\": ");
-	json_add_string(out, held->kind);
-	str_add(out, ", \"name\": ");
-	json_add_string(out, held->name);
-	str_add(out, ", \"why\": ");
-	json_add_string(out, held->why);
-	str_add(out, "}");
-}
-
 static int git_held(struct git_job *job, struct err *err)
 {
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
@@ -133,7 +120,7 @@ static int git_held(struct git_job *job, struct err *err)
 		if (!job->n_words || !strcmp(job->words[0], job->aparts[i].id))
 			git_print_apart(job, &job->aparts[i], &out, shown++ == 0);
 	for (size_t i = 0; i < n; i++) {
-		add_held(&out, &held[i], shown++ == 0);
+		git_held_add_json(&out, &held[i], shown++ == 0);
 		if (job->args.json)
 			continue;
 		git_print(held[i].where);

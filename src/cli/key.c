@@ -137,15 +137,21 @@ static void print_half(const char *title, const struct key_file *file)
 		       shown(file), file->line ? file->line : "its .pub file cannot be read");
 }
 
+/* The pair that is meant, and what it is called. */
+static int find_pair(struct key_job *job, char **ret_name, struct key_pair *ret, struct err *err)
+{
+	int r = key_job_name(job, ret_name, err);
+
+	return r < 0 ? r : key_store_find(&job->arena, job->home, *ret_name, ret, err);
+}
+
 static int key_show(struct key_job *job, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
 	struct key_pair pair;
 	char *name;
-	int r = key_job_name(job, &name, err);
+	int r = find_pair(job, &name, &pair, err);
 
-	if (r == 0)
-		r = key_store_find(&job->arena, job->home, name, &pair, err);
 	if (r < 0)
 		return r;
 	if (job->args.json) {
@@ -165,10 +171,8 @@ static int key_remove(struct key_job *job, struct err *err)
 	_cleanup_str_ struct str out = { 0 };
 	struct key_pair pair;
 	char *name;
-	int r = key_job_name(job, &name, err);
+	int r = find_pair(job, &name, &pair, err);
 
-	if (r == 0)
-		r = key_store_find(&job->arena, job->home, name, &pair, err);
 	if (r == 0)
 		r = key_job_ask(
 			job, arena_printf(&job->arena, "Remove the keys of '%s' for good?", name),

@@ -156,12 +156,8 @@ static void add_json(struct str *out, const struct lesson *lesson, bool chosen)
 	json_add_member(out, "address", lesson->denial.address);
 	json_add_member(out, "reason", lesson->denial.reason);
 	json_add_key(out, "commands");
-	str_add(out, "[");
-	for (size_t i = 0; i < lesson->commands.len; i++) {
-		str_add(out, i ? "," : "");
-		json_add_string(out, lesson->commands.v[i]);
-	}
-	str_add(out, "]}");
+	json_add_strings(out, &lesson->commands);
+	str_add(out, "}");
 }
 
 static void print_json(const struct lessons *l, const struct learn_args *args)

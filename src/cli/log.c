@@ -76,7 +76,7 @@ static int choose(struct arena *arena, const char *word, bool follow, struct cho
 
 static bool is_denial(struct json_object *event)
 {
-	const char *type = json_object_get_string(json_object_object_get(event, "type"));
+	const char *type = json_text(event, "type");
 
 	return type && !strcmp(type, "deny");
 }

@@ -22,13 +22,6 @@ struct report_args {
 
 /* --- from the log --- */
 
-static const char *get(struct json_object *event, const char *key)
-{
-	struct json_object *value = json_object_object_get(event, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 static double number(struct json_object *event, const char *key, double unset)
 {
 	struct json_object *value = json_object_object_get(event, key);
@@ -42,8 +35,8 @@ static int64_t time_of(struct json_object *event, const char *key)
 {
 	int64_t time = 0;
 
-	if (get(event, key))
-		(void)event_time_parse(get(event, key), &time); /* 0: not known */
+	if (json_text(event, key))
+		(void)event_time_parse(json_text(event, key), &time); /* 0: not known */
 	return time;
 }
 
@@ -78,7 +71,7 @@ static struct report_host *find_host(struct report *r, const char *name)
 
 static void add_connection(struct report *r, struct json_object *event)
 {
-	const char *name = get(event, "name"), *address = get(event, "address");
+	const char *name = json_text(event, "name"), *address = json_text(event, "address");
 	_cleanup_str_ struct str text = { 0 };
 	struct report_host *host;
 	int64_t end = time_of(event, "t");
@@ -116,12 +109,13 @@ static void add_denied(struct report *r, struct json_object *event)
 
 static void add_sentence(struct report *r, struct json_object *event, int kind, const char *label)
 {
-	const char *words = get(event, kind == MOMENT_RULE ? "rule" : "text");
+	const char *words = json_text(event, kind == MOMENT_RULE ? "rule" : "text");
 	_cleanup_str_ struct str text = { 0 };
 
 	str_add(&text, label);
 	if (kind == MOMENT_RULE) {
-		str_add_escaped(&text, get(event, "effect") ? get(event, "effect") : "");
+		str_add_escaped(&text,
+				json_text(event, "effect") ? json_text(event, "effect") : "");
 		str_add(&text, " ");
 	}
 	str_add_escaped(&text, words ? words : "");
@@ -132,7 +126,7 @@ static void add_sentence(struct report *r, struct json_object *event, int kind, 
 
 static void add_event(struct report *r, struct json_object *event)
 {
-	const char *type = get(event, "type") ?: "";
+	const char *type = json_text(event, "type") ?: "";
 
 	if (!strcmp(type, "connection")) {
 		add_connection(r, event);
@@ -159,9 +153,9 @@ static void add_event(struct report *r, struct json_object *event)
 	} else {
 		_cleanup_str_ struct str text = { 0 };
 
-		if (get(event, "text"))
+		if (json_text(event, "text"))
 			str_addf(&text, "%s: ", type);
-		str_add_escaped(&text, get(event, "text") ? get(event, "text") : type);
+		str_add_escaped(&text, json_text(event, "text") ? json_text(event, "text") : type);
 		add_moment(r, event, MOMENT_OTHER, text.s);
 	}
 }
@@ -177,10 +171,10 @@ static void on_event(void *ctx, struct json_object *event)
 	}
 	r->started = time_of(event, "started");
 	if (!r->network) {
-		r->network = arena_strdup(&r->arena,
-					  get(event, "network") ? get(event, "network") : "");
-		r->engine = arena_strdup(&r->arena,
-					 get(event, "engine") ? get(event, "engine") : "");
+		r->network = arena_strdup(
+			&r->arena, json_text(event, "network") ? json_text(event, "network") : "");
+		r->engine = arena_strdup(
+			&r->arena, json_text(event, "engine") ? json_text(event, "engine") : "");
 	}
 }
 

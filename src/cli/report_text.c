@@ -181,12 +181,8 @@ static void add_json_lesson(struct str *out, const struct lesson *lesson)
 	json_add_key(out, "fix");
 	fix_add_json(out, &lesson->fix);
 	json_add_key(out, "commands");
-	str_add(out, "[");
-	for (size_t i = 0; i < lesson->commands.len; i++) {
-		str_add(out, i ? "," : "");
-		json_add_string(out, lesson->commands.v[i]);
-	}
-	str_add(out, "]}");
+	json_add_strings(out, &lesson->commands);
+	str_add(out, "}");
 }
 
 static void add_json_host(struct str *out, const struct report_host *host)

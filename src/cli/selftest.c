@@ -154,12 +154,7 @@ static void print_json(const struct selftest *test)
 	json_add_member(&out, "release", name.release);
 	json_add_member(&out, "verdict", verdicts[count(test, NULL).worst].word);
 	json_add_key(&out, "weaker");
-	str_add(&out, "[");
-	for (size_t i = 0; i < test->weaker.len; i++) {
-		str_add(&out, i ? ", " : "");
-		json_add_string(&out, test->weaker.v[i]);
-	}
-	str_add(&out, "]");
+	json_add_strings(&out, &test->weaker);
 	json_add_key(&out, "groups");
 	for (size_t i = 0; (group = selftest_group(test, i)); i++) {
 		struct tally t = count(test, group);

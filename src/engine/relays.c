@@ -10,8 +10,9 @@
 
 #define BACKLOG 64
 
-static int listen_inside(int netns, uint16_t port, int *ret_fd, struct err *err)
+static int listen_inside(void *ctx, _unused_ size_t n, uint16_t port, int *ret_fd, struct err *err)
 {
+	int netns = *(int *)ctx;
 	const struct sockaddr_in at = { .sin_family = AF_INET,
 					.sin_port = htons(port),
 					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -29,10 +30,13 @@ static int listen_inside(int netns, uint16_t port, int *ret_fd, struct err *err)
 	return 0;
 }
 
-int relays_enter(struct sandbox *sandbox, struct err *err)
+int relays_offer(const struct sandbox *sandbox,
+		 int (*listen_at)(void *ctx, size_t n, uint16_t port, int *ret, struct err *err),
+		 void *ctx, struct err *err)
 {
 	const struct engine_hooks *hooks = sandbox->hooks;
 	const struct plan *plan = sandbox->plan;
+	size_t n = 0;
 	int r = 0;
 
 	if (plan->n_relays && !(hooks && hooks->take_relay))
@@ -42,9 +46,14 @@ int relays_enter(struct sandbox *sandbox, struct err *err)
 
 		if (!plan->credentials[i].port)
 			continue;
-		r = listen_inside(sandbox->netns, plan->credentials[i].port, &fd, err);
+		r = listen_at(ctx, n++, plan->credentials[i].port, &fd, err);
 		if (r == 0)
 			r = hooks->take_relay(hooks->ctx, i, fd, err);
 	}
 	return r;
+}
+
+int relays_enter(struct sandbox *sandbox, struct err *err)
+{
+	return relays_offer(sandbox, listen_inside, &sandbox->netns, err);
 }

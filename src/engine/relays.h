@@ -4,5 +4,9 @@
 
 #include "engine/sandbox.h"
 
-/* Before the command starts; sandbox->netns is there. Whoever runs the engine serves them. */
+/* Makes a listening socket for each, which whoever runs the engine serves; 'n' counts from 0. */
+int relays_offer(const struct sandbox *sandbox,
+		 int (*listen_at)(void *ctx, size_t n, uint16_t port, int *ret, struct err *err),
+		 void *ctx, struct err *err);
+/* The same in the sandbox's own network. Before the command starts; sandbox->netns is there. */
 int relays_enter(struct sandbox *sandbox, struct err *err);

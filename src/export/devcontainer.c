@@ -103,10 +103,7 @@ int task_devcontainer(struct str *out, const struct task *task, const char *kind
 	}
 	str_add(out, "// Made by 'wrapix export devcontainer' from the project's settings.\n");
 	task_add_weaker(out, task, FORM_DEVCONTAINER, "// ");
-	str_add(out, json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
-								  JSON_C_TO_STRING_PRETTY_TAB |
-								  JSON_C_TO_STRING_NOSLASHESCAPE));
-	str_add(out, "\n");
+	json_add_document(out, root);
 	json_object_put(root);
 	return r;
 }

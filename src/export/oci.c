@@ -145,10 +145,7 @@ int task_oci(struct str *out, const struct task *task, const char *kind, struct 
 	put_mapping(part, "gidMappings", task->gid);
 	put_paths(part);
 	put_limits(part, &task->spec->limits);
-	str_add(out, json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
-								  JSON_C_TO_STRING_PRETTY_TAB |
-								  JSON_C_TO_STRING_NOSLASHESCAPE));
-	str_add(out, "\n");
+	json_add_document(out, root);
 	json_object_put(root);
 	return r;
 }

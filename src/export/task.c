@@ -225,3 +225,11 @@ void json_push_text(struct json_object *list, const char *value)
 {
 	json_object_array_add(list, json_object_new_string(value));
 }
+
+void json_add_document(struct str *out, struct json_object *root)
+{
+	str_add(out, json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+								  JSON_C_TO_STRING_PRETTY_TAB |
+								  JSON_C_TO_STRING_NOSLASHESCAPE));
+	str_add(out, "\n");
+}

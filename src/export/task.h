@@ -117,3 +117,5 @@ struct json_object *json_put_map(struct json_object *map, const char *key);
 struct json_object *json_put_list(struct json_object *map, const char *key);
 struct json_object *json_push_map(struct json_object *list);
 void json_push_text(struct json_object *list, const char *value);
+/* The whole, as a document. */
+void json_add_document(struct str *out, struct json_object *root);

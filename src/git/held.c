@@ -37,7 +37,7 @@ void git_hold(struct git_report *report, const char *kind, const char *name, con
 	held->why = arena_strdup(&report->arena, why);
 }
 
-static void add_held(struct str *out, const struct git_held *held, bool first)
+void git_held_add_json(struct str *out, const struct git_held *held, bool first)
 {
 	str_addf(out, "%s\n  {\"where\": ", first ? "" : ",");
 	json_add_string(out, held->where);
@@ -57,16 +57,9 @@ static int write_list(const struct git_store *store, const char *file, const str
 
 	str_add(&out, "[");
 	for (size_t i = 0; i < n; i++)
-		add_held(&out, &held[i], i == 0);
+		git_held_add_json(&out, &held[i], i == 0);
 	str_add(&out, "\n]\n");
 	return record_write_file(store->dir, file, out.s, out.len, err);
-}
-
-static const char *get(struct arena *arena, struct json_object *item, const char *key)
-{
-	const char *s = json_object_get_string(json_object_object_get(item, key));
-
-	return arena_strdup(arena, s ? s : "");
 }
 
 static int read_list(const struct git_store *store, const char *file, struct arena *arena,
@@ -92,8 +85,10 @@ static int read_list(const struct git_store *store, const char *file, struct are
 		struct json_object *item = json_object_array_get_idx(list, i);
 		struct git_held *held = arena_grow(arena, ret, ret_n, sizeof(*held));
 
-		*held = (struct git_held){ get(arena, item, "where"), get(arena, item, "kind"),
-					   get(arena, item, "name"), get(arena, item, "why") };
+		*held = (struct git_held){ record_get(arena, item, "where"),
+					   record_get(arena, item, "kind"),
+					   record_get(arena, item, "name"),
+					   record_get(arena, item, "why") };
 	}
 	return 0;
 }

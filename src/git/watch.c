@@ -91,7 +91,7 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void keep_open(const struct git_store *store, int out)
+static void become_worker(const struct git_store *store, int out, pid_t parent)
 {
 	struct arena a = { 0 };
 	int *fds = arena_alloc(&a, (store->n_parts + 2) * sizeof(*fds));
@@ -102,7 +102,7 @@ static void keep_open(const struct git_store *store, int out)
 	for (size_t i = 0; i < store->n_parts; i++)
 		fds[n++] = store->parts[i].dir;
 	qsort(fds, n, sizeof(*fds), by_number);
-	os_close_all_but(3, fds, n);
+	os_become_worker(parent, fds, n);
 	arena_release(&a);
 }
 
@@ -110,17 +110,9 @@ static void keep_open(const struct git_store *store, int out)
 _Noreturn static void publish(struct git_watch *watch, int out, pid_t parent)
 {
 	struct git_report report = { 0 };
-	int null = open("/dev/null", O_RDWR);
 	struct err err;
 
-	os_die_with_parent(SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
-	keep_open(watch->store, out);
-	setsid();
-	os_reset_signals();
+	become_worker(watch->store, out, parent);
 	if (git_publish(watch->store, false, &report, &err) < 0)
 		(void)!write(out, err.msg, strlen(err.msg));
 	_exit(0);

@@ -29,19 +29,14 @@ static bool status_number(const char *status, const char *key, int base, uint64_
 	return true;
 }
 
-static int read_status(const struct seccomp_notif *call, char *buf, size_t size)
+int caller_read_proc(const struct seccomp_notif *call, const char *name, char *buf, size_t size)
 {
-	_cleanup_close_ int fd = -1;
 	char path[64];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", call->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, buf, size - 1);
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	return 0;
+	snprintf(path, sizeof(path), "/proc/%u/%s", call->pid, name);
+	n = os_read_start_at(AT_FDCWD, path, buf, size);
+	return n < 0 ? (int)n : 0;
 }
 
 int caller_open(const struct seccomp_notif *call)
@@ -55,7 +50,7 @@ int caller_open(const struct seccomp_notif *call)
 	if (fd >= 0 || errno == ESRCH)
 		return fd < 0 ? -errno : fd;
 	/* An older kernel, and no leader of its process. */
-	if (read_status(call, status, sizeof(status)) < 0 ||
+	if (caller_read_proc(call, "status", status, sizeof(status)) < 0 ||
 	    !status_number(status, "\nTgid:", 10, &tgid))
 		return -ESRCH;
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)tgid, 0);
@@ -124,7 +119,7 @@ bool caller_is_interrupted(const struct seccomp_notif *call)
 	uint64_t pending, shared, blocked, caught;
 	char status[PAGE];
 
-	if (read_status(call, status, sizeof(status)) < 0 ||
+	if (caller_read_proc(call, "status", status, sizeof(status)) < 0 ||
 	    !status_number(status, "\nSigPnd:", 16, &pending) ||
 	    !status_number(status, "\nShdPnd:", 16, &shared) ||
 	    !status_number(status, "\nSigBlk:", 16, &blocked) ||
@@ -138,7 +133,7 @@ mode_t caller_umask(const struct seccomp_notif *call)
 	char status[PAGE];
 	uint64_t mask;
 
-	if (read_status(call, status, sizeof(status)) < 0 ||
+	if (caller_read_proc(call, "status", status, sizeof(status)) < 0 ||
 	    !status_number(status, "\nUmask:", 8, &mask))
 		return 077;
 	return (mode_t)(mask & 0777);

@@ -19,6 +19,8 @@ int caller_get_fd(int pidfd, int fd);
 /* Copies len bytes of its memory: 0, or -EFAULT. */
 int caller_read(const struct seccomp_notif *call, uint64_t address, void *buf, size_t len);
 int caller_write(const struct seccomp_notif *call, uint64_t address, const void *buf, size_t len);
+/* How /proc/PID/NAME of its begins, with a NUL: 0, or -errno. */
+int caller_read_proc(const struct seccomp_notif *call, const char *name, char *buf, size_t size);
 /* A string as system calls take paths: its length, -EFAULT, or -ENAMETOOLONG without an end. */
 int caller_read_path(const struct seccomp_notif *call, uint64_t address, char buf[PATH_MAX]);
 /* An O_PATH descriptor of its root or working directory ("root", "cwd"), or -errno. */

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "guard/caller.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "os/linux/seccomp.h"
@@ -29,21 +30,6 @@ static uint64_t limit_of(const struct seccomp_notif *call)
 	    limit.rlim_cur == RLIM_INFINITY)
 		return 0;
 	return limit.rlim_cur;
-}
-
-static int read_of(const struct seccomp_notif *call, const char *name, char *buf, size_t size)
-{
-	_cleanup_close_ int fd = -1;
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", call->pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, buf, size - 1);
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	return 0;
 }
 
 uint64_t limits_private(const char *maps, uint64_t from, uint64_t to, bool writable)
@@ -99,7 +85,7 @@ static uint64_t roughly_used(const struct seccomp_notif *call)
 	unsigned long long data = 0;
 	char text[160];
 
-	if (read_of(call, "statm", text, sizeof(text)) < 0 ||
+	if (caller_read_proc(call, "statm", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*u %*u %*u %*u %*u %llu", &data) != 1)
 		return 0;
 	return data * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -111,7 +97,7 @@ static uint64_t exactly_used(const struct seccomp_notif *call)
 	const char *at;
 	char text[4096];
 
-	if (read_of(call, "status", text, sizeof(text)) < 0)
+	if (caller_read_proc(call, "status", text, sizeof(text)) < 0)
 		return 0;
 	at = strstr(text, "\nVmData:");
 	return at && sscanf(at, "\nVmData: %llu", &kib) == 1 ? kib * 1024 : 0;

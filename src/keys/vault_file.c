@@ -122,20 +122,30 @@ static int decode(const char *hex, struct secret *ret, size_t *ret_len, struct e
 	return r;
 }
 
+/* All that is kept; 'hex' is room for one value. */
+static int open_entries(struct vault *vault, struct secret *text, struct secret *hex,
+			struct entries *ret, struct err *err)
+{
+	_cleanup_close_ int dir = open_dir(vault, false, err);
+	size_t len;
+	int r = dir < 0 ? dir : load(dir, text, &len, err);
+
+	if (r == 0)
+		r = secret_alloc(hex, HEX_SIZE, err);
+	if (r == 0)
+		scan_init(&ret->scan, (const char *)text->data, len);
+	return r;
+}
+
 static int file_get(struct vault *vault, const char *name, struct secret *ret, size_t *ret_len,
 		    struct err *err)
 {
-	_cleanup_close_ int dir = open_dir(vault, false, err);
 	_cleanup_secret_ struct secret text = { 0 }, hex = { 0 };
 	struct entries e = { .begun = false };
-	size_t len;
-	int r = dir < 0 ? dir : load(dir, &text, &len, err);
+	int r = open_entries(vault, &text, &hex, &e, err);
 
-	if (r == 0)
-		r = secret_alloc(&hex, HEX_SIZE, err);
 	if (r < 0)
 		return r;
-	scan_init(&e.scan, (const char *)text.data, len);
 	while (next_entry(&e, (char *)hex.data))
 		if (!strcmp(e.name, name))
 			return decode((const char *)hex.data, ret, ret_len, err);
@@ -164,7 +174,7 @@ static int compose(const struct secret *text, size_t len, const char *name, cons
 	*ret_found = false;
 	wire_put_bytes(out, "{", 1);
 	scan_init(&e.scan, (const char *)text->data, len);
-	while (len && next_entry(&e, (char *)hex.data))
+	while (next_entry(&e, (char *)hex.data))
 		if (!strcmp(e.name, name))
 			*ret_found = true;
 		else
@@ -227,18 +237,13 @@ static int file_remove(struct vault *vault, const char *name, struct err *err)
 
 static int file_list(struct vault *vault, struct arena *arena, struct strv *ret, struct err *err)
 {
-	_cleanup_close_ int dir = open_dir(vault, false, err);
 	_cleanup_secret_ struct secret text = { 0 }, hex = { 0 };
 	struct entries e = { .begun = false };
-	size_t len;
-	int r = dir < 0 ? dir : load(dir, &text, &len, err);
+	int r = open_entries(vault, &text, &hex, &e, err);
 
-	if (r == 0)
-		r = secret_alloc(&hex, HEX_SIZE, err);
 	if (r < 0)
 		return r;
-	scan_init(&e.scan, (const char *)text.data, len);
-	while (len && next_entry(&e, (char *)hex.data))
+	while (next_entry(&e, (char *)hex.data))
 		strv_add(arena, ret, e.name);
 	return 0;
 }

@@ -56,6 +56,21 @@ int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t
 	return fd < 0 ? -errno : os_read_fd(fd, max, ret, ret_len);
 }
 
+ssize_t os_read_start_at(int dir_fd, const char *path, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	ssize_t n;
+
+	buf[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return n;
+}
+
 ssize_t os_read_full(int fd, void *data, size_t len)
 {
 	size_t got = 0;

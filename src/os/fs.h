@@ -25,6 +25,10 @@ int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t
 /* As much as there is, up to len: the bytes, fewer only at the end, or -errno. */
 ssize_t os_read_full(int fd, void *data, size_t len);
 
+/* How a small file of the kernel's begins: at most size - 1 bytes in one read, and a NUL. The bytes, or
+ * -errno. */
+ssize_t os_read_start_at(int dir_fd, const char *path, char *buf, size_t size);
+
 /* All of it, through short writes and EINTR. */
 int os_write_all(int fd, const void *data, size_t len);
 

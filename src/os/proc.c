@@ -28,6 +28,20 @@ void os_reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+void os_become_worker(pid_t parent, const int *keep, size_t n)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	os_die_with_parent(SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	os_close_all_but(3, keep, n);
+	setsid();
+	os_reset_signals();
+}
+
 static bool is_program(const char *path)
 {
 	struct stat st;

@@ -17,6 +17,9 @@ int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
 /* This signal comes when our parent ends, which may have been before: ask getppid() afterwards. Where
  * there is no such thing, a child is told by the end of its input. */
 int os_die_with_parent(int signal_no);
+/* A fork of ours that works on for its parent, and ends with it: in a session of its own, and with nothing
+ * of it open but 'keep' (ascending, n of them). */
+void os_become_worker(pid_t parent, const int *keep, size_t n);
 /* May other processes of this user look into this one, and may it leave a core? */
 int os_dumpable(void);
 int os_set_dumpable(int dumpable);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "plan/apple.h"
+#include "plan/shown.h"
 
 static const char *const way_names[] = {
 	[APPLE_NOT] = NULL,
@@ -79,27 +80,15 @@ void apple_print(struct str *out, const struct plan *plan)
 	print_machine(out, plan);
 	print_staged(out, plan, &a);
 	words_of(&a, plan, &words);
-	for (size_t i = 0; i < words.len; i++) {
-		_cleanup_str_ struct str word = { 0 };
-
-		str_add_shell(&word, words.v[i]);
-		str_add(out, "container ");
-		str_add_escaped(out, word.s);
-		str_add(out, "\n");
-	}
-	for (size_t i = 0; i < plan->apple.differs.len; i++)
-		str_addf(out, "differs   %s\n", plan->apple.differs.v[i]);
+	shown_add_words(out, "container", &words);
+	shown_add_lines(out, "differs", &plan->apple.differs);
 	arena_release(&a);
 }
 
 static void json_words(struct str *out, const char *name, const struct strv *words)
 {
-	str_addf(out, ",\n  \"%s\": [", name);
-	for (size_t i = 0; i < words->len; i++) {
-		str_add(out, i ? ", " : "");
-		json_add_string(out, words->v[i]);
-	}
-	str_add(out, "]");
+	str_addf(out, ",\n  \"%s\": ", name);
+	json_add_strings(out, words);
 }
 
 static void json_staged(struct str *out, const struct plan *plan, struct arena *a)

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "plan/podman.h"
+#include "plan/shown.h"
 
 static void print_limits(struct str *out, const struct plan *plan)
 {
@@ -24,16 +25,8 @@ void podman_print(struct str *out, const struct plan *plan)
 
 	print_limits(out, plan);
 	podman_argv(&a, plan, "STAGE", "SESSION", &words);
-	for (size_t i = 0; i < words.len; i++) {
-		_cleanup_str_ struct str word = { 0 };
-
-		str_add_shell(&word, words.v[i]);
-		str_add(out, "podman    ");
-		str_add_escaped(out, word.s);
-		str_add(out, "\n");
-	}
-	for (size_t i = 0; i < plan->podman.differs.len; i++)
-		str_addf(out, "differs   %s\n", plan->podman.differs.v[i]);
+	shown_add_words(out, "podman", &words);
+	shown_add_lines(out, "differs", &plan->podman.differs);
 	arena_release(&a);
 }
 
@@ -45,16 +38,9 @@ void podman_print_json(struct str *out, const struct plan *plan)
 	podman_argv(&a, plan, "STAGE", "SESSION", &words);
 	str_add(out, ",\n  \"image\": ");
 	json_add_string(out, plan->podman.image);
-	str_add(out, ",\n  \"podman\": [");
-	for (size_t i = 0; i < words.len; i++) {
-		str_add(out, i ? ", " : "");
-		json_add_string(out, words.v[i]);
-	}
-	str_add(out, "],\n  \"differs\": [");
-	for (size_t i = 0; i < plan->podman.differs.len; i++) {
-		str_add(out, i ? ", " : "");
-		json_add_string(out, plan->podman.differs.v[i]);
-	}
-	str_add(out, "]");
+	str_add(out, ",\n  \"podman\": ");
+	json_add_strings(out, &words);
+	str_add(out, ",\n  \"differs\": ");
+	json_add_strings(out, &plan->podman.differs);
 	arena_release(&a);
 }

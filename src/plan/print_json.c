@@ -25,12 +25,7 @@ static void json_pair(struct str *out, const char *key, const char *value)
 static void json_list(struct str *out, const char *key, const struct strv *list)
 {
 	json_key(out, key);
-	str_add(out, "[");
-	for (size_t i = 0; i < list->len; i++) {
-		str_add(out, i ? ", " : "");
-		json_add_string(out, list->v[i]);
-	}
-	str_add(out, "]");
+	json_add_strings(out, list);
 }
 
 static void json_op(struct str *out, const struct op *op)
@@ -93,12 +88,8 @@ static void json_uplinks(struct str *out, const struct plan *plan)
 	json_key(out, "uplinks");
 	str_add(out, "[");
 	for (size_t i = 0; i < plan->n_uplinks; i++) {
-		str_add(out, i ? ", [" : "[");
-		for (size_t j = 0; j < plan->uplinks[i].len; j++) {
-			str_add(out, j ? ", " : "");
-			json_add_string(out, plan->uplinks[i].v[j]);
-		}
-		str_add(out, "]");
+		str_add(out, i ? ", " : "");
+		json_add_strings(out, &plan->uplinks[i]);
 	}
 	str_add(out, "]");
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "os/linux/landlock.h"
 
 static const char *const op_names[] = {
@@ -114,6 +115,24 @@ struct strv credentials_shown(struct arena *a, const struct plan *plan)
 				  c->named ? "" : ", if it is there");
 	}
 	return shown;
+}
+
+void shown_add_words(struct str *out, const char *title, const struct strv *words)
+{
+	for (size_t i = 0; i < words->len; i++) {
+		_cleanup_str_ struct str word = { 0 };
+
+		str_add_shell(&word, words->v[i]);
+		str_addf(out, "%-9s ", title);
+		str_add_escaped(out, word.s);
+		str_add(out, "\n");
+	}
+}
+
+void shown_add_lines(struct str *out, const char *title, const struct strv *lines)
+{
+	for (size_t i = 0; i < lines->len; i++)
+		str_addf(out, "%-9s %s\n", title, lines->v[i]);
 }
 
 const char *plan_filter_name(const struct plan *plan)

@@ -19,6 +19,11 @@ struct strv keys_shown(struct arena *a, const struct plan_keys *keys);
 /* "TOKEN from the store", "TOKEN brokered for https://host:443/v1/ at 127.0.0.1:4777" */
 struct strv credentials_shown(struct arena *a, const struct plan *plan);
 
+struct str;
+/* A line a word of a command line, as a shell takes it; a line a text. */
+void shown_add_words(struct str *out, const char *title, const struct strv *words);
+void shown_add_lines(struct str *out, const char *title, const struct strv *lines);
+
 const char *plan_filter_name(const struct plan *plan);
 /* The rules are kept for every kernel; an old one cannot be given them. */
 size_t plan_rules_in_force(const struct plan *plan);

@@ -108,13 +108,6 @@ static int mark_set(struct sync *s, const char *id, const char *word, struct err
 	return db_set(&s->work->db, arena_printf(&s->arena, "bd:%s", id), word, err);
 }
 
-static const char *text_of(struct json_object *issue, const char *key)
-{
-	struct json_object *value = json_object_object_get(issue, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 static enum item_status status_of(const char *word)
 {
 	if (!strcmp(word, "closed"))
@@ -136,10 +129,10 @@ static void read_needs(struct sync *s, struct json_object *issue, struct item *i
 
 		if (!json_object_is_type(entry, json_type_object))
 			continue;
-		id = text_of(entry, "depends_on_id") ? text_of(entry, "depends_on_id")
-						     : text_of(entry, "id");
-		kind = text_of(entry, "type") ? text_of(entry, "type")
-					      : text_of(entry, "dependency_type");
+		id = json_text(entry, "depends_on_id") ? json_text(entry, "depends_on_id")
+						       : json_text(entry, "id");
+		kind = json_text(entry, "type") ? json_text(entry, "type")
+						: json_text(entry, "dependency_type");
 		if (id && (!kind || !strcmp(kind, "blocks") || !strcmp(kind, "parent-child")))
 			strv_add(&s->arena, &needs, id);
 	}
@@ -150,8 +143,8 @@ static void read_needs(struct sync *s, struct json_object *issue, struct item *i
 static int take_new(struct sync *s, struct json_object *issue, const char *id, const char *word,
 		    struct err *err)
 {
-	const char *kind = text_of(issue, "issue_type"), *title = text_of(issue, "title");
-	const char *text = text_of(issue, "description"), *ignored;
+	const char *kind = json_text(issue, "issue_type"), *title = json_text(issue, "title");
+	const char *text = json_text(issue, "description"), *ignored;
 	struct item item = { .id = arena_strdup(&s->arena, id),
 			     .feature = s->feature->name,
 			     .title = arena_strdup(&s->arena, title ? title : id),
@@ -168,7 +161,7 @@ static int take_new(struct sync *s, struct json_object *issue, const char *id, c
 /* What became of an issue over there, since both sides last agreed. */
 static int take_issue(struct sync *s, struct json_object *issue, struct err *err)
 {
-	const char *id = text_of(issue, "id"), *word = text_of(issue, "status");
+	const char *id = json_text(issue, "id"), *word = json_text(issue, "status");
 	const struct item *item = items_find(&s->items, id);
 	char *mark = NULL;
 	int r;

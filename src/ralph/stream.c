@@ -30,13 +30,6 @@ struct json_object *stream_get(struct json_object *object, const char *key)
 							     : NULL;
 }
 
-const char *stream_text(struct json_object *object, const char *key)
-{
-	struct json_object *value = stream_get(object, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 double stream_number(struct json_object *object, const char *key)
 {
 	struct json_object *value = stream_get(object, key);
@@ -116,7 +109,7 @@ void stream_line(struct stream *stream, const char *line, size_t len)
 		return;
 	if (line[0] == '{' &&
 	    json_parse_max(line, len, LINES_MAX, "stream", &record, &ignored) == 0) {
-		type = stream_text(record, "type");
+		type = json_text(record, "type");
 		stream->records++;
 		if (stream->dialect->record(stream, type ? type : "", record))
 			return;

@@ -49,7 +49,6 @@ struct json_object;
 void stream_show(struct stream *stream, enum act act, const char *prefix, const char *text);
 void stream_error(struct stream *stream, const char *text);
 struct json_object *stream_get(struct json_object *object, const char *key);
-const char *stream_text(struct json_object *object, const char *key); /* NULL: no string there */
 uint64_t stream_count(struct json_object *object, const char *key);
 double stream_number(struct json_object *object, const char *key);
 

@@ -10,11 +10,11 @@ static void show_tool(struct stream *stream, struct json_object *block)
 {
 	static const char *const telling[] = { "command", "file_path", "path",  "pattern",    "url",
 					       "query",   "prompt",    "skill", "description" };
-	const char *name = stream_text(block, "name"), *text = NULL;
+	const char *name = json_text(block, "name"), *text = NULL;
 	struct json_object *input = stream_get(block, "input");
 
 	for (size_t i = 0; !text && i < ARRAY_LEN(telling); i++)
-		text = stream_text(input, telling[i]);
+		text = json_text(input, telling[i]);
 	stream_show(stream, ACT_TOOL, name ? name : "a tool", text);
 }
 
@@ -26,7 +26,7 @@ static const char *result_text(struct json_object *block)
 	if (json_object_is_type(content, json_type_string))
 		return json_object_get_string(content);
 	if (json_object_is_type(content, json_type_array) && json_object_array_length(content))
-		return stream_text(json_object_array_get_idx(content, 0), "text");
+		return json_text(json_object_array_get_idx(content, 0), "text");
 	return NULL;
 }
 
@@ -42,14 +42,14 @@ static void show_result(struct stream *stream, struct json_object *block)
 
 static void show_block(struct stream *stream, struct json_object *block, bool own)
 {
-	const char *type = stream_text(block, "type"), *text = stream_text(block, "text");
+	const char *type = json_text(block, "type"), *text = json_text(block, "text");
 
 	if (!type)
 		return;
 	if (!strcmp(type, "text") && text && own)
 		stream_show(stream, ACT_TEXT, "", text);
 	else if (!strcmp(type, "thinking"))
-		stream_show(stream, ACT_THINKING, "", stream_text(block, "thinking"));
+		stream_show(stream, ACT_THINKING, "", json_text(block, "thinking"));
 	else if (!strcmp(type, "tool_use"))
 		show_tool(stream, block);
 	else if (!strcmp(type, "tool_result"))
@@ -71,7 +71,7 @@ static void show_message(struct stream *stream, struct json_object *record, bool
  * the agent said at its end. */
 static void take_result(struct stream *stream, struct json_object *record)
 {
-	const char *text = stream_text(record, "result"), *kind = stream_text(record, "subtype");
+	const char *text = json_text(record, "result"), *kind = json_text(record, "subtype");
 	struct json_object *usage = stream_get(record, "usage");
 	uint64_t in = stream_count(usage, "input_tokens") +
 		      stream_count(usage, "cache_creation_input_tokens") +
@@ -95,7 +95,7 @@ static void take_result(struct stream *stream, struct json_object *record)
 
 static bool take(struct stream *stream, const char *type, struct json_object *record)
 {
-	const char *kind = stream_text(record, "subtype");
+	const char *kind = json_text(record, "subtype");
 
 	if (!strcmp(type, "assistant") || !strcmp(type, "user"))
 		show_message(stream, record, !strcmp(type, "assistant"));

@@ -28,7 +28,7 @@ static void end(struct stream *stream, const char *failure)
 
 static const char *message_of(struct json_object *error)
 {
-	const char *text = stream_text(error, "message");
+	const char *text = json_text(error, "message");
 
 	return text ? text : "the agent failed";
 }
@@ -37,24 +37,24 @@ static const char *message_of(struct json_object *error)
 
 static void codex_item(struct stream *stream, struct json_object *item, bool done)
 {
-	const char *type = stream_text(item, "type");
+	const char *type = json_text(item, "type");
 
 	if (!type)
 		return;
 	if (!strcmp(type, "agent_message") && done)
-		say(stream, stream_text(item, "text"));
+		say(stream, json_text(item, "text"));
 	else if (!strcmp(type, "reasoning") && done)
-		stream_show(stream, ACT_THINKING, "", stream_text(item, "text"));
+		stream_show(stream, ACT_THINKING, "", json_text(item, "text"));
 	else if (!strcmp(type, "command_execution") && !done)
-		stream_show(stream, ACT_TOOL, "shell", stream_text(item, "command"));
+		stream_show(stream, ACT_TOOL, "shell", json_text(item, "command"));
 	else if (!strcmp(type, "command_execution") && stream_number(item, "exit_code") > 0)
-		stream_error(stream, stream_text(item, "aggregated_output")
-					     ? stream_text(item, "aggregated_output")
+		stream_error(stream, json_text(item, "aggregated_output")
+					     ? json_text(item, "aggregated_output")
 					     : "a command failed");
 	else if (!strcmp(type, "error"))
 		stream_error(stream, message_of(item));
 	else if (!done)
-		stream_show(stream, ACT_TOOL, type, stream_text(item, "query"));
+		stream_show(stream, ACT_TOOL, type, json_text(item, "query"));
 }
 
 static bool codex(struct stream *stream, const char *type, struct json_object *record)
@@ -83,7 +83,7 @@ static bool codex(struct stream *stream, const char *type, struct json_object *r
 /* A message comes whole or in pieces. */
 static void gemini_message(struct stream *stream, struct json_object *record)
 {
-	const char *role = stream_text(record, "role"), *text = stream_text(record, "content");
+	const char *role = json_text(record, "role"), *text = json_text(record, "content");
 
 	if (!role || strcmp(role, "assistant") != 0 || !text)
 		return;
@@ -96,7 +96,7 @@ static void gemini_message(struct stream *stream, struct json_object *record)
 static void gemini_end(struct stream *stream, struct json_object *record)
 {
 	struct json_object *stats = stream_get(record, "stats");
-	const char *status = stream_text(record, "status");
+	const char *status = json_text(record, "status");
 
 	stream->tokens_in = stream_count(stats, "input_tokens");
 	stream->tokens_out = stream_count(stats, "output_tokens");
@@ -109,17 +109,17 @@ static bool gemini(struct stream *stream, const char *type, struct json_object *
 	if (!strcmp(type, "message")) {
 		gemini_message(stream, record);
 	} else if (!strcmp(type, "tool_use")) {
-		const char *name = stream_text(record, "tool_name");
+		const char *name = json_text(record, "tool_name");
 
 		stream_show(stream, ACT_TOOL, name ? name : "a tool",
-			    stream_text(stream_get(record, "parameters"), "command"));
+			    json_text(stream_get(record, "parameters"), "command"));
 		stream->final.len = 0; /* what it said before was not its last word */
 	} else if (!strcmp(type, "tool_result")) {
-		const char *status = stream_text(record, "status");
+		const char *status = json_text(record, "status");
 
 		if (status && strcmp(status, "success") != 0)
-			stream_error(stream, stream_text(record, "output")
-						     ? stream_text(record, "output")
+			stream_error(stream, json_text(record, "output")
+						     ? json_text(record, "output")
 						     : "a tool failed");
 	} else if (!strcmp(type, "error")) {
 		stream_error(stream, message_of(record));
@@ -136,13 +136,13 @@ static bool gemini(struct stream *stream, const char *type, struct json_object *
 static void opencode_tool(struct stream *stream, struct json_object *part)
 {
 	struct json_object *state = stream_get(part, "state");
-	const char *name = stream_text(part, "tool"), *status = stream_text(state, "status");
+	const char *name = json_text(part, "tool"), *status = json_text(state, "status");
 
 	stream_show(stream, ACT_TOOL, name ? name : "a tool",
-		    stream_text(stream_get(state, "input"), "command"));
+		    json_text(stream_get(state, "input"), "command"));
 	if (status && !strcmp(status, "error"))
-		stream_error(stream, stream_text(state, "error") ? stream_text(state, "error")
-								 : "a tool failed");
+		stream_error(stream, json_text(state, "error") ? json_text(state, "error")
+							       : "a tool failed");
 }
 
 static bool opencode(struct stream *stream, const char *type, struct json_object *record)
@@ -150,7 +150,7 @@ static bool opencode(struct stream *stream, const char *type, struct json_object
 	struct json_object *part = stream_get(record, "part");
 
 	if (!strcmp(type, "text")) {
-		say(stream, stream_text(part, "text"));
+		say(stream, json_text(part, "text"));
 	} else if (!strcmp(type, "tool_use")) {
 		opencode_tool(stream, part);
 	} else if (!strcmp(type, "step_finish")) {

@@ -51,33 +51,26 @@ void denial_add_members(struct str *out, const struct denial *d)
 		str_add(out, ",\"predicted\":true");
 }
 
-static const char *get(struct json_object *event, const char *key)
-{
-	struct json_object *value = json_object_object_get(event, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 bool denial_read(struct json_object *event, struct denial *ret)
 {
-	const char *type = get(event, "type");
+	const char *type = json_text(event, "type");
 	int64_t port = json_object_get_int64(json_object_object_get(event, "port"));
 
 	if (!type || strcmp(type, "deny") != 0)
 		return false;
 	*ret = (struct denial){
-		.what = get(event, "what"),
-		.call = get(event, "call"),
-		.args = get(event, "args"),
-		.path = get(event, "path"),
-		.name = get(event, "name"),
-		.address = get(event, "address"),
+		.what = json_text(event, "what"),
+		.call = json_text(event, "call"),
+		.args = json_text(event, "args"),
+		.path = json_text(event, "path"),
+		.name = json_text(event, "name"),
+		.address = json_text(event, "address"),
 		.port = port > 0 && port <= UINT16_MAX ? (uint16_t)port : 0,
-		.reason = get(event, "reason"),
-		.rule = get(event, "rule"),
-		.key = get(event, "key"),
-		.origin = get(event, "origin"),
-		.text = get(event, "text"),
+		.reason = json_text(event, "reason"),
+		.rule = json_text(event, "rule"),
+		.key = json_text(event, "key"),
+		.origin = json_text(event, "origin"),
+		.text = json_text(event, "text"),
 		.predicted = json_object_get_boolean(json_object_object_get(event, "predicted")),
 	};
 	if (!ret->what)

@@ -74,16 +74,9 @@ void event_time_add(struct str *out, int64_t milliseconds)
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(milliseconds % 1000));
 }
 
-static const char *string_of(struct json_object *event, const char *key)
-{
-	struct json_object *value = json_object_object_get(event, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 static bool has_time(struct json_object *event, const char *key, int64_t *ret)
 {
-	const char *text = string_of(event, key);
+	const char *text = json_text(event, key);
 
 	return text && event_time_parse(text, ret);
 }
@@ -96,7 +89,7 @@ bool event_is_header(struct json_object *event)
 static bool is_good_header(struct json_object *event)
 {
 	struct json_object *v = json_object_object_get(event, "v");
-	const char *id = string_of(event, "id");
+	const char *id = json_text(event, "id");
 	int64_t time;
 
 	return json_object_is_type(v, json_type_int) &&
@@ -106,7 +99,7 @@ static bool is_good_header(struct json_object *event)
 
 static bool is_good_event(struct json_object *event)
 {
-	const char *type = string_of(event, "type");
+	const char *type = json_text(event, "type");
 	int64_t time;
 
 	return type && type[0] && strlen(type) < TYPE_MAX &&
@@ -302,7 +295,7 @@ void event_reader_finish(struct event_reader *reader)
 
 static char *copy(struct arena *arena, struct json_object *header, const char *key)
 {
-	const char *text = header ? string_of(header, key) : NULL;
+	const char *text = header ? json_text(header, key) : NULL;
 
 	return arena_strdup(arena, text ? text : "");
 }

@@ -59,9 +59,7 @@ void event_add_json(struct str *out, struct json_object *value)
 
 static const char *get_string(struct json_object *event, const char *key)
 {
-	struct json_object *value = json_object_object_get(event, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+	return json_text(event, key) ?: "";
 }
 
 /* -1 where there is none. */

@@ -347,13 +347,6 @@ void fix_add_json(struct str *out, const struct fix *fix)
 	str_add(out, "}");
 }
 
-static const char *get(struct json_object *object, const char *key)
-{
-	struct json_object *value = json_object_object_get(object, key);
-
-	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
 bool fix_read(struct json_object *event, struct fix *ret)
 {
 	struct json_object *fix = json_object_object_get(event, "fix");
@@ -361,18 +354,18 @@ bool fix_read(struct json_object *event, struct fix *ret)
 	if (!json_object_is_type(fix, json_type_object))
 		return false;
 	*ret = (struct fix){
-		.key = get(fix, "key"),
-		.value = get(fix, "add"),
+		.key = json_text(fix, "key"),
+		.value = json_text(fix, "add"),
 		.literal = json_object_get_boolean(json_object_object_get(fix, "literal")),
-		.risk = get(fix, "risk"),
-		.none = get(fix, "none"),
+		.risk = json_text(fix, "risk"),
+		.none = json_text(fix, "none"),
 	};
-	if (get(fix, "remove")) {
-		ret->value = get(fix, "remove");
+	if (json_text(fix, "remove")) {
+		ret->value = json_text(fix, "remove");
 		ret->remove = true;
 	}
-	if (get(fix, "raise")) {
-		ret->value = get(fix, "raise");
+	if (json_text(fix, "raise")) {
+		ret->value = json_text(fix, "raise");
 		ret->raise = true;
 	}
 	return true;

@@ -222,7 +222,5 @@ int record_read(int dir, struct json_object **ret, struct err *err)
 
 char *record_get(struct arena *arena, struct json_object *meta, const char *key)
 {
-	const char *s = json_object_get_string(json_object_object_get(meta, key));
-
-	return arena_strdup(arena, s ? s : "");
+	return arena_strdup(arena, json_text(meta, key) ?: "");
 }

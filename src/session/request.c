@@ -7,22 +7,6 @@
 
 #include "base/json.h"
 
-static int read_list(struct arena *arena, const struct json_at *at, struct json_object *value,
-		     struct strv *ret, struct err *err)
-{
-	int r = json_check_type(at, value, json_type_array, err);
-
-	for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++) {
-		const char *text;
-
-		r = json_get_string(JSON_INDEX(at, i), json_object_array_get_idx(value, i), &text,
-				    err);
-		if (r == 0)
-			strv_add(arena, ret, text);
-	}
-	return r;
-}
-
 int request_parse(struct arena *arena, const char *text, size_t len, struct request *ret,
 		  struct err *err)
 {
@@ -39,12 +23,11 @@ int request_parse(struct arena *arena, const char *text, size_t len, struct requ
 	json_object_object_foreach(object, key, value)
 	{
 		const struct json_at *at = JSON_KEY(NULL, key);
-		size_t i = 0;
+		size_t i;
 
-		while (i < ARRAY_LEN(words) && strcmp(words[i], key) != 0)
-			i++;
-		r = i < ARRAY_LEN(words) ? read_list(arena, at, value, lists[i], err)
-					 : json_err_key(at, words, ARRAY_LEN(words), err);
+		r = json_find_key(at, words, ARRAY_LEN(words), &i, err);
+		if (r == 0)
+			r = json_get_strings(arena, at, value, lists[i], err);
 		if (r < 0)
 			return r;
 	}
@@ -52,22 +35,13 @@ int request_parse(struct arena *arena, const char *text, size_t len, struct requ
 	return 0;
 }
 
-static void add_list(struct str *out, const char *key, const struct strv *list)
-{
-	str_addf(out, "\"%s\": [", key);
-	for (size_t i = 0; i < list->len; i++) {
-		str_add(out, i ? ", " : "");
-		json_add_string(out, list->v[i]);
-	}
-	str_add(out, "]");
-}
-
 void request_add(struct str *out, const struct request *request)
 {
 	str_add(out, "{");
-	add_list(out, "allow", &request->allow);
-	str_add(out, ", ");
-	add_list(out, "deny", &request->deny);
+	json_add_key(out, "allow");
+	json_add_strings(out, &request->allow);
+	json_add_key(out, "deny");
+	json_add_strings(out, &request->deny);
 	str_add(out, "}");
 }
 
@@ -96,8 +70,8 @@ int reply_parse(const char *text, size_t len, struct err *err)
 		r = err_set(err, EPROTO, "the session's reply is none");
 	if (r < 0)
 		return r;
-	error = json_object_get_string(json_object_object_get(object, "error"));
-	hint = json_object_get_string(json_object_object_get(object, "hint"));
+	error = json_text(object, "error");
+	hint = json_text(object, "hint");
 	if (!error && json_object_get_boolean(json_object_object_get(object, "ok")))
 		return 0;
 	err_set(err, EPERM, "%s", error ? error : "the session's reply is none");

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "os/fs.h"
 #include "session/control.h"
+#include "session/record.h"
 
 #define META_MAX 65536
 
@@ -61,13 +62,6 @@ static void info_write(const struct session_info *info, struct str *out)
 	str_addf(out, ",\"started\":%lld}\n", (long long)info->started);
 }
 
-static char *get(struct arena *arena, struct json_object *meta, const char *key)
-{
-	const char *s = json_object_get_string(json_object_object_get(meta, key));
-
-	return arena_strdup(arena, s ? s : "");
-}
-
 static int info_read(struct arena *arena, int fd, struct session_info *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -81,12 +75,12 @@ static int info_read(struct arena *arena, int fd, struct session_info *ret)
 	if (r < 0 || !json_object_is_type(meta, json_type_object))
 		return -EINVAL;
 	*ret = (struct session_info){
-		.id = get(arena, meta, "id"),
-		.name = get(arena, meta, "name"),
-		.dir = get(arena, meta, "dir"),
-		.engine = get(arena, meta, "engine"),
-		.network = get(arena, meta, "network"),
-		.command = get(arena, meta, "command"),
+		.id = record_get(arena, meta, "id"),
+		.name = record_get(arena, meta, "name"),
+		.dir = record_get(arena, meta, "dir"),
+		.engine = record_get(arena, meta, "engine"),
+		.network = record_get(arena, meta, "network"),
+		.command = record_get(arena, meta, "command"),
 		.started = json_object_get_int64(json_object_object_get(meta, "started")),
 	};
 	return 0;

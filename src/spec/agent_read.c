@@ -51,17 +51,7 @@ static int read_bool(const struct definition *d, const struct json_at *at,
 static int read_list(const struct definition *d, const struct json_at *at,
 		     struct json_object *value, void *to, struct err *err)
 {
-	int r = json_check_type(at, value, json_type_array, err);
-
-	for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++) {
-		const char *text;
-
-		r = json_get_string(JSON_INDEX(at, i), json_object_array_get_idx(value, i), &text,
-				    err);
-		if (r == 0)
-			strv_add(d->arena, to, text);
-	}
-	return r;
+	return json_get_strings(d->arena, at, value, to, err);
 }
 
 static int read_env(const struct definition *d, const struct json_at *at, struct json_object *value,

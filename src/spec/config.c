@@ -158,15 +158,12 @@ static int read_mount_object(const struct json_at *at, struct json_object *value
 	json_object_object_foreach(value, key, entry)
 	{
 		const struct json_at *place = JSON_KEY(at, key);
-		size_t i = 0;
-		int r;
+		size_t i;
+		int r = json_find_key(place, words, ARRAY_LEN(words), &i, err);
 
-		while (i < ARRAY_LEN(words) && strcmp(words[i], key))
-			i++;
-		if (i == ARRAY_LEN(words))
-			return json_err_key(place, words, ARRAY_LEN(words), err);
-		r = i == 3 ? json_get_bool(place, entry, &ret->optional, err)
-			   : json_get_string(place, entry, &text[i], err);
+		if (r == 0)
+			r = i == 3 ? json_get_bool(place, entry, &ret->optional, err)
+				   : json_get_string(place, entry, &text[i], err);
 		if (r < 0)
 			return r;
 		if (i == 2 && strcmp(text[2], "ro") && strcmp(text[2], "rw"))

@@ -101,23 +101,6 @@ static int check(struct arena *arena, const struct credential *c, struct err *er
 
 /* --- the object form --- */
 
-static int read_methods(struct arena *arena, const struct json_at *at, struct json_object *value,
-			struct strv *ret, struct err *err)
-{
-	int r = json_check_type(at, value, json_type_array, err);
-	size_t n = r == 0 ? json_object_array_length(value) : 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		const char *text;
-
-		r = json_get_string(JSON_INDEX(at, i), json_object_array_get_idx(value, i), &text,
-				    err);
-		if (r == 0)
-			strv_add(arena, ret, text);
-	}
-	return r;
-}
-
 int credential_read(struct arena *arena, const struct json_at *at, struct json_object *value,
 		    struct credential *ret, struct err *err)
 {
@@ -131,19 +114,17 @@ int credential_read(struct arena *arena, const struct json_at *at, struct json_o
 		const struct json_at *place = JSON_KEY(at, key);
 		const char *text;
 		bool on = false;
-		size_t i = 0;
-		int r;
+		size_t i;
+		int r = json_find_key(place, words, ARRAY_LEN(words), &i, err);
 
-		while (i < ARRAY_LEN(words) && strcmp(words[i], key))
-			i++;
-		if (i == ARRAY_LEN(words))
-			return json_err_key(place, words, ARRAY_LEN(words), err);
+		if (r < 0)
+			return r;
 		if (i < ARRAY_LEN(texts)) {
 			r = json_get_string(place, entry, &text, err);
 			if (r == 0)
 				*texts[i] = arena_strdup(arena, text);
 		} else if (!strcmp(key, "methods")) {
-			r = read_methods(arena, place, entry, &ret->methods, err);
+			r = json_get_strings(arena, place, entry, &ret->methods, err);
 		} else {
 			r = json_get_bool(place, entry, &on, err);
 			if (!strcmp(key, "asked"))

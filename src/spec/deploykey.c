@@ -131,15 +131,12 @@ int config_read_deploy_key(const struct reader *reader, const struct json_at *at
 		return json_err_type(at, value, "a name, or an object with \"name\"", err);
 	json_object_object_foreach(value, key, entry)
 	{
-		size_t i = 0;
-		int r;
+		size_t i;
+		int r = json_find_key(JSON_KEY(at, key), words, ARRAY_LEN(words), &i, err);
 
-		while (i < ARRAY_LEN(words) && strcmp(words[i], key))
-			i++;
-		if (i == ARRAY_LEN(words))
-			return json_err_key(JSON_KEY(at, key), words, ARRAY_LEN(words), err);
-		r = (i == 2 ? config_read_bool : config_read_word)(reader, JSON_KEY(NULL, keys[i]),
-								   entry, err);
+		if (r == 0)
+			r = (i == 2 ? config_read_bool : config_read_word)(
+				reader, JSON_KEY(NULL, keys[i]), entry, err);
 		if (r < 0)
 			return r;
 	}

@@ -208,9 +208,9 @@ static int load_field(struct host *host, const struct field *field, struct json_
 static int load_fact(struct host *host, struct path_facts *facts, struct json_object *value,
 		     const struct json_at *at, struct err *err)
 {
-	const char *path = json_object_get_string(json_object_object_get(value, "path"));
-	const char *kind = json_object_get_string(json_object_object_get(value, "kind"));
-	const char *target = json_object_get_string(json_object_object_get(value, "target"));
+	const char *path = json_text(value, "path");
+	const char *kind = json_text(value, "kind");
+	const char *target = json_text(value, "target");
 	struct path_fact *fact;
 
 	for (size_t i = 0; path && path[0] == '/' && kind && i < ARRAY_LEN(kind_names); i++) {

@@ -14,6 +14,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/apple/machine.h"
+#include "engine/point.h"
+#include "engine/relays.h"
 #include "engine/sessiondir.h"
 #include "os/darwin/container.h"
 #include "os/fs.h"
@@ -85,30 +87,16 @@ static int stage_op(struct machine *m, const struct op *op, struct err *err)
 	}
 }
 
-/* A mount in a tree of the user's needs a place that is there: nothing is made in it. */
+static bool is_mount(const struct plan *plan, const struct op *op)
+{
+	return apple_way(plan, op) == APPLE_DIR;
+}
+
 static int check_point(struct machine *m, const struct op *op, struct err *err)
 {
-	const struct plan *plan = m->sandbox.plan;
-	const struct op *around = NULL;
-	char *path;
+	const struct op *around = point_around(m->sandbox.plan, op, is_mount);
 
-	for (size_t i = 0; i < plan->n_ops; i++) {
-		const struct op *other = &plan->ops[i];
-
-		if (apple_way(plan, other) == APPLE_DIR && strcmp(op->dest, other->dest) &&
-		    path_is_below(op->dest, other->dest) &&
-		    (!around || strlen(other->dest) > strlen(around->dest)))
-			around = other;
-	}
-	if (!around)
-		return 0;
-	path = path_join(&m->arena, around->src, path_below(op->dest, around->dest));
-	if (around->flags & OPF_MAKE)
-		return op->flags & OPF_DIR ? os_mkdirs(path, 0755, err) : 0;
-	if (access(path, F_OK) == 0)
-		return 0;
-	err_set(err, ENOENT, "mounting on '%s': there is no '%s'", op->dest, path);
-	return err_hint(err, "make it, or mount somewhere else");
+	return around ? point_check(&m->arena, op, around, err) : 0;
 }
 
 static int stage_ops(struct machine *m, struct err *err)
@@ -177,26 +165,11 @@ static int listen_at(struct machine *m, const char *name, int *ret, struct err *
 	return 0;
 }
 
-/* Whoever runs the engine serves these. */
-static int make_relays(struct machine *m, struct err *err)
+static int listen_for(void *ctx, size_t n, _unused_ uint16_t port, int *ret, struct err *err)
 {
-	const struct engine_hooks *hooks = m->sandbox.hooks;
-	const struct plan *plan = m->sandbox.plan;
-	size_t n = 0;
-	int r = 0;
+	struct machine *m = ctx;
 
-	if (plan->n_relays && !(hooks && hooks->take_relay))
-		return err_set(err, EOPNOTSUPP, "nobody serves the brokered credentials");
-	for (size_t i = 0; r == 0 && i < plan->n_credentials; i++) {
-		int fd = -1;
-
-		if (!plan->credentials[i].port)
-			continue;
-		r = listen_at(m, arena_printf(&m->arena, "relay-%zu", n++), &fd, err);
-		if (r == 0)
-			r = hooks->take_relay(hooks->ctx, i, fd, err);
-	}
-	return r;
+	return listen_at(m, arena_printf(&m->arena, "relay-%zu", n), ret, err);
 }
 
 static int make_sockets(struct machine *m, struct err *err)
@@ -208,7 +181,7 @@ static int make_sockets(struct machine *m, struct err *err)
 		r = listen_at(m, "net", &m->sandbox.outlet, err);
 	if (r == 0 && plan_has_key_agent(plan))
 		r = listen_at(m, "agent", &m->sandbox.agent, err);
-	return r == 0 ? make_relays(m, err) : r;
+	return r == 0 ? relays_offer(&m->sandbox, listen_for, m, err) : r;
 }
 
 /* --- the whole --- */

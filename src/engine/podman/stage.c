@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/podman/container.h"
+#include "engine/point.h"
 #include "engine/sessiondir.h"
 #include "os/fs.h"
 #include "os/linux/seccomp.h"
@@ -63,32 +64,19 @@ static int stage_op(struct container *c, const struct op *op, struct err *err)
 	}
 }
 
-/* A mount in a tree of the user's needs a place that is there: podman would make one, and leave it. */
+static bool is_mount(_unused_ const struct plan *plan, const struct op *op)
+{
+	return op->kind == OP_BIND || op->kind == OP_SCRATCH || op->kind == OP_COW;
+}
+
 static int check_point(struct container *c, const struct op *op, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
-	const struct op *around = NULL;
-	char *path;
+	const struct op *around = point_around(plan, op, is_mount);
 
-	for (size_t i = 0; i < plan->n_ops; i++) {
-		const struct op *other = &plan->ops[i];
-
-		if (other != op &&
-		    (other->kind == OP_BIND || other->kind == OP_SCRATCH ||
-		     other->kind == OP_COW) &&
-		    strcmp(op->dest, other->dest) && path_is_below(op->dest, other->dest) &&
-		    (!around || strlen(other->dest) > strlen(around->dest)))
-			around = other;
-	}
 	if (!around || around->kind == OP_SCRATCH || podman_stage(plan, op) == STAGE_DIR)
 		return 0;
-	path = path_join(&c->arena, around->src, path_below(op->dest, around->dest));
-	if (around->flags & OPF_MAKE)
-		return op->flags & OPF_DIR ? os_mkdirs(path, 0755, err) : 0;
-	if (access(path, F_OK) == 0)
-		return 0;
-	err_set(err, ENOENT, "mounting on '%s': there is no '%s'", op->dest, path);
-	return err_hint(err, "make it, or mount somewhere else");
+	return point_check(&c->arena, op, around, err);
 }
 
 static int stage_ops(struct container *c, struct err *err)

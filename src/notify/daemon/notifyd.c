@@ -194,9 +194,7 @@ static int ask(int door, const char *op, struct str *ret, struct err *err)
 
 static const char *text_of(struct json_object *o, const char *key)
 {
-	const char *s = json_object_get_string(json_object_object_get(o, key));
-
-	return s ? s : "";
+	return json_text(o, key) ?: "";
 }
 
 static void print_line(const char *label, const char *text)

@@ -31,6 +31,7 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "os/fs.h"
 
 #define LEAF "in"
 
@@ -56,20 +57,6 @@ static int write_control(int dir, const char *file, const char *value)
 	if (fd < 0 || write(fd, value, strlen(value)) < 0)
 		return -errno;
 	return 0;
-}
-
-static ssize_t read_control(int dir, const char *file, char *buf, size_t size)
-{
-	_cleanup_close_ int fd = openat(dir, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, buf, size - 1);
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	return n;
 }
 
 /* The control files of each version, and how a limit is written into them. */
@@ -261,7 +248,7 @@ static uint64_t count_of(int dir, const char *file, const char *key)
 	char text[1024];
 	size_t len = strlen(key);
 
-	if (dir < 0 || read_control(dir, file, text, sizeof(text)) < 0)
+	if (dir < 0 || os_read_start_at(dir, file, text, sizeof(text)) < 0)
 		return 0;
 	for (char *p = text; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : NULL)
 		if (strncmp(p, key, len) == 0 && p[len] == ' ')
@@ -292,7 +279,7 @@ static uint64_t number_in(int dir, const char *file)
 {
 	char text[64];
 
-	return dir < 0 || read_control(dir, file, text, sizeof(text)) < 0
+	return dir < 0 || os_read_start_at(dir, file, text, sizeof(text)) < 0
 		       ? 0
 		       : strtoull(text, NULL, 10);
 }

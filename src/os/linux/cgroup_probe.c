@@ -24,6 +24,8 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include "os/fs.h"
+
 const char *const cgroup_controllers[LIMIT_COUNT] = { "memory", "pids", "cpu" };
 
 enum { DEPTH_MAX = 32, BASIC = LIMIT_BIT(LIMIT_MEMORY) | LIMIT_BIT(LIMIT_PIDS) };
@@ -40,21 +42,6 @@ static bool group_writable(const char *dir)
 
 	(void)snprintf(procs, sizeof(procs), "%s/cgroup.procs", dir);
 	return writable(dir) && writable(procs);
-}
-
-static ssize_t read_small(const char *path, char *buf, size_t size)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t n;
-
-	buf[0] = '\0';
-	if (fd < 0)
-		return -errno;
-	n = read(fd, buf, size - 1);
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	return n;
 }
 
 /* The LIMIT_BITs of the controllers named in a list like "cpu io memory\n" or "cpu,cpuacct". */
@@ -80,7 +67,7 @@ static unsigned file_bits(const char *dir, const char *file)
 	char path[CGROUP_DIR_MAX + 32], text[256];
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (read_small(path, text, sizeof(text)) < 0)
+	if (os_read_start_at(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
 	return controller_bits(text, " \n");
 }
@@ -98,7 +85,7 @@ static uint64_t read_number(const char *dir, const char *file, uint64_t *ret_sec
 	uint64_t value;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (read_small(path, text, sizeof(text)) < 0)
+	if (os_read_start_at(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
 	value = strtoull(text, &end, 10);
 	if (end == text)
@@ -277,7 +264,7 @@ void cgroup_probe(struct cgroup_facts *ret)
 		runtime = fallback;
 	}
 	/* Unreadable counts as empty: then there is no group to use. */
-	(void)read_small("/proc/self/cgroup", proc, sizeof(proc));
+	(void)os_read_start_at(AT_FDCWD, "/proc/self/cgroup", proc, sizeof(proc));
 	cgroup_probe_in(ret, proc, "/sys/fs/cgroup", runtime);
 	if (sysinfo(&info) == 0)
 		ret->ram = (uint64_t)info.totalram * info.mem_unit;
