@@ -123,7 +123,7 @@ world_servers() {
 	outside python3 -B "$lib/netservers.py" $world >$world/servers.out 2>&1 &
 	servers=$!
 	# Opened for both, so that a server that has died is no endless wait.
-	timeout 20 cat $world/ready >/dev/null || {
+	timeout 60 cat $world/ready >/dev/null || {
 		sed 's/^/# /' $world/servers.out
 		exit 1
 	}

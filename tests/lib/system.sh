@@ -158,20 +158,20 @@ exists() { [ -e "$1" ] || { echo "$1 does not exist"; false; }; }
 fails() { ! "$@"; }
 printable() { [ -s "$1" ] && ! LC_ALL=C.UTF-8 grep -anvx '[[:print:]]*' "$1"; } # nothing that a terminal obeys
 
-# await COMMAND...: until it succeeds; fails after 20 s. For what gives no event to wait for.
+# await COMMAND...: until it succeeds; fails after a minute. For what gives no event to wait for.
 await() {
-	await_end=$(($(date +%s) + 20))
+	await_end=$(($(date +%s) + 60))
 	until "$@" >/dev/null 2>&1; do
-		[ "$(date +%s)" -lt "$await_end" ] || { echo "still not so after 20 s: $*"; return 1; }
+		[ "$(date +%s)" -lt "$await_end" ] || { echo "still not so after 60 s: $*"; return 1; }
 		sleep 0.01
 	done
 }
 
 # hear FIFO: waits for the line that the other side writes into it. Without it the test cannot go on.
 hear() {
-	hear_end=$(($(date +%s) + 20))
+	hear_end=$(($(date +%s) + 60))
 	# An end without a line: somebody whom we have heard before closes it only now.
-	until [ -n "$(timeout 20 head -n 1 "$1")" ]; do
+	until [ -n "$(timeout 60 head -n 1 "$1")" ]; do
 		[ "$(date +%s)" -lt "$hear_end" ] || {
 			explain
 			bail "nothing came through ${1##*/}"

@@ -165,11 +165,12 @@ check "wrapix.json in DIR is read-only" is "$(cat "$out" wrapix.json)" "{}{}"
 rm wrapix.json
 
 # --- a home that is a repository ---
-echo secret >"$home/secret"
+secret=secret.${tmp##*.} # no other file on the machine is called so
+echo secret >"$home/$secret"
 mkdir -p "$home/code/project"
 (cd "$home" && git init -q . && git add .gitconfig && git commit -q -m dotfiles)
 home_hidden() { # home_hidden NAME
-	inside 'pwd; find / -path /usr -prune -o -path /proc -prune -o -name secret -print 2>/dev/null; true'
+	inside "pwd; find / -path /usr -prune -o -path /proc -prune -o -name '$secret' -print 2>/dev/null; true"
 	check "$1" printed /workspace
 }
 cd "$home/code/project" || exit 1

@@ -115,14 +115,14 @@ private_head() { git --git-dir "$state/gitdirs/$(first_id)/0" rev-parse refs/hea
 seen_inside() { [ "$(private_head)" = "$(git rev-parse main)" ]; }
 check "the user's commit comes inside" await seen_inside
 echo >go
-check "... where the next one follows it" is "$(timeout 20 head -n 1 tell)" "more host in start"
+check "... where the next one follows it" is "$(timeout 60 head -n 1 tell)" "more host in start"
 check "... and comes outside" await commits more
 check "... with an index that is the same" await clean
 exec 9<.git # who publishes waits for this lock
 flock 9
 git commit -q --allow-empty -m theirs
 echo >go
-timeout 20 head -n 1 tell >/dev/null
+timeout 60 head -n 1 tell >/dev/null
 exec 9<&-
 diverged() { git rev-parse -q --verify "refs/wrapix/$(first_id)/diverged/heads/main" >/dev/null; }
 check "both commit on one branch: the session's is kept beside" await diverged

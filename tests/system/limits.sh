@@ -174,7 +174,7 @@ check "... and one that fits is let be" got "filled 20"
 sandbox --pids 50 -- wrapix exec -- python3 hog.py bomb 200
 check "... and so does a fork bomb" expr "$out" : 'forked [1-4][0-9]: EAGAIN$'
 sandbox --cpus 0.25 -- python3 hog.py spin 1000
-check "a quarter of a processor" percent_between 15 35
+check "a quarter of a processor at most" percent_between 1 35 # a busy machine gives less
 sandbox -- python3 hog.py fill 100
 check "defaults leave room to work" got "filled 100"
 sandbox -- sh -c 'ls -A /sys/fs/cgroup 2>/dev/null; cut -d: -f3 /proc/self/cgroup | sort -u'

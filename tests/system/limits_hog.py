@@ -79,11 +79,10 @@ def share(count, mib):
 
 
 def spin(ms):
-    before = time.process_time()
-    end = time.monotonic() + ms / 1000
-    while time.monotonic() < end:
+    before, begin = time.process_time(), time.monotonic()
+    while time.monotonic() < begin + ms / 1000:
         pass
-    print(f"percent {int((time.process_time() - before) * 100000 / ms)}")
+    print(f"percent {int((time.process_time() - before) * 100 / (time.monotonic() - begin))}")
 
 
 if __name__ == "__main__":

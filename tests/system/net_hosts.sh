@@ -130,7 +130,7 @@ both
 as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run --env PROBE_TIMEOUT=3 -- sh -c "python3 -B netprobe.py echo:$web; echo >there; read x <on
 	python3 -B netprobe.py echo:$web echo:$web6 name:allowed.test udp:$web,7,datagram" >"$out" 2>"$err" </dev/null &
 session=$!
-timeout 20 cat "$project/there" >/dev/null
+timeout 60 cat "$project/there" >/dev/null
 outside ip neigh add 203.0.113.77 lladdr 02:00:00:00:00:01 dev out0 nud permanent
 outside ip neigh add 2001:db8:1::77 lladdr 02:00:00:00:00:01 dev out0 nud permanent
 bare
@@ -143,7 +143,7 @@ bare
 as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run --env PROBE_TIMEOUT=3 -- sh -c "python3 -B netprobe.py connect:$web,7; echo >there; read x <on
 	python3 -B netprobe.py echo:$web udp:$web,7,datagram" >"$out" 2>"$err" </dev/null &
 session=$!
-timeout 20 cat "$project/there" >/dev/null
+timeout 60 cat "$project/there" >/dev/null
 v4
 echo >"$project/on"
 wait $session
@@ -184,7 +184,7 @@ check "doctor: slirp4netns alone is weaker" grep -q 'weaker   open network .*sli
 as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run -- python3 -c "import socket, time, os
 socket.create_connection(('$web', 7)); open('there', 'w').write('up'); time.sleep(60)" >"$out" 2>&1 </dev/null &
 session=$!
-timeout 20 cat "$project/there" >/dev/null
+timeout 60 cat "$project/there" >/dev/null
 check "slirp4netns runs" running_as_user slirp4netns
 kill -9 "$(pgrep -u "$test_user" -xf "$wrapix run -- python3 .*" | head -n 1)"
 check "... and ends with a killed supervisor" await fails running_as_user slirp4netns

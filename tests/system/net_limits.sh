@@ -16,7 +16,7 @@ late=$(by_tier ECONNREFUSED ECONNRESET ECONNRESET)
 
 # flood WANT VERB...: starts it, up to its first 'pause', which 'look' is for.
 hear() { timeout 120 cat "$project/up" >/dev/null || echo "# nobody wrote"; }
-go_on() { timeout 20 sh -c 'echo >"$1"' sh "$project/go" || echo "# nobody read"; }
+go_on() { timeout 60 sh -c 'echo >"$1"' sh "$project/go" || echo "# nobody read"; }
 flood() {
 	(
 		# shellcheck disable=SC3045 # dash has it

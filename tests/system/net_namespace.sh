@@ -29,8 +29,8 @@ hold_sandbox() {
 	within=$(pgrep -u "$(id -u)" -fx "${1-sleep $serial}")
 }
 # FIFOs, without an endless wait for somebody who has died.
-hear() { timeout 20 cat "$1" >/dev/null || echo "# nobody wrote into $1"; }
-tell() { timeout 20 sh -c 'echo >"$1"' sh "$1" || echo "# nobody read from $1"; }
+hear() { timeout 60 cat "$1" >/dev/null || echo "# nobody wrote into $1"; }
+tell() { timeout 60 sh -c 'echo >"$1"' sh "$1" || echo "# nobody read from $1"; }
 end_sandbox() {
 	kill "$sandbox" 2>/dev/null
 	wait "$sandbox"

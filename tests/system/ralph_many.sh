@@ -10,7 +10,17 @@ set_up
 
 # --- at once ---
 
+# Tasks that begin with $meet are at work at the same time: each waits for a word of the host's, in a file that it has of the
+# host, which comes when 'both' have begun.
+meet='touch begun; until grep -q go turn; do sleep 0.05; done; rm begun'
+begun() { [ "$(find "$state/cow" -name begun | wc -l)" = 2 ]; }
+both() {
+	: >turn
+	(await begun && echo go >turn) &
+}
+
 new_project parallel
+printf '/turn\n' >>.git/info/exclude
 seq 1 20 >shared.txt && git add -A && git commit -qm shared
 task one 'sh: sed -i "s/^1$/first/" shared.txt'
 task two 'sh: sed -i "s/^20$/last/" shared.txt'
@@ -18,10 +28,11 @@ task three 'sh: echo 3 >three.txt'
 rx loop -p 3
 check "three at once: what does not meet is merged" eval 'is "$rc" 0 && has shared.txt first && has shared.txt last && exists three.txt'
 check "... in a commit each" is "$(git log --format=%s | head -n 3 | sort | tr '\n' ' ')" "one three two "
-task left 'sh: sed -i "s/^10$/left/" shared.txt
+task left "sh: $meet"'; sed -i "s/^10$/left/" shared.txt
 sh2: grep -q "others have changed" /tmp/prompt && grep -q "+right\|+left" /run/ralph/previous.diff && sed -i "s/^right$/both/" shared.txt'
-task right 'sh: sed -i "s/^10$/right/" shared.txt
+task right "sh: $meet"'; sed -i "s/^10$/right/" shared.txt
 sh2: grep -q "others have changed" /tmp/prompt && sed -i "s/^left$/both/" shared.txt'
+both
 rx loop -p 2
 check "what meets is tried again on the new state" eval 'is "$rc" 0 && has shared.txt both && lacks shared.txt "<<<<"'
 check "... as a conflict" eval '"$ralph" logs --list | grep -q " conflict "'
@@ -35,9 +46,9 @@ printf '{"ralph": {"attempts": 20}}\n' >wrapix.json
 rx loop -p 3
 check "four that write to the end of one file at once: no line is lost" eval 'is "$rc" 0 && is "$(grep -c ^line shared.txt)" 4'
 printf '{"ralph": {"attempts": 1}}\n' >wrapix.json
-# Each begins before the other ends.
-task up 'sh: sleep 1; sed -i "s/^5$/up/" shared.txt'
-task down 'sh: sleep 1; sed -i "s/^5$/down/" shared.txt'
+task up "sh: $meet"'; sed -i "s/^5$/up/" shared.txt'
+task down "sh: $meet"'; sed -i "s/^5$/down/" shared.txt'
+both
 rx loop -p 2
 wx ps --json
 session=$(jq -r '.. | objects | select(.name? // "" | startswith("ralph-")) | .id' "$out" | head -n 1)

@@ -126,7 +126,7 @@ os.symlink("plain", "turn")
 thread = threading.Thread(target=turn)
 thread.start()
 seen = set()
-end = time.monotonic() + 20
+end = time.monotonic() + 60
 rounds = 0
 while rounds < 200 or (len(seen) < len(sys.argv) and time.monotonic() < end): # as many as are wanted, by chance
     rounds += 1
