@@ -382,6 +382,12 @@ static int do_devpts(struct root *root, const struct op *op, struct err *err)
 			  err);
 }
 
+/* What cannot be reached from here cannot be reached by the command either. */
+static bool is_out_of_reach(const struct op *op, int r)
+{
+	return (op->flags & OPF_OPTIONAL) && (r == -EACCES || r == -ENOENT);
+}
+
 int root_cover_by(struct root *root, const struct op *op, int fd, struct err *err)
 {
 	int r;
@@ -389,12 +395,17 @@ int root_cover_by(struct root *root, const struct op *op, int fd, struct err *er
 	if (fd < 0)
 		return err_errno(err, -fd, "covering '%s'", op->dest);
 	r = root_attach(root, op, fd, err);
-	/* What cannot be reached from here cannot be reached by the command either. */
-	return (op->flags & OPF_OPTIONAL) && (r == -EACCES || r == -ENOENT) ? 0 : r;
+	return is_out_of_reach(op, r) ? 0 : r;
 }
 
+/* The place comes first: to give up a mount that has none takes the kernel as long as ten of them. */
 int root_cover(struct root *root, const struct op *op, const char *name, struct err *err)
 {
+	const char *last = go_to(root, op, err);
+	int r = last ? make_mount_point(root, op, last, err) : -err->code;
+
+	if (r < 0)
+		return is_out_of_reach(op, r) ? 0 : r;
 	return root_cover_by(root, op, mount_clone(root->scratch, name, MOUNT_RO | MOUNT_NOEXEC),
 			     err);
 }
