@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Directories that were kept apart. The upper directory of an overlay is taken over file by file, each by a
- * copy and a rename; a device 0:0 stands for a name that was removed. Nothing that the session wrote is
- * followed, and the project is entered without links.
- */
+/* Directories that were kept apart: where they are, and how the next session gets them. */
 #include "api/apart.h"
 
 #include <dirent.h>
@@ -23,8 +19,6 @@
 #include "cow/copy.h"
 #include "cow/paths.h"
 #include "os/fs.h"
-
-enum { DEPTH_MAX = 64 };
 
 /* ------------------------------------------------------------------ finding them */
 
@@ -64,7 +58,7 @@ static bool is_done(int meta)
 	return faccessat(meta, "done", F_OK, 0) == 0;
 }
 
-static int open_upper(const struct apart *apart)
+int apart_open_upper(const struct apart *apart)
 {
 	struct arena arena = { 0 };
 	int fd = open(path_join(&arena, apart->place, GATE_UPPER),
@@ -85,7 +79,7 @@ static int open_lower(const struct apart *apart)
 
 void apart_changes(const struct apart *apart, const struct timespec *since, struct later_list *list)
 {
-	_cleanup_close_ int upper = open_upper(apart), lower = open_lower(apart);
+	_cleanup_close_ int upper = apart_open_upper(apart), lower = open_lower(apart);
 
 	if (!list->was.protection.aliases)
 		list->was.protection.aliases = &apart->aliases;
@@ -93,7 +87,7 @@ void apart_changes(const struct apart *apart, const struct timespec *since, stru
 		later_held(list, upper, lower, apart->path, since);
 }
 
-static bool is_empty(const struct apart *apart)
+bool apart_is_empty(const struct apart *apart)
 {
 	struct later_list list = { .v = NULL };
 	bool empty;
@@ -124,7 +118,7 @@ static void add_places(int meta, const struct apart *like, const char *state, st
 		    access(apart.place, F_OK) < 0)
 			continue;
 		apart.path = arena_strdup(arena, below);
-		if (!is_empty(&apart))
+		if (!apart_is_empty(&apart))
 			*(struct apart *)arena_grow(arena, list, n, sizeof(**list)) = apart;
 		else if (!apart.running)
 			apart_drop(&apart, NULL, &ignored);
@@ -160,76 +154,10 @@ int apart_list(const char *state_home, const char *dir, struct arena *arena, str
 	return 0;
 }
 
-/* ------------------------------------------------------------------ taking it over */
-
-static int take_dir(int from, int to, int depth, struct err *err);
-
-/* A copy beside it takes its place at once. */
-static int take_file(int from, int to, const char *name, struct err *err)
-{
-	static const char tmp[] = ".wrapix-accepted";
-	int r;
-
-	os_remove_tree(to, tmp);
-	r = copy_tree(from, name, to, tmp, err);
-	if (r == 0 && renameat(to, tmp, to, name) < 0) {
-		/* A directory stands there. */
-		os_remove_tree(to, name);
-		r = renameat(to, tmp, to, name) < 0 ? -errno : 0;
-	}
-	return r < 0 ? err_errno(err, -r, "taking over '%s'", name) : 0;
-}
-
-static int take_below(int from, int to, const char *name, int depth, struct err *err)
-{
-	_cleanup_close_ int in = openat(from, name,
-					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_close_ int out = -1;
-	struct stat st;
-
-	if (in >= 0 && (is_opaque_dir(in) ||
-			(fstatat(to, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode))))
-		os_remove_tree(to, name);
-	if (mkdirat(to, name, 0755) < 0 && errno != EEXIST)
-		return err_errno(err, errno, "making '%s'", name);
-	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (in < 0 || out < 0)
-		return err_errno(err, errno, "opening '%s'", name);
-	return take_dir(in, out, depth + 1, err);
-}
-
-static int take_name(int from, int to, const char *name, int depth, struct err *err)
-{
-	struct stat st;
-
-	if (is_git_name(name) || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	if (S_ISCHR(st.st_mode) && st.st_rdev == 0) { /* removed */
-		os_remove_tree(to, name);
-		return 0;
-	}
-	if (S_ISDIR(st.st_mode))
-		return take_below(from, to, name, depth, err);
-	return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? take_file(from, to, name, err) : 0;
-}
-
-static int take_dir(int from, int to, int depth, struct err *err)
-{
-	int copy = fcntl(from, F_DUPFD_CLOEXEC, 3);
-	DIR *list = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
-	int r = list ? 0 : err_errno(err, errno, "reading what is held");
-
-	while (r == 0 && list && depth < DEPTH_MAX && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			r = take_name(from, to, entry->d_name, depth, err);
-	if (list)
-		closedir(list);
-	return r;
-}
+/* ------------------------------------------------------------------ forgetting it */
 
 /* The directory in the project; it may have gone with its branch. */
-static int make_lower(const struct apart *apart)
+int apart_make_lower(const struct apart *apart)
 {
 	_cleanup_close_ int root = open(apart->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_close_ int above = -1;
@@ -243,29 +171,7 @@ static int make_lower(const struct apart *apart)
 	return open_lower(apart);
 }
 
-/* Goes to the directory of the file, on both sides. */
-static int go_down(int *from, int *to, const char *file, struct err *err)
-{
-	for (const char *slash; (slash = strchr(file, '/')) != NULL; file = slash + 1) {
-		char name[NAME_MAX + 1];
-		int a, b;
-
-		snprintf(name, sizeof(name), "%.*s", (int)(slash - file), file);
-		mkdirat(*to, name, 0755);
-		a = openat(*from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		b = openat(*to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		close(*from);
-		close(*to);
-		*from = a;
-		*to = b;
-		if (a < 0 || b < 0)
-			return err_errno(err, errno, "opening '%s'", name);
-	}
-	return 0;
-}
-
-/* Nobody else decides about it meanwhile. */
-static int lock(const struct apart *apart, struct err *err)
+int apart_lock(const struct apart *apart, struct err *err)
 {
 	struct arena arena = { 0 };
 	_cleanup_close_ int meta = open(
@@ -281,7 +187,7 @@ static int lock(const struct apart *apart, struct err *err)
 	return err_hint(err, "'wrapix stop %s' ends it", apart->id);
 }
 
-static int remove_place(const struct apart *apart)
+int apart_remove_place(const struct apart *apart)
 {
 	struct arena arena = { 0 };
 	char *above = path_parent(&arena, apart->place);
@@ -299,61 +205,18 @@ static int remove_place(const struct apart *apart)
 	return r;
 }
 
-static int take_over(const struct apart *apart, const char *file, struct err *err)
-{
-	_cleanup_close_ int from = open_upper(apart), to = make_lower(apart);
-	int r;
-
-	if (from < 0 || to < 0)
-		return err_errno(err, from < 0 ? -from : -to, "opening '%s'", apart->path);
-	if (!file)
-		return take_dir(from, to, 0, err);
-	r = go_down(&from, &to, file, err);
-	return r < 0 ? r : take_name(from, to, path_name(file), 0, err);
-}
-
-int apart_accept(const struct apart *apart, const char *file, struct err *err)
-{
-	_cleanup_close_ int held = lock(apart, err);
-	int r = held < 0 ? held : take_over(apart, file, err);
-
-	if (r < 0 || (file && !is_empty(apart)))
-		return r;
-	r = remove_place(apart);
-	return r < 0 ? err_errno(err, -r, "removing what was held of '%s'", apart->path) : 0;
-}
-
-void apart_give(const struct apart *apart, const struct protection *protection,
-		struct later_list *list, size_t first)
-{
-	size_t n = first;
-
-	for (size_t i = first; i < list->n; i++) {
-		struct later_change *change = &list->v[i];
-		enum protect_level said = protection_said(protection, change->path);
-		struct err ignored; /* it stays held, then */
-
-		if ((said == PROTECT_ALLOW || said == PROTECT_REPORT) &&
-		    take_over(apart, change->path + strlen(apart->path) + 1, &ignored) == 0)
-			change->held = false;
-		if (change->held || said != PROTECT_ALLOW)
-			list->v[n++] = *change;
-	}
-	list->n = n;
-}
-
 int apart_drop(const struct apart *apart, const char *file, struct err *err)
 {
-	_cleanup_close_ int held = lock(apart, err), upper = -1;
+	_cleanup_close_ int held = apart_lock(apart, err), upper = -1;
 	int r = MIN(held, 0);
 
 	if (r < 0)
 		return r;
-	upper = file ? open_upper(apart) : -1;
+	upper = file ? apart_open_upper(apart) : -1;
 	if (upper >= 0)
 		r = os_remove_tree(upper, file);
-	if (r == 0 && (!file || is_empty(apart)))
-		r = remove_place(apart);
+	if (r == 0 && (!file || apart_is_empty(apart)))
+		r = apart_remove_place(apart);
 	return r < 0 ? err_errno(err, -r, "removing what was held of '%s'", apart->path) : 0;
 }
 
@@ -366,7 +229,7 @@ static bool has_place(const struct apart *apart, bool *ret_made)
 
 	*ret_made = there == -ENOENT;
 	if (there == -ENOENT)
-		there = make_lower(apart);
+		there = apart_make_lower(apart);
 	return there >= 0;
 }
 
@@ -384,8 +247,8 @@ static bool renew(const char *place)
 }
 
 /* First the list, then the directories: killed in between, they are in one of the two. */
-static void carry(const struct apart *list, size_t n, const char *to, int meta, struct arena *arena,
-		  struct gate_place **ret, size_t *ret_n)
+static void carry(const struct apart *list, size_t n, int old, const char *to, int meta,
+		  struct arena *arena, struct gate_place **ret, size_t *ret_n)
 {
 	size_t first = *ret_n, n_new = 0;
 	struct err ignored;
@@ -409,6 +272,7 @@ static void carry(const struct apart *list, size_t n, const char *to, int meta, 
 		if (strcmp(path_below((*ret)[k].path, list[i].project), list[i].path) != 0)
 			continue;
 		k++;
+		apart_carry_base(&list[i], old, meta);
 		if (rename(list[i].place, place) == 0)
 			renew(place);
 	}
@@ -438,7 +302,7 @@ void apart_carry(const char *state_home, const char *project, const char *id, in
 			continue;
 		like.running = true; /* nothing is forgotten here */
 		add_places(old, &like, state_home, arena, &aparts, &n);
-		carry(aparts, n, to, meta, arena, ret, ret_n);
+		carry(aparts, n, old, to, meta, arena, ret, ret_n);
 		if (n && rmdir(arena_printf(arena, "%s/wrapix/gatedirs/%s", state_home,
 					    entry->d_name)) == 0)
 			os_remove_tree(dirfd(list), entry->d_name);

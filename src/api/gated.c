@@ -42,6 +42,7 @@ void gated_release(struct gated *gated)
 	for (size_t i = 0; i < gated->n_repos; i++)
 		git_close(&gated->repos[i]->store);
 	later_release(&gated->before);
+	later_release(&gated->bases);
 	close_ptr(&gated->lock);
 	close_ptr(&gated->meta);
 	arena_release(&gated->arena);
@@ -126,6 +127,9 @@ int gated_begin(struct gated *gated, const struct plan *plan, const struct host 
 	keep_notes(gated);
 	apart_carry(host->state_home, gated->project, id, gated->meta, &gated->arena,
 		    &gated->carried, &gated->n_carried);
+	for (size_t i = 0; i < gated->n_carried; i++)
+		strv_add(&gated->arena, &gated->based,
+			 path_below(gated->carried[i].path, gated->project));
 	return 0;
 }
 

@@ -26,6 +26,8 @@ struct gated {
 	char *common; /* the project's repository; NULL: none */
 	int meta, lock;
 	struct later before;        /* what runs later, as it was */
+	struct later bases;         /* what is held, as the host had it (gated_bases.c) */
+	struct strv based;          /* directories of which that is known */
 	struct aliases aliases;     /* links whose names count */
 	struct links *links;        /* other names of such files; NULL: not looked for yet */
 	struct gate_place *carried; /* what earlier sessions left */

@@ -69,6 +69,7 @@ static enum protect_answer judge_held(struct gated *gated, const struct protect_
 				      const char **ret_reason, size_t *ret_held)
 {
 	if (ruling->held) {
+		gated_keep_base(gated, below, ruling->held);
 		*ret_held = (size_t)(below - change->path) + ruling->held;
 		return ANSWER_HOLD;
 	}
@@ -109,8 +110,11 @@ static enum protect_answer judge_entering(struct gated *gated, const struct prot
 	if (snprintf(inside, sizeof(inside), "%s/x", below) >= (int)sizeof(inside))
 		return ANSWER_GO_ON;
 	ruling = protection_of(&gated->before.protection, inside);
+	if (!ruling.held)
+		return ANSWER_GO_ON;
+	gated_keep_base(gated, inside, ruling.held);
 	*ret_held = (size_t)(below - change->path) + ruling.held;
-	return ruling.held ? ANSWER_HOLD : ANSWER_GO_ON;
+	return ANSWER_HOLD;
 }
 
 /* wrapix.json and .wrapix of the project: where they are, they are read-only (plan/workspace.c); where they are not,

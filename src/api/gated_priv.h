@@ -8,6 +8,8 @@ int gated_lock(struct gated *gated);
 void gated_release(struct gated *gated);
 /* One of that session's, as far as its name says. */
 void gated_name(struct gated *gated, const char *state_home, const char *id);
+/* gated_bases.c: what the host has in the directory that the first n bytes name, before it is held. */
+void gated_keep_base(struct gated *gated, const char *path, size_t n);
 /* gated_links.c: the names of links that count, before the first change, and as an earlier process wrote them down. */
 void gated_find_aliases(struct gated *gated);
 void gated_look_at_top(struct gated *gated); /* where nobody is asked about changes */

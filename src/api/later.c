@@ -69,6 +69,13 @@ bool later_is_noted(const struct later *later, const char *path)
 	return false;
 }
 
+const struct later_file *later_find(const struct later *later, const char *path)
+{
+	unsigned at = later->n_index ? *find(later, path, strlen(path)) : 0;
+
+	return at ? &later->v[at - 1] : NULL;
+}
+
 struct later_file *later_add(struct later *later, const char *path, const struct stat *st)
 {
 	struct later_file *file;
@@ -190,10 +197,11 @@ static void look(struct walk *walk, int dir, const char *path, int depth)
 	if (level == PROTECT_ALLOW || later_is_noted(later, path))
 		return;
 	file = later_add(later, path, &st);
-	if (file) {
+	if (!file)
+		return;
+	if (!later->brief || (st.st_size <= LATER_TEXT_MAX && later->texts < LATER_TEXTS_MAX))
 		later_read_text(later, dir, path_name(path), file);
-		later_write(later, file);
-	}
+	later_write(later, file);
 }
 
 /* True: something in it is ro. */

@@ -31,6 +31,7 @@ struct later {
 	struct arena arena;
 	struct protection protection; /* borrowed */
 	bool noted;                   /* by later_note(), not by a look at the top */
+	bool brief;                   /* large files are not read: size and time tell */
 	int file;                     /* the notes are written to it as well; 0: to none */
 	struct later_file *v;
 	size_t n;

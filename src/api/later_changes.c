@@ -22,7 +22,7 @@ static const char *hash_of(const struct later_file *file, char buf[SHA256_HEX])
 	return buf;
 }
 
-static bool same(const struct later_file *a, const struct later_file *b)
+bool later_same(const struct later_file *a, const struct later_file *b)
 {
 	char hashes[2][SHA256_HEX];
 	const char *x, *y;
@@ -33,7 +33,7 @@ static bool same(const struct later_file *a, const struct later_file *b)
 		return a->len == b->len && !memcmp(a->text, b->text, a->len);
 	x = hash_of(a, hashes[0]);
 	y = hash_of(b, hashes[1]);
-	if (*x || *y)
+	if (*x && *y) /* else one of them was not read */
 		return !strcmp(x, y);
 	return a->size == b->size && a->ctime.tv_sec == b->ctime.tv_sec &&
 	       a->ctime.tv_nsec == b->ctime.tv_nsec;
@@ -115,7 +115,7 @@ void later_changes(struct later_list *list, struct later *before, const char *pr
 
 		i += order <= 0;
 		k += order >= 0;
-		if (order != 0 || !same(a, b))
+		if (order != 0 || !later_same(a, b))
 			add(list, order <= 0 ? a->path : b->path, order <= 0 ? a : NULL,
 			    order >= 0 ? b : NULL)
 				->fresh = true;
@@ -169,7 +169,7 @@ static void found(struct held *h, const char *path, const struct later_file *was
 {
 	struct later_change *change;
 
-	if (was && is && same(was, is))
+	if (was && is && later_same(was, is))
 		return;
 	if (h->n++ >= LATER_FILES_MAX) {
 		h->list->more++;

@@ -21,6 +21,9 @@ struct later_file {
 /* A new one, by that path; NULL: there are too many. */
 struct later_file *later_add(struct later *later, const char *path, const struct stat *st);
 bool later_is_noted(const struct later *later, const char *path);
+/* The note of that path; NULL: there is none. */
+const struct later_file *later_find(const struct later *later, const char *path);
+bool later_same(const struct later_file *a, const struct later_file *b);
 /* What is in the file, which 'name' in the directory is. */
 void later_read_text(struct later *later, int dir, const char *name, struct later_file *file);
 /* What counts of the path, or of what is in it. */

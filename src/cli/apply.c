@@ -33,7 +33,7 @@ static const struct {
 	[OUTCOME_REMARK] = { "remark", "taken over" },
 };
 
-static void print_result(const struct result *result)
+void cli_print_result(const struct result *result)
 {
 	_cleanup_str_ struct str name = { 0 }, text = { 0 };
 
@@ -62,7 +62,7 @@ void cli_print_report(const struct apply_report *report)
 		      count[OUTCOME_FAILED];
 
 	for (size_t i = 0; i < report->n; i++)
-		print_result(&report->v[i]);
+		cli_print_result(&report->v[i]);
 	printf("%zu %s", count[OUTCOME_APPLIED],
 	       count[OUTCOME_APPLIED] == 1 ? "change was taken over" : "changes were taken over");
 	if (count[OUTCOME_MERGED])
@@ -242,7 +242,7 @@ static int cmd_undo(int argc, char **argv)
 	if (r == 0 && args.json)
 		print_json(&target.cow, &report);
 	for (size_t i = 0; r == 0 && !args.json && i < report.n; i++)
-		print_result(&report.v[i]);
+		cli_print_result(&report.v[i]);
 	if (r == 0 && !args.json)
 		printf("The last apply of %s was taken back%s.\n", target.cow.id,
 		       report.n ? ", but for what is listed" : "");

@@ -35,6 +35,8 @@ void add_size(struct str *out, uint64_t bytes);
 
 /* What became of an apply: in words, and as the exit status. */
 struct apply_report;
+struct result;
+void cli_print_result(const struct result *result); /* nothing, where it was simply done */
 void cli_print_report(const struct apply_report *report);
 int cli_report_status(const struct apply_report *report);
 

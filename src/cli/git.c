@@ -174,6 +174,7 @@ static int decide(struct git_job *job, struct git_store *store,
 		struct git_held held;
 		int r = parse_held(&job->arena, job->words[i], &held, err);
 
+		held.anyway = job->args.theirs;
 		if (r == 0)
 			r = act(store, &held, err);
 		if (r < 0)
@@ -190,7 +191,11 @@ static int git_do_accept(struct git_job *job, struct err *err)
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 	int r;
 
-	r = git_decide_apart(job, apart_accept, "accepted", err);
+	r = git_decide_apart(job, git_accept_apart, "accepted", err);
+	if (r == 0 && job->args.ours && job->n_words > 1) {
+		err_usage(err, "--ours is for files of directories that are held");
+		return err_hint(err, "'wrapix git drop' forgets what the session has");
+	}
 	if (r != 0)
 		return MIN(r, 0);
 	if (job->n_words < 2) {
@@ -220,7 +225,7 @@ static int git_do_drop(struct git_job *job, struct err *err)
 
 	if (job->n_words < 1)
 		return err_usage(err, "'git drop' takes a session, or a path that is held");
-	r = git_decide_apart(job, apart_drop, "dropped", err);
+	r = git_decide_apart(job, git_drop_apart, "dropped", err);
 	if (r != 0)
 		return MIN(r, 0);
 	for (size_t i = 0; r == 0 && job->n_words == 1 && i < job->n_aparts; i++)
@@ -303,13 +308,22 @@ static int cmd_git(int argc, char **argv)
 		job.words = rest.operands + 1;
 		job.n_words = rest.n_operands - 1;
 	}
+	if (job.args.ours && job.args.theirs)
+		return err_usage(&err, "--ours and --theirs exclude each other"), cli_fail(&err);
 	r = run_action(&job, rest.n_operands ? rest.operands[0] : "status", &err);
 	arena_release(&job.arena);
-	return r < 0 ? cli_fail(&err) : 0;
+	if (job.left)
+		printf("hint: both are as they were; --theirs takes the session's version, --ours "
+		       "keeps yours and forgets the session's\n");
+	return r < 0 ? cli_fail(&err) : job.left;
 }
 
 static const struct opt opts[] = {
 	{ 0, "json", FLAG(git_args, json), .help = "status, held: print as JSON" },
+	{ 0, "ours", FLAG(git_args, ours),
+	  .help = "accept: what you changed meanwhile, keep as you have it" },
+	{ 0, "theirs", FLAG(git_args, theirs),
+	  .help = "accept: what you changed meanwhile, take as the session has it" },
 	HELP,
 	{ .kind = OPT_END },
 };

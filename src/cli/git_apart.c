@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/cow.h"
 #include "cli/git_job.h"
 #include "cow/paths.h"
 
@@ -118,9 +119,32 @@ static bool has_change(const struct apart *apart, const char *file)
 }
 
 /* 1: the words were such directories or files, and it is done. */
-int git_decide_apart(struct git_job *job,
-		     int (*act)(const struct apart *, const char *, struct err *), const char *did,
+int git_drop_apart(_unused_ struct git_job *job, const struct apart *apart, const char *file,
+		   struct err *err)
+{
+	return apart_drop(apart, file, err);
+}
+
+int git_accept_apart(struct git_job *job, const struct apart *apart, const char *file,
 		     struct err *err)
+{
+	struct apply_report report = { 0 };
+	enum resolution resolution = job->args.ours     ? CONFLICTS_OURS
+				     : job->args.theirs ? CONFLICTS_THEIRS
+							: CONFLICTS_MERGE;
+	int r = apart_accept(apart, file, resolution, &report, err);
+
+	for (size_t i = 0; i < report.n; i++)
+		cli_print_result(&report.v[i]);
+	if (r == 0 && cli_report_status(&report)) {
+		job->left = true;
+		r = 1;
+	}
+	apply_report_release(&report);
+	return r;
+}
+
+int git_decide_apart(struct git_job *job, git_apart_fn *act, const char *did, struct err *err)
 {
 	const char *id = job->n_words > 1 && git_has_apart(job, job->words[0]) ? job->words[0]
 									       : NULL;
@@ -134,11 +158,11 @@ int git_decide_apart(struct git_job *job,
 		const struct apart *apart = find_apart(job, id, job->words[i], &file);
 		int r = file && !has_change(apart, file)
 				? err_usage(err, "nothing is held of '%s'", job->words[i])
-				: act(apart, file, err);
+				: act(job, apart, file, err);
 
 		if (r < 0)
 			return r;
-		printf("%s ", did);
+		printf("%s%s ", r > 0 ? "not all is " : "", did);
 		git_print(job->words[i]);
 		putchar('\n');
 	}

@@ -6,7 +6,7 @@
 #include "git/git.h"
 
 struct git_args {
-	bool json;
+	bool json, ours, theirs;
 };
 
 struct git_job {
@@ -19,6 +19,7 @@ struct git_job {
 	size_t n_aparts;
 	char **words; /* after the action */
 	size_t n_words;
+	bool left; /* something was not taken over, because the user changed it meanwhile */
 };
 
 /* To standard output. */
@@ -27,7 +28,8 @@ void git_print(const char *text);
 /* git_apart.c: directories that were kept apart (protect: hold). */
 void git_print_apart(struct git_job *job, const struct apart *apart, struct str *json, bool first);
 bool git_has_apart(const struct git_job *job, const char *id);
+typedef int git_apart_fn(struct git_job *job, const struct apart *apart, const char *file,
+			 struct err *err);
 /* 1: the words were such directories or files, and it is done. */
-int git_decide_apart(struct git_job *job,
-		     int (*act)(const struct apart *, const char *, struct err *), const char *did,
-		     struct err *err);
+int git_decide_apart(struct git_job *job, git_apart_fn *act, const char *did, struct err *err);
+git_apart_fn git_accept_apart, git_drop_apart;

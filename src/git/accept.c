@@ -10,49 +10,116 @@
 #include "os/fs.h"
 #include "spec/gitkeys.h"
 
-static int accept_config(struct git_store *store, const char *name, struct err *err)
+static int changed_meanwhile(const char *what, const char *name, struct err *err)
+{
+	err_set(err, EEXIST, "%s '%s' is not what the session began with: you changed it meanwhile",
+		what, name);
+	return err_hint(err, "nothing was changed; --theirs takes the session's, 'wrapix git drop' "
+			     "forgets it");
+}
+
+static void values_of(struct arena *arena, const struct gitkeys *keys, const char *name,
+		      struct git_items *ret)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		if (!strcmp(keys->keys[i].name, name))
+			git_add_item(arena, ret, name, keys->keys[i].value);
+}
+
+static bool same_values(const struct git_items *a, const struct git_items *b)
+{
+	for (size_t i = 0; i < a->n && a->n == b->n; i++)
+		if (!git_same(a->v[i].value, b->v[i].value))
+			return false;
+	return a->n == b->n;
+}
+
+/* The host's value is another than the one that the session began with, and than the session's. */
+static int config_changed(struct git_store *store, const char *name,
+			  const struct git_items *session, bool *ret, struct err *err)
+{
+	struct git_items base = { 0 }, host = { 0 };
+	struct git_state states[2];
+	struct gitkeys keys[2];
+	int r = git_base_load(store, "start", &store->arena, &states[0], err);
+
+	if (r == 0)
+		r = git_read_host(store, &store->arena, &states[1], err);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(states); i++)
+		if (gitkeys_parse(&store->arena, states[i].config, states[i].config_len, &keys[i]) <
+		    0)
+			r = err_set(err, EINVAL, "the configuration is not a plain one");
+	if (r < 0)
+		return r;
+	values_of(&store->arena, &keys[0], name, &base);
+	values_of(&store->arena, &keys[1], name, &host);
+	*ret = !same_values(&base, &host) && !same_values(session, &host);
+	return 0;
+}
+
+static int accept_config(struct git_store *store, const struct git_held *held, struct err *err)
 {
 	_cleanup_close_ int dir = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	struct git_items values = { 0 };
 	struct gitkeys keys;
+	bool changed = false;
 	size_t len;
+	int r = 0;
 
 	if (dir < 0 || os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
 	    gitkeys_parse(&store->arena, text, len, &keys) < 0)
 		return err_set(err, EINVAL, "the session's configuration cannot be read");
-	for (size_t i = 0; i < keys.n; i++)
-		if (!strcmp(keys.keys[i].name, name))
-			git_add_item(&store->arena, &values, name, keys.keys[i].value);
-	return git_config_set(store, name, &values, err);
+	values_of(&store->arena, &keys, held->name, &values);
+	if (!held->anyway)
+		r = config_changed(store, held->name, &values, &changed, err);
+	if (r == 0 && changed)
+		r = changed_meanwhile("the key", held->name, err);
+	return r < 0 ? r : git_config_set(store, held->name, &values, err);
 }
 
-static int accept_hook(struct git_store *store, const char *name, struct err *err)
+/* The host's hook is neither the one that the session began with nor the session's. */
+static bool hook_changed(const struct git_store *store, int host, const char *name,
+			 const char *session, size_t session_len)
+{
+	_cleanup_close_ int base = openat(store->dir, "hooks",
+					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_free_ char *was = NULL, *is = NULL;
+	size_t was_len = 0, is_len = 0;
+
+	if (git_read_hook(host, name, &is, &is_len) < 0) /* it is not there */
+		return base >= 0 && git_read_hook(base, name, &was, &was_len) == 0;
+	if (is_len == session_len && !memcmp(is, session, is_len))
+		return false;
+	return base < 0 || git_read_hook(base, name, &was, &was_len) < 0 || was_len != is_len ||
+	       memcmp(was, is, is_len) != 0;
+}
+
+static int accept_hook(struct git_store *store, const struct git_held *held, struct err *err)
 {
 	struct arena *a = &store->arena;
+	const char *name = held->name;
 	_cleanup_close_ int from = open(path_join(a, store->private, "hooks"),
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_close_ int to = -1, in = -1;
+	_cleanup_close_ int to = -1;
 	_cleanup_free_ char *text = NULL;
-	struct stat st;
-	size_t len;
+	size_t len = 0;
 	int r = os_mkdirs(path_join(a, store->common, "hooks"), 0755, err);
 
 	if (r < 0)
 		return r;
 	to = open(path_join(a, store->common, "hooks"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (strchr(name, '/') || to < 0 || in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode))
+	if (strchr(name, '/') || to < 0 || from < 0 || git_read_hook(from, name, &text, &len) < 0)
 		return err_set(err, ENOENT, "the session has no hook '%s' that is a file", name);
-	r = os_read_fd(in, (size_t)1 << 20, &text, &len);
-	if (r < 0)
-		return err_errno(err, -r, "reading the hook '%s'", name);
+	if (!held->anyway && hook_changed(store, to, name, text, len))
+		return changed_meanwhile("the hook", name, err);
 	return os_write_file_atomic(to, name, text, len, 0755, err);
 }
 
 /* The host's value stays in reach under refs/wrapix. */
-static int accept_ref(struct git_store *store, const char *name, struct err *err)
+static int accept_ref(struct git_store *store, const struct git_held *held, struct err *err)
 {
+	const char *name = held->name;
 	struct arena *a = &store->arena;
 	char *other, *was;
 	struct git_state host;
@@ -83,17 +150,15 @@ static int accept_ref(struct git_store *store, const char *name, struct err *err
 }
 
 /* It is so already. */
-static int accept_rewritten(struct git_store *store, const char *name, struct err *err)
+static int accept_rewritten(_unused_ struct git_store *store, _unused_ const struct git_held *held,
+			    _unused_ struct err *err)
 {
-	(void)store;
-	(void)name;
-	(void)err;
 	return 0;
 }
 
 static const struct {
 	const char *kind;
-	int (*accept)(struct git_store *store, const char *name, struct err *err);
+	int (*accept)(struct git_store *store, const struct git_held *held, struct err *err);
 } kinds[] = {
 	{ "config", accept_config }, { "hook", accept_hook },           { "branch", accept_ref },
 	{ "tag", accept_ref },       { "rewritten", accept_rewritten },
@@ -135,7 +200,7 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 		return r;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(kinds[i].kind, held->kind)) {
-			r = kinds[i].accept(repository(store, held->where), held->name, err);
+			r = kinds[i].accept(repository(store, held->where), held, err);
 			return r < 0 ? r : git_drop(store, held, err);
 		}
 	return err_set(err, ENOTSUP, "%s '%s' cannot be carried over: %s", held->kind, held->name,

@@ -113,6 +113,7 @@ struct git_held {
 		kind; /* "branch", "rewritten", "tag", "config", "hook", "state", "head", "stash" */
 	const char *name;
 	const char *why;
+	bool anyway; /* to accept it: over what the user changed meanwhile, too */
 };
 struct git_report {
 	struct arena arena;

@@ -155,7 +155,7 @@ int git_held_forget(struct git_store *store, struct git_held *list, size_t n, si
 
 /* --- hooks --- */
 
-static int read_hook(int dir, const char *name, char **ret, size_t *len)
+int git_read_hook(int dir, const char *name, char **ret, size_t *len)
 {
 	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -170,9 +170,10 @@ static bool hook_is_new(int old, int new, const char *name)
 	_cleanup_free_ char *a = NULL, *b = NULL;
 	size_t a_len = 0, b_len = 0;
 
-	if (read_hook(new, name, &b, &b_len) < 0)
+	if (git_read_hook(new, name, &b, &b_len) < 0)
 		return true;
-	return read_hook(old, name, &a, &a_len) < 0 || a_len != b_len || memcmp(a, b, a_len) != 0;
+	return git_read_hook(old, name, &a, &a_len) < 0 || a_len != b_len ||
+	       memcmp(a, b, a_len) != 0;
 }
 
 /* Samples are what git puts into a new repository. */

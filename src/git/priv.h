@@ -116,6 +116,8 @@ int git_apply_stash(struct git_round *round, struct err *err);
 int git_apply_config(struct git_round *round, struct err *err);
 /* lfs.c */
 int git_apply_lfs(struct git_round *round, struct err *err);
+/* A hook that is a file, by its directory (held.c). */
+int git_read_hook(int dir, const char *name, char **ret, size_t *len);
 int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
 		   struct err *err);
 /* Adds to the objects that the host must have. */

@@ -197,6 +197,50 @@ rm .vscode
 wx git accept "$id" dir:.vscode
 check "... nor of the session's; rights and special files do not come along" eval 'is "$rc" 0 && [ -L .vscode/link ] && is "$(stat -c %a .vscode/set)" 755 && absent .vscode/fifo'
 
+# --- what the user changed meanwhile ---
+
+new meanwhile
+seq 1 20 | tee .vscode/a .vscode/b .vscode/c .vscode/d .vscode/e >.vscode/f
+mkdir .vscode/gone && echo g | tee .vscode/gone/g >.vscode/gone/h
+ln .vscode/f .vscode/f2
+wx run --network none -- sh -c 'cd .vscode && sed -i s/^18$/theirs/ a b && rm c d && sed -i s/^18$/theirs/ e && echo theirs >new && rm -r gone && echo theirs >f'
+sed -i s/^2$/ours/ .vscode/a # merges
+sed -i s/^18$/ours/ .vscode/b # does not
+echo ours >>.vscode/d         # removed inside
+rm .vscode/e                  # changed inside
+echo ours >.vscode/new        # made on both sides
+echo ours >.vscode/gone/h     # removed with its directory
+wx git accept .vscode
+check "accept overwrites nothing that the user changed meanwhile, and merges what goes" eval 'is "$rc" 1 && is "$(sed -n "2p;18p" .vscode/a | tr "\n" " ")" "ours theirs " && is "$(sed -n 18p .vscode/b)" ours && has .vscode/d ours && absent .vscode/e && is "$(cat .vscode/new .vscode/gone/h | sort -u)" ours'
+check "... takes over what the session alone changed" eval 'absent .vscode/c && absent .vscode/gone/g && is "$(cat .vscode/f)" theirs'
+check "... and says which it left, and why" eval 'has "$out" ".vscode/a: merged with your changes" && has "$out" ".vscode/b: conflict: you changed it meanwhile" && has "$out" ".vscode/e: conflict: you removed it meanwhile" && has "$out" ".vscode/new: conflict: you made one of the same name meanwhile" && has "$out" ".vscode/gone/h: conflict: you changed it" && has "$out" "hint: both are as they were; --theirs"'
+wx git held --json
+check "... which stay held" is "$(jq -r '.[].files[].name' "$out" | sort | tr '\n' ' ')" "b d e gone/h new "
+wx run --network none -- sh -c 'sed -n 18p .vscode/b; cat .vscode/new; echo more >>.vscode/b; echo fresh >.vscode/fresh'
+wx git accept .vscode/b .vscode/fresh
+check "... through the next session, too" eval 'is "$rc" 1 && is "$(sed -n 18p .vscode/b)" ours && is "$(cat .vscode/fresh)" fresh && has "$out" ".vscode/b: conflict" && has "$out" "accepted .vscode/fresh"'
+wx git accept --ours .vscode/b .vscode/new
+check "--ours keeps the user's, and forgets the other" eval 'is "$rc" 0 && is "$(sed -n 18p .vscode/b)" ours && is "$(cat .vscode/new)" ours && has "$out" ".vscode/b: yours was kept"'
+wx git accept --theirs .vscode
+check "--theirs takes the session's" eval 'is "$rc" 0 && absent .vscode/d && is "$(sed -n 18p .vscode/e)" theirs && absent .vscode/gone && is "$("$WRAPIX" git held)" "Nothing is held back here."'
+wx run --network none --protect .vscode/x=allow -- sh -c 'echo theirs >.vscode/x; echo theirs >.vscode/y; echo ready >ready; until [ -e go ]; do sleep 0.05; done' &
+pid=$!
+await exists ready
+echo ours >.vscode/x
+touch go
+wait "$pid"
+check "nor does a file that is left to the session" eval 'is "$(cat .vscode/x)" ours && "$WRAPIX" git held >"$tmp/list" && has "$tmp/list" "+ x" && "$WRAPIX" git drop .vscode >/dev/null'
+echo "echo mine" >.git/hooks/pre-commit; git config alias.x mine
+wx run --network none -- sh -c 'echo "echo theirs" >.git/hooks/pre-commit; git config alias.x theirs; echo "echo theirs" >.git/hooks/post-merge'
+echo "echo newer" >.git/hooks/pre-commit; git config alias.x newer
+id=$("$WRAPIX" git status --json | jq -r '.[0].id')
+wx git accept "$id" hook:pre-commit
+check "nor a hook" eval 'is "$rc" 125 && has .git/hooks/pre-commit newer && has "$err" "you changed it meanwhile" && has "$err" --theirs'
+wx git accept "$id" config:alias.x
+check "... nor a key" eval 'is "$rc" 125 && is "$(git config alias.x)" newer && has "$err" "you changed it meanwhile"'
+wx git accept --theirs "$id" hook:pre-commit config:alias.x hook:post-merge
+check "... but by --theirs" eval 'is "$rc" 0 && has .git/hooks/pre-commit theirs && is "$(git config alias.x)" theirs && has .git/hooks/post-merge theirs'
+
 # --- a directory of theirs that is a link ---
 
 new links # links at several depths, to directories and files in the project, by several names, and to what is not in it
