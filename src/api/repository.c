@@ -68,8 +68,9 @@ void repository_finish(struct git_store *store, struct arena *arena, struct strv
 		strv_addf(
 			arena, ret_says,
 			"what the session did in git could not be taken over: %s; it is kept, and "
-			"the next 'wrapix run' or 'wrapix git status' here tries again",
-			err.msg);
+			"the next 'wrapix run' or 'wrapix git status' here tries again; 'wrapix "
+			"git drop %s' forgets it",
+			err.msg, store->id);
 	} else if (store->view) {
 		rest(store, &report, arena, ret_says);
 	} else if (report.n_held) {

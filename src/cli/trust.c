@@ -20,9 +20,18 @@ static bool agreed(void)
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+/* Directories may be called as whoever made the project likes. */
+static void say(const char *before, const char *path, const char *after)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	str_add_escaped(&shown, path);
+	printf("%s%s%s\n", before, shown.s, after);
+}
+
 static void show(const struct project_config *project)
 {
-	printf("%s asks for:\n", project->path);
+	say("", project->path, " asks for:");
 	for (size_t i = 0; i < project->n_widenings; i++)
 		printf("  %s: %s\n", project->widenings[i].key, project->widenings[i].shown);
 	if (project->has_ralph)
@@ -34,12 +43,11 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		 const struct trust_args *args, struct err *err)
 {
 	if (!project->path) {
-		printf("'%s' has no wrapix.json; there is nothing to trust.\n", dir);
+		say("'", dir, "' has no wrapix.json; there is nothing to trust.");
 		return 0;
 	}
 	if (!project->n_widenings && !project->has_ralph) {
-		printf("%s asks for nothing beyond the defaults; it needs no trust.\n",
-		       project->path);
+		say("", project->path, " asks for nothing beyond the defaults; it needs no trust.");
 		return 0;
 	}
 	show(project);
@@ -61,7 +69,7 @@ static int take_back(struct arena *arena, const char *dir, const char *state, st
 	int r = trust_revoke(config_dir ? config_dir : dir, state, err);
 
 	if (r == 0)
-		printf("'%s' is not trusted.\n", config_dir ? config_dir : dir);
+		say("'", config_dir ? config_dir : dir, "' is not trusted.");
 	return r;
 }
 

@@ -121,7 +121,7 @@ static bool is_current(const struct git_store *store)
 	    os_read_file_at(store->dir, "stamp", STAMP_LEN, &saved, &len) < 0)
 		return false;
 	make_stamp(store, now);
-	return *now && !strcmp(saved, now);
+	return *now && !strcmp(saved, now) && git_is_whole(store);
 }
 
 /* ------------------------------------------------------------------ what the user changed */
@@ -333,10 +333,20 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 		return r;
 	}
 	git_arm(store);
-	/* One that cannot be published, because the host's git is busy or a command broke it, is worked in
-	 * all the same: the host's own would be what it was to be kept from. */
-	if (!is_current(store))
-		(void)take_in(store, &ignored);
+	if (is_current(store))
+		return 0;
+	/* What a command broke is not for the next ones to suffer from. */
+	if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
+		(void)git_mend(store, &ignored);
+		r = lock_shared(store, err);
+	}
+	if (r < 0) {
+		git_close(store);
+		return r;
+	}
+	/* One that cannot be published, because the host's git is busy, is worked in all the same: the
+	 * host's own would be what it was to be kept from. */
+	(void)take_in(store, &ignored);
 	return 0;
 }
 
@@ -361,8 +371,10 @@ int git_lasting_end(struct git_store *store, struct git_report *ret, struct err 
 {
 	/* Alone in it: what is moved is missed by nobody. */
 	bool alone = flock(store->lock, LOCK_EX | LOCK_NB) == 0;
-	int r = git_publish(store, alone && !git_has_list(store->private), ret, err);
+	int r = alone ? git_mend(store, err) : 0;
 
+	if (r == 0)
+		r = git_publish(store, alone && !git_has_list(store->private), ret, err);
 	if (r < 0)
 		return r;
 	git_held_untold(store, ret);

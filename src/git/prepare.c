@@ -129,21 +129,35 @@ static int write_new(int to, const char *name, const char *text, size_t len, str
 	return r < 0 ? err_errno(err, -r, "writing '%s' of the private git directory", name) : 0;
 }
 
-static int write_refs(const struct git_state *host, int to, struct err *err)
+int git_write_packed_refs(const struct git_state *host, int to, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
-	char head[512];
-	int r;
 
 	str_add(&out, "# pack-refs with: sorted\n");
 	for (size_t i = 0; i < host->refs.n; i++)
 		if (!str_starts(host->refs.v[i].name, "refs/wrapix/"))
 			str_addf(&out, "%s %s\n", host->refs.v[i].value, host->refs.v[i].name);
-	r = write_new(to, "packed-refs", out.s, out.len, err);
-	if (r < 0)
-		return r;
+	return write_new(to, "packed-refs", out.s, out.len, err);
+}
+
+int git_write_head(const struct git_state *host, int to, struct err *err)
+{
+	char head[512];
+
 	snprintf(head, sizeof(head), "%s\n", host->head);
 	return write_new(to, "HEAD", head, strlen(head), err);
+}
+
+int git_write_alternates(const struct git_store *store, int to, struct err *err)
+{
+	char borrowed[128];
+
+	if (store->lasting)
+		snprintf(borrowed, sizeof(borrowed), "../" GIT_HOST "/objects\n");
+	else
+		snprintf(borrowed, sizeof(borrowed), GIT_OBJECTS_INSIDE "/%u/objects\n",
+			 store->number);
+	return write_new(to, "objects/info/alternates", borrowed, strlen(borrowed), err);
 }
 
 static int make_dirs(const struct git_store *store, int to, struct err *err)
@@ -154,17 +168,11 @@ static int make_dirs(const struct git_store *store, int to, struct err *err)
 					    GIT_HOST, GIT_HOST "/objects", GIT_HOST "/lfs",
 					    GIT_HOST "/lfs/objects" };
 	size_t n = store->lasting ? ARRAY_LEN(dirs) : ARRAY_LEN(dirs) - 4;
-	char borrowed[128];
 
 	for (size_t i = 0; i < n; i++)
 		if (mkdirat(to, dirs[i], 0755) < 0)
 			return err_errno(err, errno, "making the private git directory");
-	if (store->lasting)
-		snprintf(borrowed, sizeof(borrowed), "../" GIT_HOST "/objects\n");
-	else
-		snprintf(borrowed, sizeof(borrowed), GIT_OBJECTS_INSIDE "/%u/objects\n",
-			 store->number);
-	return write_new(to, "objects/info/alternates", borrowed, strlen(borrowed), err);
+	return git_write_alternates(store, to, err);
 }
 
 /* Nobody works with the copy yet, and the host's was linked a moment ago: what has the same numbers
@@ -198,7 +206,9 @@ static int fill(struct git_store *store, struct err *err)
 	if (r == 0)
 		r = make_dirs(store, to, err);
 	if (r == 0)
-		r = write_refs(&host, to, err);
+		r = git_write_packed_refs(&host, to, err);
+	if (r == 0)
+		r = git_write_head(&host, to, err);
 	if (r == 0)
 		r = copy_names(store, to, hooks, err);
 	if (r == 0)

@@ -23,6 +23,15 @@ int git_fill_all(struct git_store *store, struct err *err);
 /* What a git directory holds beside references, objects and configuration: a worktree's own, and all of theirs. */
 extern const char *const git_own_names[], *const git_common_names[];
 
+/* Each makes a file that is not there. */
+int git_write_packed_refs(const struct git_state *host, int to, struct err *err);
+int git_write_head(const struct git_state *host, int to, struct err *err);
+int git_write_alternates(const struct git_store *store, int to, struct err *err);
+
+/* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
+bool git_is_whole(const struct git_store *store);
+int git_mend(struct git_store *store, struct err *err);
+
 /* A hook that git ships and nobody runs. */
 bool git_is_sample(const char *name);
 

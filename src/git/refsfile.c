@@ -25,7 +25,9 @@ int git_read_file(int dir, const char *name, size_t max, char **ret, size_t *ret
 		return -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	return S_ISREG(st.st_mode) ? os_read_fd(fd, max, ret, ret_len) : -EINVAL;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	return (uint64_t)st.st_size > max ? -EFBIG : os_read_fd(fd, max, ret, ret_len);
 }
 
 /* "OID NAME\n"..., with '#' lines and "^PEELED" ones. */

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,13 +71,13 @@ struct datagram *datagram_find_file(const struct connect_guard *g, const struct 
 
 /* ------------------------------------------------------------------ letters */
 
-/* Its last close may wait for as long as its owner likes (SO_LINGER). */
+/* Its last close may wait for as long as its owner likes (SO_LINGER): a socket, or one that holds
+ * messages with such sockets in them. */
 static bool may_linger(int fd)
 {
-	int domain = 0;
-	socklen_t len = sizeof(domain);
+	struct stat st;
 
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain != AF_UNIX;
+	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
 /* That of a process that ends waits for nobody; so ours must not be the last. Where there can be no such

@@ -13,7 +13,7 @@
 #define TEXT_MAX 96 /* bytes shown of a string of the caller's */
 
 /* How an argument is shown. */
-enum shown { NUMBER = 1, HEX, TEXT, NAMESPACES, FAMILY, TYPE, REQUEST };
+enum shown { NUMBER = 1, HEX, TEXT, NAMESPACES, FAMILY, TYPE, REQUEST, COMMAND };
 
 struct word {
 	uint64_t value;
@@ -44,6 +44,11 @@ static const struct word requests[] = {
 	{ 0x541c, "TIOCLINUX" },
 	{ 0x541d, "TIOCCONS" },
 	{ 0x5423, "TIOCSETD" },
+};
+
+static const struct word commands[] = {
+	{ 1024, "F_SETLEASE" },
+	{ 1039, "F_SETDELEG" },
 };
 
 /* Of these calls these arguments; of others none. */
@@ -79,6 +84,8 @@ static const struct {
 	{ "socket", { { 0, FAMILY }, { 1, TYPE }, { 2, NUMBER } } },
 	{ "socketpair", { { 0, FAMILY }, { 1, TYPE } } },
 	{ "ioctl", { { 1, REQUEST } } },
+	{ "fcntl", { { 1, COMMAND } } },
+	{ "fcntl64", { { 1, COMMAND } } },
 };
 
 static void add_flags(struct str *out, uint64_t value)
@@ -144,6 +151,9 @@ static void add_arg(struct str *out, enum shown shown, const struct seccomp_noti
 		break;
 	case REQUEST:
 		add_word(out, requests, ARRAY_LEN(requests), low);
+		break;
+	case COMMAND:
+		add_word(out, commands, ARRAY_LEN(commands), low);
 		break;
 	}
 }

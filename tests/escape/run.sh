@@ -188,7 +188,8 @@ run_inside() { # run_inside "OPTIONS" NAME...
 
 # 'wrapix exec' keeps the host's tree, its name and the environment: what is not denied may be seen. A second mount
 # of the user's has no equal there.
-by_design="home-visible host-tmp-visible readonly-mount-reopen readonly-mount-mmap proc-read-symbols
+by_design="home-visible host-tmp-visible readonly-mount-reopen readonly-mount-mmap readonly-mount-lease readonly-mount-flags
+readonly-mount-chmod-by-magic-link proc-read-symbols
 sys-kernel-visible sys-class-visible sys-block-visible sys-cgroup-visible env-doors env-host-name"
 
 # From an image the system's files are the sandbox's own, in a layer that goes with it.

@@ -221,7 +221,7 @@ static const struct {
 };
 
 /* Calls that do, with their numbers on each arch. */
-enum { SOCKET, SOCKETPAIR, IOCTL, CLONE, UNSHARE, PERSONALITY };
+enum { SOCKET, SOCKETPAIR, IOCTL, FCNTL, CLONE, UNSHARE, PERSONALITY };
 
 static const struct {
 	const char *name;
@@ -230,6 +230,7 @@ static const struct {
 	[SOCKET] = { "socket", { 41, 359, 198, 281 } },
 	[SOCKETPAIR] = { "socketpair", { 53, 360, 199, 288 } },
 	[IOCTL] = { "ioctl", { 16, 54, 29, 54 } },
+	[FCNTL] = { "fcntl", { 72, 55, 25, 55 } },
 	[CLONE] = { "clone", { 56, 120, 220, 120 } },
 	[UNSHARE] = { "unshare", { 272, 310, 97, 337 } },
 	[PERSONALITY] = { "personality", { 135, 136, 92, 136 } },
@@ -298,6 +299,12 @@ static const struct {
 	{ IOCTL, { 0, HIGH | 0x541c, 0 }, PERM, PERM, PERM },
 	{ IOCTL, { 0, 0x541d, 0 }, PERM, PERM, PERM },
 	{ IOCTL, { 0, HIGH | 0x5423, 0 }, PERM, PERM, PERM },
+
+	{ FCNTL, { 0, 1, 0 }, ALLOW, ALLOW, ALLOW },
+	{ FCNTL, { 0, 1025, 0 }, ALLOW, ALLOW, ALLOW }, /* F_GETLEASE */
+	{ FCNTL, { 0, 1024, 0 }, PERM, PERM, PERM },
+	{ FCNTL, { 0, HIGH | 1024, 1 }, PERM, PERM, PERM },
+	{ FCNTL, { 0, 1039, 0 }, PERM, PERM, PERM },
 
 	{ CLONE, { 17, 0, 0 }, ALLOW, ALLOW, ALLOW },
 	{ CLONE, { 0x3d0f00, 0, 0 }, ALLOW, ALLOW, ALLOW }, /* a thread */

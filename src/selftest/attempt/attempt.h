@@ -89,6 +89,16 @@ int reaches_kernel(const struct call *call);
 
 int write_text(const char *path, const char *text);
 
+/* unwritten.c: changing or holding a file that cannot be opened for writing. */
+int lease_file(const char *path);
+int flag_file(const char *path);
+int touch_file(const char *path);
+int empty_file(const char *path);
+int chmod_link(const char *path);
+int chmod_newer(const char *path);
+int xattr_newer(const char *path);
+int flag_newer(const char *path);
+
 /* "/proc/PID/name" in a static buffer. */
 const char *proc_path(long pid, const char *name);
 

@@ -101,6 +101,48 @@ static int link_it(void)
 	return r;
 }
 
+static int lease_it(void)
+{
+	return lease_file(CONFIG);
+}
+
+static int flag_it(void)
+{
+	return flag_file(CONFIG);
+}
+
+static int touch_it(void)
+{
+	return touch_file(CONFIG);
+}
+
+static int empty_it(void)
+{
+	int r = empty_file(CONFIG);
+
+	return r == WORKED ? write_it() : r;
+}
+
+static int chmod_its_link(void)
+{
+	return chmod_link(CONFIG);
+}
+
+static int chmod_it_newer(void)
+{
+	return chmod_newer(CONFIG);
+}
+
+static int xattr_it_newer(void)
+{
+	return xattr_newer(CONFIG);
+}
+
+static int flag_it_newer(void)
+{
+	return flag_newer(CONFIG);
+}
+
 /* By the directory's descriptor: the cover is on the path, and must be on this one too. */
 static int by_directory(void)
 {
@@ -165,6 +207,14 @@ const struct attempt config_attempts[] = {
 	{ "config-exchange", exchange, PLAIN, IN_ALL },
 	{ "config-unlink", unlink_it, PLAIN, IN_ALL },
 	{ "config-hard-link", link_it, PLAIN, IN_ALL },
+	{ "config-lease", lease_it, PLAIN, IN_ALL },
+	{ "config-flags", flag_it, PLAIN, IN_ALL },
+	{ "config-touch", touch_it, PLAIN, IN_ALL },
+	{ "config-empty-by-reading", empty_it, PLAIN, IN_ALL },
+	{ "config-chmod-by-magic-link", chmod_its_link, PLAIN, IN_ALL },
+	{ "config-chmod-newer", chmod_it_newer, PLAIN, IN_ALL },
+	{ "config-xattr-newer", xattr_it_newer, PLAIN, IN_ALL },
+	{ "config-flags-newer", flag_it_newer, PLAIN, IN_ALL },
 	{ "config-by-directory", by_directory, PLAIN, IN_ALL },
 	{ "config-dir-create", create_below, PLAIN, IN_ALL },
 	{ "config-dir-write", write_below, PLAIN, IN_ALL },

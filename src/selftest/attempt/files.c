@@ -66,6 +66,17 @@ static int any_root(void)
 	return for_each_process(through_process);
 }
 
+/* A runtime that forgets to leave the host's directory leaves a process in it. */
+static int above_directory_of(long pid)
+{
+	return read_secret(proc_path(pid, "cwd/../secret/key"));
+}
+
+static int any_directory(void)
+{
+	return for_each_process(above_directory_of);
+}
+
 static int absolute_link(void)
 {
 	return read_secret("link-absolute");
@@ -296,6 +307,26 @@ static int link_shown(void)
 	return r;
 }
 
+static int lease_shown(void)
+{
+	return lease_file(shown("file"));
+}
+
+static int flag_shown(void)
+{
+	return flag_file(shown("file"));
+}
+
+static int empty_shown(void)
+{
+	return empty_file(shown("file"));
+}
+
+static int chmod_shown_link(void)
+{
+	return chmod_link(shown("file"));
+}
+
 static int above_shown(void)
 {
 	return read_secret(shown("../secret/key"));
@@ -391,6 +422,7 @@ const struct attempt file_attempts[] = {
 	{ "secret-by-thread-root", thread_root, PLAIN, IN_ALL },
 	{ "secret-by-init-root", init_root, PLAIN, IN_ALL },
 	{ "secret-by-any-root", any_root, PLAIN, IN_ALL | IN_HOST },
+	{ "secret-by-any-working-directory", any_directory, PLAIN, IN_ALL | IN_HOST },
 	{ "secret-by-absolute-link", absolute_link, PLAIN, IN_ALL },
 	{ "secret-by-relative-link", relative_link, PLAIN, IN_ALL },
 	{ "secret-by-linked-directory", link_to_directory, PLAIN, IN_ALL },
@@ -415,6 +447,10 @@ const struct attempt file_attempts[] = {
 	{ "readonly-mount-unlink", unlink_shown, PLAIN, IN_ALL },
 	{ "readonly-mount-reopen", reopen_shown, PLAIN, IN_ALL },
 	{ "readonly-mount-mmap", map_shown, PLAIN, IN_ALL },
+	{ "readonly-mount-lease", lease_shown, PLAIN, IN_ALL },
+	{ "readonly-mount-flags", flag_shown, PLAIN, IN_ALL },
+	{ "readonly-mount-empty-by-reading", empty_shown, PLAIN, IN_ALL },
+	{ "readonly-mount-chmod-by-magic-link", chmod_shown_link, PLAIN, IN_ALL },
 	{ "readonly-mount-link", link_shown, PLAIN, IN_ALL },
 	{ "system-write-usr", write_usr, ROOT, IN_ALL },
 	{ "system-write-usr-lib", write_usr_lib, ROOT, IN_ALL },

@@ -137,7 +137,18 @@ const struct attempt filter_attempts[] = {
 	CALL("filter-request-key", SYS_request_key),
 	CALL("filter-bpf", SYS_bpf, 99),
 	LIFTED("filter-mount", SYS_mount),
+	LIFTED("filter-open-tree-attr", 467, -1),
+	LIFTED("filter-fsopen", SYS_fsopen),
+	LIFTED("filter-move-mount", SYS_move_mount, -1),
+	LIFTED("filter-chroot", SYS_chroot),
+	CALL("filter-statmount", 457),
+	CALL("filter-listmount", 458),
+	CALL("filter-listns", 470),
+	CALL("filter-quotactl-fd", 443, -1),
 	CALL("filter-unknown-call", 1999),
+	CALL("filter-lease", SYS_fcntl, -1, 1024),
+	CALL("filter-lease-high", SYS_fcntl, -1, 1024 | 1L << 32),
+	CALL("filter-delegation", SYS_fcntl, -1, 1039),
 
 	/* families and protocols of sockets */
 	CALL("filter-alg", SYS_socket, AF_ALG, SOCK_SEQPACKET),
@@ -174,6 +185,7 @@ const struct attempt filter_attempts[] = {
 	CALL("filter-sti-high", SYS_ioctl, -1, 0x5412 | 1L << 32),
 	CALL("filter-console", SYS_ioctl, -1, 0x541c),
 	CALL("filter-console-high", SYS_ioctl, -1, 0x541c | 1L << 33),
+	CALL("filter-console-output", SYS_ioctl, -1, 0x541d),
 	CALL("filter-discipline", SYS_ioctl, -1, 0x5423),
 
 #ifdef __x86_64__
@@ -202,6 +214,8 @@ const struct attempt filter_attempts[] = {
 	GATE("filter-i386-stime", 25),
 	GATE("filter-i386-handle", 342, -1),
 	GATE("filter-i386-sti", 54, -1, 0x5412),
+	GATE("filter-i386-lease", 55, -1, 1024),
+	GATE("filter-i386-lease-64", 221, -1, 1024),
 #endif
 	{ 0 },
 };

@@ -5,6 +5,7 @@
  */
 #include "selftest/attempt/attempt.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -218,6 +220,42 @@ static int directory_of_init(void)
 	return outcome(open(proc_path(init(), "cwd"), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
+/* Overwriting the program of the next start by the kernel's link to it, as it was done to container
+ * runtimes. The control has a program that does not run, which could not be written then. */
+static int write_program_of_init(void)
+{
+	int fd = inside ? -1 : open("program", O_RDONLY | O_CREAT | O_CLOEXEC, 0700);
+	char link[64];
+
+	if (inside)
+		return outcome(open(proc_path(1, "exe"), O_WRONLY | O_CLOEXEC));
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	fd = open(link, O_WRONLY | O_CLOEXEC);
+	(void)unlink("program");
+	return outcome(fd);
+}
+
+/* Memory, maps of ids, filters, the scheduler's: whatever its owner alone can open for writing. */
+static int open_for_writing(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_mode & S_IWOTH)
+		return -EACCES;
+	return outcome(open(path, O_WRONLY | O_CLOEXEC));
+}
+
+static int any_file_of_init(void)
+{
+	DIR *dir = opendir(proc_path(init(), "."));
+	const struct dirent *entry;
+	int r = dir ? -ENOENT : -errno;
+
+	while (dir && r != WORKED && (entry = readdir(dir)))
+		r = open_for_writing(proc_path(init(), entry->d_name));
+	return r;
+}
+
 static int namespaces_of_init(void)
 {
 	return outcome(open(proc_path(init(), "ns/mnt"), O_RDONLY | O_CLOEXEC));
@@ -391,6 +429,8 @@ const struct attempt init_attempts[] = {
 	{ "init-maps", maps_of_init, PLAIN, IN_ALL },
 	{ "init-auxv", stack_of_init, PLAIN, IN_ALL },
 	{ "init-program", program_of_init, PLAIN, IN_ALL },
+	{ "init-program-write", write_program_of_init, PLAIN, IN_ALL },
+	{ "init-any-writable", any_file_of_init, PLAIN, IN_USER | IN_KEYS },
 	{ "init-descriptors", descriptors_of_init, PLAIN, IN_ALL },
 	{ "init-directory", directory_of_init, PLAIN, IN_ALL },
 	{ "init-namespaces", namespaces_of_init, PLAIN, IN_ALL },

@@ -7,15 +7,18 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 300 /* an answer from this machine takes microseconds */
+#define SO_PEER_DESCRIPTOR 77 /* SO_PEERPIDFD, Linux 6.5 */
+#define PATIENCE_MS 300       /* an answer from this machine takes microseconds */
 
 /* A connection that says nothing is not the victim's. */
 static int ask(int type, const void *address, socklen_t len)
@@ -192,6 +195,48 @@ static int path_by_link(void)
 	return name(SOCK_STREAM, "link-socket", false);
 }
 
+/*
+ * Who is at the other end of a connection: where somebody outside made it for us, that is a process of
+ * the host's, which a descriptor then stands for. Asked of a server of our own, inside.
+ */
+static int connected(const struct sockaddr_un *to)
+{
+	int server = -1, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (inside) {
+		server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		(void)unlink(to->sun_path);
+		if (bind(server, (const void *)to, sizeof(*to)) < 0 || listen(server, 1) < 0)
+			return unable("a server: %m");
+	}
+	if (connect(fd, (const void *)to, sizeof(*to)) < 0)
+		return unable("connect: %m");
+	return inside ? accept(server, NULL, NULL) : fd;
+}
+
+static int signal_peer(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0 };
+	int fd, pidfd = -1;
+
+	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s",
+		       inside ? "own-server" : fact("sock_home"));
+	fd = connected(&to);
+	if (fd < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &(socklen_t){ sizeof(peer) }) < 0)
+		return fd == UNABLE ? fd : unable("no peer: %m");
+	(void)unlink("own-server");
+	if (inside && peer.pid == getpid())
+		return -ESRCH; /* nobody stood between */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEER_DESCRIPTOR, &pidfd, &(socklen_t){ sizeof(pidfd) }) <
+	    0)
+		return peer.pid ? outcome(kill(peer.pid, SIGURG)) : -ESRCH; /* before Linux 6.5 */
+	if (syscall(SYS_pidfd_getfd, pidfd, 0, 0) >= 0)
+		return WORKED;
+	return outcome(syscall(SYS_pidfd_send_signal, pidfd, SIGURG, NULL, 0));
+}
+
 static int configure(void)
 {
 	struct ifreq req = { .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -262,6 +307,7 @@ const struct attempt socket_attempts[] = {
 	{ "net-path-datagram-by-message", path_datagram_by_message, PLAIN, NETS | IN_HOST },
 	{ "net-path-run", path_run, PLAIN, NETS | IN_HOST },
 	{ "net-path-by-link", path_by_link, PLAIN, NETS },
+	{ "net-peer-of-own-server", signal_peer, PLAIN, NETS | IN_HOST },
 	{ "net-configure", configure, USERNS, NETS | IN_HOST },
 	{ "net-raw", raw, USERNS, NETS | IN_HOST },
 	{ "serve", serve, PLAIN, 0 },

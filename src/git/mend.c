@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A private git directory that lasts, after a command that broke it, by chance ('rm -rf .git') or on purpose: what git
+ * cannot work without, or would wait for (a FIFO), is made anew from the host's. Objects and references that are
+ * whole stay. Nobody works in it meanwhile.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "cow/copy.h"
+#include "git/lasting.h"
+#include "git/priv.h"
+#include "os/fs.h"
+
+enum { DEPTH_MAX = 16, LINE_MAX_LEN = 4096, TEXT_MAX_LEN = 64 << 20 };
+
+static bool is_there(int at, const char *name)
+{
+	struct stat st;
+
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_file(int at, const char *name, off_t max)
+{
+	struct stat st;
+
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_size <= max;
+}
+
+/* Only files and directories stay, and of files those that are no larger than that. */
+static void tidy(int at, const char *name, off_t max, int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)) != NULL) {
+		const char *inner = entry->d_name;
+
+		if (!strcmp(inner, ".") || !strcmp(inner, ".."))
+			continue;
+		if (entry->d_type == DT_DIR && depth)
+			tidy(fd, inner, max, depth - 1);
+		else if (entry->d_type != DT_DIR && !is_file(fd, inner, max))
+			unlinkat(fd, inner, 0);
+	}
+	if (list)
+		closedir(list);
+}
+
+static int mend_dirs(int at, struct err *err)
+{
+	static const char *const dirs[] = { "objects",    "objects/info", "objects/pack", "refs",
+					    "refs/heads", "refs/tags",    "info" };
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		struct stat st;
+
+		if (fstatat(at, dirs[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+			continue;
+		if (os_remove_tree(at, dirs[i]) < 0 || mkdirat(at, dirs[i], 0755) < 0)
+			return err_errno(err, errno, "making '%s'", dirs[i]);
+	}
+	tidy(at, "refs", LINE_MAX_LEN, DEPTH_MAX);
+	tidy(at, "logs", TEXT_MAX_LEN, DEPTH_MAX);
+	tidy(at, "info", TEXT_MAX_LEN, DEPTH_MAX);
+	tidy(at, "objects/info", TEXT_MAX_LEN, DEPTH_MAX);
+	tidy(at, "objects/pack", INT64_MAX, DEPTH_MAX);
+	return 0;
+}
+
+/* References that are gone with all the rest were not deleted one by one. */
+static int mend_refs(struct git_store *store, int at, struct err *err)
+{
+	bool headless = !is_file(at, "HEAD", LINE_MAX_LEN);
+	struct git_state host;
+	int r;
+
+	if (!headless && (!is_there(at, "packed-refs") || is_file(at, "packed-refs", TEXT_MAX_LEN)))
+		return 0;
+	r = git_read_host(store, &store->arena, &host, err);
+	if (r == 0 && host.head && headless) {
+		os_remove_tree(at, "HEAD");
+		r = git_write_head(&host, at, err);
+	}
+	if (r == 0 && !is_file(at, "packed-refs", TEXT_MAX_LEN)) {
+		os_remove_tree(at, "packed-refs");
+		r = git_write_packed_refs(&host, at, err);
+	}
+	return r;
+}
+
+static int mend_index(const struct git_store *store, int at, bool headless, struct err *err)
+{
+	struct arena a = { 0 };
+	char *host = path_join(&a, store->real, "index");
+	int r = 0;
+
+	if (is_there(at, "index") ? !is_file(at, "index", GIT_INDEX_MAX) : headless) {
+		os_remove_tree(at, "index");
+		r = access(host, F_OK) < 0 ? 0 : copy_tree(AT_FDCWD, host, at, "index", err);
+	}
+	arena_release(&a);
+	return r;
+}
+
+/* Of what stands for an operation that waits, all but directories' names begin with a capital. */
+static void mend_operations(int at)
+{
+	for (size_t i = 0; git_own_names[i]; i++) {
+		const char *name = git_own_names[i];
+
+		if (isupper((unsigned char)*name) && is_there(at, name) &&
+		    !is_file(at, name, TEXT_MAX_LEN))
+			os_remove_tree(at, name);
+	}
+}
+
+bool git_is_whole(const struct git_store *store)
+{
+	_cleanup_close_ int at = open(store->private,
+				      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (!is_file(at, "HEAD", LINE_MAX_LEN) || !is_there(at, "refs/.") ||
+	    !is_file(at, "objects/info/alternates", LINE_MAX_LEN))
+		return false;
+	for (size_t i = 0; i < store->n_parts; i++)
+		if (!git_is_whole(&store->parts[i]))
+			return false;
+	return true;
+}
+
+int git_mend(struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int at = open(store->private,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool headless;
+	int r;
+
+	if (at < 0)
+		return err_errno(err, errno, "opening '%s'", store->private);
+	headless = !is_file(at, "HEAD", LINE_MAX_LEN);
+	r = mend_dirs(at, err);
+	if (r == 0 && !is_file(at, "objects/info/alternates", LINE_MAX_LEN)) {
+		os_remove_tree(at, "objects/info/alternates");
+		r = git_write_alternates(store, at, err);
+	}
+	if (r == 0)
+		r = mend_refs(store, at, err);
+	if (r == 0)
+		r = mend_index(store, at, headless, err);
+	if (r == 0)
+		mend_operations(at);
+	if (r == 0)
+		tidy(at, ".", GIT_INDEX_MAX, 0);
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
+		r = git_mend(&store->parts[i], err);
+	return r;
+}
