@@ -71,7 +71,7 @@ cd "$project" || exit 1
 echo '{"network": "none"}' >wrapix.json
 wx run -- echo ran
 check "a wrapix.json" good
-refused() { printf "$2" >wrapix.json; wx run -- echo ran; check "... with $1 is refused" eval 'is "$rc" 2 && lacks "$out" ran'; }
+refused() { printf %b "$2" >wrapix.json; wx run -- echo ran; check "... with $1 is refused" eval 'is "$rc" 2 && lacks "$out" ran'; }
 refused "a key twice" '{"network": "none", "network": "host"}'
 refused "more after a zero byte" '{"network": "none"}\000{"network": "host"}'
 refused "a zero in a string" '{"network": "none", "mounts": ["data\\u0000:/x"]}'
