@@ -47,19 +47,40 @@ static int put(const char *source, const char *dest, unsigned flags, struct err 
 	return r < 0 ? err_errno(err, -r, "mounting '%s' on '%s'", source, dest) : 0;
 }
 
-static int bind_one(const char *kind, const char *source, const char *dest, struct err *err)
+static int bind_one(const struct entry_bind *bind, struct err *err)
 {
 	int r;
 
-	if (dest[0] != '/')
+	if (!bind->source)
+		return access(bind->dest, F_OK) < 0
+			       ? 0
+			       : put(bind->dest, bind->dest, MOUNT_RO | MOUNT_RECURSIVE, err);
+	r = make_place(bind->dest, err);
+	return r < 0 ? r : put(bind->source, bind->dest, 0, err);
+}
+
+int entry_binds_next(const struct entry_binds *binds, size_t *at, struct entry_bind *ret,
+		     struct err *err)
+{
+	enum { KIND, SOURCE, DEST, WORDS };
+	const char *word[WORDS];
+
+	if (!binds->text || *at >= binds->len)
+		return 0;
+	for (size_t i = 0; i < WORDS; i++) {
+		if (*at >= binds->len)
+			return err_set(err, EINVAL, "the list of staged files is cut short");
+		word[i] = binds->text + *at;
+		*at += strlen(word[i]) + 1;
+	}
+	*ret = (struct entry_bind){ word[SOURCE], word[DEST] };
+	if (ret->dest[0] != '/')
 		return err_set(err, EINVAL, "a staged file has no place");
-	if (!strcmp(kind, "read-only"))
-		return access(dest, F_OK) < 0 ? 0
-					      : put(dest, dest, MOUNT_RO | MOUNT_RECURSIVE, err);
-	if (strcmp(kind, "bind") || source[0] != '/')
+	if (!strcmp(word[KIND], "read-only"))
+		ret->source = NULL;
+	else if (strcmp(word[KIND], "bind") || ret->source[0] != '/')
 		return err_set(err, EINVAL, "the list of staged files cannot be read");
-	r = make_place(dest, err);
-	return r < 0 ? r : put(source, dest, 0, err);
+	return 1;
 }
 
 int entry_binds_load(const char *stage, struct entry_binds *ret, struct err *err)
@@ -72,18 +93,14 @@ int entry_binds_load(const char *stage, struct entry_binds *ret, struct err *err
 
 int entry_binds_do(const struct entry_binds *binds, struct err *err)
 {
-	const char *word[3], *p = binds->text, *end = p + binds->len;
+	struct entry_bind bind;
+	size_t at = 0;
+	int r;
 
-	while (p && p < end) {
-		for (size_t i = 0; i < ARRAY_LEN(word); i++) {
-			if (p >= end)
-				return err_set(err, EINVAL,
-					       "the list of staged files is cut short");
-			word[i] = p;
-			p += strlen(p) + 1;
-		}
-		if (bind_one(word[0], word[1], word[2], err) < 0)
-			return -err->code;
+	while ((r = entry_binds_next(binds, &at, &bind, err)) > 0) {
+		r = bind_one(&bind, err);
+		if (r < 0)
+			break;
 	}
-	return 0;
+	return r;
 }

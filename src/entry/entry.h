@@ -47,10 +47,24 @@ struct entry_binds {
 	size_t len;
 };
 int entry_binds_load(const char *stage, struct entry_binds *ret, struct err *err);
+/* One of the list; source NULL: what is at dest, read-only. 1: *ret is the next, 0: there is none, or -errno. */
+struct entry_bind {
+	const char *source, *dest;
+};
+int entry_binds_next(const struct entry_binds *binds, size_t *at, struct entry_bind *ret,
+		     struct err *err);
 int entry_binds_do(const struct entry_binds *binds, struct err *err);
 
 /* forward.c: the ports of WRAPIX_FORWARD. */
 int entry_forward(struct err *err);
+enum { FORWARDS_MAX = 64, FORWARD_PATH = 104 };
+struct forward {
+	unsigned port;
+	char path[FORWARD_PATH];
+};
+/* "PORT=SOCKET" with blanks between. */
+int entry_forward_parse(const char *text, struct forward list[FORWARDS_MAX], size_t *ret_n,
+			struct err *err);
 
 /* user.c: from who we are to who the command is to be. Without this every later file has a wrong owner. */
 int entry_become(const struct entry *entry, const struct entry_binds *binds, struct err *err);

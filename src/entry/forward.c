@@ -17,14 +17,10 @@
 #include "os/proc.h"
 #include "os/socket.h"
 
-enum { PORTS_MAX = 64, BACKLOG = 64, PATH_SIZE = 104, BUFFER = 1 << 16 };
+enum { BACKLOG = 64, BUFFER = 1 << 16 };
 
-struct forward {
-	unsigned port;
-	char path[PATH_SIZE];
-};
-
-static int parse(const char *text, struct forward *list, size_t *ret_n, struct err *err)
+int entry_forward_parse(const char *text, struct forward list[FORWARDS_MAX], size_t *ret_n,
+			struct err *err)
 {
 	size_t n = 0;
 
@@ -33,11 +29,11 @@ static int parse(const char *text, struct forward *list, size_t *ret_n, struct e
 		char *end;
 		unsigned long port = strtoul(text, &end, 10);
 
-		if (n == PORTS_MAX || *end != '=' || end[1] != '/' || !port || port > 65535 ||
-		    len - (size_t)(end + 1 - text) >= PATH_SIZE)
+		if (n == FORWARDS_MAX || *end != '=' || end[1] != '/' || !port || port > 65535 ||
+		    len - (size_t)(end + 1 - text) >= FORWARD_PATH)
 			return err_usage(err, "WRAPIX_FORWARD is no list of PORT=SOCKET");
 		list[n].port = (unsigned)port;
-		snprintf(list[n].path, PATH_SIZE, "%.*s", (int)(len - (size_t)(end + 1 - text)),
+		snprintf(list[n].path, FORWARD_PATH, "%.*s", (int)(len - (size_t)(end + 1 - text)),
 			 end + 1);
 		n++;
 		text += len;
@@ -127,13 +123,13 @@ _Noreturn static void forward_main(const struct forward *list, struct pollfd *fd
 
 int entry_forward(struct err *err)
 {
-	static struct forward list[PORTS_MAX];
-	struct pollfd fds[PORTS_MAX];
+	static struct forward list[FORWARDS_MAX];
+	struct pollfd fds[FORWARDS_MAX];
 	const char *text = getenv("WRAPIX_FORWARD");
 	pid_t parent = getpid(), pid;
 	struct err ignored; /* it may be up, and ours not to bring up: then the ports say it */
 	size_t n = 0;
-	int r = text ? parse(text, list, &n, err) : 0;
+	int r = text ? entry_forward_parse(text, list, &n, err) : 0;
 
 	if (r < 0 || !n)
 		return r;

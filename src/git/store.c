@@ -153,9 +153,13 @@ static int read_meta(struct git_store *store, struct err *err)
 	borrowed = json_object_object_get(meta, "borrowed");
 	for (size_t i = 0; json_object_is_type(borrowed, json_type_array) &&
 			   i < json_object_array_length(borrowed);
-	     i++)
-		strv_add(&store->arena, &store->borrowed,
-			 json_object_get_string(json_object_array_get_idx(borrowed, i)));
+	     i++) {
+		const char *path = json_object_get_string(json_object_array_get_idx(borrowed, i));
+
+		if (!path || path[0] != '/')
+			return err_set(err, EINVAL, "its record is damaged");
+		strv_add(&store->arena, &store->borrowed, path);
+	}
 	return read_parts(store, json_object_object_get(meta, "parts"), err);
 }
 

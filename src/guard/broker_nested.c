@@ -13,45 +13,16 @@
 #include "base/path.h"
 #include "guard/broker_priv.h"
 #include "os/fs.h"
+#include "os/linux/mountinfo.h"
 
 #define MOUNTS_MAX ((size_t)4 << 20)
 
-/* Spaces and the like are "\040". In place. */
-static void unescape(char *s)
+/* The root and the point of that mount. */
+static bool find_mount(char *table, uint64_t id, struct mountinfo *ret)
 {
-	char *to = s;
-
-	for (; *s; s++, to++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-			s += 3;
-		} else {
-			*to = *s;
-		}
-	}
-	*to = '\0';
-}
-
-/* "ID PARENT MAJOR:MINOR ROOT POINT ...": the root and the point of that mount. */
-static bool find_mount(char *table, uint64_t id, char **ret_root, char **ret_point)
-{
-	char *save = NULL, *words = NULL;
-
-	for (char *line = strtok_r(table, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		if (strtoull(line, NULL, 10) != id)
-			continue;
-		strtok_r(line, " ", &words);
-		strtok_r(NULL, " ", &words);
-		strtok_r(NULL, " ", &words);
-		*ret_root = strtok_r(NULL, " ", &words);
-		*ret_point = strtok_r(NULL, " ", &words);
-		if (!*ret_root || !*ret_point)
-			return false;
-		unescape(*ret_root);
-		unescape(*ret_point);
-		return true;
-	}
+	while (mountinfo_next(&table, ret))
+		if (ret->id == id)
+			return true;
 	return false;
 }
 
@@ -59,21 +30,20 @@ static bool find_mount(char *table, uint64_t id, char **ret_root, char **ret_poi
 static bool name_in_fs(int proc, int fd, const char *path, char buf[PATH_MAX])
 {
 	_cleanup_free_ char *table = NULL;
-	char *root, *point;
+	struct mountinfo mount;
 	const char *below;
 	struct statx st;
 	size_t len;
 
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID) ||
 	    os_read_file_at(proc, "mountinfo", MOUNTS_MAX, &table, &len) < 0 ||
-	    !find_mount(table, st.stx_mnt_id, &root, &point))
+	    !find_mount(table, st.stx_mnt_id, &mount))
 		return false;
-	below = path_below(path, point);
+	below = path_below(path, mount.point);
 	if (!below)
 		return false;
-	if (!strcmp(root, "/"))
-		*root = '\0';
-	return snprintf(buf, PATH_MAX, "%s%s%s", root, *below ? "/" : "", below) < PATH_MAX;
+	return snprintf(buf, PATH_MAX, "%s%s%s", strcmp(mount.root, "/") ? mount.root : "",
+			*below ? "/" : "", below) < PATH_MAX;
 }
 
 /* On the file system of a writable place. */

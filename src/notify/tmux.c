@@ -55,22 +55,28 @@ static bool parse_client(const struct place *place, char *line, struct tmux_clie
 	return true;
 }
 
-int tmux_clients(const struct place *place, struct tmux_client ret[TMUX_CLIENTS])
+int tmux_read_clients(const struct place *place, char *output, struct tmux_client ret[TMUX_CLIENTS])
 {
-	_cleanup_free_ char *output = NULL;
-	char *line, *rest;
-	int n = 0, status = RUN(place, &output, (char *)"list-clients", (char *)"-F",
-				(char *)"#{client_tty}" SEP "#{client_pid}" SEP "#{pane_id}" SEP
-					"#{client_flags}" SEP "#{client_termfeatures}" SEP
-					"#{focus-events}");
+	char *line;
+	int n = 0;
 
-	if (status != 0)
-		return status < 0 ? status : -EIO;
-	rest = output;
-	while ((line = strsep(&rest, "\n")) && n < TMUX_CLIENTS)
+	while (n < TMUX_CLIENTS && (line = strsep(&output, "\n")))
 		if (*line && parse_client(place, line, &ret[n]))
 			n++;
 	return n;
+}
+
+int tmux_clients(const struct place *place, struct tmux_client ret[TMUX_CLIENTS])
+{
+	_cleanup_free_ char *output = NULL;
+	int status = RUN(place, &output, (char *)"list-clients", (char *)"-F",
+			 (char *)"#{client_tty}" SEP "#{client_pid}" SEP "#{pane_id}" SEP
+				 "#{client_flags}" SEP "#{client_termfeatures}" SEP
+				 "#{focus-events}");
+
+	if (status != 0)
+		return status < 0 ? status : -EIO;
+	return tmux_read_clients(place, output, ret);
 }
 
 void tmux_raise(const struct place *place)

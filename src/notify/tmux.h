@@ -16,6 +16,9 @@ enum { TMUX_CLIENTS = 32 };
 
 /* How many clients there are; -errno when tmux does not answer. */
 int tmux_clients(const struct place *place, struct tmux_client ret[TMUX_CLIENTS]);
+/* What tmux said, which is cut up on the way; NULL: nothing. How many clients it tells of. */
+int tmux_read_clients(const struct place *place, char *output,
+		      struct tmux_client ret[TMUX_CLIENTS]);
 /* The pane becomes the active one, in a client that is attached to its session, or in the one that was
  * used last. */
 void tmux_raise(const struct place *place);

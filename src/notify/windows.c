@@ -208,25 +208,39 @@ static void walk_value(struct walk *w, struct scan *s, unsigned depth)
 		scan_skip(s);
 }
 
+static bool read_answer(const struct ruler *ruler, const char *answer, size_t len,
+			struct windows *ret)
+{
+	struct walk w = { .ruler = ruler, .windows = ret };
+	struct scan s;
+
+	*ret = (struct windows){ .ruler = ruler->name };
+	scan_init(&s, answer, len);
+	walk_value(&w, &s, 0);
+	if (!scan_end(&s))
+		return false;
+	for (size_t i = 0; i < w.n; i++)
+		ret->same += w.pids[i] == ret->pid;
+	return true;
+}
+
+bool windows_read(const char *ruler, const char *answer, size_t len, struct windows *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rulers); i++)
+		if (!strcmp(rulers[i].name, ruler))
+			return read_answer(&rulers[i], answer, len, ret);
+	return false;
+}
+
 bool windows_ask(const struct place *place, struct windows *ret)
 {
 	*ret = (struct windows){ .focused = "" };
 	for (size_t i = 0; i < ARRAY_LEN(rulers); i++) {
 		const char *path = (const char *)place + rulers[i].socket;
 		_cleanup_str_ struct str answer = { 0 };
-		struct walk w = { .ruler = &rulers[i], .windows = ret };
-		struct scan s;
 
-		if (!*path || !ask(&rulers[i], path, rulers[i].list_type, rulers[i].list, &answer))
-			continue;
-		scan_init(&s, answer.s ? answer.s : "", answer.len);
-		walk_value(&w, &s, 0);
-		if (!scan_end(&s))
-			return false;
-		for (size_t j = 0; j < w.n; j++)
-			ret->same += w.pids[j] == ret->pid;
-		ret->ruler = rulers[i].name;
-		return true;
+		if (*path && ask(&rulers[i], path, rulers[i].list_type, rulers[i].list, &answer))
+			return read_answer(&rulers[i], answer.s ? answer.s : "", answer.len, ret);
 	}
 	if (place->app[0])
 		return macos_ask(ret);

@@ -17,6 +17,8 @@ struct windows {
 
 /* False when there is nobody to ask, or no answer. */
 bool windows_ask(const struct place *place, struct windows *ret);
+/* The answer of one of them, by its name. */
+bool windows_read(const char *ruler, const char *answer, size_t len, struct windows *ret);
 /* Brings the session's window to the front; false when there is no way. */
 bool windows_raise(const struct place *place, const char *window);
 
@@ -25,7 +27,13 @@ bool process_descends(pid_t pid, pid_t ancestor);
 
 /* windows_macos.c */
 bool macos_ask(struct windows *ret);
+/* "com.apple.Terminal, 2", which is cut up on the way. */
+bool macos_read(char *answer, struct windows *ret);
 
 /* windows_x11.c */
 bool x11_ask(const struct place *place, struct windows *ret);
 bool x11_raise(const struct place *place, const char *window);
+/* The parts of x11_ask(): over a connection that nobody has spoken on yet, and the cookie of a display (any, where
+ * the file has no number) in a file of them; its length, 0: none. */
+bool x11_ask_server(int fd, struct windows *ret);
+size_t x11_find_cookie(const char *file, size_t len, const char *number, char ret[64]);

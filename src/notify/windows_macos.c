@@ -13,8 +13,7 @@
 
 #define ANSWER_MAX 512
 
-/* "com.apple.Terminal, 2" */
-static bool parse(char *answer, struct windows *ret)
+bool macos_read(char *answer, struct windows *ret)
 {
 	char *comma = strrchr(answer, ','), *end;
 	unsigned long n;
@@ -40,7 +39,7 @@ bool macos_ask(struct windows *ret)
 	char *program = os_find_program(&arena, "osascript", getenv("PATH"), NULL);
 	char *argv[] = { program, (char *)"-e", (char *)script, NULL };
 	bool good = program && os_capture(argv, "/", ANSWER_MAX, &answer) == 0 && answer &&
-		    parse(answer, ret);
+		    macos_read(answer, ret);
 
 	arena_release(&arena);
 	if (good) {

@@ -47,7 +47,7 @@ static bool skip(int fd, size_t len)
 
 /* "family address number name data", each but the first with its length before it, all big-endian. The
  * cookie of that display, or of any where no number is given. */
-static size_t find_cookie(const char *file, size_t len, const char *number, char ret[64])
+size_t x11_find_cookie(const char *file, size_t len, const char *number, char ret[64])
 {
 	const unsigned char *p = (const unsigned char *)file, *end = p + len;
 
@@ -89,7 +89,7 @@ static size_t read_cookie(const struct place *place, const char *number, char re
 		 place->xauthority[0] ? "" : "/.Xauthority");
 	if (os_read_file_at(AT_FDCWD, path, 65536, &text, &len) < 0)
 		return 0;
-	return find_cookie(text, len, number, ret);
+	return x11_find_cookie(text, len, number, ret);
 }
 
 static int open_display(const char *number)
@@ -221,26 +221,39 @@ static size_t property(struct x11 *x, uint32_t window, uint32_t name, uint32_t *
 	return get(x->fd, ret, (size_t)items * 4) ? items : 0;
 }
 
+static bool ask(struct x11 *x, struct windows *ret)
+{
+	uint32_t active = 0, list[WINDOWS_MAX], pid_atom, pid = 0;
+	size_t n;
+
+	*ret = (struct windows){ .ruler = "X11" };
+	if (property(x, x->root, atom(x, "_NET_ACTIVE_WINDOW"), &active, 1) != 1)
+		return false;
+	if (!active)
+		return true;
+	n = property(x, x->root, atom(x, "_NET_CLIENT_LIST"), list, WINDOWS_MAX);
+	snprintf(ret->focused, sizeof(ret->focused), "%u", active);
+	pid_atom = atom(x, "_NET_WM_PID");
+	if (property(x, active, pid_atom, &pid, 1) == 1)
+		ret->pid = (pid_t)pid;
+	ret->same = ret->pid && !n ? 2 : 0; /* more than can be looked at: not known */
+	for (size_t i = 0; i < n; i++)
+		ret->same += property(x, list[i], pid_atom, &pid, 1) == 1 && (pid_t)pid == ret->pid;
+	return true;
+}
+
+bool x11_ask_server(int fd, struct windows *ret)
+{
+	struct x11 x = { .fd = fd };
+
+	return greet(&x, NULL, 0) && ask(&x, ret);
+}
+
 bool x11_ask(const struct place *place, struct windows *ret)
 {
 	struct x11 x;
-	uint32_t active = 0, list[WINDOWS_MAX], pid_atom, pid = 0;
-	bool good = x11_open(&x, place) &&
-		    property(&x, x.root, atom(&x, "_NET_ACTIVE_WINDOW"), &active, 1) == 1;
+	bool good = x11_open(&x, place) && ask(&x, ret);
 
-	*ret = (struct windows){ .ruler = "X11" };
-	if (good && active) {
-		size_t n = property(&x, x.root, atom(&x, "_NET_CLIENT_LIST"), list, WINDOWS_MAX);
-
-		snprintf(ret->focused, sizeof(ret->focused), "%u", active);
-		pid_atom = atom(&x, "_NET_WM_PID");
-		if (property(&x, active, pid_atom, &pid, 1) == 1)
-			ret->pid = (pid_t)pid;
-		ret->same = ret->pid && !n ? 2 : 0; /* more than can be looked at: not known */
-		for (size_t i = 0; i < n; i++)
-			ret->same += property(&x, list[i], pid_atom, &pid, 1) == 1 &&
-				     (pid_t)pid == ret->pid;
-	}
 	if (x.fd >= 0)
 		close(x.fd);
 	return good;

@@ -181,17 +181,13 @@ static int take_issue(struct sync *s, struct json_object *issue, struct err *err
 	return r < 0 ? r : mark_set(s, id, word, err);
 }
 
-static int pull(struct sync *s, const char *const *args, struct err *err)
+static int take_list(struct sync *s, const char *text, struct err *err)
 {
 	_cleanup_json_ struct json_object *root = NULL;
+	const char *json = beads_json(text);
 	struct json_object *list;
-	const char *json;
-	char *text = NULL;
-	int r = ask(s, args, &text, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	json = beads_json(text);
 	if (!*json)
 		return 0;
 	r = json_parse_max(json, strlen(json), OUTPUT_MAX, "bd", &root, err);
@@ -206,6 +202,18 @@ static int pull(struct sync *s, const char *const *args, struct err *err)
 		if (json_object_is_type(issue, json_type_object))
 			r = take_issue(s, issue, err);
 	}
+	return r;
+}
+
+int beads_take(struct work *work, const struct feature *feature, const char *text, struct err *err)
+{
+	struct sync s = { .work = work, .feature = feature };
+	int r = items_load(&work->db, feature->name, &s.items, err);
+
+	if (r == 0)
+		r = take_list(&s, text, err);
+	items_release(&s.items);
+	arena_release(&s.arena);
 	return r;
 }
 
@@ -334,16 +342,16 @@ static int push(struct sync *s, struct err *err)
 static int sync_feature(struct work *work, const struct feature *feature, struct err *err)
 {
 	struct sync s = { .work = work, .feature = feature };
+	char *text = NULL;
 	int r;
 
 	s.label = arena_printf(&s.arena, "spec-%s", feature->name);
-	r = items_load(&work->db, feature->name, &s.items, err);
+	r = ask(&s,
+		ARGS("list", "--label", s.label, "--all", "--limit=0", "--sort=created",
+		     "--reverse", "--json"),
+		&text, err);
 	if (r == 0)
-		r = pull(&s,
-			 ARGS("list", "--label", s.label, "--all", "--limit=0", "--sort=created",
-			      "--reverse", "--json"),
-			 err);
-	items_release(&s.items);
+		r = beads_take(work, feature, text, err);
 	if (r == 0)
 		r = items_load(&work->db, feature->name, &s.items, err);
 	if (r == 0)

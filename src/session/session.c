@@ -62,17 +62,13 @@ static void info_write(const struct session_info *info, struct str *out)
 	str_addf(out, ",\"started\":%lld}\n", (long long)info->started);
 }
 
-static int info_read(struct arena *arena, int fd, struct session_info *ret)
+int session_info_parse(struct arena *arena, const char *text, size_t len, struct session_info *ret)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *meta = NULL;
 	struct err err;
-	size_t len;
-	int r = os_read_fd(fd, META_MAX, &text, &len);
 
-	if (r == 0)
-		r = json_parse(text, len, "meta", &meta, &err);
-	if (r < 0 || !json_object_is_type(meta, json_type_object))
+	if (json_parse(text, len, "meta", &meta, &err) < 0 ||
+	    !json_object_is_type(meta, json_type_object))
 		return -EINVAL;
 	*ret = (struct session_info){
 		.id = record_get(arena, meta, "id"),
@@ -84,6 +80,15 @@ static int info_read(struct arena *arena, int fd, struct session_info *ret)
 		.started = json_object_get_int64(json_object_object_get(meta, "started")),
 	};
 	return 0;
+}
+
+static int info_read(struct arena *arena, int fd, struct session_info *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = os_read_fd(fd, META_MAX, &text, &len);
+
+	return r < 0 ? r : session_info_parse(arena, text, len, ret);
 }
 
 /* The pid that holds the lock, 0 for nobody. */

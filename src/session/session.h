@@ -24,6 +24,9 @@ struct session_info {
 	const char *base; /* where session_list() found it */
 };
 
+/* Its text; who lives is not in it. */
+int session_info_parse(struct arena *arena, const char *text, size_t len, struct session_info *ret);
+
 struct session {
 	char id[SESSION_ID_MAX];
 	int sessions_fd; /* the directory of all */

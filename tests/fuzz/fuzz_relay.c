@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to the relay: whatever goes on is one request for the path and the method of the rules, with
- * the credential once and no other; its body ends where it says. */
+ * the credential once and no other; its body ends where it says. And the rules, as the relay gets them. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "relay/door.h"
 #include "relay/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,6 +32,15 @@ static size_t count(const uint8_t *text, size_t len, const char *what)
 	return n;
 }
 
+static void read_rules(const char *text, size_t size)
+{
+	struct relay_rules got = { 0 };
+
+	if (relay_rules_get(&got, text, size) &&
+	    strlen(got.host) + strlen(got.prefix) + strlen(got.placeholder) > size)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t buffer[2 * REQUEST_HEAD_MAX];
@@ -40,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct relay_request request;
 	ssize_t n;
 
+	read_rules((const char *)data, size);
 	if (!relay_request_read(&rules, (const char *)data, size, value, &out, &request) ||
 	    request.status) {
 		if (out.len)

@@ -11,43 +11,22 @@
 #include "base/path.h"
 #include "engine/podman/container.h"
 #include "os/fs.h"
+#include "os/linux/mountinfo.h"
 
-/* Undoes \040 and the like, in place. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	while (*s) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-			*to++ = (char)((s[1] & 7) * 64 + (s[2] & 7) * 8 + (s[3] & 7));
-			s += 4;
-		} else {
-			*to++ = *s++;
-		}
-	}
-	*to = '\0';
-}
-
-/* The places where something is mounted, a NUL after each; mountinfo's fifth field. */
+/* The places where something is mounted, a NUL after each. */
 static char *mount_points(void)
 {
-	char *text = NULL, *save = NULL, *to;
+	char *text = NULL, *at, *to;
+	struct mountinfo mount;
 
 	if (os_read_file_at(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &text, NULL) < 0)
 		return NULL;
-	to = text;
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *field = line, *end;
+	at = to = text;
+	while (mountinfo_next(&at, &mount)) {
+		size_t size = strlen(mount.point) + 1;
 
-		for (int i = 0; field && i < 4; i++)
-			field = strchr(field, ' ') ? strchr(field, ' ') + 1 : NULL;
-		end = field ? strchr(field, ' ') : NULL;
-		if (!end)
-			continue;
-		*end = '\0';
-		unescape(field);
-		memmove(to, field, strlen(field) + 1);
-		to += strlen(to) + 1;
+		memmove(to, mount.point, size); /* over what was read */
+		to += size;
 	}
 	*to = '\0';
 	return text;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is written down of sessions, damaged: one text as the record of a running session, of a copy-on-write session, of a
+ * private git directory and what is held of it, as the list of private places, and as the notes about files. Each is read
+ * or refused with words.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/later_priv.h"
+#include "api/protection.h"
+#include "base/json.h"
+#include "cow/cow.h"
+#include "git/git.h"
+#include "guard/gate.h"
+#include "os/fs.h"
+#include "session/record.h"
+#include "session/session.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A directory that is there all the time; what is read changes. */
+static char top[] = "/tmp/wrapix-fuzz.XXXXXX";
+
+static void forget(void)
+{
+	os_remove_tree(AT_FDCWD, top);
+}
+
+static int open_top(void)
+{
+	static const char *const dirs[] = { "cow",           "cow/s",
+					    "cow/s/project", "cow/s/project/upper",
+					    "wrapix",        "wrapix/git",
+					    "wrapix/git/s" };
+	static int dir = -1;
+
+	if (dir >= 0)
+		return dir;
+	assert(mkdtemp(top) && atexit(forget) == 0);
+	dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		assert(mkdirat(dir, dirs[i], 0700) == 0);
+	return dir;
+}
+
+static void write_file(int dir, const char *path, const void *data, size_t size)
+{
+	int fd = openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert(fd >= 0 && os_write_all(fd, data, size) == 0);
+	close(fd);
+}
+
+static void read_session(const char *text, size_t size)
+{
+	struct arena arena = { 0 };
+	struct session_info info = { 0 };
+
+	if (session_info_parse(&arena, text, size, &info) == 0)
+		assert(info.id && info.name && info.dir && info.engine && info.network &&
+		       info.command);
+	arena_release(&arena);
+}
+
+static void read_cow(void)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct cow cow;
+
+	if (cow_open(&cow, arena_printf(&arena, "%s/cow", top), "s", &err) == 0) {
+		assert(cow.project && cow.name);
+		cow_close(&cow);
+	} else {
+		assert(err.msg[0]);
+	}
+	arena_release(&arena);
+}
+
+static void read_git(void)
+{
+	struct arena arena = { 0 };
+	struct git_store store;
+	struct git_held *held;
+	struct err err = { 0 };
+	size_t n = 0;
+
+	if (git_open(&store, top, "s", "git", &err) == 0) {
+		assert(store.project[0] == '/' && store.real[0] == '/' && store.common[0] == '/');
+		if (git_held_read(&store, &arena, &held, &n, &err) < 0)
+			assert(err.msg[0]);
+		for (size_t i = 0; i < n; i++)
+			assert(held[i].where && held[i].kind && held[i].name && held[i].why);
+		git_close(&store);
+	} else {
+		assert(err.msg[0]);
+	}
+	arena_release(&arena);
+}
+
+static void read_places(int dir)
+{
+	struct arena arena = { 0 };
+	struct gate_place *places;
+	struct err err = { 0 };
+	size_t n = 0;
+
+	if (gate_read(dir, &arena, &places, &n, &err) < 0)
+		assert(err.msg[0]);
+	for (size_t i = 0; i < n; i++)
+		assert(places[i].kind <= GATE_HELD);
+	arena_release(&arena);
+}
+
+static void read_notes(int dir)
+{
+	struct later later = { .n = 0 };
+
+	later_read(&later, dir, "notes");
+	for (size_t i = 0; i < later.n; i++)
+		assert(later.v[i].path && memchr(later.v[i].hash, '\0', sizeof(later.v[i].hash)));
+	later_release(&later);
+}
+
+static void read_protection(const char *text, size_t size)
+{
+	_cleanup_json_ struct json_object *list = NULL;
+	struct protection protection = { 0 };
+	struct arena arena = { 0 };
+	struct err err;
+
+	if (json_parse(text, size, "meta", &list, &err) == 0)
+		protection_read(&protection, list, &arena);
+	for (size_t i = 0; i < protection.n_paths; i++)
+		assert(protection.paths[i].path &&
+		       protection.paths[i].len == strlen(protection.paths[i].path));
+	arena_release(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int dir = open_top();
+
+	if (size > 65536)
+		return 0;
+	read_session((const char *)data, size);
+	read_protection((const char *)data, size);
+	write_file(dir, "cow/s/meta", data, size);
+	write_file(dir, "wrapix/git/s/meta", data, size);
+	write_file(dir, "wrapix/git/s/held", data, size);
+	write_file(dir, "places", data, size);
+	write_file(dir, "notes", data, size);
+	read_cow();
+	read_git();
+	read_places(dir);
+	read_notes(dir);
+	return 0;
+}
