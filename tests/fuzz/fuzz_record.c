@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is written down of sessions, damaged: one text as the record of a running session, of a copy-on-write session, of a
- * private git directory and what is held of it, as the list of private places, and as the notes about files. Each is read
+ * private git directory and what is held of it, as the lists of private places and of links to them, and as the notes about files. Each is read
  * or refused with words.
  */
 #include <assert.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/gated_priv.h"
 #include "api/later_priv.h"
 #include "api/protection.h"
 #include "base/json.h"
@@ -115,6 +116,17 @@ static void read_places(int dir)
 	arena_release(&arena);
 }
 
+static void read_links(int dir)
+{
+	struct arena arena = { 0 };
+	struct aliases links = { .v = NULL };
+
+	gated_read_aliases(dir, &arena, &links);
+	for (size_t i = 0; i < links.n; i++)
+		assert(links.v[i].path && links.v[i].len == strlen(links.v[i].path));
+	arena_release(&arena);
+}
+
 static void read_notes(int dir)
 {
 	struct later later = { .n = 0 };
@@ -153,9 +165,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_file(dir, "wrapix/git/s/held", data, size);
 	write_file(dir, "places", data, size);
 	write_file(dir, "notes", data, size);
+	write_file(dir, "aliases", data, size);
 	read_cow();
 	read_git();
 	read_places(dir);
+	read_links(dir);
 	read_notes(dir);
 	return 0;
 }
