@@ -4,7 +4,8 @@
  * at every start of a sandbox, so that the program is made to be short:
  *
  * - numbers are put in order, and neighbours with equal answers are joined into runs; a lone number
- *   that is different becomes an exception of the run around it; then comes a binary search;
+ *   that is different becomes an exception of the run around it; then comes a binary search, one for all
+ *   policies of a chain: the kernel tries every number when it loads a program, so the way counts as well;
  * - the program is written backwards, from its end: what a jump leads to is there before the jump,
  *   and every return, and the rules of a call that depends on its arguments, stand there once for
  *   both archs. A conditional jump reaches over 255 instructions; what lies farther away is
@@ -36,40 +37,69 @@
 #define ARG_LOW(n) ((uint32_t)(offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (n)))
 #define ARG_HIGH(n) (ARG_LOW(n) + (uint32_t)sizeof(uint32_t))
 
+#define DEPENDS (PASS - 1) /* no answer: it is one of the arguments' */
+
 /* Numbers with one answer, but for a few; a run ends where the next begins. */
 struct run {
 	uint32_t start;
-	const struct call *call; /* NULL: the fallback */
+	unsigned pick;
 	unsigned n_odd;
 	struct {
 		uint32_t nr;
-		const struct call *call;
+		unsigned pick;
 	} odd[3];
 };
 
 struct emitter {
-	const struct policy *policy;
+	const struct chain *chain;
+	unsigned n_picks; /* the first of them names nothing */
+	struct pick picks[2 * NR_MAX];
+	unsigned entry[2 * NR_MAX]; /* where the rules of a pick begin; 0: not there yet */
 	unsigned n_runs;
 	struct run runs[2 * NR_MAX + 1];
-	unsigned entry[NR_MAX]; /* where the rules of a call begin; 0: not there yet */
 	unsigned n;
 	struct sock_filter back[BPF_MAXINSNS]; /* back[0] is the last instruction */
 };
 
 /* ------------------------------------------------------------------ runs */
 
-static bool same_answer(const struct policy *p, const struct call *a, const struct call *b)
+bool leads_on(uint32_t action)
 {
-	if ((a && a->rules[0].n_tests) || (b && b->rules[0].n_tests))
-		return a == b;
-	return (a ? a->rules[0].action : p->fallback) == (b ? b->rules[0].action : p->fallback);
+	return action == SECCOMP_RET_ALLOW || action == PASS;
 }
 
-static void add_run(struct emitter *e, uint32_t start, const struct call *c)
+uint32_t last_answer(const struct chain *chain)
 {
-	if (e->n_runs > 0 && same_answer(e->policy, e->runs[e->n_runs - 1].call, c))
+	return chain->policies[0]->fallback == PASS ? PASS : SECCOMP_RET_ALLOW;
+}
+
+/* The answer, where it is the same whatever the arguments are. */
+static uint32_t constant(const struct emitter *e, unsigned pick)
+{
+	for (unsigned i = 0; i < e->chain->n; i++) {
+		const struct call *c = e->picks[pick].calls[i];
+		uint32_t action = c ? c->rules[0].action : e->chain->policies[i]->fallback;
+
+		if (c && c->rules[0].n_tests)
+			return DEPENDS;
+		if (!leads_on(action))
+			return action;
+	}
+	return last_answer(e->chain);
+}
+
+static bool same_answer(const struct emitter *e, unsigned a, unsigned b)
+{
+	uint32_t answer = constant(e, a);
+
+	return a == b || (answer != DEPENDS && answer == constant(e, b));
+}
+
+static void add_run(struct emitter *e, uint32_t start, unsigned pick)
+{
+	if (e->n_runs > 0 && same_answer(e, e->runs[e->n_runs - 1].pick, pick))
 		return;
-	e->runs[e->n_runs++] = (struct run){ .start = start, .call = c };
+	e->runs[e->n_runs++] = (struct run){ .start = start, .pick = pick };
 }
 
 /* A run of one number between two with the same answer becomes an exception of these. */
@@ -83,9 +113,9 @@ static void join_runs(struct emitter *e)
 		*r = e->runs[i];
 		while (i + 2 < e->n_runs && r->n_odd < ARRAY_LEN(r->odd) &&
 		       e->runs[i + 2].start - e->runs[i + 1].start == 1 &&
-		       same_answer(e->policy, r->call, e->runs[i + 2].call)) {
+		       same_answer(e, r->pick, e->runs[i + 2].pick)) {
 			r->odd[r->n_odd].nr = e->runs[i + 1].start;
-			r->odd[r->n_odd].call = e->runs[i + 1].call;
+			r->odd[r->n_odd].pick = e->runs[i + 1].pick;
 			r->n_odd++;
 			i += 2;
 		}
@@ -93,39 +123,72 @@ static void join_runs(struct emitter *e)
 	e->n_runs = n;
 }
 
-static int by_start(const void *a, const void *b)
+/* One that says the same, or a new one. */
+static unsigned add_pick(struct emitter *e, const struct pick *pick)
 {
-	const struct run *x = a, *y = b;
+	for (unsigned i = 0; i < e->n_picks; i++)
+		if (memcmp(&e->picks[i], pick, sizeof(*pick)) == 0)
+			return i;
+	if (e->n_picks == ARRAY_LEN(e->picks))
+		die("too many calls");
+	e->picks[e->n_picks] = *pick;
+	return e->n_picks++;
+}
 
-	return x->start < y->start ? -1 : x->start > y->start;
+/* A number that some policy names. */
+struct named {
+	uint32_t nr;
+	struct pick pick;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+/* Every number that is named, in order, with what all policies say about it. */
+static unsigned collect(const struct chain *chain, const struct arch *arch, struct named *named)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < chain->n; k++)
+		for (unsigned i = 0; i < chain->policies[k]->n_calls; i++) {
+			const struct call *c = &chain->policies[k]->calls[i];
+			int64_t nr = call_nr(c, arch);
+			unsigned at = 0;
+
+			if (nr < 0)
+				continue;
+			while (at < n && named[at].nr != nr)
+				at++;
+			if (at == n)
+				named[n++] = (struct named){ .nr = (uint32_t)nr };
+			if (named[at].pick.calls[k])
+				die("'%s' and '%s' are one call on %s",
+				    named[at].pick.calls[k]->name, c->name, arch->name);
+			named[at].pick.calls[k] = c;
+		}
+	qsort(named, n, sizeof(*named), by_number);
+	return n;
 }
 
 /* Every number from 0 to 2^32-1 is in exactly one run. */
 static void make_runs(struct emitter *e, const struct arch *arch)
 {
-	static struct run own[NR_MAX];
-	unsigned n = 0;
+	static struct named own[CHAIN_MAX * NR_MAX];
+	unsigned n = collect(e->chain, arch, own);
 
-	for (unsigned i = 0; i < e->policy->n_calls; i++) {
-		int64_t nr = call_nr(&e->policy->calls[i], arch);
-
-		if (nr >= 0)
-			own[n++] = (struct run){ .start = (uint32_t)nr,
-						 .call = &e->policy->calls[i] };
-	}
-	qsort(own, n, sizeof(own[0]), by_start);
 	e->n_runs = 0;
-	if (n == 0 || own[0].start > 0)
-		add_run(e, 0, NULL);
+	if (n == 0 || own[0].nr > 0)
+		add_run(e, 0, 0);
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t after = own[i].start + 1; /* 0 after the last number of all */
+		uint32_t after = own[i].nr + 1; /* 0 after the last number of all */
 
-		if (i + 1 < n && own[i].start == own[i + 1].start)
-			die("'%s' and '%s' are one call on %s", own[i].call->name,
-			    own[i + 1].call->name, arch->name);
-		add_run(e, own[i].start, own[i].call);
-		if (after != 0 && (i + 1 == n || own[i + 1].start != after))
-			add_run(e, after, NULL);
+		add_run(e, own[i].nr, add_pick(e, &own[i].pick));
+		if (after != 0 && (i + 1 == n || own[i + 1].nr != after))
+			add_run(e, after, 0);
 	}
 	join_runs(e);
 }
@@ -196,31 +259,41 @@ static unsigned emit_test(struct emitter *e, const struct test *t, unsigned yes,
 	return load(e, ARG_LOW(t->arg), at);
 }
 
-/* A call's answer or, where it depends on arguments, its rules; they are put once. */
-static unsigned emit_call(struct emitter *e, const struct call *c)
+/* What one policy says about a call; 'next' is the next one's answer. */
+static unsigned emit_rules(struct emitter *e, const struct policy *p, const struct call *c,
+			   unsigned next)
 {
-	unsigned at, *entry;
+	unsigned at = next;
 
 	if (!c)
-		return answer(e, e->policy->fallback);
-	if (c->rules[0].n_tests == 0)
-		return answer(e, c->rules[0].action);
-	entry = &e->entry[c - e->policy->calls];
-	at = *entry;
-	if (at != 0)
-		return at;
-	if (c->rules[c->n_rules - 1].n_tests > 0 && e->policy->fallback != PASS)
+		return leads_on(p->fallback) ? next : answer(e, p->fallback);
+	if (c->rules[c->n_rules - 1].n_tests > 0 && p->fallback != PASS)
 		die("'%s' needs a last line without tests", c->name);
-	at = answer(e, PASS);
 	for (unsigned i = c->n_rules; i-- > 0;) {
 		const struct rule *r = &c->rules[i];
-		unsigned next = at;
+		unsigned no = at;
 
-		at = answer(e, r->action);
+		at = leads_on(r->action) ? next : answer(e, r->action);
 		for (unsigned j = r->n_tests; j-- > 0;)
-			at = emit_test(e, &r->tests[j], at, next);
+			at = emit_test(e, &r->tests[j], at, no);
 	}
-	return *entry = at;
+	return at;
+}
+
+/* An answer or, where it depends on arguments, the rules of all policies; they are put once. */
+static unsigned emit_pick(struct emitter *e, unsigned pick)
+{
+	uint32_t action = constant(e, pick);
+	unsigned at;
+
+	if (action != DEPENDS)
+		return answer(e, action);
+	if (e->entry[pick])
+		return e->entry[pick];
+	at = answer(e, last_answer(e->chain));
+	for (unsigned i = e->chain->n; i-- > 0;)
+		at = emit_rules(e, e->chain->policies[i], e->picks[pick].calls[i], at);
+	return e->entry[pick] = at;
 }
 
 /* Over the runs from 'lo' up to and without 'hi'; the number is in the accumulator. */
@@ -233,9 +306,9 @@ static unsigned emit_search(struct emitter *e, unsigned lo, unsigned hi)
 		at = emit_search(e, mid, hi);
 		return jump(e, JGE, e->runs[mid].start, at, emit_search(e, lo, mid));
 	}
-	at = emit_call(e, r->call);
+	at = emit_pick(e, r->pick);
 	for (unsigned i = r->n_odd; i-- > 0;)
-		at = jump(e, JEQ, r->odd[i].nr, emit_call(e, r->odd[i].call), at);
+		at = jump(e, JEQ, r->odd[i].nr, emit_pick(e, r->odd[i].pick), at);
 	return at;
 }
 
@@ -245,17 +318,19 @@ static unsigned emit_arch(struct emitter *e, const struct arch *arch)
 	return load(e, offsetof(struct seccomp_data, nr), emit_search(e, 0, e->n_runs));
 }
 
-void emit_program(struct code *ret_code, const struct policy *p, const struct arch *arch)
+void emit_program(struct code *ret_code, const struct chain *chain, const struct arch *arch)
 {
 	static struct emitter e;
 	const struct arch *sister = arch->sister ? find_arch(arch->sister) : NULL;
-	unsigned other, end = p->fallback == PASS ? 1 : 0, at;
+	bool fragment = last_answer(chain) == PASS;
+	unsigned other, end = fragment ? 1 : 0, at;
 
 	memset(&e, 0, sizeof(e));
-	e.policy = p;
+	e.chain = chain;
+	e.n_picks = 1;
 	e.n = end;
 	/* The numbers of another arch mean other calls, and none can be judged. */
-	other = p->fallback == PASS ? 0 : answer(&e, SECCOMP_RET_KILL_PROCESS);
+	other = fragment ? 0 : answer(&e, SECCOMP_RET_KILL_PROCESS);
 	if (sister)
 		other = jump(&e, JEQ, sister->audit, emit_arch(&e, sister), other);
 	at = emit_arch(&e, arch);

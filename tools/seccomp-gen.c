@@ -3,7 +3,7 @@
  * seccomp-gen: turns the lists of data/seccomp into BPF programs, at build time.
  *
  *     seccomp-gen ARCH OUT.c --filter=NAME LIST... --fragment=NAME LIST... --weak=NAME LIST...
- *                            --told=NAME LIST... --json=NAME LIST...
+ *                            --told=NAME LIST... --json=NAME LIST... --whole=NAME NAME...
  *
  * ARCH is meson's cpu family; its 32-bit sister gets a table of its own in the same program. A
  * filter is a whole program, loaded by itself; a fragment asks the supervisor about a few calls and
@@ -14,6 +14,9 @@
  * An errno outranks a question, so that a refusal which is to be told of is cut in two: of the lists of
  * a filter 'told' is the fragment that asks about what they refuse, but for ENOSYS, and 'weak' the
  * filter that leaves just this to the fragment. Together they refuse what the filter does.
+ *
+ * A whole is a filter and fragments, made before it and given by their names, as one program with one
+ * search: what the loader would string together, but shorter, and quicker to load.
  *
  * libseccomp gives the numbers only. Its own code generator cannot say 'every other value of this
  * argument' (it refuses two tests of one argument in a rule), and for i386 it turns a rule about
@@ -201,42 +204,99 @@ static void print_program(FILE *f, const char *name, const struct code *code, bo
 		name, name, code->n, has_calls ? name : "NULL", has_calls ? "_calls" : "");
 }
 
-/* One program of the lists that follow its option; returns how many there were. */
+/* What programs were made of, for those that are made of them. */
+static struct made {
+	const struct made *before;
+	const char *name;
+	struct policy policy;
+} * made;
+
+static struct policy *new_policy(const char *name)
+{
+	struct made *one = calloc(1, sizeof(*one));
+
+	if (!one)
+		die("out of memory");
+	one->before = made;
+	one->name = name;
+	one->policy.fallback = PASS;
+	made = one;
+	return &one->policy;
+}
+
+static const struct policy *find_policy(const char *name)
+{
+	const struct made *one = made;
+
+	while (one && strcmp(one->name, name) != 0)
+		one = one->before;
+	if (!one)
+		die("no program '%s' was made before", name);
+	return &one->policy;
+}
+
+static void print_chain(FILE *f, const char *name, const struct chain *chain,
+			const struct arch *arch)
+{
+	static struct code code;
+	bool fragment = last_answer(chain) == PASS;
+
+	emit_program(&code, chain, arch);
+	check_program(&code, chain, arch);
+	if (fragment)
+		print_calls(f, name, chain->policies[0], arch);
+	print_program(f, name, &code, fragment);
+}
+
+/* A filter and then fragments. */
+static int make_whole(FILE *f, const struct arch *arch, const char *name, char **names)
+{
+	struct chain chain = { 0 };
+
+	while (names[chain.n] && strncmp(names[chain.n], "--", 2) != 0) {
+		const struct policy *p = find_policy(names[chain.n]);
+
+		if (chain.n == CHAIN_MAX || (chain.n == 0) == (p->fallback == PASS))
+			die("'%s' is no part of a whole there", names[chain.n]);
+		chain.policies[chain.n++] = p;
+	}
+	if (chain.n == 0)
+		die("'%s': wanted a filter and fragments", name);
+	print_chain(f, name, &chain, arch);
+	return (int)chain.n;
+}
+
+/* One program of what follows its option; returns how many words that was. */
 static int make_program(FILE *f, const struct arch *arch, char **argv)
 {
-	static struct policy policy;
-	static struct code code;
 	char *name = strchr(argv[0], '=');
 	const char *kind = argv[0] + 2;
 	bool told, weak, json;
+	struct policy *policy;
 	int n = 0;
 
 	if (strncmp(argv[0], "--", 2) != 0 || !name)
 		die("'%s': wanted --filter=NAME, --fragment=NAME, --weak=NAME, --told=NAME, "
-		    "--json=NAME or --weak-json=NAME",
+		    "--json=NAME, --weak-json=NAME or --whole=NAME",
 		    argv[0]);
 	*name++ = '\0';
+	if (strcmp(kind, "whole") == 0)
+		return make_whole(f, arch, name, argv + 1);
 	told = strcmp(kind, "told") == 0;
 	weak = strncmp(kind, "weak", 4) == 0;
-	memset(&policy, 0, sizeof(policy));
-	policy.fallback = PASS;
+	json = strcmp(kind, "json") == 0 || strcmp(kind, "weak-json") == 0;
+	policy = new_policy(json ? "" : name);
 	while (argv[n + 1] && strncmp(argv[n + 1], "--", 2) != 0) {
 		n++;
-		read_list(&policy, argv[n], (unsigned)n);
+		read_list(policy, argv[n], (unsigned)n);
 	}
-	json = strcmp(kind, "json") == 0 || strcmp(kind, "weak-json") == 0;
-	check_kind(&policy, told || weak || json ? "filter" : kind, name);
+	check_kind(policy, told || weak || json ? "filter" : kind, name);
 	if (told || weak)
-		cut_policy(&policy, told);
-	if (json) {
-		print_json(f, name, &policy, arch);
-		return n;
-	}
-	emit_program(&code, &policy, arch);
-	check_program(&code, &policy, arch);
-	if (policy.fallback == PASS)
-		print_calls(f, name, &policy, arch);
-	print_program(f, name, &code, policy.fallback == PASS);
+		cut_policy(policy, told);
+	if (json)
+		print_json(f, name, policy, arch);
+	else
+		print_chain(f, name, &(struct chain){ 1, { policy } }, arch);
 	return n;
 }
 

@@ -52,6 +52,20 @@ struct policy {
 	uint32_t fallback; /* for what no list names; PASS in a fragment */
 };
 
+#define CHAIN_MAX 8
+
+/* Policies that are asked one after the other: what one of them allows, or says nothing about, is the next
+ * one's to answer. A program of one policy is the shortest. */
+struct chain {
+	unsigned n;
+	const struct policy *policies[CHAIN_MAX];
+};
+
+/* What each policy of a chain says about one number; NULL: it does not name it. */
+struct pick {
+	const struct call *calls[CHAIN_MAX];
+};
+
 struct arch {
 	const char *name; /* meson's cpu family, the word in 'name=ARCH:NR' */
 	uint32_t scmp;
@@ -76,10 +90,15 @@ int64_t call_nr(const struct call *c, const struct arch *arch);
 /* Adds what the list at 'path' says; 'list' counts the lists of one policy from 1. */
 void read_list(struct policy *p, const char *path, unsigned list);
 
-void emit_program(struct code *ret_code, const struct policy *p, const struct arch *arch);
+/* An answer that leads on to the next policy of a chain. */
+bool leads_on(uint32_t action);
+/* The answer at the end of a chain: PASS, where it is of fragments alone. */
+uint32_t last_answer(const struct chain *chain);
 
-/* Ends with a message when the program is not what the policy says. */
-void check_program(const struct code *code, const struct policy *p, const struct arch *arch);
+void emit_program(struct code *ret_code, const struct chain *chain, const struct arch *arch);
+
+/* Ends with a message when the program is not what the policies say. */
+void check_program(const struct code *code, const struct chain *chain, const struct arch *arch);
 
 /* The policy as a container runtime reads it: a C string 'seccomp_json_NAME'. */
 void print_json(FILE *f, const char *name, const struct policy *p, const struct arch *arch);

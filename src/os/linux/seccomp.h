@@ -96,6 +96,9 @@ extern const struct seccomp_program seccomp_notify_enter;
 extern const struct seccomp_program seccomp_weak_default, seccomp_weak_nested;
 extern const struct seccomp_program seccomp_refused_default, seccomp_refused_nested;
 
+/* What most sandboxes have, in one piece: of 'exec', with reads, of 'run'. */
+extern const struct seccomp_program seccomp_whole_exec, seccomp_whole_exec_reads, seccomp_whole_run;
+
 /* Which of the four goes with these flags. */
 const char *seccomp_json(unsigned flags);
 /* The fragment of SECCOMP_NOTIFY_REFUSED for these flags. */
