@@ -193,7 +193,7 @@ settings '' '' '"~"' ''
 mkdir -p a/b .vscode .git-not "$HOME/.claude"
 echo tasks >.vscode/tasks.json
 for name in .bashrc .bash_profile .zshrc .profile .gitconfig .gitmodules .ripgreprc .mcp.json .srt-settings.json .config/wrapix/x .vscode/x .idea .claude/settings.json \
-	.claude/settings.local.json .claude/commands .claude/agents/x .claude/skills .claude/hooks .config/fish/config.fish; do
+	.claude/settings.local.json .claude/commands .claude/agents/x .claude/skills .claude/hooks .config/fish/config.fish .ssh/authorized_keys .config/systemd/user/x .cursor/mcp.json; do
 	for where in . a/b '"$HOME"'; do
 		check "$where/$name cannot be made" cannot "mkdir -p \$(dirname $where/$name) && echo x >$where/$name"
 	done

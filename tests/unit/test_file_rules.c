@@ -259,6 +259,11 @@ static void test_protected(void)
 		"/p/.config/git/config",
 		"/home/u/.profile",
 		"/home/u/.bashrc",
+		"/home/u/.ssh/authorized_keys2",
+		"/home/u/.ssh/rc",
+		"/home/u/.config/systemd/user/x.service",
+		"/home/u/.config/autostart",
+		"/p/.cursor/mcp.json",
 	};
 	static const char *const allowed[] = {
 		"/p/bashrc",
@@ -273,6 +278,8 @@ static void test_protected(void)
 		"/p/.vscodex",
 		"/home/u/x",
 		"/home/u/.config/other",
+		"/home/u/.ssh/known_hosts",
+		"/p/.cursor/rules/x",
 	};
 	struct file_verdict verdict;
 	struct strv none = { 0 }, wrong = { 0 };
