@@ -303,7 +303,7 @@ static void on_file(void *ctx)
 		if (r < 0)
 			free_rules(rules);
 	}
-	if (r < 0) {
+	if (r < 0 || !rules) {
 		err_wrap(&err, "the settings stay as they were");
 		say_warning(c, err.msg);
 		return;

@@ -206,8 +206,8 @@ static int walk(const struct json_doc *doc, const char *const *keys, size_t n,
 int json_doc_set(const struct json_doc *doc, const char *const *keys, size_t n, const char *value,
 		 struct str *out, struct err *err)
 {
-	const struct json_span *at;
-	size_t depth;
+	const struct json_span *at = NULL;
+	size_t depth = 0;
 	int r = walk(doc, keys, n, &at, &depth, err);
 
 	if (r < 0)
@@ -223,8 +223,8 @@ int json_doc_append(const struct json_doc *doc, const char *const *keys, size_t 
 		    const char *value, struct str *out, struct err *err)
 {
 	_cleanup_str_ struct str list = { 0 };
-	const struct json_span *at;
-	size_t depth;
+	const struct json_span *at = NULL;
+	size_t depth = 0;
 	int r = walk(doc, keys, n, &at, &depth, err);
 
 	if (r < 0)

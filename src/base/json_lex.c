@@ -92,7 +92,7 @@ static int read_hex4(struct json_lex *r, uint32_t *ret)
 static int read_unicode(struct json_lex *r, struct str *out)
 {
 	const char *start = r->p - 2;
-	uint32_t cp, low;
+	uint32_t cp = 0, low = 0;
 	int ret = read_hex4(r, &cp);
 
 	if (ret < 0)

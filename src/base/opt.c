@@ -97,7 +97,7 @@ static int check_words(const struct opt *opt, const char *value, struct err *err
 	if (opt->kind != OPT_STRING || !words)
 		return 0;
 	for (; words[n]; n++) {
-		if (!strcmp(words[n], value))
+		if (value && !strcmp(words[n], value))
 			return 0;
 		str_addf(&list, "%s%s", n ? ", " : "", words[n]);
 	}

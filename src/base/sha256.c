@@ -67,6 +67,6 @@ void sha256_hex(const void *data, size_t len, char ret_hex[SHA256_HEX])
 		tail[padded - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> (8 * i));
 	for (size_t i = 0; i < padded; i += 64)
 		block(h, tail + i);
-	for (int i = 0; i < 8; i++)
+	for (size_t i = 0; i < 8; i++)
 		snprintf(ret_hex + 8 * i, 9, "%08x", h[i]);
 }

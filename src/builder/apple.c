@@ -106,7 +106,7 @@ static int run(struct builder *b, struct strv *words, unsigned seconds, char **r
 static int find_stamp(struct builder *b, char *program, const char *image, char **ret,
 		      struct err *err)
 {
-	char hex[SHA256_HEX], *said;
+	char hex[SHA256_HEX], *said = NULL;
 	struct strv words = { 0 };
 	int r;
 

@@ -160,7 +160,7 @@ static int alive_podman(struct builder *b, bool *ret_alive, pid_t *ret_pid, stru
 
 static int stop_podman(struct builder *b, struct err *err)
 {
-	char *program = find_podman(b, err), *said;
+	char *program = find_podman(b, err), *said = NULL;
 	struct strv words = { 0 };
 	int r;
 

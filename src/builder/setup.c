@@ -127,7 +127,7 @@ static int gather(struct builder *b, struct arena *arena, char *etc, char *texts
 	char *key = arena_printf(arena, "%s/%s", etc, files[FILE_KEY].path);
 	char *known = arena_printf(arena, "%s/%s", etc, files[FILE_KNOWN].path);
 	char *host = builder_public_key(b, "host", err);
-	struct found private;
+	struct found private = { 0 };
 	int r = host ? setup_read(arena, builder_key_path(b, "client"), &private, err) : -err->code;
 
 	if (r < 0)
@@ -194,7 +194,7 @@ static void add_made(struct setup_changes *changes)
 int setup_plan(struct builder *builder, const char *etc, struct setup_changes *ret, struct err *err)
 {
 	struct arena *a = &ret->arena;
-	char *texts[FILE_COUNT];
+	char *texts[FILE_COUNT] = { NULL };
 	int r = clean_etc(a, etc, &ret->etc, err);
 
 	if (r == 0)
@@ -205,7 +205,7 @@ int setup_plan(struct builder *builder, const char *etc, struct setup_changes *r
 		return -err->code;
 	for (size_t i = 0; i < FILE_COUNT; i++) {
 		char *path = arena_printf(a, "%s/%s", ret->etc, files[i].path);
-		struct found found;
+		struct found found = { 0 };
 		struct setup_change *c;
 
 		if (setup_read(a, path, &found, err) < 0)

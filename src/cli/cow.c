@@ -68,9 +68,9 @@ int cli_cow_open(struct cow_target *target, char *const *words, size_t n, struct
 {
 	struct arena *a = &target->arena;
 	const struct cow_info *info = NULL;
-	struct cow_info *list;
+	struct cow_info *list = NULL;
 	char *here;
-	size_t len;
+	size_t len = 0;
 	int r = identity_become_owner(".", err);
 
 	here = os_realpath(a, ".");

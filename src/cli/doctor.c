@@ -360,7 +360,8 @@ static void print_text(const char *name, const struct finding *f)
 	/* Words of others in it are escaped already, so a backslash is one. */
 	str_add_visible(&text, f->text.s ? f->text.s : "", f->text.len);
 	for (char *p = text.s; p && *p; p++)
-		*p = *p == '\n' || *p == '\t' ? ' ' : *p;
+		if (*p == '\n' || *p == '\t')
+			*p = ' ';
 	printf("%s%-8s%s %-16s %s\n", color ? verdicts[f->verdict].color : "",
 	       verdicts[f->verdict].word, color ? "\033[0m" : "", name, text.s ? text.s : "");
 	if (f->fix.len)

@@ -103,8 +103,8 @@ static const char *shown(const struct key_file *file)
 static int key_list(struct key_job *job, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
-	struct key_pair *pairs;
-	size_t n;
+	struct key_pair *pairs = NULL;
+	size_t n = 0;
 	int r = key_store_list(&job->arena, job->home, &pairs, &n, err);
 
 	if (r < 0)
@@ -148,7 +148,7 @@ static int find_pair(struct key_job *job, char **ret_name, struct key_pair *ret,
 static int key_show(struct key_job *job, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
-	struct key_pair pair;
+	struct key_pair pair = { 0 };
 	char *name;
 	int r = find_pair(job, &name, &pair, err);
 
@@ -169,7 +169,7 @@ static int key_show(struct key_job *job, struct err *err)
 static int key_remove(struct key_job *job, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
-	struct key_pair pair;
+	struct key_pair pair = { 0 };
 	char *name;
 	int r = find_pair(job, &name, &pair, err);
 
@@ -209,7 +209,7 @@ static const char *const *action_words(_unused_ const char *name)
 /* The origin of the repository here. 'git config' runs nothing of the project's. */
 static void find_remote(struct key_job *job)
 {
-	char *git = key_job_program(job, "git"), *said;
+	char *git = key_job_program(job, "git"), *said = NULL;
 	const char *argv[] = { git, "-C", job->dir, "config", "--get", "remote.origin.url", NULL };
 	struct err ignored; /* without an origin the advice is general */
 

@@ -69,7 +69,7 @@ static void say_next(struct key_job *job, const char *name)
 int key_add(struct key_job *job, struct err *err)
 {
 	char *keygen = key_job_program(job, "ssh-keygen"), *name, *backup;
-	struct key_pair pair;
+	struct key_pair pair = { 0 };
 	int r = key_job_name(job, &name, err);
 
 	if (r < 0)

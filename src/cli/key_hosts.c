@@ -29,7 +29,7 @@ static int read_trusted(struct key_job *job, char **ret, struct err *err)
 
 static int load_pins(struct key_job *job, struct pins *pins, char **ret_text, struct err *err)
 {
-	char *trusted;
+	char *trusted = NULL;
 	int r = read_trusted(job, &trusted, err);
 
 	if (r == 0)
@@ -171,7 +171,7 @@ static int with_known_hosts(struct key_job *job, const char *key, const char *te
 int key_test(struct key_job *job, struct err *err)
 {
 	struct pins pins = { .v = NULL };
-	struct key_pair pair;
+	struct key_pair pair = { 0 };
 	char *name, *text, *host;
 	int r = key_job_name(job, &name, err);
 
@@ -273,7 +273,7 @@ static bool show_pins(const struct pins *pins, const char *expected)
 static int write_pins(struct key_job *job, const char *host, const struct pins *found,
 		      struct err *err)
 {
-	char *dir = path_join(&job->arena, job->config_home, "wrapix"), *old, *line, *rest;
+	char *dir = path_join(&job->arena, job->config_home, "wrapix"), *old = NULL, *line, *rest;
 	_cleanup_str_ struct str text = { 0 };
 	_cleanup_close_ int fd = -1;
 	size_t len = strlen(host);

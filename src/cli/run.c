@@ -27,9 +27,9 @@ static int set_resumed(const struct run_args *args, bool has_dir)
 	struct wrapix_error error;
 	const struct cow_info *info;
 	struct arena arena = { 0 };
-	struct cow_info *list;
+	struct cow_info *list = NULL;
 	struct err err;
-	size_t n;
+	size_t n = 0;
 	int r = cli_cow_list(&arena, &list, &n, &err);
 
 	info = r < 0 ? NULL : cow_find(list, n, args->resume);
@@ -149,7 +149,7 @@ static int make_plan(const struct run_args *args, struct wrapix_plan **ret)
 
 static int print_plan(const struct run_args *args)
 {
-	struct wrapix_plan *plan;
+	struct wrapix_plan *plan = NULL;
 	int status = make_plan(args, &plan);
 
 	if (status != CLI_GO_ON)
@@ -181,7 +181,7 @@ static int print_exec_plan(const struct run_args *args)
 static int run_plan(struct run_args *args)
 {
 	struct wrapix_error error;
-	struct wrapix_plan *plan;
+	struct wrapix_plan *plan = NULL;
 	int status;
 
 	wrapix_spec_set_will_run(args->spec);

@@ -168,7 +168,7 @@ static int remove_below(struct walk *walk, const struct place *place, const char
 	if (!entries)
 		r = walk->depth < DEPTH_MAX ? -errno : -ELOOP;
 	walk->depth++;
-	while (r == 0 && (entry = readdir(entries)))
+	while (r == 0 && entries && (entry = readdir(entries)))
 		if (!is_dot(entry->d_name))
 			r = remove_lower(walk, &below, entry->d_name);
 	walk->depth--;
@@ -215,7 +215,7 @@ static int remove_others(struct walk *walk, const struct place *place)
 	struct dirent *entry;
 	int r = entries ? 0 : -errno;
 
-	while (r == 0 && (entry = readdir(entries))) {
+	while (r == 0 && entries && (entry = readdir(entries))) {
 		struct stat st;
 
 		if (!is_dot(entry->d_name) &&
@@ -234,7 +234,7 @@ static int look_below(struct walk *walk, const struct place *place)
 	int r = entries ? 0 : -errno;
 
 	walk->depth++;
-	while (r == 0 && (entry = readdir(entries)))
+	while (r == 0 && entries && (entry = readdir(entries)))
 		if (!is_dot(entry->d_name))
 			r = look(walk, place, entry->d_name);
 	if (entries)

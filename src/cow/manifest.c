@@ -119,7 +119,7 @@ static void await_tick(int64_t started)
 int manifest_write(const struct cow *cow, struct err *err)
 {
 	struct walk walk = { .started = cow->started };
-	struct stat st;
+	struct stat st = { 0 };
 	int r = 0;
 
 	await_tick(cow->started);

@@ -248,7 +248,7 @@ static void add_hunks(struct str *out, const struct text *a, const struct text *
 		if (change) {
 			r.a_end = i;
 			r.b_end = k;
-		} else if (open && quiet > 2 * CONTEXT) {
+		} else if (open && quiet > (size_t)2 * CONTEXT) {
 			r.a_end += CONTEXT;
 			r.b_end += CONTEXT;
 			add_hunk(out, a, b, script, &r);

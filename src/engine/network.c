@@ -95,7 +95,7 @@ static void on_net_event(void *ctx, const struct net_event *event)
 
 int network_set_rules(struct network *n, const struct engine_rules *rules, struct err *err)
 {
-	struct policy *policy;
+	struct policy *policy = NULL;
 	int r = n->filter.loop ? rules_make_policy(rules, &policy, err)
 			       : err_set(err, EOPNOTSUPP, "the network has no rules");
 

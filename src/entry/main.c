@@ -112,7 +112,7 @@ static const char *key_end(char buffer[KEY_END_LEN + 1])
 
 static void make_home(const struct entry *entry)
 {
-	char end[KEY_END_LEN + 1];
+	char end[KEY_END_LEN + 1] = "";
 	struct tree tree = { -1U, -1U, ENTRY_HOLE, key_end(end) };
 	struct err err;
 

@@ -173,7 +173,7 @@ static bool hook_is_new(int old, int new, const char *name)
 	if (git_read_hook(new, name, &b, &b_len) < 0)
 		return true;
 	return git_read_hook(old, name, &a, &a_len) < 0 || a_len != b_len ||
-	       memcmp(a, b, a_len) != 0;
+	       (a_len && memcmp(a, b, a_len) != 0);
 }
 
 /* Samples are what git puts into a new repository. */

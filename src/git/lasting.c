@@ -140,8 +140,8 @@ static int take_config(struct git_store *store, struct err *err)
 	if (r == 0)
 		r = git_private_config(store, &host, &hooks, err);
 	if (r < 0 || to < 0 || git_read_file(to, "config", GITKEYS_MAX, &mine, &len) < 0 ||
-	    len != base.config_len || memcmp(mine, base.config, len) != 0 ||
-	    (host.len == len && memcmp(host.s, mine, len) == 0))
+	    len != base.config_len || (len && memcmp(mine, base.config, len) != 0) ||
+	    (host.len == len && (!len || memcmp(host.s, mine, len) == 0)))
 		return r;
 	base.config = host.s ? host.s : "";
 	base.config_len = host.len;

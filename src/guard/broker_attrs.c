@@ -277,7 +277,7 @@ static int read_times(struct request *r, struct timespec ts[2])
 		return e;
 	for (size_t i = 0; narrow && i < n; i++)
 		wide[i] = small[i];
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		int64_t sub = form == 1 ? 0 : wide[2 * i + 1];
 
 		if (form == 2 && (sub < 0 || sub >= 1000000))

@@ -186,6 +186,7 @@ static int take_list(struct sync *s, const char *text, struct err *err)
 	_cleanup_json_ struct json_object *root = NULL;
 	const char *json = beads_json(text);
 	struct json_object *list;
+	struct strv seen = { 0 };
 	int r;
 
 	if (!*json)
@@ -198,9 +199,12 @@ static int take_list(struct sync *s, const char *text, struct err *err)
 		r = err_set(err, EINVAL, "'bd list' gave no list");
 	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++) {
 		struct json_object *issue = json_object_array_get_idx(list, i);
+		const char *id = json_text(issue, "id");
 
-		if (json_object_is_type(issue, json_type_object))
-			r = take_issue(s, issue, err);
+		if (!id || strv_has(&seen, id))
+			continue; /* what is named twice counts once */
+		strv_add(&s->arena, &seen, id);
+		r = take_issue(s, issue, err);
 	}
 	return r;
 }

@@ -72,7 +72,7 @@ static int edit(struct work *work, const struct feature *feature, struct err *er
 	_cleanup_str_ struct str text = { 0 };
 	_cleanup_free_ char *edited = NULL;
 	char *path = work_file(work, &work->arena, "tasks.md");
-	struct items items;
+	struct items items = { 0 };
 	size_t len = 0;
 	int r = items_load(&work->db, feature->name, &items, err);
 
@@ -93,7 +93,7 @@ static int edit(struct work *work, const struct feature *feature, struct err *er
 
 static int accept_items(struct work *work, const struct feature *feature, struct err *err)
 {
-	struct items items;
+	struct items items = { 0 };
 	int r = items_load(&work->db, feature->name, &items, err);
 
 	if (r == 0)
@@ -171,7 +171,7 @@ static int review(struct work *work, const struct feature *feature, struct err *
 
 	while (r == 0) {
 		struct err mistake = { 0 };
-		struct items items;
+		struct items items = { 0 };
 
 		r = items_load(&work->db, feature->name, &items, err);
 		if (r < 0)
@@ -196,7 +196,7 @@ static int decide(struct work *work, const struct feature *feature, const struct
 		  struct err *err)
 {
 	struct item_count count;
-	struct items items;
+	struct items items = { 0 };
 	int r = args->edit ? edit(work, feature, err) : 0;
 
 	if (r == 0)
@@ -223,7 +223,7 @@ static int ready(struct work *work, const struct feature *feature, const struct 
 {
 	_cleanup_free_ char *text = NULL;
 	struct item_count count;
-	struct items items;
+	struct items items = { 0 };
 	size_t len;
 	int r = work_read_spec(work, feature, &text, &len, err);
 
@@ -244,7 +244,7 @@ static int cmd_ready(int argc, char **argv)
 	struct ready_args args = { 0 };
 	struct feature feature;
 	struct work work = { 0 };
-	struct items items;
+	struct items items = { 0 };
 	struct err err = { 0 }, other;
 	int r, status = cli_parse(argc, argv, &args, &rest);
 

@@ -119,7 +119,7 @@ static void started(void *guests)
 static int set_rules(void *guests, const struct engine_rules *rules, struct err *err)
 {
 	struct guests *g = guests;
-	struct policy *policy;
+	struct policy *policy = NULL;
 	int r = g->front.loop ? rules_make_policy(rules, &policy, err)
 			      : err_set(err, EOPNOTSUPP, "the network has no rules");
 

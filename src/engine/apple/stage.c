@@ -28,8 +28,8 @@ static int copy_file(const struct op *op, const char *path, struct err *err)
 {
 	_cleanup_close_ int fd = open(op->src, O_RDONLY | O_CLOEXEC);
 	_cleanup_free_ char *data = NULL;
-	struct stat st;
-	size_t len;
+	struct stat st = { 0 };
+	size_t len = 0;
 	int r = fd < 0 || fstat(fd, &st) < 0 ? -errno : os_read_fd(fd, COPY_MAX, &data, &len);
 
 	if (r == -EFBIG) {
@@ -130,7 +130,8 @@ static int write_env(struct machine *m, const char *in, struct err *err)
 	for (size_t i = 0; i < ours.len; i++)
 		str_addn(&out, ours.v[i], strlen(ours.v[i]) + 1);
 	r = sessiondir_write(path_join(&m->arena, in, "env"), out.s, out.len, 0600, err);
-	explicit_bzero(out.s, out.len);
+	if (out.s)
+		explicit_bzero(out.s, out.len);
 	return r;
 }
 

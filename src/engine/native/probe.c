@@ -167,7 +167,7 @@ static void tenant_stop(struct tenant *tenant)
 int probe_uplink(const struct strv *argv, struct err *err)
 {
 	struct uplink uplink = { 0 };
-	struct tenant tenant;
+	struct tenant tenant = { 0 };
 	int r = tenant_start(&tenant, err);
 
 	if (r == 0)
@@ -182,8 +182,8 @@ int probe_filter(const char **ret_tier, struct err *err)
 	const struct nft_options options = { .best = TIER_QUEUE };
 	_cleanup_close_ int netns = -1;
 	struct ns_sockets sockets;
-	struct tenant tenant;
-	enum net_tier tier;
+	struct tenant tenant = { 0 };
+	enum net_tier tier = TIER_QUEUE;
 	char path[64];
 	bool ipv6;
 	int r = tenant_start(&tenant, err);

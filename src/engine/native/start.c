@@ -112,7 +112,7 @@ static void wipe_strings(void)
 	char *end = (char *)getauxval(AT_EXECFN);
 	static const char name[] = "wrapix-init";
 
-	if (end <= start || end - start > 8 * 1024 * 1024)
+	if (end <= start || end - start > 8L * 1024 * 1024)
 		return; /* a program that moved its strings itself; nothing of ours is in them */
 	explicit_bzero(start, (size_t)(end - start));
 	if (end - start > (ptrdiff_t)sizeof(name))

@@ -116,7 +116,7 @@ _Noreturn void target_main(struct child *child)
 	if (r == 0)
 		r = confine(child, &err);
 	if (r == 0)
-		r = start_command(child, &err);
+		(void)start_command(child, &err);
 	/* The supervisor is gone when this fails; there is nobody to tell. */
 	(void)os_write_all(child->status, &err, sizeof(err));
 	_exit(err.exit);

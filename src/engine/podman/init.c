@@ -125,7 +125,8 @@ static int take_environment(struct err *err)
 			setenv(p, equals + 1, 1);
 		*equals = '=';
 	}
-	explicit_bzero(data, len);
+	if (data)
+		explicit_bzero(data, len);
 	free(data);
 	arena_release(&arena);
 	return 0;

@@ -139,7 +139,7 @@ static bool take(struct violations *v)
 			v->skips = false;
 			v->len = 0;
 		} else if (v->len + 1 < sizeof(v->line)) {
-			v->line[v->len++] = bytes[i] ? bytes[i] : ' ';
+			v->line[v->len++] = (char)(bytes[i] ? bytes[i] : ' ');
 		} else {
 			v->skips = true;
 		}
