@@ -120,7 +120,8 @@ def stalled_uploads(host, number):
     while ready := poll.poll(500):
         for fd, event in ready:
             if event & (select.POLLERR | select.POLLHUP):
-                return "broken"
+                code = total[fd].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                return "broken: %s, %d of %s" % (errno.errorcode.get(code, code), held.index(total[fd]), number)
             try:
                 total[fd].send(block)
             except BlockingIOError:

@@ -6,22 +6,13 @@
 # shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 set_up
-git config --global user.name "A User"
-git config --global user.email user@example.org
-git config --global init.defaultBranch main
-git config --global protocol.file.allow always
-
-new_repo() { # new_repo DIR: with one commit
-	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
-}
+. "$top/tests/lib/git.sh"
 ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
 settings() { # settings [KEYS OF FILESYSTEM [OTHERS]]
 	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"], \"denyWrite\": []${1-}}${2-}}" >"$tmp/settings.json"
 }
 quiet() { is "$rc" 0 && empty "$err"; }
-log_of() { git -C "$1" log --format=%s | xargs; }
 output() { is "$(xargs <"$out")" "$1"; }
 stores() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l | xargs; }
 private() { echo "$HOME"/.local/state/wrapix/gitdirs/x*/0; }

@@ -5,8 +5,8 @@
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 set_up
+. "$top/tests/lib/git.sh"
 
 cat >"$home/.gitconfig" <<'END'
 [user]
@@ -23,9 +23,6 @@ END
 author='An "Odd" \ Name, Jr. # not a comment <odd@example.org>'
 
 commit='echo x >>file && git add file && git commit -q -m inside && git status --porcelain'
-new_repo() { # new_repo DIR: with one commit
-	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
-}
 commits() { is "$(git -C "$1" log --format=%s | xargs)" "$2"; }
 by_user() { is "$(git -C "$1" log -1 --format='%an <%ae>')" "$author"; }
 owned() { is "$(find "$1" ! -uid "$(id -u)" | head -n 3)" ""; }

@@ -24,21 +24,8 @@
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 set_up
-cat >"$home/.gitconfig" <<'END'
-[user]
-	name = Somebody
-	email = somebody@example.org
-[init]
-	defaultBranch = main
-[protocol "file"]
-	allow = always
-END
-private() { inside "$@" --git private; }
-new_repo() { # new_repo DIR: with one commit
-	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
-}
+. "$top/tests/lib/git.sh"
 
 # --- 1: the commands, each of which fails loudly ---
 commands='set -e

@@ -6,17 +6,9 @@
 # shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 set_up
-git config --global user.name "A User"
-git config --global user.email user@example.org
-git config --global init.defaultBranch main
-
-new_repo() { # new_repo DIR: with one commit
-	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
-}
+. "$top/tests/lib/git.sh"
 gated() { wx run --git private --network none -- sh -c "$1"; }
-log_of() { git -C "$1" log --format=%s | xargs; }
 output() { is "$(cat "$out")" "$1"; }
 hooks_of() { find "$1/.git/hooks" -type f 2>/dev/null | wc -l; }
 

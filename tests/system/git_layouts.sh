@@ -6,30 +6,15 @@
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 command -v git-lfs >/dev/null || bail "git-lfs is not installed"
 set_up
-cat >"$home/.gitconfig" <<'END'
-[user]
-	name = Somebody
-	email = somebody@example.org
-[init]
-	defaultBranch = main
-[protocol "file"]
-	allow = always
-END
-
-private() { inside "$@" --git private; }
-new_repo() { # new_repo DIR: with one commit, stands in it
-	git init -q "$1" && cd "$1" && echo start >file && git add . && git commit -q -m start
-}
-stores() { find "$state/git" "$state/gitdirs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+. "$top/tests/lib/git.sh"
 held() { "$wrapix" git held 2>/dev/null | grep : | cut -d' ' -f1 | sort | xargs; }
 forget() { for id in "$state"/git/*; do "$wrapix" git drop "${id##*/}" >/dev/null; done; }
 
 # --- a submodule that the session added ---
-new_repo "$tmp/library"
-new_repo "$tmp/top" || exit 1
+in_new_repo "$tmp/library"
+in_new_repo "$tmp/top" || exit 1
 private 'git -c protocol.file.allow=always submodule --quiet add /library new/mod 2>/dev/null && git commit -q -m added && cd new/mod && echo x >x && git add x &&
 	git commit -q -m "in it" && git config core.fsmonitor "touch /tmp/ran" && git config remote.origin.url https://example.org/x &&
 	printf "#!/bin/sh\ntouch /tmp/ran\n" >"$(git rev-parse --git-dir)/hooks/post-commit" && cd ../.. && git commit -q -am moved' --mount "$tmp/library:/library:ro"
@@ -52,7 +37,7 @@ check "submodules that are none are held" is "$(held) $(ls .git/modules)" "submo
 forget
 
 # --- a work tree that the session added ---
-new_repo "$tmp/trees" || exit 1
+in_new_repo "$tmp/trees" || exit 1
 private 'git worktree add -q -b side trees/side && cd trees/side && echo x >x && git add x && git commit -q -m side && echo y >y && git worktree add -q /tmp/out 2>/dev/null'
 check "worktree add: it works outside" is "$rc $(git -C trees/side log -1 --format=%s) $(git -C trees/side status --porcelain)" "0 side ?? y"
 check "... found by a relative path" is "$(cat trees/side/.git)" "gitdir: ../../.git/worktrees/side"
@@ -60,7 +45,7 @@ check "... one that is not in the project is held" is "$(held) $(git worktree li
 forget
 
 # --- unfinished operations ---
-new_repo "$tmp/merge" && git branch other && echo a >file && git commit -q -am a && git checkout -q other && echo b >file && git commit -q -am b && git checkout -q main || exit 1
+in_new_repo "$tmp/merge" && git branch other && echo a >file && git commit -q -am a && git checkout -q other && echo b >file && git commit -q -am b && git checkout -q main || exit 1
 private 'git merge other >/dev/null; git status --porcelain'
 check "a merge with conflicts is there outside" is "$(git status --porcelain) $(git rev-parse MERGE_HEAD) $(held)" "UU file $(git rev-parse other) "
 private 'echo c >file && git add file && git commit -q -m merged'
@@ -70,7 +55,7 @@ check "a rebase is never carried over, and reported" is "$(held) $(ls -d .git/re
 forget
 
 # --- objects of git-lfs ---
-new_repo "$tmp/lfs" && git lfs install --local >/dev/null && git lfs track '*.bin' >/dev/null && head -c 9999 /dev/urandom >old.bin && git add . && git commit -q -m bin || exit 1
+in_new_repo "$tmp/lfs" && git lfs install --local >/dev/null && git lfs track '*.bin' >/dev/null && head -c 9999 /dev/urandom >old.bin && git add . && git commit -q -m bin || exit 1
 sum=$(sha256sum <old.bin)
 private 'rm old.bin && git checkout -q old.bin && sha256sum <old.bin && head -c 5000 /dev/urandom >new.bin && git add new.bin && git commit -q -m new
 	d=.git/lfs/objects/aa/bb; mkdir -p $d; echo x >$d/aabb567890123456789012345678901234567890123456789012345678901234'
@@ -80,7 +65,7 @@ check "... but for those that are not what they say" is "$(held) $(find .git/lfs
 forget
 
 # --- partial and sparse clones ---
-new_repo "$tmp/origin" && mkdir in out && echo i >in/i && echo o >out/o && git add . && git commit -q -m two && git config uploadpack.allowFilter true || exit 1
+in_new_repo "$tmp/origin" && mkdir in out && echo i >in/i && echo o >out/o && git add . && git commit -q -m two && git config uploadpack.allowFilter true || exit 1
 git clone -q --filter=blob:none "file://$tmp/origin" "$tmp/partial" && cd "$tmp/partial" || exit 1
 private 'echo x >x && git add x && git commit -q -m partial && git log --oneline | wc -l'
 check "a blobless clone" is "$rc $(cat "$err")$(cat "$out") $(git log -1 --format=%s) $(git fsck 2>&1)" "0 3 partial "

@@ -1,0 +1,16 @@
+# shellcheck shell=sh disable=SC2154 # a library: its variables are system.sh's
+# SPDX-License-Identifier: MIT
+# What the tests of git share, after set_up: somebody who commits, and repositories.
+command -v git >/dev/null || bail "git is not installed"
+git config --global user.name Somebody
+git config --global user.email somebody@example.org
+git config --global init.defaultBranch main
+git config --global protocol.file.allow always
+
+new_repo() { # new_repo DIR: with one commit
+	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
+}
+in_new_repo() { new_repo "$1" && cd "$1" || exit 1; }
+private() { inside "$@" --git private; }
+stores() { find "$state/git" "$state/gitdirs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+log_of() { git -C "$1" log --format=%s | xargs; }
