@@ -27,11 +27,6 @@
 		}                                                                       \
 	} /* fd53:b0c5::2 */
 
-/* What names resolve to inside lies in these. */
-#define NSCONF_SYNTHETIC_V4 0xc6120000u /* 198.18.0.0/15 */
-#define NSCONF_SYNTHETIC_V4_BITS 15
-#define NSCONF_SYNTHETIC_V6_BITS 32 /* of NSCONF_OWN_V6 */
-
 #define NSCONF_RELAY_PORT 1
 #define NSCONF_DNS_PORT 53
 

@@ -27,11 +27,6 @@ const char *urgency_name(enum urgency urgency)
 	return urgencies[urgency];
 }
 
-const char *const *urgency_words(_unused_ const char *name)
-{
-	return urgencies;
-}
-
 /* The bytes that stand for what is at s; "" for what goes. */
 static const char *shown_as(const char *s, bool lines, size_t *ret_taken, size_t *ret_len)
 {

@@ -38,7 +38,6 @@ void message_print(const struct message *message, struct str *out);
 /* 0, or -EINVAL: "low", "normal", "critical". */
 int urgency_parse(const char *word, enum urgency *ret);
 const char *urgency_name(enum urgency urgency);
-const char *const *urgency_words(const char *name);
 
 /* Puts text of any origin into a field: invalid UTF-8 becomes U+FFFD, controls go (newlines become
  * spaces where 'lines' is false), what is too long ends in an ellipsis. */

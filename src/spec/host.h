@@ -193,9 +193,6 @@ void host_assume_mounts(const struct spec *spec, struct host *host);
 /* Facts tell of the agent they were taken for: any other is taken for not installed, but a shell. */
 void host_assume_agent(const struct spec *spec, struct host *host);
 
-/* Takes each path of a file rule that the facts say nothing of for a directory. */
-void host_assume_points(const struct spec *spec, struct host *host);
-
 /* True when the user has a range of ids in this file (/etc/subuid, /etc/subgid). */
 bool host_has_subids(const struct host *host, const char *file);
 void host_probe_podman(char **environment, struct host *host);

@@ -63,16 +63,6 @@ static void probe_points(const struct file_rules *files, struct host *host)
 	}
 }
 
-void host_assume_points(const struct spec *spec, struct host *host)
-{
-	const struct file_rules *files = spec->exec ? &spec->exec->files : NULL;
-
-	for (size_t i = 0; files && denies_reading(files) && i < files->n; i++)
-		if (has_point(&files->rules[i]) &&
-		    !path_facts_find(&host->points, files->rules[i].path))
-			host_add_fact(host, &host->points, files->rules[i].path, PATH_DIR, NULL);
-}
-
 static void probe_env(char **environment, struct host *host)
 {
 	for (; environment && *environment; environment++) {

@@ -348,11 +348,6 @@ const char *home_mode_name(enum home_mode mode)
 	return word(homes, mode);
 }
 
-const char *key_mode_name(enum key_mode mode)
-{
-	return word(key_modes, mode);
-}
-
 void spec_init(struct spec *spec)
 {
 	*spec = (struct spec){ .dir = NULL };
@@ -363,11 +358,6 @@ void spec_release(struct spec *spec)
 {
 	arena_release(&spec->arena);
 	*spec = (struct spec){ .dir = NULL };
-}
-
-const char *workspace_mode_name(enum workspace_mode mode)
-{
-	return word(workspaces, mode);
 }
 
 const char *spec_image(const struct spec *spec)

@@ -283,5 +283,3 @@ const char *engine_name(enum engine_kind kind);
 const char *net_mode_name(enum net_mode mode);
 const char *filter_tier_name(enum filter_tier tier);
 const char *home_mode_name(enum home_mode mode);
-const char *key_mode_name(enum key_mode mode);
-const char *workspace_mode_name(enum workspace_mode mode);

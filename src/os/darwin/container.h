@@ -95,9 +95,6 @@ unsigned container_version(const char *program); /* 0: it does not say */
 bool container_service_runs(const char *program);
 /* The image is in its store, by this reference. */
 bool container_has_image(const char *program, const char *image);
-/* Every container there is, running or not. */
-int container_list(struct arena *arena, const char *program, struct container_info **ret,
-		   size_t *ret_n, struct err *err);
 /* ret->state says whether there is one of that name. */
 int container_inspect(struct arena *arena, const char *program, const char *name,
 		      struct container_info *ret, struct err *err);

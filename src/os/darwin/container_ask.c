@@ -49,17 +49,6 @@ static int ask(char *const argv[], char **ret, struct err *err)
 	return err_hint(err, "'container system status' says whether its service runs");
 }
 
-int container_list(struct arena *arena, const char *program, struct container_info **ret,
-		   size_t *ret_n, struct err *err)
-{
-	char *argv[] = { (char *)program,    (char *)"list", (char *)"--all",
-			 (char *)"--format", (char *)"json", NULL };
-	_cleanup_free_ char *says = NULL;
-	int r = ask(argv, &says, err);
-
-	return r < 0 ? r : container_read_list(arena, says, strlen(says), ret, ret_n, err);
-}
-
 int container_inspect(struct arena *arena, const char *program, const char *name,
 		      struct container_info *ret, struct err *err)
 {

@@ -77,9 +77,6 @@ const char *cgroup_kind_name(enum cgroup_kind kind);
 bool cgroup_describe(const struct cgroup_facts *facts, const struct cgroup_limits *limits,
 		     enum limit limit, char *buf, size_t size);
 
-/* One line for doctor: the ways that are open here, and what each of them can hold. */
-void cgroup_summary(const struct cgroup_facts *facts, char *buf, size_t size);
-
 /* The commands that give this user whole-sandbox limits here, one a line, ready to be typed;
  * "" when nothing is missing. For doctor and for hints. */
 void cgroup_fix(const struct cgroup_facts *facts, char *buf, size_t size);

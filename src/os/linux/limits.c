@@ -177,35 +177,6 @@ bool cgroup_describe(const struct cgroup_facts *facts, const struct cgroup_limit
 	return whole;
 }
 
-static size_t add_bits(char *buf, size_t size, size_t len, const char *name, unsigned bits)
-{
-	static const char *const words[LIMIT_COUNT] = { "memory", "pids", "cpus" };
-	const char *separator = ": ";
-
-	if (!bits || len >= size)
-		return len;
-	len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "; " : "", name);
-	for (size_t i = 0; i < LIMIT_COUNT && len < size; i++) {
-		if (!(bits & LIMIT_BIT(i)))
-			continue;
-		len += (size_t)snprintf(buf + len, size - len, "%s%s", separator, words[i]);
-		separator = ", ";
-	}
-	return len;
-}
-
-void cgroup_summary(const struct cgroup_facts *facts, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	len = add_bits(buf, size, len, "cgroup v2", facts->v2);
-	len = add_bits(buf, size, len, "cgroup v1", facts->v1);
-	len = add_bits(buf, size, len, "systemd scope", facts->systemd);
-	if (len == 0)
-		(void)snprintf(buf, size, "rlimits only: no control group is delegated to uid %u",
-			       (unsigned)facts->uid);
-}
-
 /* The parts in which a fix names the user. */
 #define DELEGATE "/etc/systemd/system/user@.service.d"
 
