@@ -209,11 +209,16 @@ def attack_crowd():
 
 
 def attack_flood():
-    """A thousand wishes at once, of which only so many a second are granted; then it works again."""
-    s, key, n = connect(), public("signing"), 1000
-    said = [sign(s, key, sshsig("git", str(i).encode())) for i in range(n)]
-    granted = said.count("signed")
+    """Wishes without waiting for each answer, of which only so many a second are granted; then it works again."""
     import time
+
+    s, key, n = connect(), public("signing"), 20000
+    body = string(key) + string(sshsig("git")) + struct.pack(">I", 0)
+    said = []
+    while len(said) < n and "refused" not in said:  # however slow the machine is: until they are too many
+        s.sendall(100 * (struct.pack(">IB", len(body) + 1, 13) + body))
+        said += [NAMES.get(receive(s)[0], "?") for _ in range(100)]
+    granted = said.count("signed")
 
     end = time.monotonic() + 10
     while sign(s, key, sshsig("git")) != "signed" and time.monotonic() < end:
