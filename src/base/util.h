@@ -18,10 +18,12 @@
 #define _unused_ __attribute__((unused))
 #define _fallthrough_ __attribute__((fallthrough))
 
+/* Afterwards it is -1: the number may be another file's by now. */
 static inline void close_ptr(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
 
 static inline void free_ptr(void *p)

@@ -269,6 +269,8 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 	info->lasting = store->lasting;
 	if (git_held_read(store, arena, &held, &info->held, &ignored) < 0)
 		info->held = 0;
+	else if (info->done && !info->held && !info->beside && !info->lasting)
+		info->stale = true; /* the user has decided about all of it, and was interrupted */
 }
 
 /* One that lasts (lasting.h), and that says nothing: there is one for each repository that commands have

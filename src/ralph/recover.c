@@ -3,10 +3,13 @@
  * After a kill. The feature's lock is ours, so whoever worked on it is dead: what it had claimed is free
  * again, what it had begun to land is finished, and its sessions are removed.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "os/fs.h"
 #include "ralph/step.h"
 
 static int take_back(struct work *work, const struct item *item, struct err *err)
@@ -38,6 +41,23 @@ static bool is_kept(const struct items *items, const struct attempt *a)
 		item->status != ITEM_DROPPED);
 }
 
+/* What stood at /run/ralph of an attempt that has ended (turn_start.c). */
+static void sweep_run_dirs(struct work *work, const struct attempts *attempts, struct arena *arena)
+{
+	DIR *list = opendir(work_file(work, arena, "run"));
+	const struct dirent *entry;
+
+	while (list && (entry = readdir(list)) != NULL) {
+		long long id = strtoll(entry->d_name, NULL, 10);
+
+		for (size_t i = 0; id > 0 && i < attempts->n; i++)
+			if (attempts->v[i].id == id && attempts->v[i].verdict != VERDICT_NONE)
+				(void)os_remove_tree(dirfd(list), entry->d_name); /* or next time */
+	}
+	if (list)
+		closedir(list);
+}
+
 /* Sessions of attempts that have ended. */
 int step_sweep(struct work *work, const struct feature *feature, struct err *err)
 {
@@ -48,7 +68,7 @@ int step_sweep(struct work *work, const struct feature *feature, struct err *err
 	size_t n = 0;
 	int r = cow_list_all(&arena, work->site.state_home, &list, &n, err);
 
-	if (r == 0 && n)
+	if (r == 0)
 		r = attempts_load(&work->db, feature->name, NULL, &attempts, err);
 	if (r == 0 && n)
 		r = items_load(&work->db, feature->name, &items, err);
@@ -58,6 +78,8 @@ int step_sweep(struct work *work, const struct feature *feature, struct err *err
 		if (a->session && !is_kept(&items, a) && cow_find(list, n, a->session))
 			r = work_discard(work, a->session, err);
 	}
+	if (r == 0)
+		sweep_run_dirs(work, &attempts, &arena);
 	attempts_release(&attempts);
 	items_release(&items);
 	arena_release(&arena);

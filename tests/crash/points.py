@@ -115,6 +115,7 @@ def remove(path):
 class Writer:
     """What every row of the table has. A state is anything that can be compared; a string 'broken: ...' is always wrong."""
     repeatable = True  # the command may be given again when it was done already
+    also = ()  # points that a short run tries as well: where something was wrong once
     between = ()  # states that are neither old nor new, and right nevertheless
 
     def prepare(self, w):
@@ -207,6 +208,7 @@ class Accept(Run):
         return w.get(".git/hooks/pre-commit") == self.hook, len(json.loads(w.must(WRAPIX, "git", "status", "--json")))
 
     between = ((True, 1),)  # taken over, and still listed: accepting it again does no harm
+    also = range(16, 20)  # from the last decision to the end of the session
 
 
 class Apply(Writer):
@@ -480,6 +482,8 @@ class RalphStep(Ralph):
     kept = "/wrapix/(log|ralph/project-X/(logs|patches)|(cow|gitdirs)/X|gitready)"  # one more try; a session that never began, for a minute
     between = ((0, 0, "two\n"), (0, 1, "two\n"))  # what is taken over is not yet committed, or not yet noted: the next loop does it
 
+    also = range(361, 363)  # what git is told to commit
+
     def later(self, w):
         w.must(WRAPIX, "run", "--", "true")
 
@@ -572,15 +576,17 @@ class Table:
     def turn(self, action, most):
         """Every point, or so many of them: how many were tried, and those that went wrong."""
         wrong, tried, n = [], 0, 1
+        also = list(self.writer.also) if most < self.calls else []
         while True:
-            why, hit, _ = self.point(action, n)
+            at, spread = (also.pop(), False) if also else (n, True)
+            why, hit, _ = self.point(action, at)
             if why:
-                wrong.append(f"point {n} ({hit}): {why}")
-            if hit == "-":
+                wrong.append(f"point {at} ({hit}): {why}")
+            if spread and hit == "-":
                 return tried, wrong
             tried += 1
-            # Rounded up, and the last ones singly: there are not always as many.
-            n += min(-(-self.calls // most), max(1, self.calls - n))
+            if spread:  # Rounded up, and the last ones singly: there are not always as many.
+                n += min(-(-self.calls // most), max(1, self.calls - n))
 
 
 def one(kind):
