@@ -224,7 +224,7 @@ static const char *adopt(struct arena *arena, struct place *p)
 	for (size_t i = 0; i < ARRAY_LEN(names) && !why; i++) {
 		_cleanup_free_ char *text = NULL;
 		size_t len = 0;
-		mode_t mode;
+		mode_t mode = 0;
 		int e = read_config(p->dir, names[i], &text, &len, &mode);
 
 		if (e == -ENOENT)

@@ -290,7 +290,7 @@ int connect_make_pair(const struct seccomp_notif *call, int flags, int ret_fds[2
 static int make_pair(struct connect_guard *g, const struct seccomp_notif *call)
 {
 	int flags = (int)call->data.args[1] & (SOCK_CLOEXEC | SOCK_NONBLOCK);
-	int fds[2], inside[2], r;
+	int fds[2] = { -1, -1 }, inside[2], r;
 
 	if (call->data.args[2] > AF_UNIX)
 		return -EPROTONOSUPPORT;

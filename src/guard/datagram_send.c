@@ -323,7 +323,7 @@ static int send_named(struct connect_guard *g, const struct seccomp_notif *call,
 	struct iovec parts[DATAGRAM_PARTS];
 	struct datagram *to = NULL;
 	struct letter *l = NULL;
-	struct head h;
+	struct head h = { 0 };
 	int r = read_head(call, name, &h, parts);
 
 	if (r == 0 && !h.msg.msg_namelen)

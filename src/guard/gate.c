@@ -320,7 +320,7 @@ static int hold(struct entry *entry, const struct gate_spot *spot)
 static int attach(struct gate *gate, struct entry *entry, const struct gate_spot *spot,
 		  const char *name)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int r = hold(entry, spot);
 
 	if (r == 0)

@@ -25,8 +25,8 @@ static bool base64(const char *text, size_t len, char *out, size_t size)
 		group |= i + 2 < len ? (uint32_t)(unsigned char)text[i + 2] : 0;
 		out[at++] = digits[group >> 18];
 		out[at++] = digits[group >> 12 & 63];
-		out[at++] = i + 1 < len ? digits[group >> 6 & 63] : '=';
-		out[at++] = i + 2 < len ? digits[group & 63] : '=';
+		out[at++] = (char)(i + 1 < len ? digits[group >> 6 & 63] : '=');
+		out[at++] = (char)(i + 2 < len ? digits[group & 63] : '=');
 	}
 	out[at] = '\0';
 	return true;

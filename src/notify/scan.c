@@ -57,7 +57,7 @@ char scan_kind(struct scan *s)
 		return 0;
 	if (*s->at == '-' || (*s->at >= '0' && *s->at <= '9'))
 		return '0';
-	return memchr("\"{[tfn", *s->at, 6) ? *s->at : 0;
+	return (char)(memchr("\"{[tfn", *s->at, 6) ? *s->at : '\0');
 }
 
 /* Where decoded text goes: as much as fits, and room for the ellipsis is kept. */

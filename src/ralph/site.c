@@ -42,10 +42,10 @@ static char *make_key(struct site *site)
 	size_t n = 0;
 
 	for (; *base && n + 1 < sizeof(name); base++)
-		name[n++] = strchr("/ .", *base) || (unsigned char)*base < 0x21 ||
-					    (unsigned char)*base > 0x7e
-				    ? '_'
-				    : *base;
+		name[n++] = (char)(strchr("/ .", *base) || (unsigned char)*base < 0x21 ||
+						   (unsigned char)*base > 0x7e
+					   ? '_'
+					   : *base);
 	name[n] = '\0';
 	sha256_hex(site->top, strlen(site->top), sum);
 	sum[16] = '\0';

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cow/paths.h"
+#include "base/path.h"
 #include "spec/credential.h"
 #include "spec/spec.h"
 
@@ -13,6 +13,14 @@ static void check(bool holds)
 {
 	if (!holds)
 		abort();
+}
+
+/* Below the project, and said in one way. */
+static bool is_clean(struct arena *arena, const char *path)
+{
+	const char *whole = path_join(arena, "/", path);
+
+	return *path && *path != '/' && !strcmp(whole + 1, path);
 }
 
 static void try_protect(const char *text)
@@ -26,7 +34,7 @@ static void try_protect(const char *text)
 	for (size_t i = 0; i < spec.protect.n_paths; i++) {
 		const struct protect_path *p = &spec.protect.paths[i];
 
-		check(path_is_plain(p->path) && p->len == strlen(p->path));
+		check(is_clean(&spec.arena, p->path) && p->len == strlen(p->path));
 		check(strcasecmp(p->path, ".git") && strncasecmp(p->path, ".git/", 5));
 		check(p->level > PROTECT_UNSET && p->level <= PROTECT_RO);
 	}

@@ -331,11 +331,11 @@ _Noreturn void init_main(struct child *child)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* A copy of us would cost as much as all that is left to do: the command's process has our
 	 * memory until its exec, and we stand still. */
-	command = vfork();
+	command = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 	if (command < 0)
 		init_fail(child, (err_errno(&err, errno, "fork"), &err));
 	if (command == 0)
-		target_main(child);
+		target_main(child); /* NOLINT(clang-analyzer-unix.Vfork) */
 	if (confine_self(child, &err) < 0)
 		init_fail(child, &err);
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);

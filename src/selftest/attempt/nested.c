@@ -269,7 +269,7 @@ static int map_other_uid(void)
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		c = unshare(CLONE_NEWUSER) < 0;
+		c = (char)(unshare(CLONE_NEWUSER) < 0);
 		(void)kill(getpid(), SIGSTOP);
 		ignore(read(go[0], &c, 1));
 		_exit(0);
