@@ -21,11 +21,13 @@ static void check_inside(const struct dbus_message *m, const void *at, size_t le
 static void read_body(struct dbus_message *m)
 {
 	struct dbus_message copy = *m;
+	const uint8_t *bytes;
 	size_t len, end;
 
 	(void)!strlen(dbus_get_string(m));
 	(void)!strlen(dbus_get_signature(m));
-	check_inside(m, dbus_get_bytes(m, &len), len);
+	bytes = dbus_get_bytes(m, &len);
+	check_inside(m, bytes, len);
 	end = dbus_enter_array(&copy, 8);
 	for (int i = 0; !copy.bad && copy.at < end && i < 1000; i++) {
 		dbus_enter_struct(&copy);
