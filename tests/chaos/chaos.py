@@ -27,6 +27,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from place import Place  # pylint: disable=wrong-import-position
+
 WRAPIX, INJECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else 40
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else int.from_bytes(os.urandom(4), "little")
@@ -68,7 +71,7 @@ def fail_call(number, code):
         os._exit(99)
 
 
-class World:
+class World(Place):
     """A home, a project in it, and what the user has there."""
 
     def __init__(self):
@@ -98,19 +101,6 @@ class World:
         new = what not in self.made
         self.made.add(what)
         return new
-
-    def put(self, name, text, where=None):
-        path = os.path.join(where or self.project, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="ascii") as f:
-            f.write(text)
-
-    def get(self, name, where=None):
-        try:
-            with open(os.path.join(where or self.project, name), encoding="utf-8", errors="replace") as f:
-                return f.read()
-        except FileNotFoundError:
-            return None
 
     def fill(self):
         for i in range(FILES):

@@ -20,6 +20,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from place import Place  # pylint: disable=wrong-import-position
+
 WRAPIX, INJECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BUILD = os.path.dirname(os.path.dirname(WRAPIX))
 RALPH = os.path.join(BUILD, "ralph/ralph")
@@ -29,7 +32,7 @@ AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/ralph-a
 PROGRAMS = "wrapix,ralph,srt"
 
 
-class World:
+class World(Place):
     """A home and a project; what commands see, and the files that each of them starts from."""
 
     def __init__(self, base):
@@ -41,19 +44,6 @@ class World:
         self.put(".config/wrapix/config.json", '{"notify": false, "network": "none"}\n', self.home)
         self.put(".gitconfig", "[user]\n\tname = x\n\temail = x@example.org\n[init]\n\tdefaultBranch = main\n", self.home)
         self.put("file", "old\n")
-
-    def put(self, name, text, where=None):
-        path = os.path.join(where or self.project, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-
-    def get(self, name, where=None):
-        try:
-            with open(os.path.join(where or self.project, name), encoding="utf-8") as f:
-                return f.read()
-        except FileNotFoundError:
-            return None
 
     def call(self, *words, data=""):
         return subprocess.run(words, cwd=self.project, env=self.env, input=data, capture_output=True, text=True, timeout=60,
