@@ -193,7 +193,8 @@ static const struct opt shared_opts[] = {
 	{ 0, "settings-from", "claude", .kind = OPT_STRING,
 	  .offset = offsetof(struct run_args, from), .words = from_words,
 	  .complete = COMPLETE_WORDS,
-	  .help = "reach only the hosts that Claude Code's settings allow" },
+	  .help = "hold the session to Claude Code's settings: their hosts and their rules "
+		  "about files" },
 	{ 0, "publish", "[IP:]HOST[:SANDBOX]|auto", .kind = OPT_CALL, .call = add_port,
 	  .repeat = true,
 	  .help = "offer port SANDBOX of the sandbox's as port HOST of this machine's address IP "
@@ -236,8 +237,8 @@ static const struct opt shared_opts[] = {
 	  .help = "let the agent read what you have written for it: CLAUDE.md and skills of your "
 		  "home, read-only" },
 	{ 0, "engine", "auto|native|podman|docker|apple", WORDS,
-	  .help = "what makes the sandbox: wrapix itself, or podman from an image (default: "
-		  "native)" },
+	  .help = "what makes the sandbox: wrapix itself, podman from an image, or Apple's "
+		  "container (default: native; on macOS apple)" },
 	{ 0, "runtime", "default|krun", WORDS,
 	  .help = "with --engine podman: krun makes a virtual machine with a kernel of its own "
 		  "(default: podman's own)" },
