@@ -99,6 +99,15 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 	return r;
 }
 
+/* A linked worktree's own file, where the one of all was copied. */
+static int copy_instead(const struct git_store *store, int to, const char *dir, const char *name,
+			struct err *err)
+{
+	unlinkat(to, name, 0);
+	return mkdirat(to, dir, 0777) == 0 || errno == EEXIST ? copy_one(store->real, name, to, err)
+							      : 0;
+}
+
 static int copy_names(const struct git_store *store, int to, const char *hooks, struct err *err)
 {
 	int r = 0;
@@ -111,11 +120,12 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 		r = copy_one(store->common, git_common_names[i], to, err);
 	if (r == 0)
 		r = copy_shared_index(store, to, err);
-	/* The reflog of a linked worktree's HEAD is its own. */
-	if (r == 0 && strcmp(store->real, store->common) != 0) {
-		unlinkat(to, "logs/HEAD", 0);
-		if (mkdirat(to, "logs", 0777) == 0 || errno == EEXIST)
-			r = copy_one(store->real, "logs/HEAD", to, err);
+	/* The reflog of a linked worktree's HEAD is its own, and so is what is checked out of it. */
+	if (strcmp(store->real, store->common) != 0) {
+		if (r == 0)
+			r = copy_instead(store, to, "logs", "logs/HEAD", err);
+		if (r == 0)
+			r = copy_instead(store, to, "info", "info/sparse-checkout", err);
 	}
 	return r < 0 ? r : git_copy_hooks(store, to, hooks, err);
 }

@@ -188,7 +188,7 @@ static int take(struct stamps *s, struct git_store *store)
 {
 	static const char *const others[] = { "HEAD",     "config", "packed-refs", "refs",
 					      "reftable", "hooks",  NULL };
-	static const char *const own[] = { "HEAD", "logs/HEAD", NULL };
+	static const char *const own[] = { "HEAD", "logs/HEAD", "info/sparse-checkout", NULL };
 	const char *hooks = NULL;
 	int r = git_config_is_plain(store, &hooks) ? 0 : -ENOTSUP;
 

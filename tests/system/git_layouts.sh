@@ -72,6 +72,10 @@ check "a blobless clone" is "$rc $(cat "$err")$(cat "$out") $(git log -1 --forma
 git clone -q "$tmp/origin" "$tmp/sparse" && cd "$tmp/sparse" && git sparse-checkout set in || exit 1
 private 'echo x >>in/i && git commit -q -am sparse && ls -d out 2>/dev/null; git status --porcelain'
 check "a sparse clone" is "$rc $(cat "$out")$(git log -1 --format=%s) $(git status --porcelain) $(git ls-tree -r --name-only HEAD | wc -l)" "0 sparse  3"
+git worktree add -q -b tree "$tmp/sparse-tree" && cd "$tmp/sparse-tree" && git sparse-checkout set out || exit 1
+private 'echo x >>out/o && git commit -q -am tree && git checkout -q --detach HEAD~1 && git checkout -q - && ls -d in out 2>/dev/null; git status --porcelain'
+check "... a work tree of it with directories of its own" is "$rc $(cat "$out") $(git log -1 --format=%s) $(git status --porcelain)" "0 out tree "
+cd "$tmp/sparse" || exit 1
 private 'git clone -q "file:///origin" /tmp/clone && cd /tmp/clone && git commit -q --allow-empty -m x && git push -q origin HEAD:pushed && git fetch -q' --mount "$tmp/origin:/origin:rw"
 check "clone, push and fetch inside" is "$rc $(git -C "$tmp/origin" log -1 --format=%s pushed)" "0 x"
 git update-index --split-index && echo y >>in/i || exit 1
