@@ -19,6 +19,13 @@
 #	28 killed at every step       cow_crash.sh                           29 several sessions     cow.sh
 #	30 directories that move      cow.sh; npm and make: programs.sh; times: bench/run --only git-status
 #
+# In every layout (plain, linked work tree, submodule), in the project and copy-on-write: 1 to 11, 14, 17 to 21, 24 and 26, 27, 29, 30 by
+# 'git_everywhere.sh all' (CI: a work tree copy-on-write, and a submodule), with a control; 12 and 13 by 'git_matrix.sh all'. Not so, because there is no difference:
+#	15, 22, 23  publishing reads one private git directory and writes one repository, whatever lies around them
+#	16, 18      the broker knows names, not layouts; copy-on-write has no broker in the project
+#	24, 25      a copy-on-write session sees no commit of the user's, and writes no index
+#	26 to 30    are copy-on-write; what is killed at every step (28) is a journal of files
+#
 # Prints TAP.
 #
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
