@@ -76,6 +76,8 @@ static int set_up_namespaces(struct child *child, struct err *err)
 	const struct plan *plan = child->plan;
 	int r = map_ids(child, err);
 
+	if (r == 0)
+		userns_leave_quota();
 	if (r == 0 && unshare((int)child->namespaces) < 0)
 		return userns_explain(errno, err);
 	if (r == 0 && plan->net != NET_HOST) {

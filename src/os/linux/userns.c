@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -62,6 +63,26 @@ int userns_map_self(uid_t uid, gid_t gid, struct err *err)
 		return r;
 	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
 	return write_self("/proc/self/gid_map", map, err);
+}
+
+static void leave(const char *from, const char *to)
+{
+	_cleanup_free_ char *text = NULL;
+	struct err ignored;
+	char most[24];
+	long n;
+
+	if (os_read_file_at(AT_FDCWD, from, 64, &text, NULL) < 0)
+		return;
+	n = strtol(text, NULL, 10);
+	snprintf(most, sizeof(most), "%ld", n - n / 4);
+	(void)write_self(to, most, &ignored);
+}
+
+void userns_leave_quota(void)
+{
+	leave("/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances");
+	leave("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches");
 }
 
 int userns_map_range(const char *program, pid_t pid, unsigned own, unsigned first, unsigned count,

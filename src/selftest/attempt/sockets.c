@@ -24,6 +24,7 @@
 static int ask(int type, const void *address, socklen_t len)
 {
 	int family = ((const struct sockaddr *)address)->sa_family;
+	int ms = inside ? PATIENCE_INSIDE_MS : patience;
 	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd ready = { .fd = fd, .events = POLLOUT };
 	int code = 0;
@@ -32,14 +33,14 @@ static int ask(int type, const void *address, socklen_t len)
 		return -errno;
 	if (connect(fd, address, len) < 0 && errno != EINPROGRESS)
 		return -errno;
-	if (poll(&ready, 1, PATIENCE_MS) != 1)
+	if (poll(&ready, 1, ms) != 1)
 		return -ETIMEDOUT;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &(socklen_t){ sizeof(code) }) < 0 || code)
 		return code ? -code : -errno;
 	if (send(fd, "?", 1, MSG_NOSIGNAL) < 0)
 		return -errno;
 	ready.events = POLLIN;
-	return poll(&ready, 1, PATIENCE_MS) == 1 ? read_secret_fd(fd) : -ETIMEDOUT;
+	return poll(&ready, 1, ms) == 1 ? read_secret_fd(fd) : -ETIMEDOUT;
 }
 
 static int ask4(int type, const char *address, long port)
@@ -99,6 +100,7 @@ static int alias(int type, long port)
 				      fact("address4"), "127.0.0.53",  "192.168.127.254" };
 	int r = -EHOSTUNREACH;
 
+	patience = PATIENCE_OF_MANY_MS;
 	for (size_t i = 0; i < ARRAY_LEN(names) && r != WORKED; i++)
 		r = ask4(type, names[i], port);
 	return r;
