@@ -151,13 +151,16 @@ exec 7>&-
 # --- limits and the end of a quiet day ---
 # Where a group of the kernel's holds it there is nothing to say.
 limit_is_honest() { grep -q 'memory 1024 MiB: ' "$err" || lacks "$home/.local/state/wrapix/builder/log" "memory 1024 MiB: "; }
-wx restart --port "$port" --cores 1 --idle 1s
+wx restart --port "$port" --cores 1
 check "restart with limits" is "$rc" 0
 wx restart --memory 1G
 check "a limit that is weaker than it sounds is said" limit_is_honest
-wx restart --memory 0
-check "Nix knows the cores" is "$(say 'grep -E "^(cores|max-jobs)" /run/wrapix-builder/nix.conf' | tr '\n' ' ')" "max-jobs = 1 cores = 1 "
-check "one that is used does not stop" is "$(say 'sleep 2.5; echo here')" here
+wx restart --memory 0 --idle 1s
+# On a busy machine it may have stopped before somebody came.
+tries=10
+until used=$(say 'grep -E "^(cores|max-jobs)" /run/wrapix-builder/nix.conf; sleep 2.5; echo here' | tr '\n' ' ') && [ -n "$used" ] || [ $((tries -= 1)) -lt 1 ]; do wx start; done
+check "Nix knows the cores" is "${used%here *}" "max-jobs = 1 cores = 1 "
+check "one that is used does not stop" is "${used##* 1 }" "here "
 check "one that nobody uses stops by itself" await is_state stopped
 check "... and says why" has "$home/.local/state/wrapix/builder/log" "nobody was here for 1 s"
 wx logs

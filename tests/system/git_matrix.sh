@@ -12,7 +12,7 @@ set_up
 run() { # run MODE LAYOUT [GROUP...]
 	mode=$1 layout=$2
 	shift 2
-	WRAPIX=$wrapix timeout 170 python3 "$top/tests/lib/gitmatrix.py" "$mode" "$layout" "$tmp/$mode-$layout" "$@" >"$tmp/log/out" 2>"$tmp/log/err"
+	WRAPIX=$wrapix timeout 600 python3 "$top/tests/lib/gitmatrix.py" "$mode" "$layout" "$tmp/$mode-$layout" "$@" >"$tmp/log/out" 2>"$tmp/log/err"
 	tail -n 1 "$tmp/log/out"
 }
 at_least() { [ "${1%% *}" -ge "$2" ]; }

@@ -58,7 +58,7 @@ hide() { # hide FILE COMMAND: with the time of change of the content as it was
 	touch -m -d "$when" "$1"
 }
 for change in \
-	'echo c >>file; git commit -q -a -m c' 'git branch new' 'git tag new' 'git branch -D new' 'git checkout -q other' 'git checkout -q main' \
+	'echo c >>file; git commit -q -a -m c' 'git branch new' 'git tag new' 'git branch -q -D new' 'git checkout -q other' 'git checkout -q main' \
 	'git pack-refs --all' 'git config user.name Other' 'echo staged >staged; git add staged' 'git stash -q' 'git stash drop -q' \
 	'printf "#!/bin/sh\ntrue\n" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit' \
 	'hide .git/hooks/pre-commit "printf \"#!/bin/sh\nfals\n\" >.git/hooks/pre-commit"' \

@@ -111,6 +111,11 @@ def ask(answers, *words):
     return thread
 
 
+def click(button, thread):
+    """On the bubble, which is drawn some time after it counts as displayed: until who waits has heard of it."""
+    wait(lambda: subprocess.run(["xdotool", "mousemove", "60", "20", "click", button], env=ENV) and (thread.join(0.5) or not thread.is_alive()))
+
+
 answers = []
 thread = ask(answers, "--action", "yes=Deploy", "--action", "no=Later", "Build", "Deploy it?")
 dunstctl("context")
@@ -122,14 +127,12 @@ thread = ask(answers, "--action", "yes=Deploy", "Build", "Deploy it?")
 subprocess.run(["import", "-window", "root", os.path.join(TMP, "screen.png")], env=ENV)
 if os.environ.get("NOTIFY_KEEP_SCREEN"):
     subprocess.run(["cp", os.path.join(TMP, "screen.png"), os.environ["NOTIFY_KEEP_SCREEN"]])
-subprocess.run(["xdotool", "mousemove", "60", "20", "click", "1"], env=ENV)
-thread.join(PATIENCE)
+click("1", thread)
 check("a real click on the bubble is 'default'", answers == [b"default\n"], answers)
 clear()
 answers = []
 thread = ask(answers, "Build", "Look?")
-subprocess.run(["xdotool", "mousemove", "60", "20", "click", "3"], env=ENV)
-thread.join(PATIENCE)
+click("3", thread)
 check("closed without a choice: nothing is printed", answers == [b""], answers)
 answers = []
 thread = threading.Thread(target=lambda: answers.append(notify("--wait", "--timeout", "1", "Build", "Soon?")))
