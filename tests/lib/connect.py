@@ -118,8 +118,8 @@ def inet_cases():
     say("inet, of another family", lambda: odd(socket.socket(), struct.pack("H14x", 44)))
     held = full_inet()
     say("inet, with a limit", lambda: timed(
-        lambda: limit(socket.socket(), 200000).connect(held[0].getsockname()), 0.1, 2))
-    say("inet, a signal", lambda: timed(lambda: interrupted(held[0].getsockname()), 0.1, 2))
+        lambda: limit(socket.socket(), 200000).connect(held[0].getsockname()), 0.1, 20))
+    say("inet, a signal", lambda: timed(lambda: interrupted(held[0].getsockname()), 0.1, 20))
 
 
 def raw_refused_then(address):
@@ -195,9 +195,9 @@ def full_unix(directory):
     held = unix(path)
     say("unix, a full queue", lambda: unix(path, False))
     say("unix, a full queue and a limit", lambda: timed(
-        lambda: limit(socket.socket(socket.AF_UNIX), 200000).connect(path), 0.1, 2))
+        lambda: limit(socket.socket(socket.AF_UNIX), 200000).connect(path), 0.1, 20))
     threading.Timer(0.2, listener.accept).start()
-    say("unix, a full queue that empties", lambda: timed(lambda: bool(unix(path)), 0.1, 2))
+    say("unix, a full queue that empties", lambda: timed(lambda: bool(unix(path)), 0.1, 20))
     held.close()
 
 

@@ -97,7 +97,8 @@ for i in range(times):
 print(*sorted(ends, key=str))
 PY
 snapshot "$project" >"$tmp/tree"
-cat /proc/self/mountinfo >"$tmp/mounts"
+our_mounts() { grep -e wrapix -e " $real_home" -e " /run/user/$(id -u)" /proc/self/mountinfo; } # others have theirs
+our_mounts >"$tmp/mounts"
 python3 "$tmp/hit.py" 15 100 6 "$wrapix" run --network none -- sleep "$mark" >"$tmp/log/out" 2>"$tmp/log/err"
 check "SIGTERM at 100 moments of the start: always 143" is "$(cat "$tmp/log/out")" 143
 check "... nothing is left" nothing_left
@@ -109,7 +110,7 @@ clean() {
 	check "... no process is left" none_running "$mark"
 	check "... no PID 1, no pasta" nothing_left
 	check "... nothing in the project" same_tree "$project" "$tmp/tree"
-	check "... no mount" diff "$tmp/mounts" /proc/self/mountinfo
+	check "... no mount" is "$(our_mounts)" "$(cat "$tmp/mounts")"
 	# A directory without a record may belong to a session that is just starting: its age tells.
 	find "$state/sessions" -mindepth 1 -exec touch -d '5 minutes ago' {} + 2>/dev/null
 	find /tmp -maxdepth 1 -user "$(id -u)" -name 'wrapix-??????' -exec touch -d '5 minutes ago' {} +

@@ -108,7 +108,7 @@ os.kill(dunst.pid, signal.SIGSTOP)
 shown = status()["shown"]
 started = time.monotonic()
 notify("hangs", "x")
-check("the client does not wait for a service that hangs", time.monotonic() - started < 5)
+check("the client does not wait for a service that hangs", time.monotonic() - started < 15)  # of a bus's 25
 check("... nor does the daemon", wait(lambda: status()["received"] == after["received"] + 1))
 os.kill(dunst.pid, signal.SIGCONT)
 check("... and the message is shown when it goes on", wait(lambda: status()["shown"] == shown + 1), status())
