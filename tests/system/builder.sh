@@ -125,9 +125,12 @@ build long 'echo half >$out; echo begun >&2; while :; do read x </dev/zero; done
 await grep -q begun "$tmp/log/err"
 half=$(find "$nix/store" -maxdepth 1 -name '*-thing-long')
 check "a build that is under way" has "$half" half
+below() { for p in $(pgrep -P "$1"); do echo "$p" && below "$p"; done; }
+everybody=$(below "$pid")
+check "the builder's processes" test "$(echo "$everybody" | wc -l)" -gt 3
 kill -9 "$pid"
 wait
-none_left() { ! pgrep -u "$(id -u)" -x 'nix-daemon|sshd'; }
+none_left() { for p in $everybody; do ! exists "/proc/$p" || return 1; done; }
 check "the supervisor's end is everybody's" await none_left
 check "... and status knows" is_state stopped
 wx start
