@@ -240,4 +240,5 @@ same_tree() { # same_tree DIR FILE: as it was when 'snapshot DIR >FILE' ran
 # Processes of this user whose command line holds the word.
 running() { pgrep -u "$(id -u)" -f -- "$1" | grep -vx $$; }
 running_as_user() { pgrep -u "$test_user" -f -- "$1"; }
+below() { for below_pid in $(pgrep -P "$1"); do echo "$below_pid" && below "$below_pid"; done; } # its descendants
 none_running() { await fails running "$1" || { pgrep -u "$(id -u)" -af -- "$1"; false; }; }

@@ -125,7 +125,6 @@ build long 'echo half >$out; echo begun >&2; while :; do read x </dev/zero; done
 await grep -q begun "$tmp/log/err"
 half=$(find "$nix/store" -maxdepth 1 -name '*-thing-long')
 check "a build that is under way" has "$half" half
-below() { for p in $(pgrep -P "$1"); do echo "$p" && below "$p"; done; }
 everybody=$(below "$pid")
 check "the builder's processes" test "$(echo "$everybody" | wc -l)" -gt 3
 kill -9 "$pid"

@@ -152,7 +152,7 @@ mkfifo go
 inside 'read -r line <go' --network none &
 session=$!
 started="$started $session"
-relays() { pgrep -u "$(id -u)" -x wrapix-relay; }
+relays() { below "$session" | while read -r p; do ! grep -qx wrapix-relay "/proc/$p/comm" || echo "$p"; done | grep .; }
 await relays
 pid=$(relays)
 check "the relay's memory and environment are closed to others of the user's" sh -c '! cat /proc/'"$pid"'/environ 2>/dev/null && ! head -c 1 /proc/'"$pid"'/mem 2>/dev/null'
