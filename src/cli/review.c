@@ -157,8 +157,8 @@ static void draw_diff(struct review *r, unsigned row, unsigned rows, unsigned co
 static void draw(struct review *r)
 {
 	static const char keys[] =
-		"a accept  r reject  e edit  w apply  q quit  t theirs  b both  A all  "
-		"j k space: move";
+		"a accept r reject e edit  t theirs b both A all  w apply q quit  j k "
+		"space: move"; /* 80 columns */
 	struct screen *s = &r->screen;
 	_cleanup_str_ struct str title = { 0 };
 	unsigned body = s->rows > 2 ? s->rows - 2 : 1;

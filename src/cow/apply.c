@@ -62,14 +62,17 @@ static void open_place(const struct work *w, const char *path, struct place_at *
 
 static void failed(struct work *w, const struct step *step, const char *doing, int r)
 {
+	bool full = r == -ENOTEMPTY || r == -EEXIST; /* a directory */
 	char text[256];
 
 	if (r == -ESTALE)
 		snprintf(text, sizeof(text), "it changed while it was being %s", doing);
+	else if (full)
+		snprintf(text, sizeof(text), "something of yours is in it");
 	else
 		snprintf(text, sizeof(text), "it cannot be %s: %s", doing, strerror(-r));
-	apply_report_add(w->report, r == -ESTALE ? OUTCOME_CONFLICT : OUTCOME_FAILED, step->path,
-			 text);
+	apply_report_add(w->report, r == -ESTALE || full ? OUTCOME_CONFLICT : OUTCOME_FAILED,
+			 step->path, text);
 }
 
 /* The disk or the machine refuses, not the place: the same may work later. */

@@ -24,9 +24,12 @@ static void plan_ref(struct git_round *round, const struct git_items *start,
 	char *name = beside(round, ref->name);
 	const char *there = git_find(&round->host.refs, name);
 
-	if (git_same(there, ref->value) ||
-	    (!there && git_same(git_find(start, ref->name), ref->value)))
+	if (!there && git_same(git_find(start, ref->name), ref->value))
 		return;
+	if (git_same(there, ref->value)) { /* of an earlier round */
+		round->report->published++;
+		return;
+	}
 	if (!git_ref_ok(ref->name)) {
 		git_hold(round->report, "branch", ref->name, "the host takes no such name");
 		return;

@@ -328,6 +328,19 @@ cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M
 check "--disk ends a session that takes more" is "$rc $(grep -c 'limit reached: the changes take' "$err")" "137 1"
 check "... and keeps what it changed" is "$("$wrapix" diff --name-only)" big
 
+# --- a directory that is gone in the session, and in which the user changed something ---
+reset
+mkdir d
+echo a >d/a
+echo b >d/b
+inside 'mv d e' --workspace cow
+echo mine >>d/a
+wx apply
+check "a directory with something of yours in it stays, and is no failure" eval 'is "$rc" 1 && has "$out" "d: conflict: something of yours is in it" && lacks "$out" failed && is "$(cat d/a e/b | xargs)" "a mine b"'
+wx undo
+check "... which is taken back" is "$rc $(cat d/a d/b | xargs) $(ls)" "0 a mine b d"
+"$wrapix" discard --yes >/dev/null
+
 # --- without overlayfs: a file system without user attributes, for the state and for /var/tmp ---
 reset
 mkdir d
