@@ -170,7 +170,6 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 			    .hooks = *hooks,
 			    .watch = CONFIG_WATCH_NONE,
 			    .messages = MESSAGES_NONE,
-			    .git = { .store = GIT_STORE_NONE, .watch = GIT_WATCH_NONE },
 			    .patience.fd = -1 };
 	x->spare = TAKE_PTR(x->request.spare);
 	spec_init(&x->spec);
@@ -311,6 +310,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 		.on_loop = on_loop,
 		.on_live = exec_on_live,
 		.on_private = exec_git_change,
+		.on_gitdir = exec_git_come,
 		.take_terminal = x->hooks.take_terminal ? on_terminal : NULL,
 		.on_peaks = on_peaks,
 		.stays = x->hooks.on_stopped != NULL,

@@ -57,12 +57,20 @@ struct exec_request {
 	bool asks_reads;            /* likewise */
 };
 
-/* The git directory of the working directory's repository (git/lasting.h). */
-struct exec_git {
-	bool on;
+/* A repository that the command works in (git/lasting.h). */
+struct exec_repo {
+	const char *place; /* its files, or the git directory where there are none */
+	bool on;           /* there is a private git directory */
 	bool changed;
 	struct git_store store;
 	struct git_watch watch;
+	struct broker_gitdir *dirs; /* none: it is judged by content */
+	size_t n_dirs;
+};
+
+struct exec_git {
+	struct exec_repo **repos; /* the working directory's, and those that the command came to */
+	size_t n_repos;
 	struct engine_private *private;
 	size_t n_private;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The git directory of a command: the working directory's repository has a private one for all commands
- * (git/lasting.h), which stands in the host's place. The broker makes every change in it, by the same
- * rules as elsewhere.
+ * The git directories of a command: each repository has a private one for all commands (git/lasting.h), which
+ * stands in the host's place. The broker makes every change in it, by the same rules as elsewhere. That of
+ * the working directory's repository is mounted with the rest, those of others when the command comes to
+ * them (guard/broker_repository.c).
  *
  * Not for a repository in which the settings say more than the default does about single files: what
  * they allow or deny is then done to these files, and judged by content (guard/broker_git.c).
@@ -16,8 +17,10 @@
 #include "api/repository.h"
 #include "base/path.h"
 #include "git/lasting.h"
+#include "guard/broker.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
+#include "spec/project.h"
 
 enum { LINE_LEN = 4096 };
 
@@ -91,18 +94,14 @@ static bool is_own(const char *dir)
 /* NULL, or why not. */
 static const char *obstacle(struct exec *x, const struct git_about *about)
 {
-	const struct project_facts *project = &x->host.project;
-
 	if (x->plan.engine != ENGINE_NATIVE || x->request.asks || x->host.inside)
 		return "the sandbox around has one";
 	if (x->exec_spec.files.disabled)
 		return "no rules";
-	if (project->lacks_git)
+	if (!about->program)
 		return "there is no git on this machine";
 	if (!landlock_handles_files(x->host.landlock_abi))
 		return "Landlock is missing";
-	if (project->borrowed.len)
-		return "it borrows objects from another repository";
 	if (!is_own(about->real))
 		return "it is not the user's own";
 	if (!settings_fit(&x->config) || !rules_fit(x, about->real, about->common))
@@ -110,84 +109,68 @@ static const char *obstacle(struct exec *x, const struct git_about *about)
 	return has_tree_inside(x, about) ? "a work tree of it lies in the project" : NULL;
 }
 
-/* ------------------------------------------------------------------ mounting it */
+/* ------------------------------------------------------------------ one of them */
 
-static void add_private(struct exec *x, const char *path, int fd)
-{
-	struct engine_private *private = arena_grow(&x->arena, (void *)&x->git.private,
-						    &x->git.n_private, sizeof(*private));
-
-	*private = (struct engine_private){ path, fd };
-}
-
-static void add_bind(struct exec *x, const char *dest, const char *src)
-{
-	plan_add(&x->plan, OP_BIND, arena_strdup(&x->plan.arena, dest),
-		 arena_strdup(&x->plan.arena, src), OPF_RO | OPF_DIR);
-}
-
-/* In place of the host's, which is called so, with the host's objects to read. */
-static int add_mount(struct exec *x, const struct git_store *store)
+static void add_dir(struct exec *x, struct exec_repo *repo, const char *path,
+		    const struct git_store *store)
 {
 	struct arena *a = &x->arena;
-	char *lfs = path_join(a, store->common, "lfs/objects");
-	int fd = open(store->private, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct broker_gitdir *dir = arena_grow(a, (void *)&repo->dirs, &repo->n_dirs, sizeof(*dir));
 
-	if (fd < 0)
-		return -errno;
-	add_private(x, store->real, fd);
-	add_bind(x, store->real, store->private);
-	add_bind(x, path_join(a, store->real, GIT_HOST "/objects"),
-		 path_join(a, store->common, "objects"));
-	if (access(lfs, F_OK) == 0)
-		add_bind(x, path_join(a, store->real, GIT_HOST "/lfs/objects"), lfs);
-	return 0;
+	*dir = (struct broker_gitdir){ .path = arena_strdup(a, path) };
+	if (!store)
+		return;
+	dir->private = store->private;
+	dir->objects = path_join(a, store->common, "objects");
+	dir->lfs = path_join(a, store->common, "lfs/objects");
+	if (access(dir->lfs, F_OK) < 0)
+		dir->lfs = NULL;
 }
 
-static int mount_all(struct exec *x)
+/* In place of the host's, which are called so, with the host's objects to read. */
+static void add_dirs(struct exec *x, struct exec_repo *repo)
 {
-	const struct git_store *store = &x->git.store;
-	int r;
+	const struct git_store *store = &repo->store;
 
 	/* Of a linked work tree's repository nothing else is changed. */
 	if (strcmp(store->real, store->common) != 0)
-		add_private(x, store->common, -1);
-	r = add_mount(x, store);
-	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
-		r = add_mount(x, &store->parts[i]);
-	return r;
+		add_dir(x, repo, store->common, NULL);
+	add_dir(x, repo, store->real, store);
+	for (size_t i = 0; i < store->n_parts; i++)
+		add_dir(x, repo, store->parts[i].real, &store->parts[i]);
 }
 
-static void close_all(struct exec *x)
+static void close_repo(struct exec_repo *repo)
 {
-	for (size_t i = 0; i < x->git.n_private; i++)
-		close_ptr(&x->git.private[i].fd);
-	x->git.n_private = 0;
-	git_close(&x->git.store);
-	x->git.on = false;
+	git_close(&repo->store);
+	repo->on = false;
 }
 
-static struct git_about describe(struct exec *x)
+static struct git_about describe(struct exec *x, const struct project_facts *project)
 {
-	static const struct strv none;
-	const struct project_facts *project = &x->host.project;
+	struct arena *a = &x->arena;
 	bool plain = project->git == GIT_PLAIN;
-	char *real = plain ? path_join(&x->arena, project->top, ".git") : project->gitdir;
+	char *real = plain ? path_join(a, project->top, ".git") : project->gitdir;
+	struct strv *borrowed = arena_alloc(a, sizeof(*borrowed));
 
+	*borrowed = (struct strv){ 0 };
+	for (size_t i = 0; i < project->borrowed.len; i++)
+		strv_add(a, borrowed, project->borrowed.v[i].path);
 	return (struct git_about){
 		.state_home = x->host.state_home,
 		.project = project->top,
 		.top = project->top,
 		.real = real,
 		.common = plain ? real : project->commondir,
-		.borrowed = &none,
+		.program = repository_program(a, x->host.project.top),
+		.borrowed = borrowed,
 		.lasting = true,
 	};
 }
 
-static void take_modules(struct exec *x, struct git_about *about)
+static void take_modules(struct exec *x, const struct project_facts *project,
+			 struct git_about *about)
 {
-	const struct project_facts *project = &x->host.project;
 	char *modules = path_join(&x->arena, about->real, "modules");
 	struct plan_module *list = NULL;
 
@@ -203,42 +186,88 @@ static void take_modules(struct exec *x, struct git_about *about)
 }
 
 /* There is one, and something is wrong with it: the host's own is read, and not written. */
-static void seal(struct exec *x, const struct git_about *about, const char *why)
+static void seal(struct exec *x, struct exec_repo *repo, const struct git_about *about,
+		 const char *why)
 {
-	close_all(x);
-	add_private(x, about->common, -1);
+	close_repo(repo);
+	add_dir(x, repo, about->common, NULL);
 	if (!path_is_below(about->real, about->common))
-		add_private(x, about->real, -1);
+		add_dir(x, repo, about->real, NULL);
 	exec_say(x, x->hooks.on_warning,
 		 arena_printf(&x->arena,
-			      "the repository is read-only: its private git directory '%s' cannot "
-			      "be used: %s",
-			      about->id, why));
+			      "the repository '%s' is read-only: its private git directory '%s' "
+			      "cannot be used: %s",
+			      about->top, about->id, why));
 }
 
-/* NULL, or why there is none. */
-static const char *begin(struct exec *x, struct git_about *about, char id[GIT_LASTING_ID])
+/* Where there is none it is judged by content, and has no directories. */
+static void begin(struct exec *x, struct exec_repo *repo, const struct project_facts *project)
 {
-	const char *why = obstacle(x, about);
+	struct git_about about = describe(x, project);
+	char id[GIT_LASTING_ID];
+	const char *why = obstacle(x, &about);
 	struct err err;
 
-	if (why)
-		return why;
-	git_lasting_id(about->real, id);
-	about->id = id;
-	about->program = repository_program(&x->arena, about->project);
-	if (!about->program)
-		return "there is no git on this machine";
-	take_modules(x, about);
-	if (git_lasting_begin(&x->git.store, about, &err) < 0)
+	if (!why) {
+		git_lasting_id(about.real, id);
+		about.id = id;
+		take_modules(x, project, &about);
+		repo->on = git_lasting_begin(&repo->store, &about, &err) == 0;
+		if (repo->on) {
+			add_dirs(x, repo);
+			return;
+		}
 		why = arena_strdup(&x->arena, err.msg);
-	else if (mount_all(x) < 0)
-		why = "it cannot be mounted";
-	x->git.on = !why;
-	if (!why || !git_lasting_exists(about))
-		return why;
-	seal(x, about, why);
-	return NULL;
+		if (git_lasting_exists(&about)) {
+			seal(x, repo, &about, why);
+			return;
+		}
+	}
+	exec_say(x, x->hooks.on_debug,
+		 arena_printf(&x->arena, "git's files in '%s' are judged by content: %s", about.top,
+			      why));
+}
+
+static struct exec_repo *add_repo(struct exec *x, const char *place)
+{
+	struct exec_repo *repo = arena_alloc(&x->arena, sizeof(*repo));
+
+	*repo = (struct exec_repo){ .place = arena_strdup(&x->arena, place),
+				    .store = GIT_STORE_NONE,
+				    .watch = GIT_WATCH_NONE };
+	*(struct exec_repo **)arena_grow(&x->arena, (void *)&x->git.repos, &x->git.n_repos,
+					 sizeof(repo)) = repo;
+	return repo;
+}
+
+/* ------------------------------------------------------------------ before the command */
+
+static void add_bind(struct exec *x, const char *dest, const char *src)
+{
+	plan_add(&x->plan, OP_BIND, arena_strdup(&x->plan.arena, dest),
+		 arena_strdup(&x->plan.arena, src), OPF_RO | OPF_DIR);
+}
+
+static void mount_at_start(struct exec *x, const struct exec_repo *repo)
+{
+	struct arena *a = &x->arena;
+
+	for (size_t i = 0; i < repo->n_dirs; i++) {
+		const struct broker_gitdir *dir = &repo->dirs[i];
+		struct engine_private *private = arena_grow(a, (void *)&x->git.private,
+							    &x->git.n_private, sizeof(*private));
+		int fd = dir->private
+				 ? open(dir->private, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+				 : -1;
+
+		*private = (struct engine_private){ dir->path, fd };
+		if (fd < 0)
+			continue; /* closed */
+		add_bind(x, dir->path, dir->private);
+		add_bind(x, path_join(a, dir->path, GIT_HOST "/objects"), dir->objects);
+		if (dir->lfs)
+			add_bind(x, path_join(a, dir->path, GIT_HOST "/lfs/objects"), dir->lfs);
+	}
 }
 
 /* Copies of repositories are there, whatever may be read of those themselves. It is a mount and no rule: no opening
@@ -255,23 +284,92 @@ static void hide_state(struct exec *x)
 
 void exec_git_begin(struct exec *x)
 {
-	char id[GIT_LASTING_ID];
-	struct git_about about;
-	const char *why;
+	const struct project_facts *project = &x->host.project;
+	struct exec_repo *repo;
 
 	hide_state(x);
-	if (x->host.project.git == GIT_NONE)
+	if (project->git == GIT_NONE)
 		return;
-	about = describe(x);
-	why = begin(x, &about, id);
-	if (!why)
-		return;
-	exec_say(x, x->hooks.on_debug,
-		 arena_printf(&x->arena, "git's files are judged by content: %s", why));
-	close_all(x);
+	repo = add_repo(x, project->top);
+	begin(x, repo, project);
+	mount_at_start(x, repo);
 }
 
 /* ------------------------------------------------------------------ while it runs, and after */
+
+/* A submodule is a part of the repository around it. */
+static void find_around(struct host *host)
+{
+	struct project_facts *project = &host->project;
+	const char *modules = project->git == GIT_LINKED ? strstr(project->gitdir, "/.git/modules/")
+							 : NULL;
+
+	if (!modules)
+		return;
+	*project = (struct project_facts){
+		.dir = arena_strndup(&host->arena, project->gitdir,
+				     (size_t)(modules - project->gitdir)),
+	};
+	project_probe_git(host);
+}
+
+static void probe(struct host *host, const char *dir, const char *gitdir)
+{
+	struct project_facts *project = &host->project;
+	struct arena *a = &host->arena;
+
+	if (!dir && !strcmp(path_name(gitdir), ".git"))
+		dir = path_parent(a, gitdir);
+	if (dir) {
+		project->dir = arena_strdup(a, dir);
+		project_probe_git(host);
+		find_around(host);
+		return;
+	}
+	/* A bare one, or one whose files are elsewhere. */
+	project->dir = project->top = arena_strdup(a, gitdir);
+	project->gitdir = project->commondir = project->dir;
+	project->git = GIT_LINKED;
+	modules_probe(host);
+}
+
+static struct exec_repo *find_repo(struct exec *x, const char *place)
+{
+	for (size_t i = 0; i < x->git.n_repos; i++)
+		if (!strcmp(x->git.repos[i]->place, place))
+			return x->git.repos[i];
+	return NULL;
+}
+
+static struct exec_repo *come_to(struct exec *x, const char *dir, const char *gitdir, bool made)
+{
+	struct host host = { .uid = geteuid() };
+	struct exec_repo *repo;
+
+	host.home = arena_strdup(&host.arena, x->host.home);
+	probe(&host, dir, gitdir);
+	repo = host.project.git == GIT_NONE ? NULL : find_repo(x, host.project.top);
+	if (host.project.git != GIT_NONE && !repo) {
+		repo = add_repo(x, host.project.top);
+		begin(x, repo, &host.project);
+		if (made && repo->on)
+			git_lasting_take_objects(&repo->store);
+	}
+	arena_release(&host.arena);
+	return repo;
+}
+
+size_t exec_git_come(void *ctx, const char *dir, const char *gitdir, bool made,
+		     const struct broker_gitdir **ret)
+{
+	struct exec *x = ctx;
+	struct exec_repo *repo = find_repo(x, dir ? dir : gitdir);
+
+	if (!repo)
+		repo = come_to(x, dir, gitdir, made);
+	*ret = repo ? repo->dirs : NULL;
+	return repo ? repo->n_dirs : 0;
+}
 
 static void on_failure(void *ctx, const char *text)
 {
@@ -280,41 +378,64 @@ static void on_failure(void *ctx, const char *text)
 	exec_say(x, x->hooks.on_debug, text); /* it is published at the end */
 }
 
-void exec_git_change(void *ctx)
+static bool has_dir(const struct exec_repo *repo, const char *path)
+{
+	for (size_t i = 0; i < repo->n_dirs; i++)
+		if (!strcmp(repo->dirs[i].path, path))
+			return true;
+	return false;
+}
+
+void exec_git_change(void *ctx, const char *path)
 {
 	struct exec *x = ctx;
 	struct err ignored;
 
-	if (!x->git.on || x->git.changed)
-		return;
-	x->git.changed = true;
-	git_lasting_change(&x->git.store);
-	if (x->loop)
-		git_watch_start(&x->git.watch, x->loop, &x->git.store, on_failure, x, &ignored);
+	for (size_t i = 0; i < x->git.n_repos; i++) {
+		struct exec_repo *repo = x->git.repos[i];
+
+		if (!repo->on || repo->changed || !has_dir(repo, path))
+			continue;
+		repo->changed = true;
+		git_lasting_change(&repo->store);
+		if (x->loop)
+			git_watch_start(&repo->watch, x->loop, &repo->store, on_failure, x,
+					&ignored);
+	}
 }
 
 void exec_git_unwatch(struct exec *x)
 {
-	git_watch_stop(&x->git.watch);
+	for (size_t i = 0; i < x->git.n_repos; i++)
+		git_watch_stop(&x->git.repos[i]->watch);
 }
 
-void exec_git_end(struct exec *x)
+static void end(struct exec *x, struct exec_repo *repo, struct strv *says)
 {
 	struct git_report report = { 0 };
-	struct strv says = { 0 };
 	struct err err;
 
-	if (!x->git.on)
-		return;
-	if (x->git.changed && git_lasting_end(&x->git.store, &report, &err) < 0)
-		strv_addf(&x->arena, &says,
+	if (repo->changed && git_lasting_end(&repo->store, &report, &err) < 0)
+		strv_addf(&x->arena, says,
 			  "what the command did in git could not be taken over: %s; it is kept, "
 			  "and the next command tries again",
 			  err.msg);
 	else if (report.n_held)
-		repository_tell(&x->git.store, &report, &x->arena, &says);
+		repository_tell(&repo->store, &report, &x->arena, says);
+	git_report_release(&report);
+	close_repo(repo);
+}
+
+void exec_git_end(struct exec *x)
+{
+	struct strv says = { 0 };
+
+	for (size_t i = 0; i < x->git.n_repos; i++)
+		if (x->git.repos[i]->on)
+			end(x, x->git.repos[i], &says);
 	for (size_t i = 0; i < says.len; i++)
 		exec_say(x, x->hooks.on_warning, says.v[i]);
-	git_report_release(&report);
-	close_all(x);
+	for (size_t i = 0; i < x->git.n_private; i++)
+		close_ptr(&x->git.private[i].fd);
+	x->git = (struct exec_git){ 0 };
 }

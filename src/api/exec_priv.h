@@ -20,8 +20,10 @@ void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid);
 /* exec_git.c */
 /* Where there can be none, what is written to git's files is judged by content alone. */
 void exec_git_begin(struct exec *x);
-/* As engine_hooks.on_private. */
-void exec_git_change(void *ctx);
+/* As engine_hooks.on_gitdir and on_private. */
+size_t exec_git_come(void *ctx, const char *dir, const char *gitdir, bool made,
+		     const struct broker_gitdir **ret);
+void exec_git_change(void *ctx, const char *path);
 /* The loop ends. */
 void exec_git_unwatch(struct exec *x);
 /* What the command did is the host's before we return. */

@@ -36,6 +36,8 @@ int engine_set_rules(struct engine_live *live, const struct engine_rules *rules,
 /* Ends it at once. */
 void engine_kill(struct engine_live *live);
 
+struct broker_gitdir;
+
 struct engine_hooks {
 	/* The file rules or the rule for UNIX sockets refused something, or a limit is about to
 	 * (session/denial.h). The strings live during the call; pid is the thread's on the host. */
@@ -58,8 +60,11 @@ struct engine_hooks {
 	/* With a gate, before each change to the project (spec/protect.h). NULL: nobody asks. */
 	enum protect_answer (*on_change)(void *ctx, const struct protect_change *change,
 					 const char **ret_reason, size_t *ret_held);
-	/* Something in a directory of engine_session.private is about to change. Once. */
-	void (*on_private)(void *ctx);
+	/* Something in this directory of engine_session.private, or of on_gitdir, is about to change. Once. */
+	void (*on_private)(void *ctx, const char *path);
+	/* As broker_hooks.on_gitdir. */
+	size_t (*on_gitdir)(void *ctx, const char *dir, const char *gitdir, bool made,
+			    const struct broker_gitdir **ret);
 	/* A line that the user should see while it runs. */
 	void (*on_note)(void *ctx, const char *text);
 	/* At the end, where a group of the kernel's counted. */

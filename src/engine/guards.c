@@ -140,12 +140,20 @@ static void on_bound(void *ctx, int socket, const struct stat *st, const struct 
 		datagram_bound(&sandbox->guards->connect, socket, st, name, len);
 }
 
-static void on_private(void *ctx)
+static void on_private(void *ctx, const char *path)
 {
 	const struct engine_hooks *hooks = ((struct sandbox *)ctx)->hooks;
 
 	if (hooks && hooks->on_private)
-		hooks->on_private(hooks->ctx);
+		hooks->on_private(hooks->ctx, path);
+}
+
+static size_t on_gitdir(void *ctx, const char *dir, const char *gitdir, bool made,
+			const struct broker_gitdir **ret)
+{
+	const struct engine_hooks *hooks = ((struct sandbox *)ctx)->hooks;
+
+	return hooks && hooks->on_gitdir ? hooks->on_gitdir(hooks->ctx, dir, gitdir, made, ret) : 0;
 }
 
 static int add_private(struct sandbox *sandbox, struct err *err)
@@ -167,6 +175,7 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 					    .on_change = sandbox->plan->gate ? on_change : NULL,
 					    .on_bound = on_bound,
 					    .on_private = on_private,
+					    .on_gitdir = on_gitdir,
 					    .ctx = sandbox };
 
 	const struct plan *plan = sandbox->plan;

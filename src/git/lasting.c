@@ -225,13 +225,22 @@ static bool has_part(const struct git_store *store, const char *gitdir)
 	return false;
 }
 
+static bool same_list(const struct strv *a, const struct strv *b)
+{
+	for (size_t i = 0; i < MIN(a->len, b->len); i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return a->len == b->len;
+}
+
 static bool fits(const struct git_store *store, const struct git_about *about)
 {
 	_cleanup_close_ int private = record_open_dir(AT_FDCWD, store->private);
 	_cleanup_close_ int host = private < 0 ? -1 : record_open_dir(private, GIT_HOST);
 
 	if (host < 0 || !store->lasting || strcmp(store->real, about->real) != 0 ||
-	    strcmp(store->common, about->common) != 0 || store->n_parts != about->n_modules)
+	    strcmp(store->common, about->common) != 0 || store->n_parts != about->n_modules ||
+	    !same_list(&store->borrowed, about->borrowed))
 		return false;
 	for (size_t i = 0; i < about->n_modules; i++)
 		if (!has_part(store, about->modules[i].gitdir))
@@ -351,6 +360,36 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 }
 
 /* ------------------------------------------------------------------ commands */
+
+static void link_files(int from, int to, const char *name)
+{
+	_cleanup_close_ int target = -1;
+	int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (mkdirat(to, name, 0755) == 0 || errno == EEXIST)
+		target = openat(to, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	while (list && target >= 0 && (entry = readdir(list)) != NULL)
+		if (entry->d_type == DT_REG)
+			(void)!linkat(fd, entry->d_name, target, entry->d_name, 0);
+	if (list)
+		closedir(list);
+}
+
+void git_lasting_take_objects(const struct git_store *store)
+{
+	_cleanup_close_ int host = open(store->common, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int mine = open(store->private, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[32];
+
+	link_files(host, mine, "objects/pack");
+	for (unsigned i = 0; i < 256; i++) {
+		snprintf(name, sizeof(name), "objects/%02x", i);
+		if (faccessat(host, name, F_OK, 0) == 0)
+			link_files(host, mine, name);
+	}
+}
 
 void git_lasting_change(const struct git_store *store)
 {

@@ -31,6 +31,9 @@ void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID]);
 bool git_lasting_exists(const struct git_about *about);
 /* about->id is git_lasting_id()'s. Opens it or makes it, and takes in what the host changed. */
 int git_lasting_begin(struct git_store *store, const struct git_about *about, struct err *err);
+/* Of one that was just made: a git that is at work in the host's, all of which is the sandboxes' own, goes on in
+ * this one. Objects that it does not get are the host's to read. */
+void git_lasting_take_objects(const struct git_store *store);
 /* Before the first change. */
 void git_lasting_change(const struct git_store *store);
 /* After a command that changed something: 'ret' has what is held now and was not before. */

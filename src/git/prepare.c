@@ -160,14 +160,16 @@ int git_write_head(const struct git_state *host, int to, struct err *err)
 
 int git_write_alternates(const struct git_store *store, int to, struct err *err)
 {
-	char borrowed[128];
+	_cleanup_str_ struct str lines = { 0 };
 
-	if (store->lasting)
-		snprintf(borrowed, sizeof(borrowed), "../" GIT_HOST "/objects\n");
+	if (!store->lasting)
+		str_addf(&lines, GIT_OBJECTS_INSIDE "/%u/objects\n", store->number);
 	else
-		snprintf(borrowed, sizeof(borrowed), GIT_OBJECTS_INSIDE "/%u/objects\n",
-			 store->number);
-	return write_new(to, "objects/info/alternates", borrowed, strlen(borrowed), err);
+		str_add(&lines, "../" GIT_HOST "/objects\n");
+	/* What the host's borrow is found by the host's words; theirs may be relative. */
+	for (size_t i = 0; store->lasting && i < store->borrowed.len; i++)
+		str_addf(&lines, "%s\n", store->borrowed.v[i]);
+	return write_new(to, "objects/info/alternates", lines.s, lines.len, err);
 }
 
 static int make_dirs(const struct git_store *store, int to, struct err *err)

@@ -195,6 +195,7 @@ void broker_free(struct broker *b)
 		free(b->dirs[i].path);
 	}
 	seen_release(b);
+	repository_forget_plain(b);
 	for (size_t i = 0; i < b->n_anchors; i++)
 		close_ptr(&b->anchors[i].fd);
 	close_ptr(&b->view);
@@ -245,6 +246,9 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 	return r;
 }
 
+/* Repositories that one call may come to: two names, each in one, or a link that leads to the next. */
+enum { AGAIN_MAX = 8 };
+
 /* Root outside would pass by every permission; root inside has no capability, and so have we while
  * we act for it. Who owns the user namespace may look into its processes without one. */
 static void set_caps(struct broker *b, bool on)
@@ -289,11 +293,13 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	answer = task_find(&r);
 	if (answer == 0)
 		answer = r.row->fn(&r);
+	for (int i = 0; answer == AGAIN && i < AGAIN_MAX; i++)
+		answer = r.row->fn(&r);
 	set_caps(b, true);
 	if (r.has_umask)
 		umask(b->umask);
 	close_ptr(&r.own_root);
-	return answer == OUTSIDE || answer == RETRY ? NOTIFY_CONTINUE : answer;
+	return answer == OUTSIDE || answer == RETRY || answer == AGAIN ? NOTIFY_CONTINUE : answer;
 }
 
 int broker_call(void *broker, const struct seccomp_notif *call)

@@ -21,7 +21,8 @@
  *	broker_cover.c     whether these mounts are still there
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')
- *	broker_private.c   git directories that are private from the start ('wrapix exec')
+ *	broker_private.c   git directories that are private ('wrapix exec')
+ *	broker_repository.c   ... from the moment that a command comes to them
  *
  * Where the sandbox has names of its own for parts of the host's tree ('wrapix run'), a place is turned
  * into the host's name of it before the rules see it.
@@ -50,6 +51,13 @@ struct broker_denial {
 	pid_t pid;
 };
 
+/* A git directory, and what the sandbox has instead. */
+struct broker_gitdir {
+	const char *path;
+	const char *private;       /* NULL: nothing is changed there */
+	const char *objects, *lfs; /* the host's, to be seen in it; or NULL */
+};
+
 struct broker_hooks {
 	void (*on_denied)(void *ctx, const struct broker_denial *denial);
 	/* With a gate, before each change. NULL: nobody asks. */
@@ -58,8 +66,13 @@ struct broker_hooks {
 	/* A socket of the caller's has got the name that it wanted. NULL: nobody asks. */
 	void (*on_bound)(void *ctx, int socket, const struct stat *st,
 			 const struct sockaddr_un *name, size_t len);
-	/* Something in a place of broker_add_private() is about to change, for the first time. */
-	void (*on_private)(void *ctx);
+	/* Something in this place of broker_add_private() is about to change, for the first time. */
+	void (*on_private)(void *ctx, const char *path);
+	/* A git directory of the host's is about to be worked in, that of 'dir' (NULL: it is known by itself). Says what
+	 * stands for it, and for those that belong to it, from now on; 0: it is judged by content. 'made': by
+	 * the command. NULL: nobody asks. */
+	size_t (*on_gitdir)(void *ctx, const char *dir, const char *gitdir, bool made,
+			    const struct broker_gitdir **ret);
 	void *ctx;
 };
 

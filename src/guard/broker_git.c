@@ -243,6 +243,8 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 			      enum part part, enum git_act act)
 {
 	bool is_git = is_git_dir(p->dir, PART_NONE);
+	const char *why;
+	struct stat st;
 
 	if (act == GIT_TOUCH)
 		return NULL;
@@ -262,7 +264,11 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 		return NULL; /* its commondir is ours */
 	if (part == PART_COMMONDIR || has(p->dir, "commondir"))
 		return "commondir leads git to another configuration";
-	return adopt(arena, p);
+	why = adopt(arena, p);
+	if (!why && fstat(p->dir, &st) == 0) /* the command's own, by any name */
+		id_ring_add(&r->b->git_dirs, st.st_dev, st.st_ino);
+	repository_forget_plain(r->b);
+	return why;
 }
 
 int git_judge_name(struct request *r, struct place *p, enum git_act act)
@@ -295,8 +301,7 @@ int git_judge_name(struct request *r, struct place *p, enum git_act act)
 	return e;
 }
 
-/* How much of the place's path is the git directory that it lies in, at any depth; 0: in none. */
-static size_t git_dir_len(const struct place *p)
+size_t git_dir_len(const struct place *p)
 {
 	_cleanup_close_ int at = -1;
 	size_t end = p->dir_len;
@@ -424,6 +429,7 @@ void git_made_dir(struct request *r, const struct place *p)
 		return;
 	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		id_ring_add(&r->b->git_dirs, st.st_dev, st.st_ino);
+	repository_forget_plain(r->b);
 }
 
 int git_open_commondir(struct request *r, struct place *p, int flags)

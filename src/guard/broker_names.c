@@ -169,8 +169,10 @@ static int judge_arrival(struct request *r, struct place *from, struct place *to
 {
 	int e = git_judge_name(r, to, GIT_REPLACE);
 
-	if (S_ISDIR(from->st.st_mode))
+	if (S_ISDIR(from->st.st_mode)) {
 		tasks_forget_directories(r->b); /* they may be in it */
+		repository_forget_plain(r->b);
+	}
 	if (e == 0 && S_ISDIR(from->st.st_mode))
 		e = git_judge_dir(r, from, to);
 	return e != 0 ? e : judge_same_link(r, from, to);

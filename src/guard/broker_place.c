@@ -249,12 +249,12 @@ static int open_beneath(const struct anchor *a, const char *path, int flags)
 			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
-static unsigned hash(const char *s)
+unsigned place_hash(const char *path, size_t n)
 {
 	unsigned h = 5381;
 
-	while (*s)
-		h = h * 33 + (unsigned char)*s++;
+	for (size_t i = 0; i < n; i++)
+		h = h * 33 + (unsigned char)path[i];
 	return h;
 }
 
@@ -283,7 +283,7 @@ static int find_held(struct broker *b, const char *path, const struct stat *want
  * if only we make the mounts. */
 static int find_dir(struct request *r, struct place *p, const struct stat *want)
 {
-	struct dir *slot = &r->b->dirs[hash(p->path) % BROKER_DIRS];
+	struct dir *slot = &r->b->dirs[place_hash(p->path, strlen(p->path)) % BROKER_DIRS];
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 

@@ -11,6 +11,8 @@
 enum { OUTSIDE = 100 };
 /* Answer of a step: what stood in the way is arranged, let the kernel do the call. */
 enum { RETRY = 101 };
+/* Answer of a step: the call means another place now, and is looked at once more. */
+enum { AGAIN = 102 };
 
 /* Links on one path, as the kernel has it, and what their texts can come to. */
 enum { LINKS_MAX = 40, BROKER_REST = (LINKS_MAX + 2) * PATH_MAX };
@@ -37,6 +39,7 @@ struct anchor {
 	/* Of broker_private.c: something else stands there than on the host, which calls that so ("":
 	 * nobody changes it). NULL: of any other. */
 	const char *home;
+	bool changed; /* something in it was, of such a one */
 };
 
 /* A thread that called, as long as its directory in /proc is its own. */
@@ -109,8 +112,8 @@ struct broker {
 	struct timespec seen_at;
 	struct gate *gate; /* 'wrapix run'; NULL: none */
 	size_t n_private;  /* of the anchors, the first ones */
-	bool changed;      /* something in one of them was */
 	struct id_ring bound, git_dirs;
+	char *plain[BROKER_DIRS]; /* directories that lie in no git directory */
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
 	uint8_t rows[2][1024];
@@ -232,6 +235,8 @@ int place_map(struct request *r, struct place *p);
 /* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
  * there is none, -errno. */
 int place_path(struct broker *b, int fd, char buf[PATH_MAX]);
+/* Of the first n bytes. */
+unsigned place_hash(const char *path, size_t n);
 /* Turns a path of the sandbox's into the host's, in place: false where the file is the sandbox's own.
  * size is the buffer's; what does not fit is nobody's. */
 bool place_to_host(struct broker *b, char *path, size_t size);
@@ -280,6 +285,8 @@ void git_made_dir(struct request *r, const struct place *p);
 /* .git/worktrees/ID/commondir, the one file of these that is written in place. 0: it is not that. */
 int git_open_commondir(struct request *r, struct place *p, int flags);
 
+/* How much of the place's path is the git directory that it lies in, at any depth; 0: in none. */
+size_t git_dir_len(const struct place *p);
 /* Would git take the directory, with this name added, for one of its own? */
 bool git_is_dir(int dir, const char *added, size_t len);
 
@@ -302,6 +309,14 @@ int private_judge(struct request *r, const struct place *p);
 void private_lend(struct request *r, const struct place *from, const struct place *to);
 /* The name of the place for what we have opened in it, in the buffer of a path; its new length. */
 int private_name(const struct broker *b, char buf[PATH_MAX], int len);
+
+/* ---- broker_repository.c */
+/* Before a change that is allowed, in no private place: 0, AGAIN, or -errno (reported). */
+int repository_judge(struct request *r, const struct place *p);
+/* Somebody is about to go to a directory. */
+void repository_entered(struct request *r);
+/* A directory was moved. */
+void repository_forget_plain(struct broker *b);
 
 /* ---- broker_open.c, broker_names.c, broker_attrs.c: the rows */
 int do_open(struct request *r);

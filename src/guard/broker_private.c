@@ -30,7 +30,7 @@ void broker_add_private(struct broker *b, const char *path, int fd)
 	/* Before those that it lies in. */
 	memmove(b->anchors + 1, b->anchors, (b->n_anchors - 1) * sizeof(*anchor));
 	b->anchors[0] = (struct anchor){
-		copy, strlen(copy), copy, strlen(copy), fd, arena_strdup(&b->arena, home)
+		copy, strlen(copy), copy, strlen(copy), fd, arena_strdup(&b->arena, home), false
 	};
 	b->n_private++;
 }
@@ -76,16 +76,20 @@ static bool counts(const struct place *p)
 int private_judge(struct request *r, const struct place *p)
 {
 	const struct broker_hooks *hooks = &r->b->hooks;
+	struct anchor *anchor;
 
-	if (!p->anchor || !p->anchor->home)
+	if (!p->anchor)
 		return 0;
+	if (!p->anchor->home)
+		return repository_judge(r, p);
 	if (is_closed(p))
 		return request_denied(r, p->path, NULL, "the repository's own objects stand there");
 	if (!counts(p))
 		return 0;
-	if (!r->b->changed && hooks->on_private)
-		hooks->on_private(hooks->ctx);
-	r->b->changed = true;
+	anchor = &r->b->anchors[p->anchor - r->b->anchors];
+	if (!anchor->changed && hooks->on_private)
+		hooks->on_private(hooks->ctx, anchor->path);
+	anchor->changed = true;
 	return 0;
 }
 

@@ -102,6 +102,7 @@ void tasks_forget_directories(struct broker *b)
 int do_chdir(struct request *r)
 {
 	gate_entered(r);
+	repository_entered(r);
 	tasks_forget_directories(r->b);
 	return OUTSIDE;
 }

@@ -211,6 +211,12 @@ char *project_config_dir(struct arena *arena, const char *dir)
 	}
 }
 
+void project_probe_git(struct host *host)
+{
+	probe_repository(host);
+	modules_probe(host);
+}
+
 int project_probe(const struct spec *spec, struct host *host, struct err *err)
 {
 	struct project_facts *project = &host->project;

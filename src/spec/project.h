@@ -15,6 +15,9 @@ char *project_config_dir(struct arena *arena, const char *dir);
  * worktree, a submodule, or the repository around it; NULL when there is none. */
 char *project_git_dir(struct arena *arena, const char *dir, const char *home);
 
+/* The same of a directory by itself, as host->project: dir, uid and home are given. */
+void project_probe_git(struct host *host);
+
 /* The git directories of submodules, and object directories that are borrowed from. */
 void modules_probe(struct host *host);
 

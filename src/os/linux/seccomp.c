@@ -58,8 +58,9 @@ static const struct {
 	unsigned flags;
 	const struct seccomp_program *program;
 } ready[] = {
-	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT, &seccomp_whole_exec },
-	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_READS, &seccomp_whole_exec_reads },
+	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_ENTER, &seccomp_whole_exec },
+	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_ENTER | SECCOMP_NOTIFY_READS,
+	  &seccomp_whole_exec_reads },
 	{ MOST_HAVE | SECCOMP_NOTIFY_ENTER, &seccomp_whole_run },
 };
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Repositories that a command of 'wrapix exec' comes to, beside that of its working directory: below it, in another
+ * writable place. Each has a private git directory as that one has (git/lasting.h), which is mounted in the
+ * sandbox while the command runs:
+ *
+ * - when somebody goes to a directory of such a repository, before a git there has read anything: what it
+ *   finds is one repository from the beginning to the end;
+ * - at the latest when something in the host's git directory is about to change, whoever does that and however
+ *   it came there. The call is then done again, and means the private one.
+ *
+ * No walk looks for them. One that the command itself has made holds nothing of the host's: it is judged by content
+ * (broker_git.c), until it gets a list of commands that the host's git would carry out ('git rebase').
+ *
+ * A child does the mounting. It takes the host's directories in a copy of the host's mounts, because the sandbox's own
+ * show none of them, and then enters the sandbox's. What cannot be mounted is changed by nobody.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#include "base/path.h"
+#include "git/lasting.h"
+#include "guard/broker_priv.h"
+#include "os/fs.h"
+#include "os/linux/kernel.h"
+#include "os/linux/mount.h"
+#include "os/proc.h"
+
+enum { MOUNTS_EACH = 3 };
+
+/* ------------------------------------------------------------------ mounting */
+
+/* Detached mounts of one, and where they go. */
+struct mounts {
+	int fd[MOUNTS_EACH];
+	char path[MOUNTS_EACH][PATH_MAX];
+};
+
+/* In a copy of the host's mounts. */
+static int take(const struct broker_gitdir *one, struct mounts *ret)
+{
+	const char *const from[MOUNTS_EACH] = { one->private, one->objects, one->lfs };
+	const char *const below[MOUNTS_EACH] = { "", "/" GIT_HOST "/objects",
+						 "/" GIT_HOST "/lfs/objects" };
+
+	for (size_t i = 0; i < MOUNTS_EACH; i++) {
+		ret->fd[i] = from[i] ? mount_clone(AT_FDCWD, from[i], MOUNT_RO) : -1;
+		if (from[i] && ret->fd[i] < 0)
+			return ret->fd[i];
+		snprintf(ret->path[i], PATH_MAX, "%s%s", one->path, below[i]);
+	}
+	return 0;
+}
+
+static int mount_all(const struct broker_gitdir *list, size_t n, int mntns)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct mounts *mounts = arena_alloc(&arena, n * sizeof(*mounts));
+	_cleanup_close_ int userns = ioctl(mntns, NS_GET_USERNS);
+	int r = 0;
+
+	if (userns < 0 || setns(userns, CLONE_NEWUSER) < 0 || unshare(CLONE_NEWNS) < 0)
+		return -errno;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = take(&list[i], &mounts[i]);
+	if (r == 0 && setns(mntns, CLONE_NEWNS) < 0)
+		r = -errno;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		for (size_t k = 0; r == 0 && k < MOUNTS_EACH; k++)
+			if (mounts[i].fd[k] >= 0)
+				r = mount_attach(mounts[i].fd[k], AT_FDCWD, mounts[i].path[k]);
+	return r;
+}
+
+static int mount_in_child(struct request *r, const struct broker_gitdir *list, size_t n)
+{
+	_cleanup_close_ int mntns = openat(r->task->proc, "ns/mnt", O_RDONLY | O_CLOEXEC);
+	pid_t parent = getpid(), pid = mntns < 0 ? -1 : fork();
+	int status = 0;
+
+	if (pid == 0) {
+		os_die_with_parent(SIGKILL);
+		_exit(getppid() == parent ? -mount_all(list, n, mntns) : ESRCH);
+	}
+	if (pid < 0)
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+/* The sandbox sees it there. */
+static bool is_seen(const struct broker *b, const struct broker_gitdir *one)
+{
+	struct stat st, seen;
+
+	return stat(one->private, &st) == 0 &&
+	       fstatat(b->view, one->path + 1, &seen, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_ino == seen.st_ino && st.st_dev == seen.st_dev;
+}
+
+/* From here on the places mean these. */
+static void add_all(struct request *r, const struct broker_gitdir *list, size_t n, bool mounted)
+{
+	for (size_t i = 0; i < n; i++) {
+		int fd = -1;
+
+		if (mounted && list[i].private && is_seen(r->b, &list[i]))
+			fd = open(list[i].private, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		broker_add_private(r->b, list[i].path, fd);
+	}
+	seen_forget(r->b);
+	tasks_forget_directories(r->b);
+}
+
+/* They are there already: it has several names. */
+static bool has_all(const struct broker *b, const struct broker_gitdir *list, size_t n)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < b->n_private; k++)
+			found += !strcmp(b->anchors[k].path, list[i].path);
+	return found >= n;
+}
+
+/* 0: it is judged by content. AGAIN: it is private from now on. */
+static int take_over(struct request *r, const char *dir, const char *gitdir, bool made)
+{
+	const struct broker_hooks *hooks = &r->b->hooks;
+	const struct broker_gitdir *list = NULL;
+	size_t n;
+
+	if (r->has_umask)
+		umask(r->b->umask);
+	r->has_umask = false;
+	n = hooks->on_gitdir(hooks->ctx, dir, gitdir, made, &list);
+	if (!n || has_all(r->b, list, n))
+		return 0;
+	if (r->lent || covers_are_others(r))
+		return request_denied(r, gitdir, NULL,
+				      "a repository is made private for who has the command's own "
+				      "mounts");
+	add_all(r, list, n, mount_in_child(r, list, n) == 0);
+	return AGAIN;
+}
+
+/* ------------------------------------------------------------------ finding them */
+
+static bool asks(const struct request *r)
+{
+	return r->b->hooks.on_gitdir && !r->b->gate && !r->b->mapped;
+}
+
+/* Private already, or closed. */
+static bool is_taken(const struct broker *b, const char *gitdir)
+{
+	for (size_t i = 0; i < b->n_private; i++)
+		if (path_is_below(gitdir, b->anchors[i].path))
+			return true;
+	return false;
+}
+
+static bool is_made(struct request *r, const char *gitdir)
+{
+	struct stat st;
+
+	return lstat(gitdir, &st) == 0 && id_ring_has(&r->b->git_dirs, st.st_dev, st.st_ino);
+}
+
+static bool is_list(const struct place *p, size_t len)
+{
+	static const char *const names[] = { "rebase-merge", "rebase-apply", "sequencer" };
+	size_t n = strcspn(p->name, "/");
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (p->dir_len == len && strlen(names[i]) == n && !strncmp(p->name, names[i], n))
+			return true;
+	return false;
+}
+
+/* A directory that lies in no git directory is looked at once. */
+static size_t find_gitdir(struct request *r, const struct place *p)
+{
+	char **known = &r->b->plain[place_hash(p->path, p->dir_len) % BROKER_DIRS];
+	size_t n;
+
+	if (*known && !strncmp(*known, p->path, p->dir_len) && !(*known)[p->dir_len])
+		return 0;
+	n = git_dir_len(p);
+	if (!n) {
+		free(*known);
+		*known = strndup(p->path, p->dir_len);
+	}
+	return n;
+}
+
+void repository_forget_plain(struct broker *b)
+{
+	for (size_t i = 0; i < BROKER_DIRS; i++) {
+		free(b->plain[i]);
+		b->plain[i] = NULL;
+	}
+}
+
+int repository_judge(struct request *r, const struct place *p)
+{
+	char gitdir[PATH_MAX];
+	size_t n = asks(r) && p->dir >= 0 ? find_gitdir(r, p) : 0;
+	bool made;
+
+	if (!n || n >= sizeof(gitdir))
+		return 0;
+	memcpy(gitdir, p->path, n);
+	gitdir[n] = '\0';
+	made = is_made(r, gitdir);
+	if (made && !is_list(p, n))
+		return 0;
+	return take_over(r, NULL, gitdir, made);
+}
+
+/* The directory that the path leads to, as the host calls it. */
+static bool find_target(struct request *r, char buf[PATH_MAX])
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+
+	if (request_read_path(r, r->row->path, path) < 0 ||
+	    place_find(r, AT_FDCWD, path, FOLLOW, &p) != 0 || p.object >= 0)
+		return false;
+	p.name[strcspn(p.name, "/")] = '\0';
+	fd = *p.name ? openat(p.view, p.name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		     : fcntl(p.view, F_DUPFD_CLOEXEC, 0);
+	return fd >= 0 && place_path(r->b, fd, buf) > 0;
+}
+
+/* The git directory of 'dir' or it itself; false: there is none. */
+static bool has_git(const char *dir, char gitdir[PATH_MAX])
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (snprintf(gitdir, PATH_MAX, "%s/.git", dir) >= PATH_MAX)
+		return false;
+	if (lstat(gitdir, &st) == 0)
+		return true;
+	if (snprintf(gitdir, PATH_MAX, "%s/HEAD", dir) >= PATH_MAX || lstat(gitdir, &st) < 0)
+		return false;
+	snprintf(gitdir, PATH_MAX, "%s", dir);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && git_is_dir(fd, NULL, 0);
+}
+
+void repository_entered(struct request *r)
+{
+	char dir[PATH_MAX], gitdir[PATH_MAX];
+
+	if (!asks(r) || r->row->path < 0 || r->lent || covers_are_others(r) || !find_target(r, dir))
+		return;
+	for (; dir[1] && place_is_ours(r->b, dir); *strrchr(dir, '/') = '\0') {
+		if (is_taken(r->b, dir))
+			return;
+		if (!has_git(dir, gitdir))
+			continue;
+		if (!is_taken(r->b, gitdir) && !is_made(r, gitdir))
+			(void)take_over(r, strcmp(dir, gitdir) ? dir : NULL, gitdir, false);
+		return;
+	}
+}
