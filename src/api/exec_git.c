@@ -30,7 +30,8 @@ enum { LINE_LEN = 4096 };
 static bool settings_fit(const struct srt_config *config)
 {
 	for (size_t i = 0; i < config->protect_remove.len; i++)
-		if (str_starts(config->protect_remove.v[i], ".git"))
+		if (!strcmp(config->protect_remove.v[i], ".git") ||
+		    str_starts(config->protect_remove.v[i], ".git/"))
 			return false;
 	return !config->allow_git_config;
 }
@@ -60,8 +61,8 @@ static bool rules_fit(struct exec *x, const char *dir, const char *common)
 	return true;
 }
 
-/* A linked work tree in the project: a command that works in both would see two repositories. */
-static bool has_tree_inside(struct exec *x, const struct git_about *about)
+/* Another work tree that the command may come to: one that works in both would see two repositories. */
+static bool has_other_tree(struct exec *x, const struct git_about *about, bool late)
 {
 	char *path = path_join(&x->arena, about->common, "worktrees");
 	DIR *list = opendir(path);
@@ -70,14 +71,17 @@ static bool has_tree_inside(struct exec *x, const struct git_about *about)
 
 	while (list && !found && (entry = readdir(list)) != NULL) {
 		char *dir = path_join(&x->arena, path, entry->d_name);
-		_cleanup_free_ char *text = NULL;
+		_cleanup_free_ char *line = NULL;
+		char *text;
 
 		if (entry->d_name[0] == '.' || !strcmp(dir, about->real) ||
-		    os_read_file_at(AT_FDCWD, path_join(&x->arena, dir, "gitdir"), LINE_LEN, &text,
+		    os_read_file_at(AT_FDCWD, path_join(&x->arena, dir, "gitdir"), LINE_LEN, &line,
 				    NULL) < 0)
 			continue;
-		text[strcspn(text, "\n")] = '\0';
-		found = path_is_below(path_join(&x->arena, dir, text), about->top);
+		line[strcspn(line, "\n")] = '\0';
+		text = path_join(&x->arena, dir, line);
+		found = late ? may_write(x, text, "") && access(text, F_OK) == 0
+			     : path_is_below(text, about->top);
 	}
 	if (list)
 		closedir(list);
@@ -92,7 +96,7 @@ static bool is_own(const char *dir)
 }
 
 /* NULL, or why not. */
-static const char *obstacle(struct exec *x, const struct git_about *about)
+static const char *obstacle(struct exec *x, const struct git_about *about, bool late)
 {
 	if (x->plan.engine != ENGINE_NATIVE || x->request.asks || x->host.inside)
 		return "the sandbox around has one";
@@ -106,7 +110,10 @@ static const char *obstacle(struct exec *x, const struct git_about *about)
 		return "it is not the user's own";
 	if (!settings_fit(&x->config) || !rules_fit(x, about->real, about->common))
 		return "the settings have rules for it";
-	return has_tree_inside(x, about) ? "a work tree of it lies in the project" : NULL;
+	if (late && strcmp(about->real, about->common) != 0)
+		return "it is one of several work trees";
+	return has_other_tree(x, about, late) ? "it has a work tree that may be written as well"
+					      : NULL;
 }
 
 /* ------------------------------------------------------------------ one of them */
@@ -201,11 +208,12 @@ static void seal(struct exec *x, struct exec_repo *repo, const struct git_about 
 }
 
 /* Where there is none it is judged by content, and has no directories. */
-static void begin(struct exec *x, struct exec_repo *repo, const struct project_facts *project)
+static void begin(struct exec *x, struct exec_repo *repo, const struct project_facts *project,
+		  bool late)
 {
 	struct git_about about = describe(x, project);
 	char id[GIT_LASTING_ID];
-	const char *why = obstacle(x, &about);
+	const char *why = obstacle(x, &about, late);
 	struct err err;
 
 	if (!why) {
@@ -291,27 +299,11 @@ void exec_git_begin(struct exec *x)
 	if (project->git == GIT_NONE)
 		return;
 	repo = add_repo(x, project->top);
-	begin(x, repo, project);
+	begin(x, repo, project, false);
 	mount_at_start(x, repo);
 }
 
 /* ------------------------------------------------------------------ while it runs, and after */
-
-/* A submodule is a part of the repository around it. */
-static void find_around(struct host *host)
-{
-	struct project_facts *project = &host->project;
-	const char *modules = project->git == GIT_LINKED ? strstr(project->gitdir, "/.git/modules/")
-							 : NULL;
-
-	if (!modules)
-		return;
-	*project = (struct project_facts){
-		.dir = arena_strndup(&host->arena, project->gitdir,
-				     (size_t)(modules - project->gitdir)),
-	};
-	project_probe_git(host);
-}
 
 static void probe(struct host *host, const char *dir, const char *gitdir)
 {
@@ -323,7 +315,6 @@ static void probe(struct host *host, const char *dir, const char *gitdir)
 	if (dir) {
 		project->dir = arena_strdup(a, dir);
 		project_probe_git(host);
-		find_around(host);
 		return;
 	}
 	/* A bare one, or one whose files are elsewhere. */
@@ -341,6 +332,19 @@ static struct exec_repo *find_repo(struct exec *x, const char *place)
 	return NULL;
 }
 
+/* A clone of one that lies in another may borrow from that. */
+static void lend_each_other(struct exec *x, struct exec_repo *repo)
+{
+	for (size_t i = 0; i < x->git.n_repos; i++) {
+		struct exec_repo *other = x->git.repos[i];
+
+		if (other == repo || !other->on)
+			continue;
+		git_lend(&repo->store, path_join(&x->arena, other->store.common, "objects"));
+		git_lend(&other->store, path_join(&x->arena, repo->store.common, "objects"));
+	}
+}
+
 static struct exec_repo *come_to(struct exec *x, const char *dir, const char *gitdir, bool made)
 {
 	struct host host = { .uid = geteuid() };
@@ -351,9 +355,11 @@ static struct exec_repo *come_to(struct exec *x, const char *dir, const char *gi
 	repo = host.project.git == GIT_NONE ? NULL : find_repo(x, host.project.top);
 	if (host.project.git != GIT_NONE && !repo) {
 		repo = add_repo(x, host.project.top);
-		begin(x, repo, &host.project);
+		begin(x, repo, &host.project, true);
 		if (made && repo->on)
 			git_lasting_take_objects(&repo->store);
+		if (repo->on)
+			lend_each_other(x, repo);
 	}
 	arena_release(&host.arena);
 	return repo;

@@ -198,6 +198,9 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 
 	if (r < 0)
 		return r;
+	if (!git_is_same(store))
+		return err_set(err, ENOTSUP, "'%s' is another repository than the one of '%s'",
+			       store->real, store->id);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(kinds[i].kind, held->kind)) {
 			r = kinds[i].accept(repository(store, held->where), held, err);

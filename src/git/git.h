@@ -56,6 +56,7 @@ struct git_store {
 	bool fresh;      /* the host has it from this session */
 	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
+	char *identity;  /* ... and which directory the host's was; NULL: nobody asks */
 };
 #define GIT_STORE_NONE                 \
 	{                              \

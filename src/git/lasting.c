@@ -22,9 +22,11 @@ enum { STAMP_DIRS = 512, STAMP_DEPTH = 8, STAMP_MS = 20, STAMP_LEN = 32 };
 
 void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID])
 {
-	char hex[SHA256_HEX];
+	char identity[GIT_IDENTITY], hex[SHA256_HEX], text[PATH_MAX + GIT_IDENTITY + 1];
 
-	sha256_hex(gitdir, strlen(gitdir), hex);
+	git_identity(gitdir, identity);
+	snprintf(text, sizeof(text), "%s %s", identity, gitdir);
+	sha256_hex(text, strlen(text), hex);
 	snprintf(ret, GIT_LASTING_ID, "x%.12s", hex);
 }
 
@@ -221,7 +223,7 @@ static bool has_part(const struct git_store *store, const char *gitdir)
 {
 	for (size_t i = 0; i < store->n_parts; i++)
 		if (!strcmp(store->parts[i].real, gitdir))
-			return true;
+			return git_is_same(&store->parts[i]);
 	return false;
 }
 
@@ -238,9 +240,9 @@ static bool fits(const struct git_store *store, const struct git_about *about)
 	_cleanup_close_ int private = record_open_dir(AT_FDCWD, store->private);
 	_cleanup_close_ int host = private < 0 ? -1 : record_open_dir(private, GIT_HOST);
 
-	if (host < 0 || !store->lasting || strcmp(store->real, about->real) != 0 ||
-	    strcmp(store->common, about->common) != 0 || store->n_parts != about->n_modules ||
-	    !same_list(&store->borrowed, about->borrowed))
+	if (host < 0 || !store->lasting || !git_is_same(store) ||
+	    strcmp(store->real, about->real) != 0 || strcmp(store->common, about->common) != 0 ||
+	    store->n_parts != about->n_modules || !same_list(&store->borrowed, about->borrowed))
 		return false;
 	for (size_t i = 0; i < about->n_modules; i++)
 		if (!has_part(store, about->modules[i].gitdir))
@@ -278,6 +280,29 @@ static int give_way(struct git_store *store, struct err *err)
 	return r < 0 ? r : git_remove(store, err);
 }
 
+/* Those of repositories that are gone, if nothing of them is left to tell. */
+static void sweep(const struct git_about *about)
+{
+	char path[PATH_MAX];
+	DIR *list = snprintf(path, sizeof(path), "%s/wrapix/git", about->state_home) <
+				    (int)sizeof(path)
+			    ? opendir(path)
+			    : NULL;
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)) != NULL) {
+		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+		struct err ignored;
+
+		if (git_is_quiet(dirfd(list), entry->d_name) &&
+		    git_open(&store, about->state_home, entry->d_name, NULL, &ignored) == 0 &&
+		    !git_is_same(&store) && git_lock(&store, &ignored) == 0)
+			git_remove(&store, &ignored);
+	}
+	if (list)
+		closedir(list);
+}
+
 /* With the turn: nobody else makes one. What has no record was not finished. */
 static int make(struct git_store *store, const struct git_about *about, struct err *err)
 {
@@ -305,6 +330,7 @@ static int open_or_make(struct git_store *store, const struct git_about *about, 
 		return err_errno(err, errno, "locking '%s'", about->common);
 	if (git_open(store, about->state_home, about->id, about->program, &ignored) == 0)
 		return lock_shared(store, err);
+	sweep(about);
 	r = make(store, about, err);
 	if (r == 0)
 		r = lock_shared(store, err);
@@ -337,6 +363,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 		r = -ENOENT;
 	}
 	r = r == 0 ? lock_shared(store, err) : open_or_make(store, about, err);
+	if (r == 0)
+		r = git_make_places(store, err);
 	if (r < 0) {
 		git_close(store);
 		return r;

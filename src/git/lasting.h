@@ -4,7 +4,8 @@
  *
  * A command is over in milliseconds, and the next goes on where it stopped: 'git fetch' and then
  * 'git merge', a rebase that waits for its conflicts to be resolved. So there is one for each
- * repository, under an id that is made of the repository's place, and each command in it works there.
+ * repository, under an id that is made of the repository's place and of which directory that is (another that is
+ * made there later gets its own), and each command in it works there.
  * It stands where the host's git directory does, under the same name; the host's objects are mounted in
  * it (GIT_HOST), and an alternate.
  *

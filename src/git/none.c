@@ -2,7 +2,13 @@
 /* A build for macOS: no session has a private git directory there, so that there is nothing to publish. */
 #include <errno.h>
 
+#include "git/priv.h"
 #include "git/watch.h"
+
+void git_identity(_unused_ const char *dir, char ret[GIT_IDENTITY])
+{
+	*ret = '\0';
+}
 
 int git_watch_start(_unused_ struct git_watch *watch, _unused_ struct loop *loop,
 		    _unused_ struct git_store *store,

@@ -13,6 +13,7 @@
 #include "git/lasting.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "session/record.h"
 
 const char *const git_own_names[] = {
 	"index",
@@ -261,6 +262,42 @@ static int make_place(const struct git_store *main, const struct git_store *part
 	return r;
 }
 
+/* One that a command made has none of these. */
+static int make_host_dirs(const struct git_store *part, struct err *err)
+{
+	static const char *const names[] = {
+		GIT_HOST, "objects", NULL, GIT_HOST, "lfs", "objects"
+	};
+	_cleanup_close_ int at = -1;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		int up = at >= 0 ? at : record_open_dir(AT_FDCWD, part->private);
+
+		if (names[i]) {
+			(void)mkdirat(up, names[i], 0755);
+			at = record_open_dir(up, names[i]);
+		}
+		close(up);
+		if (!names[i])
+			at = -1;
+		else if (at < 0)
+			return err_errno(err, -at, "making '%s' in '%s'", names[i], part->private);
+	}
+	return 0;
+}
+
+int git_make_places(const struct git_store *store, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++) {
+		r = make_place(store, &store->parts[i], err);
+		if (r == 0 && store->lasting)
+			r = make_host_dirs(&store->parts[i], err);
+	}
+	return r;
+}
+
 int git_fill_all(struct git_store *store, struct err *err)
 {
 	int r = fill(store, err);
@@ -270,9 +307,7 @@ int git_fill_all(struct git_store *store, struct err *err)
 		if (r == 0)
 			r = fill(&store->parts[i], err);
 	}
-	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
-		r = make_place(store, &store->parts[i], err);
-	return r;
+	return r < 0 ? r : git_make_places(store, err);
 }
 
 void git_add_modules(struct git_store *store, const struct git_about *about)
@@ -295,6 +330,8 @@ int git_store_describe(struct git_store *store, const struct git_about *about, s
 	store->lasting = about->lasting;
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
+	if (store->lasting)
+		git_note_identity(a, store);
 	store->program = arena_strdup(a, about->program);
 	for (size_t i = 0; i < about->borrowed->len; i++)
 		strv_add(a, &store->borrowed, about->borrowed->v[i]);

@@ -20,6 +20,8 @@ int git_store_write_meta(const struct git_store *store, struct err *err);
 int git_store_describe(struct git_store *store, const struct git_about *about, struct err *err);
 void git_add_modules(struct git_store *store, const struct git_about *about);
 int git_fill_all(struct git_store *store, struct err *err);
+/* Where submodules' are mounted, and the host's objects in them. */
+int git_make_places(const struct git_store *store, struct err *err);
 /* What a git directory holds beside references, objects and configuration: a worktree's own, and all of theirs. */
 extern const char *const git_own_names[], *const git_common_names[];
 
@@ -31,6 +33,15 @@ int git_write_alternates(const struct git_store *store, int to, struct err *err)
 /* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
 bool git_is_whole(const struct git_store *store);
 int git_mend(struct git_store *store, struct err *err);
+
+/* identity.c: which directory it is; "" where there is none. */
+enum { GIT_IDENTITY = 64 };
+void git_identity(const char *dir, char ret[GIT_IDENTITY]);
+/* store.c: the host's is still the one that it was made of. */
+bool git_is_same(const struct git_store *store);
+void git_note_identity(struct arena *arena, struct git_store *store);
+/* One that lasts, and that says nothing. */
+bool git_is_quiet(int dir, const char *id);
 
 /* A hook that git ships and nobody runs. */
 bool git_is_sample(const char *name);

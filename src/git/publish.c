@@ -366,16 +366,41 @@ static void add_report(struct git_report *into, const struct git_report *from)
 	into->published += from->published;
 }
 
+/* The host has another repository there, or none: it gets nothing of this one, which stays as it is. */
+static void hold_all(const struct git_store *store, struct git_report *report)
+{
+	const char *main = store->number ? "../done" : "done";
+	struct git_held *held;
+	struct err ignored;
+	size_t n = 0;
+
+	if (!store->number && git_held_read(store, &report->arena, &held, &n, &ignored) == 0)
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(held[i].kind, "repository") != 0)
+				git_hold(report, held[i].kind, held[i].name, held[i].why);
+	if (faccessat(store->dir, main, F_OK, 0) < 0)
+		git_hold(
+			report, "repository", store->real,
+			arena_printf(&report->arena,
+				     "the one that commands worked in was removed before all of it "
+				     "was taken over; it is in '%s'",
+				     store->private));
+}
+
 static int publish_one(struct git_store *store, bool last, struct git_report *ret, struct err *err)
 {
 	_cleanup_close_ int turn = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = -EAGAIN;
 
+	ret->where = store->where ? store->where : store->name ? store->name : "";
+	if (!git_is_same(store)) {
+		hold_all(store, ret);
+		return 0;
+	}
 	if (turn < 0 || flock(turn, LOCK_EX) < 0)
 		return err_errno(err, errno, "locking '%s'", store->common);
 	store->turn = turn;
 	arm(store);
-	ret->where = store->where ? store->where : store->name ? store->name : "";
 	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++) {
 		struct git_report report = { .where = ret->where };
 
@@ -395,7 +420,7 @@ int git_publish(struct git_store *store, bool last, struct git_report *ret, stru
 	int r = 0;
 
 	*ret = (struct git_report){ 0 };
-	if (last && !store->view)
+	if (last && !store->view && git_is_same(store))
 		git_adopt_modules(store, ret);
 	for (size_t i = store->n_parts; i-- > 0;)
 		if (publish_one(&store->parts[i], last, ret, &failed) < 0 && r == 0) {
@@ -407,7 +432,7 @@ int git_publish(struct git_store *store, bool last, struct git_report *ret, stru
 		*err = failed;
 		r = -err->code;
 	}
-	if (r == 0 && last && !store->view)
+	if (r == 0 && last && !store->view && git_is_same(store))
 		git_adopt_worktrees(store, ret);
 	return r < 0 ? r : git_held_write(store, ret, err);
 }

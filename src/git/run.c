@@ -271,6 +271,8 @@ char *git_alternate(struct git_store *store)
 void git_lend(struct git_store *store, const char *objects)
 {
 	strv_add(&store->arena, &store->lent, objects);
+	for (size_t i = 0; i < store->n_parts; i++)
+		store->parts[i].lent = store->lent;
 }
 
 /* What the session may have borrowed from. */

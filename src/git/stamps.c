@@ -126,8 +126,10 @@ static int add(struct stamps *s, const char *path, struct stat *st)
 	return r;
 }
 
-/* It, and all that is below. */
-static int add_tree(struct stamps *s, const char *path, int depth)
+typedef int add_fn(struct stamps *s, const char *path, int depth);
+
+/* It, and by fn each thing in it. */
+static int add_dir(struct stamps *s, const char *path, add_fn *fn, int depth)
 {
 	struct dirent *entry;
 	struct stat st;
@@ -142,37 +144,30 @@ static int add_tree(struct stamps *s, const char *path, int depth)
 	while (r == 0 && (entry = readdir(dir)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    !git_is_sample(entry->d_name))
-			r = add_tree(s, path_join(&s->arena, path, entry->d_name), depth + 1);
+			r = fn(s, path_join(&s->arena, path, entry->d_name), depth + 1);
 	if (dir)
 		closedir(dir);
 	return r;
 }
 
+/* It, and all that is below. */
+static int add_tree(struct stamps *s, const char *path, int depth)
+{
+	return add_dir(s, path, add_tree, depth);
+}
+
 /* Of the other work trees only their names and where they stand is shown. */
+static int add_worktree(struct stamps *s, const char *path, _unused_ int depth)
+{
+	struct stat st;
+	int r = add(s, path_join(&s->arena, path, "HEAD"), &st);
+
+	return r < 0 ? r : add(s, path_join(&s->arena, path, "gitdir"), &st);
+}
+
 static int add_worktrees(struct stamps *s, const char *common)
 {
-	char *path = path_join(&s->arena, common, "worktrees");
-	struct dirent *entry;
-	struct stat st;
-	DIR *dir;
-	int r = add(s, path, &st);
-
-	if (r < 0 || !S_ISDIR(st.st_mode))
-		return r;
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	while (r == 0 && (entry = readdir(dir)) != NULL) {
-		char *one = path_join(&s->arena, path, entry->d_name);
-
-		if (entry->d_name[0] == '.')
-			continue;
-		r = add(s, path_join(&s->arena, one, "HEAD"), &st);
-		if (r == 0)
-			r = add(s, path_join(&s->arena, one, "gitdir"), &st);
-	}
-	closedir(dir);
-	return r;
+	return add_dir(s, path_join(&s->arena, common, "worktrees"), add_worktree, 0);
 }
 
 static int add_names(struct stamps *s, const char *dir, const char *const *names)

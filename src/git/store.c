@@ -48,6 +48,24 @@ int git_store_make_record(struct git_store *store, struct err *err)
 
 /* --- further repositories of the session --- */
 
+void git_note_identity(struct arena *arena, struct git_store *store)
+{
+	char now[GIT_IDENTITY];
+
+	git_identity(store->real, now);
+	store->identity = arena_strdup(arena, now);
+}
+
+bool git_is_same(const struct git_store *store)
+{
+	char now[GIT_IDENTITY];
+
+	if (!store->lasting || !store->identity)
+		return true;
+	git_identity(store->real, now);
+	return !strcmp(now, store->identity);
+}
+
 struct git_store *git_add_part(struct git_store *main, const char *gitdir, const char *name,
 			       const char *where)
 {
@@ -66,8 +84,11 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->on_step = main->on_step;
 	part->program = main->program;
 	part->borrowed = main->borrowed;
+	part->lent = main->lent;
 	part->number = number;
 	part->real = part->common = arena_strdup(a, gitdir);
+	if (part->lasting)
+		git_note_identity(a, part);
 	part->name = arena_strdup(a, name);
 	part->where = where && *where ? arena_strdup(a, where) : NULL;
 	part->path = arena_printf(a, "%s/%zu", main->path, number);
@@ -97,6 +118,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	record_add(&out, "view", store->view);
 	record_add(&out, "lasting", store->lasting ? "yes" : NULL);
 	record_add(&out, "gitDir", store->real);
+	record_add(&out, "identity", store->identity);
 	record_add(&out, "commonDir", store->common);
 	add_list(&out, "borrowed", store->borrowed.v, store->borrowed.len);
 	str_add(&out, ", \"parts\": [");
@@ -105,6 +127,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 
 		str_addf(&out, "%s{\"fresh\": %s", i ? ", " : "", part->fresh ? "true" : "false");
 		record_add(&out, "gitDir", part->real);
+		record_add(&out, "identity", part->identity);
 		record_add(&out, "name", part->name);
 		record_add(&out, "where", part->where);
 		str_add(&out, "}");
@@ -124,6 +147,7 @@ static int read_parts(struct git_store *store, struct json_object *list, struct 
 						      record_get(&store->arena, item, "name"),
 						      record_get(&store->arena, item, "where"));
 
+		part->identity = record_get(&store->arena, item, "identity");
 		part->fresh = json_object_get_boolean(json_object_object_get(item, "fresh"));
 		part->dir = record_open_dir(AT_FDCWD, part->path);
 		if (part->dir < 0 || part->real[0] != '/')
@@ -147,6 +171,7 @@ static int read_meta(struct git_store *store, struct err *err)
 		store->view = NULL;
 	store->lasting = *record_get(&store->arena, meta, "lasting");
 	store->real = record_get(&store->arena, meta, "gitDir");
+	store->identity = record_get(&store->arena, meta, "identity");
 	store->common = record_get(&store->arena, meta, "commonDir");
 	if (store->project[0] != '/' || store->real[0] != '/' || store->common[0] != '/')
 		return err_set(err, EINVAL, "its record is damaged");
@@ -273,9 +298,8 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 		info->stale = true; /* the user has decided about all of it, and was interrupted */
 }
 
-/* One that lasts (lasting.h), and that says nothing: there is one for each repository that commands have
- * worked in, and every command of ours comes by here. */
-static bool is_quiet(int dir, const char *id)
+/* There is one for each repository that commands have worked in, and every command of ours comes by here. */
+bool git_is_quiet(int dir, const char *id)
 {
 	char name[NAME_MAX + 8];
 	struct stat st;
@@ -303,7 +327,7 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 		struct err ignored;
 
 		/* What has no record was never started. */
-		if (!record_id_ok(entry->d_name) || is_quiet(dirfd(dir), entry->d_name) ||
+		if (!record_id_ok(entry->d_name) || git_is_quiet(dirfd(dir), entry->d_name) ||
 		    git_open(&store, state_home, entry->d_name, NULL, &ignored) < 0)
 			continue;
 		if (!project || !strcmp(store.project, project))

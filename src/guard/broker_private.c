@@ -125,7 +125,7 @@ void private_lend(struct request *r, const struct place *from, const struct plac
 	_cleanup_free_ char *text = NULL;
 	struct stat st;
 
-	if (!r->b->n_private || to->anchor->home || strcmp(to->name, "alternates") != 0)
+	if (!r->b->n_private || strcmp(to->name, "alternates") != 0)
 		return;
 	fd = openat(from->dir, from->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "git/lasting.h"
 #include "guard/broker_priv.h"
 #include "os/fs.h"
@@ -240,6 +241,27 @@ static bool find_target(struct request *r, char buf[PATH_MAX])
 	return fd >= 0 && place_path(r->b, fd, buf) > 0;
 }
 
+/* What a .git that is a file leads to: the repository around, of a submodule or a linked work tree. */
+static void follow_gitfile(char gitdir[PATH_MAX])
+{
+	_cleanup_(arena_release) struct arena a = { NULL };
+	_cleanup_free_ char *text = NULL;
+	char *target, *real, *around;
+
+	if (os_read_file_at(AT_FDCWD, gitdir, PATH_MAX, &text, NULL) < 0 ||
+	    !str_starts(text, "gitdir: "))
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	target = path_join(&a, path_parent(&a, gitdir), text + strlen("gitdir: "));
+	real = os_realpath(&a, target);
+	if (!real) /* it may be there in the private one alone */
+		real = target;
+	around = strstr(real, "/.git/");
+	if (around)
+		around[strlen("/.git")] = '\0';
+	snprintf(gitdir, PATH_MAX, "%s", real);
+}
+
 /* The git directory of 'dir' or it itself; false: there is none. */
 static bool has_git(const char *dir, char gitdir[PATH_MAX])
 {
@@ -248,13 +270,22 @@ static bool has_git(const char *dir, char gitdir[PATH_MAX])
 
 	if (snprintf(gitdir, PATH_MAX, "%s/.git", dir) >= PATH_MAX)
 		return false;
-	if (lstat(gitdir, &st) == 0)
+	if (lstat(gitdir, &st) == 0) {
+		if (S_ISREG(st.st_mode))
+			follow_gitfile(gitdir);
 		return true;
+	}
 	if (snprintf(gitdir, PATH_MAX, "%s/HEAD", dir) >= PATH_MAX || lstat(gitdir, &st) < 0)
 		return false;
 	snprintf(gitdir, PATH_MAX, "%s", dir);
 	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 && git_is_dir(fd, NULL, 0);
+}
+
+/* It is known by its name, or has no files: else it takes its files to find it. */
+static bool is_by_itself(const char *dir, const char *gitdir)
+{
+	return !strcmp(path_name(gitdir), ".git") || !strcmp(dir, gitdir);
 }
 
 void repository_entered(struct request *r)
@@ -269,7 +300,7 @@ void repository_entered(struct request *r)
 		if (!has_git(dir, gitdir))
 			continue;
 		if (!is_taken(r->b, gitdir) && !is_made(r, gitdir))
-			(void)take_over(r, strcmp(dir, gitdir) ? dir : NULL, gitdir, false);
+			(void)take_over(r, is_by_itself(dir, gitdir) ? NULL : dir, gitdir, false);
 		return;
 	}
 }

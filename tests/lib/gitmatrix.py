@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: MIT
 """What a sandbox can plant in a project so that the host's git runs it, or loses or hides something.
 
-gitmatrix.py control|sandbox|cow|exec plain|worktree|submodule DIR: each group of cases is planted in a fresh project, by a
+gitmatrix.py control|sandbox|cow|exec plain|worktree|submodule|below|root|made DIR: each group of cases is planted in a fresh project, by a
 plain shell (control: what a plain mount would be), in 'wrapix run --git private' or by 'wrapix exec', and then the host's
 git does what users, prompts and editors do: in a sandbox while the session still runs, and after it. Prints a line for each
 case that worked, 'N of M' at the end; in a sandbox also what broke for the user.
+
+below, root, made: a repository that a command comes to, below its working directory, in another directory that it may write, or that it
+clones itself. In the last, what it does to its own objects and references is no harm to anybody: there only what runs counts, or
+leads out of it.
 """
+import json
 import os
 import pty
 import shutil
@@ -168,7 +173,10 @@ def project(name):
     base = f"{TOP}/p-{name}"
     os.makedirs(base)
     shutil.copytree(TOP + "/t", base + "/repo", symlinks=True)
-    if LAYOUT == "plain":
+    if LAYOUT in ("plain", "below", "root"):
+        return base, base + "/repo"
+    if LAYOUT == "made":
+        shutil.rmtree(base + "/repo")
         return base, base + "/repo"
     if LAYOUT == "worktree":
         sh("git worktree add -q -b work ../tree && cd ../tree && git submodule --quiet update --init", base + "/repo")
@@ -195,8 +203,13 @@ def host_does(where):
     sh("[ ! -f ~/.bashrc ] || . ~/.bashrc", where)
 
 
+ITS_OWN = ("info-exclude", "assume-unchanged", "refs-replace", "object-trojan", "alternates", "rm-objects", "rm-refs")
+
+
 def damage(case, where, before):
     """What needs no program to be bad."""
+    if LAYOUT == "made" and case in ITS_OWN:
+        return False
     if case == "info-exclude":
         return os.path.exists(where + "/hidden.sh") and not out("git status --porcelain -uall | grep hidden; git ls-files hidden.sh", where)
     if case == "assume-unchanged":
@@ -221,8 +234,26 @@ def out(text, cwd):
     return subprocess.run(["sh", "-c", text], cwd=cwd, env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, errors="replace").stdout
 
 
+# How a command gets to the repository, and where it starts.
+GO = {"below": "cd {0}\n", "root": "cd {0}\n",
+      "made": "git clone -q {1}/t {0} && cd {0} && git branch -q side origin/side; git remote set-url origin {1}/origin; git submodule --quiet update --init\n"}
+
+
+def start(base, where):
+    if LAYOUT not in GO:
+        return where, []
+    os.makedirs(base + "/start", exist_ok=True)
+    if LAYOUT == "below":
+        return base, []
+    with open(base + "/settings.json", "w", encoding="utf8") as f:
+        json.dump({"network": {"allowedDomains": [], "deniedDomains": []},
+                   "filesystem": {"denyRead": [], "allowWrite": [".", where], "denyWrite": []},
+                   "protect": {"remove": [".gitmodules"]}}, f)
+    return base + ("/start" if LAYOUT == "root" else ""), ["-s", base + "/settings.json"]
+
+
 def plant_env(where):
-    return (f"H={where}; G=$(git rev-parse --absolute-git-dir); C=$(cd $(git rev-parse --git-common-dir) && pwd); "
+    return (GO.get(LAYOUT, "").format(where, TOP) + f"H={where}; G=$(git rev-parse --absolute-git-dir); C=$(cd $(git rev-parse --git-common-dir) && pwd); "
             f"M=$(cd mod && git rev-parse --absolute-git-dir); ORIGIN={TOP}/origin; OTHER={TOP}/other; MARKER={TOP}/marker; PROXY={TOP}/proxy\n")
 
 
@@ -238,11 +269,13 @@ def run_group(name, cases, plant):
             os.unlink(path)
     open(TOP + "/marker.case", "w", encoding="utf8").write("gpg.ssh.program" if name == "gpg.ssh" else "gpg.program")
     open(TOP + "/proxy.case", "w", encoding="utf8").write("core.gitProxy")
-    before = {"head": out("git rev-parse HEAD", where).strip(), "blob": out("git rev-parse HEAD:a.c", where).strip(),
-              "side": out("git rev-parse -q --verify refs/heads/side", where)}
+    model = TOP + "/t" if LAYOUT == "made" else where
+    before = {"head": out("git rev-parse HEAD", model).strip(), "blob": out("git rev-parse HEAD:a.c", model).strip(),
+              "side": out("git rev-parse -q --verify refs/heads/side", model)}
     script = plant_env(where) + plant.replace("$MARKER", TOP + "/marker").replace("$PROXY", TOP + "/proxy")
+    begin, options = start(base, where)
     if MODE == "control":
-        sh(script, where)
+        sh(script, begin)
         found = harm(cases, where, before)
         host_does(where)
         return where, found | harm(cases, where, before)
@@ -253,16 +286,16 @@ def run_group(name, cases, plant):
         found = harm(cases, where, before)
         host_does(where)
         return where, found | harm(cases, where, before)
-    ready, go = where + "/.wx-ready", where + "/.wx-go"
+    ready, go = begin + "/.wx-ready", begin + "/.wx-go"
     os.mkfifo(ready)
     os.mkfifo(go)
-    with subprocess.Popen([*COMMAND, *([where] if MODE == "sandbox" else []), "--", "sh", "-c",
-                           script + "echo >.wx-ready; read -r x <.wx-go; exit 0"], env=ENV, cwd=where, stdin=subprocess.DEVNULL,
+    with subprocess.Popen([*COMMAND, *options, *([where] if MODE == "sandbox" else []), "--", "sh", "-c",
+                           script + f"cd {begin}; echo >.wx-ready; read -r x <.wx-go; exit 0"], env=ENV, cwd=begin, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=open(f"{TOP}/said-{name}", "w", encoding="utf8")) as session:
-        sh(f"read -r x <{ready}", where)
+        sh(f"read -r x <{ready}", begin)
         found = harm(cases, where, before)
         host_does(where)
-        sh(f"echo >{go}", where)
+        sh(f"echo >{go}", begin)
         session.wait(60)
     os.unlink(ready)
     os.unlink(go)
@@ -298,7 +331,7 @@ def main():
             worked += hit
             if hit == (MODE != "control"):
                 print("worked" if hit else "did not work", case)
-        if MODE != "control" and sh("git fsck --connectivity-only --no-dangling && git status", where) != 0:
+        if MODE != "control" and LAYOUT != "made" and sh("git fsck --connectivity-only --no-dangling && git status", where) != 0:
             print("broken for the user:", name)
         shutil.rmtree(f"{TOP}/p-{name}", ignore_errors=True)
     print(f"{worked} of {total}")

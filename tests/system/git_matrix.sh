@@ -31,6 +31,16 @@ more="rebase exclude trojan replace alternates rm-objects rm-refs unchanged"
 run exec plain $some $more >/dev/null
 check "a command in a plain repository: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
 check "... nor is anything broken" lacks "$tmp/log/out" broken
+# Repositories that a command comes to: below its working directory, in another writable place, made by it.
+for layout in below root made; do
+	few="rebase"
+	[ "$layout" != below ] || few="hooks keys rebase trojan"
+	[ "${1-}" != all ] || few=''
+	# shellcheck disable=SC2086 # words
+	run exec "$layout" $few >/dev/null
+	check "a command in a repository of the kind '$layout': none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
+	check "... nor is anything broken" lacks "$tmp/log/out" broken
+done
 for layout in worktree submodule; do
 	# shellcheck disable=SC2086 # words
 	run sandbox "$layout" $some >/dev/null

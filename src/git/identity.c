@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which directory a git directory is: its number and when it was made; where that is not kept, the device. One that was
+ * removed and another that was made at its place are told apart by it.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "git/priv.h"
+
+void git_identity(const char *dir, char ret[GIT_IDENTITY])
+{
+	struct statx st;
+
+	*ret = '\0';
+	if (statx(AT_FDCWD, dir, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &st) < 0)
+		return;
+	if (st.stx_mask & STATX_BTIME)
+		snprintf(ret, GIT_IDENTITY, "%llu:%lld.%09u", (unsigned long long)st.stx_ino,
+			 (long long)st.stx_btime.tv_sec, st.stx_btime.tv_nsec);
+	else
+		snprintf(ret, GIT_IDENTITY, "%llu:%x:%x", (unsigned long long)st.stx_ino,
+			 st.stx_dev_major, st.stx_dev_minor);
+}
