@@ -143,6 +143,8 @@ int git_mend(struct git_store *store, struct err *err)
 	bool headless;
 	int r;
 
+	if (!git_is_same(store))
+		return 0; /* there is nothing to mend it from */
 	if (at < 0)
 		return err_errno(err, errno, "opening '%s'", store->private);
 	headless = !is_file(at, "HEAD", LINE_MAX_LEN);
