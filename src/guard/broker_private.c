@@ -29,9 +29,9 @@ void broker_add_private(struct broker *b, const char *path, int fd)
 	anchor = arena_grow(&b->arena, (void *)&b->anchors, &b->n_anchors, sizeof(*anchor));
 	/* Before those that it lies in. */
 	memmove(b->anchors + 1, b->anchors, (b->n_anchors - 1) * sizeof(*anchor));
-	b->anchors[0] = (struct anchor){
-		copy, strlen(copy), copy, strlen(copy), fd, arena_strdup(&b->arena, home), false
-	};
+	b->anchors[0] = (struct anchor){ copy,         strlen(copy), copy,
+					 strlen(copy), fd,           arena_strdup(&b->arena, home),
+					 false };
 	b->n_private++;
 }
 

@@ -62,7 +62,7 @@ check "... and goes on in the next command" output "topic ours"
 check "... to the end" is "$(git -C "$tmp/other/far" log -2 --format=%s | xargs)" "topic ours"
 git clone -q --bare sub origin.git && git -C sub remote add origin ../origin.git && git -C sub push -q origin side
 ex 'cd sub && git push -q origin HEAD:new && git fetch -q origin && git branch -q --track mine origin/new && git notes add -m note && git stash list && git gc -q'
-check "push, fetch, notes, gc" is "$rc $(last origin.git new) $(git -C sub rev-parse --abbrev-ref mine@{u})" "0 three origin/new"
+check "push, fetch, notes, gc" is "$rc $(last origin.git new) $(git -C sub rev-parse --abbrev-ref "mine@{u}")" "0 three origin/new"
 ex 'cd sub && git notes show; git bisect start HEAD HEAD~2 >/dev/null; git bisect reset >/dev/null 2>&1; echo s >>file; git stash -q; git stash pop -q; git checkout -q -- file'
 check "... and what stays inside is there again" output note
 
