@@ -14,7 +14,7 @@
 
 char shell_at(const struct shell_reader *r, size_t n)
 {
-	return (size_t)(r->end - r->p) > n ? r->p[n] : '\0';
+	return (char)((size_t)(r->end - r->p) > n ? r->p[n] : '\0');
 }
 
 bool shell_take(struct shell_reader *r, const char *op)
