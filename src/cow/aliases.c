@@ -13,7 +13,7 @@
 #include "base/path.h"
 #include "cow/paths.h"
 
-enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 500 };
+enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 500, LINKS_MAX = 8 };
 
 /* What is in a directory of that name may count although the name itself does not. */
 static bool counts(const char *link)
@@ -48,6 +48,37 @@ static const char *target_of(int root, const char *project, const char *link, ch
 	return path_below(buf, project);
 }
 
+static void add(struct aliases *aliases, struct arena *arena, const char *path, const char *link,
+		bool dir)
+{
+	*(struct alias *)arena_grow(arena, &aliases->v, &aliases->n,
+				    sizeof(*aliases->v)) = (struct alias){
+		arena_strdup(arena, path), strlen(path), arena_strdup(arena, link), dir
+	};
+}
+
+/* Links on the way, as '.vscode' to 'a' to 'b': who changes 'a' changes where it leads. */
+static void add_way(struct aliases *aliases, struct arena *arena, int root, const char *project,
+		    const char *link)
+{
+	const char *at = path_join(arena, project, link), *below;
+	char text[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	for (int i = 0; i < LINKS_MAX && (below = path_below(at, project)) != NULL && *below; i++) {
+		n = readlinkat(root, below, text, sizeof(text) - 1);
+		if (n <= 0)
+			return;
+		text[n] = '\0';
+		at = path_join(arena, path_parent(arena, at), text);
+		below = path_below(at, project);
+		if (below && *below && fstatat(root, below, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISLNK(st.st_mode))
+			add(aliases, arena, below, link, false);
+	}
+}
+
 void aliases_add(struct aliases *aliases, struct arena *arena, int root, const char *project,
 		 const char *link)
 {
@@ -60,10 +91,8 @@ void aliases_add(struct aliases *aliases, struct arena *arena, int root, const c
 	path = target_of(root, project, link, buf, &dir);
 	if (!path || !*path || is_in_git(path) || path_is_below(link, path))
 		return;
-	*(struct alias *)arena_grow(arena, &aliases->v, &aliases->n,
-				    sizeof(*aliases->v)) = (struct alias){
-		arena_strdup(arena, path), strlen(path), arena_strdup(arena, link), dir
-	};
+	add(aliases, arena, path, link, dir);
+	add_way(aliases, arena, root, project, link);
 }
 
 void aliases_take(struct aliases *aliases, struct arena *arena, int root, const char *project,

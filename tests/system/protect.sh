@@ -247,7 +247,8 @@ new links # links at several depths, to directories and files in the project, by
 rm -r .vscode sub/deep/.vscode
 mkdir -p cfg/editor cfg/deep skills a/b/c/d "$tmp/elsewhere"
 echo one | tee cfg/editor/tasks.json cfg/deep/tasks.json skills/s.md cfg/env a/b/c/rules.md >"$tmp/elsewhere/x"
-ln -s cfg/editor .vscode
+ln -s editor cfg/way
+ln -s cfg/way .vscode
 ln -s ../../cfg/deep sub/deep/.vscode
 ln -s ../../skills plain/.claude/skills
 ln -s "$PWD/cfg/env" .envrc
@@ -255,10 +256,12 @@ ln -s ../rules.md a/b/c/d/AGENTS.md
 ln -s "$tmp/elsewhere" .idea
 ln -s .. a/.zed
 wx run --network none -- sh -c 'echo two >.vscode/tasks.json; (cd cfg/deep && echo two >tasks.json && cat tasks.json); echo two >skills/s.md; echo two >plain/.claude/skills/new; echo two >cfg/env; echo two >a/b/c/rules.md; echo two >cfg/plain; echo two >a/x
-	cat .vscode/tasks.json sub/deep/.vscode/tasks.json; n=0; no() { "$@" 2>/dev/null || n=$((n + 1)); }; no rm .vscode; no mv .vscode v; no ln -sfn cfg .vscode; no mv cfg/editor cfg/e; no rm sub/deep/.vscode; no ln -s cfg .cursor; echo $n'
-check "where the directory is a link, what it leads to is held, by either name and at every depth" eval 'is "$(tr "\n" " " <"$out")" "two two two 6 " && is "$(cat cfg/editor/tasks.json cfg/deep/tasks.json skills/s.md | sort -u)" one && absent skills/new && is "$(readlink .vscode)" cfg/editor'
+	cat .vscode/tasks.json sub/deep/.vscode/tasks.json; n=0; no() { "$@" 2>/dev/null || n=$((n + 1)); }; no rm .vscode; no mv .vscode v; no ln -sfn cfg .vscode; no mv cfg/editor cfg/e; no rm sub/deep/.vscode; no ln -s cfg .cursor; echo $n; ln -sfn ../a cfg/way'
+check "where the directory is a link, what it leads to is held, by either name and at every depth" eval 'is "$(tr "\n" " " <"$out")" "two two two 6 " && is "$(cat cfg/editor/tasks.json cfg/deep/tasks.json skills/s.md | sort -u)" one && absent skills/new && is "$(readlink .vscode)" cfg/way'
 check "... what only stands beside it is not" eval 'is "$(cat cfg/plain a/x | sort -u)" two && lacks "$err" cfg/plain && lacks "$err" "a/x"'
 check "... a file that a link leads to is told of" eval 'is "$(cat cfg/env a/b/c/rules.md | sort -u)" two && has "$err" "'"'cfg/env', which is '.envrc', was changed by the session: it counts when you enter the directory"'" && has "$err" "'"'a/b/c/rules.md', which is 'a/b/c/d/AGENTS.md', was"'"'
+check "... and so is a link on the way" has "$err" "'cfg/way', which is '.vscode', was changed by the session: it counts when you open the project in VS Code"
+ln -sfn editor cfg/way
 check "... and the others with the name that counts" eval 'has "$err" "'"'cfg/editor/tasks.json', which is '.vscode/tasks.json', was changed by the session, and is held: it counts when you open the project in VS Code"'" && has "$err" "'"'skills/new', which is 'plain/.claude/skills/new', was added"'" && "$WRAPIX" git held | grep -q "it counts when you open the project in VS Code"'
 wx git accept cfg/editor
 check "... until they are accepted" eval 'is "$rc" 0 && is "$(cat .vscode/tasks.json)" two && "$WRAPIX" git drop skills >/dev/null && "$WRAPIX" git drop cfg/deep >/dev/null && is "$("$WRAPIX" git held)" "Nothing is held back here."'
