@@ -28,7 +28,7 @@ static const char *find_home(void)
 
 	if (home && home[0] == '/')
 		return home;
-	user = os_is_static() ? NULL : getpwuid(geteuid());
+	user = os_has_names() ? getpwuid(geteuid()) : NULL;
 	return user && user->pw_dir ? user->pw_dir : "/";
 }
 

@@ -103,7 +103,8 @@ int cmd_lent(int argc, char **argv)
 	struct err err = { 0 };
 
 	given = &none;
-	if (argc < 2 || lent_enter((int)strtol(argv[1], NULL, 10), &err) < 0) {
+	if (argc < 2 ||
+	    lent_enter((int)strtol(argv[1], NULL, 10), has_word(argv, LENT_IMAGE), &err) < 0) {
 		lent_tell(LENT_OWNER, &err);
 		return EXIT_WRAPIX;
 	}

@@ -40,7 +40,7 @@ void native_spare_free(_unused_ struct engine_spare *spare)
 {
 }
 
-int lent_enter(_unused_ int n_spaces, struct err *err)
+int lent_enter(_unused_ int n_spaces, _unused_ bool image, struct err *err)
 {
 	return lacking(err, "to enter a sandbox's namespaces");
 }

@@ -35,6 +35,15 @@ void os_kill_session(pid_t session);
 /* A program without a dynamic loader must not ask the C library for names of users or hosts: it would
  * load modules of another version of that library. */
 bool os_is_static(void);
+/* The same of the program at path: it needs no library, and runs in any root. */
+bool os_is_static_file(const char *path);
+
+/* Whether the C library may be asked who a user is: a directory service may know. */
+bool os_has_names(void);
+
+/* From here on the C library asks files and DNS for such names, and loads nothing for it. Called where the root is
+ * still a trusted one. False: it cannot do without modules. */
+bool os_pin_names(void);
 
 /* Every signal back to its default action and unblocked: what a program expects at its start. */
 void os_reset_signals(void);

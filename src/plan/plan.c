@@ -156,11 +156,17 @@ static void init(struct plan *plan, const struct spec *spec, const struct host *
 				: default_name(&plan->arena, host->project.dir);
 }
 
-/* The program, under both of its names, where it is not among the host's that are there anyway. */
+/* The program, under both of its names, where it is not among the host's that are there anyway. In an image,
+ * which has other libraries, it is srt, which needs none. */
 static void add_self(struct plan *plan, const struct host *host)
 {
 	const char *self = host->tools.self;
 
+	if (host->image_root) {
+		plan_add(plan, OP_BIND, AGENT_INSIDE "/bin/srt", host->tools.srt, OPF_RO);
+		plan_add(plan, OP_LINK, AGENT_INSIDE "/bin/wrapix", "srt", 0);
+		return;
+	}
 	if (!self || path_is_below(self, "/usr") || path_is_below(self, "/nix/store"))
 		return;
 	plan_add(plan, OP_BIND, AGENT_INSIDE "/bin/wrapix", self, OPF_RO | OPF_OPTIONAL);
@@ -168,12 +174,12 @@ static void add_self(struct plan *plan, const struct host *host)
 }
 
 /* An 'exec' inside can have no listener of its own, so the supervisor lends it a process that can:
- * where it is 'wrapix' itself, and under no filter. It asks about files as this sandbox does. There is
- * none in an image, whose libraries are the sandbox's to change: the C library may load some. */
+ * where it is 'wrapix' itself, and under no filter. It asks about files as this sandbox does. In an
+ * image there must be a program that runs in any. */
 static void add_door(struct plan *plan, const struct spec *spec, const struct host *host)
 {
 	plan->door = spec->lends && plan->engine == ENGINE_NATIVE && !host->inside &&
-		     host->seccomp_notify && !host->image_root;
+		     host->seccomp_notify && (!host->image_root || host->tools.srt);
 	if (!plan->door)
 		return;
 	plan_add(plan, OP_SOCKET, EXEC_DOOR_INSIDE, NULL, 0)->mode = EXEC_DOOR_MODE;

@@ -320,6 +320,15 @@ static inline bool plan_is_interactive(const struct plan *plan)
 }
 
 /* The host's tree is the root, so names of ours are only where something of ours is mounted. */
+/* The system is an image's. */
+static inline bool plan_has_image(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_IMAGE)
+			return true;
+	return false;
+}
+
 static inline bool plan_root_of_host(const struct plan *plan)
 {
 	return plan->n_ops && plan->ops[0].kind == OP_ROOT;

@@ -112,6 +112,15 @@ static int check_wishes(const struct spec *spec, const struct host *host, struct
 	return spec->workspace == WORKSPACE_COW ? check_view(host, err) : 0;
 }
 
+/* What says why there is no 'wrapix exec'. */
+static void add_refusal(struct plan *plan, const struct host *host)
+{
+	if (!host->tools.srt)
+		return;
+	plan_add(plan, OP_BIND, AGENT_INSIDE "/bin/srt", host->tools.srt, OPF_RO);
+	plan_add(plan, OP_BIND, AGENT_INSIDE "/bin/wrapix", host->tools.srt, OPF_RO);
+}
+
 static void note_differences(struct plan *plan)
 {
 	const struct {
@@ -190,6 +199,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 	plan_places(plan, spec, host);
 	add_kernel(plan, host);
 	plan_add(plan, OP_BIND, INIT_INSIDE, host->podman.init, OPF_RO);
+	add_refusal(plan, host);
 	if (plan->nested)
 		strv_add(a, &plan->weaker,
 			 "--allow-nested: file rules stand on the mounts alone, and /proc is not "

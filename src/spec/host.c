@@ -159,7 +159,7 @@ void host_probe_identity(char **environment, struct host *host)
 	host->gid = getegid();
 	if (!read_passwd(host)) {
 		/* A directory service may know. */
-		struct passwd *pw = os_is_static() ? NULL : getpwuid(host->uid);
+		struct passwd *pw = os_has_names() ? getpwuid(host->uid) : NULL;
 
 		host->user = pw ? arena_strdup(&host->arena, pw->pw_name)
 				: arena_printf(&host->arena, "u%u", host->uid);
@@ -314,7 +314,7 @@ static bool is_inside(void)
 	_cleanup_free_ char *name = NULL;
 
 	return os_read_file_at(AT_FDCWD, "/proc/1/cmdline", 65536, &name, NULL) == 0 &&
-	       (!strcmp(name, "wrapix-init") || !strcmp(name, "wrapix-lent"));
+	       (!strcmp(path_name(name), "wrapix-init") || !strcmp(name, "wrapix-lent"));
 }
 
 void host_probe_dirs(char **environment, struct host *host)

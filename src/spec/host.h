@@ -84,6 +84,7 @@ struct tool_facts {
 	char *entry;            /* wrapix-entry, for a builder; or NULL */
 	char *relay;            /* for brokered credentials; or NULL */
 	char *self;             /* wrapix; NULL: this is another program */
+	char *srt;              /* which needs no library; or NULL */
 	char *shell;            /* the user's, or another that exists inside */
 };
 

@@ -61,6 +61,7 @@ static const struct field fields[] = {
 	FIELD("imageRoot", STRING, image_root),
 	FIELD("relay", STRING, tools.relay),
 	FIELD("self", STRING, tools.self),
+	FIELD("srt", STRING, tools.srt),
 	FIELD("podman", STRING, podman.program),
 	FIELD("podmanVersion", UINT, podman.version),
 	FIELD("docker", STRING, podman.docker),

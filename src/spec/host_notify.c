@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/proc.h"
 #include "spec/host_priv.h"
 
 char *host_find_own(struct host *host, const char *name, const char *in_build)
@@ -27,11 +28,20 @@ char *host_find_own(struct host *host, const char *name, const char *in_build)
 	return NULL;
 }
 
+/* srt, where it can be used in any root. */
+static char *find_srt(struct host *host)
+{
+	char *path = host->tools.self ? host_find_own(host, "srt", "srt") : NULL;
+
+	return path && os_is_static_file(path) ? path : NULL;
+}
+
 void host_probe_notify(struct host *host)
 {
 	char *self = os_realpath(&host->arena, "/proc/self/exe");
 
 	host->tools.self = self && !strcmp(path_name(self), "wrapix") ? self : NULL;
+	host->tools.srt = find_srt(host);
 	host->tools.relay = host_find_own(host, "wrapix-relay", "../wrapix-relay");
 	host->tools.notify = host_find_own(host, "wrapix-notify", "../notify/wrapix-notify");
 	host->tools.notifyd = host_find_own(host, "wrapix-notifyd",

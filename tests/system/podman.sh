@@ -47,6 +47,12 @@ in_podman 'cat /workspace/file'
 check "the project is at /workspace, the image is loaded by itself" is "$rc $(cat "$out")" "0 mine"
 check "... which is said, for it takes time" has "$err" "this first start takes longer"
 
+# --- exec ---
+in_podman 'cd /workspace && wrapix exec -- touch ran; echo $?; srt "touch ran"; echo $?'
+check "exec inside is refused" is "$(xargs <"$out")" "125 1"
+check "... says why" has "$err" "the outer sandbox holds this command as well"
+check "... and runs nothing" absent ran
+
 # --- git ---
 command -v git >/dev/null && {
 	git init -q repo && git -C repo -c user.name=U -c user.email=u@example.org commit -q --allow-empty -m one

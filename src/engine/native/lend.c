@@ -219,6 +219,7 @@ _Noreturn static void become_lent(const struct lender *l, int owner, pid_t paren
 				number,
 				(char *)(plan_is_brokered(plan) ? LENT_HELD : "-"),
 				(char *)(plan_reads(plan) == FILE_READS_ASKED ? LENT_READS : "-"),
+				(char *)(plan_has_image(plan) ? LENT_IMAGE : "-"),
 				(char *)(plan->nested ? LENT_NESTED : NULL),
 				NULL };
 	struct err err;

@@ -24,6 +24,10 @@
  * Where the outer rules deny reading something by its name, the inner supervisor opens every file that
  * its command reads, whatever the inner rules say, and so asks about these, too.
  *
+ * In an image every file is the sandbox's to change. Nothing of it may be loaded or run by who has no filter: the program
+ * and its libraries are the host's, in memory before the root is another; the C library gets on without its
+ * modules (os_pin_names()); and nothing is executed but commands, under their filters.
+ *
  * One namespace is not joined: the processes are in a pid namespace beside the sandbox's. What has no
  * filter is thus nobody's to see inside, nor to trace, to signal or to take descriptors from. The
  * supervisor ends it; PDEATHSIG does when the supervisor is killed.
@@ -74,12 +78,14 @@ void lender_stop(struct lender *lender);
  */
 #define LENT_NAME "wrapix-lent"
 #define LENT_NESTED "nested"
+#define LENT_IMAGE "image" /* its system is an image */
 #define LENT_HELD "held"   /* files are changed by the supervisor alone */
 #define LENT_READS "reads" /* and it decides what is read of them */
 enum { LENT_LISTENER = 3, LENT_OWNER, LENT_FIRST_SPACE };
 
-/* Joins the namespaces and returns as PID 1 of one that is its own, with no right left. */
-int lent_enter(int n_spaces, struct err *err);
+/* Joins the namespaces and returns as PID 1 of one that is its own, with no right left. 'image': the root is
+ * one in which the sandbox may change every file. */
+int lent_enter(int n_spaces, bool image, struct err *err);
 /* From here on the calling process asks the sandbox's supervisor for every change of a file, and where
  * 'reads' is set for what it opens to read. */
 int lent_ask(int owner, bool reads, struct err *err);

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "engine/control.h"
 #include "engine/native/lend.h"
@@ -121,9 +122,17 @@ static int mount_proc(struct err *err)
 	return r < 0 ? err_errno(err, -r, "lending a process: /proc") : 0;
 }
 
-int lent_enter(int n_spaces, struct err *err)
+int lent_enter(int n_spaces, bool image, struct err *err)
 {
-	int r = join(n_spaces, err);
+	int r = 0;
+
+	tzset(); /* the host's */
+	if (!os_pin_names() && image)
+		r = err_set(
+			err, ENOTSUP,
+			"lending a process: the C library would load its modules from the image");
+	if (r == 0)
+		r = join(n_spaces, err);
 
 	prctl(PR_SET_NAME, LENT_NAME, 0, 0, 0); /* it was started by another one */
 	if (r == 0)

@@ -79,6 +79,17 @@ void os_kill_session(pid_t session)
 		;
 }
 
+bool os_has_names(void)
+{
+	return true;
+}
+
+/* Every program has a loader here. */
+bool os_is_static_file(_unused_ const char *path)
+{
+	return false;
+}
+
 bool os_is_static(void)
 {
 	return false;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, as far as the kernel has a way of its own with them. */
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -74,6 +76,24 @@ int os_pidfd_kill(int pidfd, int signal_no)
 bool os_is_static(void)
 {
 	return getauxval(AT_BASE) == 0;
+}
+
+bool os_is_static_file(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+
+	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_phentsize != sizeof(part))
+		return false;
+	for (size_t i = 0; i < head.e_phnum; i++)
+		if (pread(fd, &part, sizeof(part), (off_t)(head.e_phoff + i * sizeof(part))) !=
+			    sizeof(part) ||
+		    part.p_type == PT_INTERP)
+			return false;
+	return true;
 }
 
 int os_die_with_parent(int signal_no)
