@@ -122,13 +122,8 @@ static int fill_spec(struct exec *x, struct err *err)
 		exec_say(x, x->hooks.on_warning, x->config.warnings.v[i]);
 	for (size_t i = 0; i < notes.lines.len; i++)
 		exec_say(x, x->hooks.on_warning, notes.lines.v[i]);
-	for (size_t i = 0; i < x->config.unused.len; i++) {
-		char text[128];
-
-		snprintf(text, sizeof(text), "%s: accepted, with nothing to do for it here",
-			 x->config.unused.v[i]);
-		exec_say(x, x->hooks.on_debug, text);
-	}
+	for (size_t i = 0; i < x->config.unused.len; i++)
+		exec_say(x, x->hooks.on_unused, x->config.unused.v[i]);
 	if (r == 0 && x->request.asks && x->exec_spec.files.disabled)
 		r = allow_all(&x->exec_spec.files, err);
 	x->exec_spec.files.unwatched = x->request.unseen_reads;

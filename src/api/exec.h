@@ -16,8 +16,10 @@
 #include "session/events.h"
 
 struct exec_hooks {
-	/* A line for the user: what of the settings has no effect. */
+	/* A line for the user: what is wrong with the settings. */
 	void (*on_warning)(void *ctx, const char *text);
+	/* A key of the settings that is accepted and has no effect: "KEY: why". */
+	void (*on_unused)(void *ctx, const char *text);
 	/* What holds less here than it could, or less because the settings ask for that. */
 	void (*on_weaker)(void *ctx, const char *text);
 	/* Something was refused, each time that it is: also as a line of sandbox-runtime's form.

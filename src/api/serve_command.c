@@ -345,6 +345,7 @@ _Noreturn static void run(struct job *j)
 		.on_weaker = on_weaker,
 		.on_denied = on_denied,
 		.on_debug = on_debug,
+		.on_unused = on_debug,
 		.take_terminal = j->terminal ? take_terminal : NULL,
 		.on_line = on_line,
 		.on_settings = on_settings,

@@ -48,6 +48,8 @@ static void describe(struct finding *f, const struct exec *x)
 	}
 	if (!plan->guard_unix)
 		f->verdict = WEAKER;
+	for (size_t i = 0; i < x->config.unused.len; i++)
+		str_addf(&f->text, "%s%s", i ? ", " : "; without effect: ", x->config.unused.v[i]);
 }
 
 void check_policy(const struct patient *p, struct finding *f)

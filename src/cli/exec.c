@@ -131,6 +131,7 @@ static int run(struct speaker *s, const struct exec_request *request)
 		.on_line = speaker_event,
 		.on_settings = speaker_settings,
 		.on_debug = speaker_debug,
+		.on_unused = speaker_unused,
 		.ctx = s,
 	};
 	_cleanup_str_ struct str why = { 0 };

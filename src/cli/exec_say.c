@@ -50,6 +50,15 @@ void speaker_debug(void *ctx, const char *text)
 		say(s, "debug", "[SandboxDebug] ", text);
 }
 
+/* Scripts that know srt's words get none that it does not say. */
+void speaker_unused(void *ctx, const char *text)
+{
+	const struct speaker *s = ctx;
+
+	if (s->debug || s->args->json)
+		say(s, "unused", "[SandboxDebug] ", text);
+}
+
 /* Who asks for srt's switches knows what they do, and hears of it with every command. */
 void speaker_weaker(void *ctx, const char *text)
 {

@@ -18,6 +18,7 @@ struct speaker {
 /* Hooks of struct exec_hooks; ctx is the speaker. */
 void speaker_warning(void *ctx, const char *text);
 void speaker_weaker(void *ctx, const char *text);
+void speaker_unused(void *ctx, const char *text);
 void speaker_debug(void *ctx, const char *text);
 void speaker_event(void *ctx, const char *line);
 void speaker_settings(void *ctx, bool control, const char *why);

@@ -198,7 +198,7 @@ static void note_findings(struct srt_config *c, const struct srt_findings *found
 			  found->unknown.v[i], found->nearest.v[i][0] ? "; did you mean '" : "",
 			  found->nearest.v[i], found->nearest.v[i][0] ? "'?" : "");
 	for (size_t i = 0; i < found->unused.len; i++)
-		strv_add(&c->arena, &c->unused, found->unused.v[i]);
+		strv_addf(&c->arena, &c->unused, "%s: %s", found->unused.v[i], found->states.v[i]);
 }
 
 static int refuse(const struct srt_findings *found, struct str *why)

@@ -76,7 +76,7 @@ struct srt_config {
 	struct strv limits; /* pairs: "memory", "4G" */
 
 	struct strv warnings; /* what the user should hear once */
-	struct strv unused;   /* keys with nothing to do */
+	struct strv unused;   /* "KEY: why there is nothing to do for it" */
 };
 
 void srt_config_release(struct srt_config *config);

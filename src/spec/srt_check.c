@@ -196,8 +196,10 @@ static void check_object(const struct check *c, const struct place *at, const st
 		check_value(c, &here, key->type, value);
 		if (key->flags & SRT_REFUSED && asks(value))
 			strv_add(c->found->arena, &c->found->refused, place_name(c, &here));
-		if (key->flags & SRT_UNUSED)
+		if (key->flags & ~(unsigned)(SRT_REQUIRED | SRT_REFUSED)) {
 			strv_add(c->found->arena, &c->found->unused, place_name(c, &here));
+			strv_add(c->found->arena, &c->found->states, srt_key_state(key->flags));
+		}
 	}
 	check_unknown(c, at, type, span);
 	wrong = type->refine && c->found->issues.len == before ? type->refine(c->doc, span) : NULL;

@@ -97,16 +97,16 @@ static const struct srt_key network_keys[] = {
 	{ "allowedDomains", &allowed_domains, SRT_REQUIRED },
 	{ "deniedDomains", &denied_domains, SRT_REQUIRED },
 	{ "deniedDomainReasons", &reasons },
-	{ "strictAllowlist", &boolean },
+	{ "strictAllowlist", &boolean, SRT_ALWAYS },
 	{ "deniedResolvedAddresses", &addresses },
 	{ "allowUnixSockets", &strings },
 	{ "allowAllUnixSockets", &boolean },
-	{ "allowLocalBinding", &boolean },
-	{ "allowMachLookup", &mach_names, SRT_UNUSED },
+	{ "allowLocalBinding", &boolean, SRT_ALWAYS },
+	{ "allowMachLookup", &mach_names, SRT_MACOS },
 	{ "httpProxyPort", &port },
 	{ "socksProxyPort", &port },
 	{ "mitmProxy", &mitm, SRT_REFUSED },
-	{ "filterRequest", &function },
+	{ "filterRequest", &function, SRT_REFUSED },
 	{ "allowPlaintextHeaderSet", &boolean, SRT_REFUSED },
 	{ "stripResponseHeaders", &filled_strings, SRT_REFUSED },
 	{ "refuseOpaqueTunnels", &boolean, SRT_REFUSED },
@@ -136,26 +136,22 @@ static const struct srt_type filesystem = { .kind = SRT_OBJECT, .keys = filesyst
 static const struct srt_key credential_file_keys[] = {
 	{ "path", &file, SRT_REQUIRED },
 	{ "mode", &mode, SRT_REQUIRED },
-	{ "extract", &string },
-	{ "onExtractNoMatch", &no_match },
-	{ "decode", &decode },
-	{ "maskClaims", &some_strings },
-	{ "maskDuplicates", &boolean },
-	{ "injectHosts", &domains },
+	{ "extract", &string, SRT_MASK },
+	{ "onExtractNoMatch", &no_match, SRT_MASK },
+	{ "decode", &decode, SRT_MASK },
+	{ "maskClaims", &some_strings, SRT_MASK },
+	{ "maskDuplicates", &boolean, SRT_MASK },
+	{ "injectHosts", &domains, SRT_MASK },
 	{ .name = NULL },
 };
 static const struct srt_type credential_file = { .kind = SRT_OBJECT, .keys = credential_file_keys };
 static const struct srt_type credential_files = { .kind = SRT_ARRAY, .of = &credential_file };
 
 static const struct srt_key credential_env_keys[] = {
-	{ "name", &env_name, SRT_REQUIRED },
-	{ "mode", &mode, SRT_REQUIRED },
-	{ "extract", &string },
-	{ "onExtractNoMatch", &no_match },
-	{ "decode", &decode },
-	{ "maskClaims", &some_strings },
-	{ "injectHosts", &domains },
-	{ .name = NULL },
+	{ "name", &env_name, SRT_REQUIRED },   { "mode", &mode, SRT_REQUIRED },
+	{ "extract", &string, SRT_MASK },      { "onExtractNoMatch", &no_match, SRT_MASK },
+	{ "decode", &decode, SRT_MASK },       { "maskClaims", &some_strings, SRT_MASK },
+	{ "injectHosts", &domains, SRT_MASK }, { .name = NULL },
 };
 static const struct srt_type credential_env = { .kind = SRT_OBJECT, .keys = credential_env_keys };
 static const struct srt_type credential_envs = { .kind = SRT_ARRAY, .of = &credential_env };
@@ -180,9 +176,9 @@ static const struct srt_type sigv4 = { .kind = SRT_OBJECT, .strict = true, .keys
 static const struct srt_key credentials_keys[] = {
 	{ "files", &credential_files },
 	{ "envVars", &credential_envs },
-	{ "allowPlaintextInject", &boolean },
-	{ "awsPairs", &aws_pairs },
-	{ "sigv4", &sigv4 },
+	{ "allowPlaintextInject", &boolean, SRT_MASK },
+	{ "awsPairs", &aws_pairs, SRT_MASK },
+	{ "sigv4", &sigv4, SRT_MASK },
 	{ .name = NULL },
 };
 static const struct srt_type credentials = { .kind = SRT_OBJECT,
@@ -262,16 +258,16 @@ static const struct srt_key config_keys[] = {
 	{ "ignoreViolations", &lists },
 	{ "enableWeakerNestedSandbox", &boolean },
 	{ "allowNestedUserNamespaces", &boolean },
-	{ "enableWeakerNetworkIsolation", &boolean, SRT_UNUSED },
-	{ "allowAppleEvents", &boolean, SRT_UNUSED },
+	{ "enableWeakerNetworkIsolation", &boolean, SRT_MACOS },
+	{ "allowAppleEvents", &boolean, SRT_MACOS },
 	{ "ripgrep", &ripgrep, SRT_UNUSED },
 	{ "mandatoryDenySearchDepth", &depth, SRT_UNUSED },
-	{ "allowPty", &boolean },
+	{ "allowPty", &boolean, SRT_ALWAYS },
 	{ "seccomp", &seccomp, SRT_UNUSED },
 	{ "bwrapPath", &program, SRT_UNUSED },
 	{ "socatPath", &program, SRT_UNUSED },
 	{ "javaAgentJarPath", &program, SRT_UNUSED },
-	{ "windows", &windows, SRT_UNUSED },
+	{ "windows", &windows, SRT_WINDOWS },
 	{ "git", &git },
 	{ "protect", &protect },
 	{ "limits", &limits },
@@ -279,3 +275,23 @@ static const struct srt_key config_keys[] = {
 };
 
 const struct srt_type srt_config_type = { .kind = SRT_OBJECT, .keys = config_keys };
+
+const char *srt_key_state(unsigned flags)
+{
+	static const struct {
+		unsigned flag;
+		const char *state;
+	} states[] = {
+		{ SRT_REFUSED, "refused" },
+		{ SRT_UNUSED, "accepted, not needed" },
+		{ SRT_MACOS, "accepted, for macOS" },
+		{ SRT_WINDOWS, "accepted, for Windows" },
+		{ SRT_ALWAYS, "accepted, so in any case" },
+		{ SRT_MASK, "accepted, for mode mask" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		if (flags & states[i].flag)
+			return states[i].state;
+	return "enforced";
+}

@@ -43,9 +43,16 @@ enum srt_key_flags {
 	SRT_REQUIRED = 1 << 0,
 	SRT_REFUSED =
 		1 << 1, /* not built: asking for it is an error; false and [] ask for nothing */
-	SRT_UNUSED =
-		1 << 2, /* accepted: on Linux, or with our engine, there is nothing to do for it */
+	/* Accepted, with nothing to do for it; and why: */
+	SRT_UNUSED = 1 << 2,  /* our engine needs no such thing */
+	SRT_MACOS = 1 << 3,   /* it is for macOS */
+	SRT_WINDOWS = 1 << 4, /* it is for Windows */
+	SRT_ALWAYS = 1 << 5,  /* it is so in any case */
+	SRT_MASK = 1 << 6,    /* it goes with the mode 'mask', which is refused */
 };
+
+/* What becomes of a key, in the words of srt(1): "enforced", "refused", or why it has no effect. */
+const char *srt_key_state(unsigned flags);
 
 struct srt_key {
 	const char *name;
@@ -61,6 +68,7 @@ struct srt_findings {
 	struct arena *arena;
 	struct str issues;
 	struct strv unknown, nearest, refused, unused; /* nearest: one for each unknown, or "" */
+	struct strv states;                            /* one for each unused */
 };
 
 /* The shape of the whole text. */

@@ -112,6 +112,7 @@ static void test_warnings(void)
 	       "with what may be meant");
 	is_str(config.warnings.v[1], "FILE: unknown key 'zzzzzzzz'", "where something may be");
 	is_int((long long)config.unused.len, 3, "accepted keys with nothing to do are listed");
+	is_str(config.unused.v[1], "seccomp: accepted, not needed", "with the reason");
 	srt_config_release(&config);
 }
 
