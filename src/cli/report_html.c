@@ -70,6 +70,15 @@ static void add_raw(struct str *out, const char *text)
 	add(out, escaped.s ? escaped.s : "");
 }
 
+/* It is quoted for a shell, which reads its backslashes. */
+static void add_command(struct str *out, const char *line)
+{
+	_cleanup_str_ struct str seen = { 0 };
+
+	str_add_line(&seen, line ? line : "");
+	add(out, seen.s ? seen.s : "");
+}
+
 static void add_fact(struct str *out, const char *name, const char *value, const char *class)
 {
 	str_addf(out, "<div><dt>%s</dt><dd%s%s%s>", name, class ? " class=\"" : "",
@@ -103,7 +112,7 @@ static void add_head(struct str *out, const struct report *r)
 	str_add(out, "Session ");
 	add_raw(out, l->name && *l->name ? l->name : l->id);
 	str_add(out, "</h1><p class=\"soft\"><code>");
-	add_raw(out, l->command);
+	add_command(out, l->command);
 	str_add(out, "</code><br>in <code>");
 	add_raw(out, l->dir);
 	str_add(out, "</code></p></header>\n<main id=\"main\">");
@@ -179,7 +188,7 @@ static void add_lesson(struct str *out, const struct report *r, const struct les
 	}
 	for (size_t i = 0; i < lesson->commands.len; i++) {
 		str_add(out, i ? ", <code>" : "<p class=\"soft\">needed by <code>");
-		add_raw(out, lesson->commands.v[i]);
+		add_command(out, lesson->commands.v[i]);
 		str_add(out, "</code>");
 	}
 	str_add(out, lesson->commands.len ? "</p></li>\n" : "</li>\n");

@@ -31,6 +31,15 @@ static void add_code_raw(struct str *out, const char *text)
 	add_code(out, escaped.s);
 }
 
+/* It is quoted for a shell, which reads its backslashes. */
+static void add_command(struct str *out, const char *line)
+{
+	_cleanup_str_ struct str seen = { 0 };
+
+	str_add_line(&seen, line && *line ? line : "-");
+	add_code(out, seen.s);
+}
+
 static void add_lesson(struct str *out, const struct report *r, const struct lesson *lesson)
 {
 	_cleanup_str_ struct str act = { 0 }, fix = { 0 };
@@ -51,7 +60,7 @@ static void add_lesson(struct str *out, const struct report *r, const struct les
 	}
 	for (size_t i = 0; i < lesson->commands.len; i++) {
 		str_add(out, i ? ", " : "  \n  needed by ");
-		add_code_raw(out, lesson->commands.v[i]);
+		add_command(out, lesson->commands.v[i]);
 	}
 	str_add(out, "\n");
 }
@@ -115,7 +124,7 @@ void report_add_markdown(struct str *out, const struct report *r)
 	str_add(out, "# Session ");
 	add_code_raw(out, r->lessons.id);
 	str_add(out, "\n\n");
-	add_code_raw(out, r->lessons.command);
+	add_command(out, r->lessons.command);
 	str_add(out, " in ");
 	add_code_raw(out, r->lessons.dir);
 	str_add(out, "  \nbegan ");

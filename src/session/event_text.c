@@ -147,13 +147,13 @@ static void add_bytes(struct str *out, double bytes)
 	str_addf(out, " %8s", text);
 }
 
-/* What a person wants to see of a command line. */
+/* What a person wants to see of a command line, which is quoted for a shell: that reads its backslashes. */
 static void add_cut(struct str *out, const char *line)
 {
 	char text[COMMAND_SHOWN + 1];
 
 	snprintf(text, sizeof(text), "%s", line);
-	str_add_escaped(out, text);
+	str_add_line(out, text);
 	str_add(out, strlen(line) > COMMAND_SHOWN ? "..." : "");
 }
 
