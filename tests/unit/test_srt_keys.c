@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every key of the settings: srt(1) says what becomes of it, and that is what becomes of it. */
+#include <fcntl.h>
+
 #include "base/arena.h"
 #include "base/str.h"
 #include "lib/tap.h"
@@ -49,7 +51,7 @@ static bool load_table(void)
 	if (!table)
 		return false;
 	table += strlen(HEADING);
-	end = strstr(table, "\n.S");
+	end = strstr(table, "\n.El\n");
 	if (end)
 		end[1] = '\0';
 	return true;
