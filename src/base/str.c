@@ -107,14 +107,14 @@ bool utf8_visible(uint32_t cp)
 	return true;
 }
 
-void str_add_escaped(struct str *str, const char *s)
+static void add_escaped(struct str *str, const char *s, bool quoted)
 {
 	while (*s) {
 		uint32_t cp = 0;
 		size_t len = utf8_next(s, SIZE_MAX, &cp);
 
 		if (*s == '\\')
-			str_add(str, "\\\\");
+			str_add(str, quoted ? "\\" : "\\\\");
 		else if (len && utf8_visible(cp))
 			str_addn(str, s, len);
 		else
@@ -122,6 +122,16 @@ void str_add_escaped(struct str *str, const char *s)
 				str_addf(str, "\\x%02x", (unsigned char)s[i]);
 		s += MAX(len, (size_t)1);
 	}
+}
+
+void str_add_escaped(struct str *str, const char *s)
+{
+	add_escaped(str, s, false);
+}
+
+void str_add_quoted(struct str *str, const char *s)
+{
+	add_escaped(str, s, true);
 }
 
 static void add_seen(struct str *str, const char *s, size_t n, bool lines)

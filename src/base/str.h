@@ -30,6 +30,8 @@ bool utf8_visible(uint32_t cp);
 
 /* Adds s with what is not visible and invalid UTF-8 as \xNN, and '\' doubled. */
 void str_add_escaped(struct str *str, const char *s);
+/* The same of a command line that is quoted for a shell: that reads its backslashes, and they stay as they are. */
+void str_add_quoted(struct str *str, const char *s);
 /* For HTML and its like: & < > and both quotes become entities. */
 void str_add_markup(struct str *str, const char *s);
 

@@ -62,7 +62,7 @@ static void add_cut(struct str *out, const char *text, size_t max)
 	_cleanup_str_ struct str cut = { 0 };
 
 	str_addn(&cut, text, MIN(strlen(text), max));
-	str_add_line(out, cut.s);
+	str_add_quoted(out, cut.s);
 	str_add(out, strlen(text) > max ? "..." : "");
 }
 

@@ -75,7 +75,7 @@ static void add_command(struct str *out, const char *line)
 {
 	_cleanup_str_ struct str seen = { 0 };
 
-	str_add_line(&seen, line ? line : "");
+	str_add_quoted(&seen, line ? line : "");
 	add(out, seen.s ? seen.s : "");
 }
 

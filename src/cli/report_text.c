@@ -36,7 +36,7 @@ static void add_command(struct str *out, const char *line)
 {
 	_cleanup_str_ struct str seen = { 0 };
 
-	str_add_line(&seen, line && *line ? line : "-");
+	str_add_quoted(&seen, line && *line ? line : "-");
 	add_code(out, seen.s);
 }
 

@@ -153,7 +153,7 @@ static void add_cut(struct str *out, const char *line)
 	char text[COMMAND_SHOWN + 1];
 
 	snprintf(text, sizeof(text), "%s", line);
-	str_add_line(out, text);
+	str_add_quoted(out, text);
 	str_add(out, strlen(line) > COMMAND_SHOWN ? "..." : "");
 }
 

@@ -277,6 +277,19 @@ for path in "$HOME/out/w" "$HOME/w" ./keep .vscode ./here; do
 	check "... and so it is: ${path##*/}" is "$(cat "$out")" "$said"
 done
 
+# --- command lines: each backslash once, and JSON stays JSON ---
+
+printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}\n' >"$s"
+rm -rf "$logs"
+wx exec -s "$s" -- sh -c 'printf "a\\t\033b" >~/z; true'
+for where in 'log --violations' learn 'report --md'; do
+	# shellcheck disable=SC2086 # words
+	wx $where
+	check "'wrapix $where' shows a command line as a shell takes it" has "$out" 'printf "a\\t\033b" >~/z'
+done
+wx log --violations --json
+check "... and --json as it was" python3 -c 'import json,sys; assert any(json.loads(line).get("process", {"argv": [0, 0, 0]})["argv"][2] == r"""printf "a\\t\033b" >~/z; true""" for line in open(sys.argv[1]))' "$out"
+
 # --- learn ---
 
 printf '{ // mine\n"network":{"allowedDomains":[],"deniedDomains":[]},\n"filesystem":{"denyRead":["~/.ssh"],\n  "allowWrite":[],\n  "denyWrite":["keep"]}}\n' >"$s"

@@ -90,6 +90,9 @@ static void test_quote(void)
 	struct str str = { 0 };
 
 	is_str(str_quote(&str, "a\nb"), "'a\\x0ab'", "quoted and escaped");
+	str.len = 0;
+	str_add_quoted(&str, "'\\n\t\033\\'");
+	is_str(str.s, "'\\n\\x09\\x1b\\'", "what a shell would read keeps its backslashes");
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	is_int((long long)strlen(str_quote(&str, text)), 2 + 120 + 3, "shortened");
