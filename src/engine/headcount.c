@@ -21,6 +21,8 @@ enum {
 	ASKED_MS = 100,    /* a limit that somebody named */
 	DEFAULT_MS = 2000, /* ours: only a fork bomb comes there, and it stays */
 	SHARE = 20,        /* counting takes no more than that part of the time */
+	BUSIEST_SEEN = 100000,
+	BUSIEST_DEPTH = 200,
 };
 
 static uint64_t now_ms(void)
@@ -92,6 +94,50 @@ static uint64_t count_inside(int proc)
 	return count;
 }
 
+/* Those of our children's children who have the most of their own. */
+struct busiest {
+	pid_t pid;
+	size_t children;
+	size_t seen; /* so far */
+};
+
+/* The kernel's list of a thread's children: "12 34 ". */
+static size_t each_child(pid_t pid, struct busiest *b, int depth);
+
+static void look_below(pid_t pid, struct busiest *b, int depth)
+{
+	size_t n = ++b->seen < BUSIEST_SEEN && depth < BUSIEST_DEPTH ? each_child(pid, b, depth)
+								     : 0;
+
+	if (n > b->children) {
+		b->children = n;
+		b->pid = pid;
+	}
+}
+
+static size_t each_child(pid_t pid, struct busiest *b, int depth)
+{
+	_cleanup_free_ char *list = NULL;
+	char path[64], *at, *end;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	if (os_read_file_at(AT_FDCWD, path, 1 << 20, &list, NULL) < 0)
+		return 0;
+	for (at = list; strtol(at, &end, 10) > 0 && end > at; at = end, n++)
+		look_below((pid_t)strtol(at, NULL, 10), b, depth + 1);
+	return n;
+}
+
+/* Who probably made so many: the one with the most children, below PID 1. 0: nobody has any. */
+static pid_t find_busiest(const struct sandbox *sandbox)
+{
+	struct busiest b = { 0 };
+
+	(void)each_child(sandbox->pid, &b, 0);
+	return b.pid;
+}
+
 static void tell(const struct headcount *h, uint64_t limit)
 {
 	const struct engine_hooks *hooks = h->sandbox->hooks;
@@ -101,7 +147,7 @@ static void tell(const struct headcount *h, uint64_t limit)
 	denial_of_limit(&denial, false, limit, value);
 	denial.predicted = true;
 	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, &denial, 0);
+		hooks->on_denied(hooks->ctx, &denial, find_busiest(h->sandbox));
 }
 
 static void look(struct headcount *h)

@@ -2,7 +2,8 @@
 /*
  * Guest of the loop: the number of processes where an rlimit alone holds it. The kernel tells nobody of one that it
  * refused, and asking the supervisor about each new one could break it (data/seccomp/notify-memory.list). So they are
- * counted now and then: a sandbox that is at its limit is told of, once for as long as it stays there. One that was
+ * counted now and then: a sandbox that is at its limit is told of, once for as long as it stays there, with the
+ * process that has the most children then. One that was
  * there for less than a moment may be missed.
  */
 #pragma once

@@ -115,6 +115,7 @@ stay() { # stay OPTION...
 stay --pids 40
 check "a sandbox that is at its limit is an event" told processes limits.pids 40 '"predicted":true'
 check "... one, for as long as it stays there" test "$(wc -l <"$tmp/events")" = 1
+check "... with who has the most children" grep -q '"what":"limit".*"process":{[^}]*"argv":\["python3","hog.py"' "$tmp/events"
 check "... and it is said" grep -F "refused having more processes: limits.pids is 40; to allow it: raise limits.pids above 40" "$tmp/err"
 sandbox --pids 50 -- python3 hog.py bomb 30
 check "one that stays below is none" got "forked 30: no limit"

@@ -135,6 +135,25 @@ driver --cpus 0.25 -- python3 hog.py spin 2000
 check "a quarter of a processor" percent_between 10 40
 check "nothing is left" nothing_left
 
+echo "# wrapix itself there: a limit that was reached is an event, exact, of a session and of what 'wrapix exec' does in it"
+mkdir /tmp/project /tmp/home && cp hog.py /tmp/project && chown "$uid" /tmp/project /tmp/home
+session() { (cd /tmp/project && as_user env HOME=/tmp/home "$dir/wrapix" run --network none "$@" </dev/null >/tmp/out 2>/tmp/err; rc=$?; as_user env HOME=/tmp/home "$dir/wrapix" log --json >/tmp/events; exit $rc); rc=$? out=$(cat /tmp/out); }
+told() { grep -F "\"what\":\"limit\",\"reason\":\"$1\"" /tmp/events | grep -vF predicted; }
+session --memory 64M --pids 50 -- true
+check "nothing is told of a session that stays below" test "$rc $(grep -c '"what":"limit"' /tmp/events)" = "0 0"
+session --memory 64M -- python3 hog.py fill 200
+check "memory: a hog is killed" exited 137
+check "... which is an event" told memory
+session --pids 50 -- python3 hog.py bomb 200
+check "processes: a fork bomb stops at 50" stopped_near_50
+check "... which is an event" told processes
+session --memory 64M --pids 60 -- sh -c '/opt/wrapix/bin/wrapix exec -- python3 hog.py bomb 200; /opt/wrapix/bin/wrapix exec -- python3 hog.py fill 200; echo $?'
+check "in an exec inside: the session's limits" expr "$out" : 'forked [45][0-9]: EAGAIN
+137$'
+check "... memory is an event" told memory
+check "... and so are processes" told processes
+check "nothing is left" nothing_left
+
 echo "# a sandbox that may mount"
 # Without nsdelegate the kernel does not protect a namespace's root: the second level has to. The flags are the whole
 # hierarchy's, and every mount from outside a namespace sets them.

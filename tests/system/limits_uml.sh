@@ -3,7 +3,7 @@
 # Limits where few test machines have them: cgroup v2 with all controllers and a real systemd with its user manager, in
 # a machine of our own. User Mode Linux is a kernel that runs as a process; its root is this machine's, read-only, so
 # everything in it is the real thing: systemd, dbus, logind, and limits_driver (LIMITS_DRIVER, default:
-# build/tests/system/limits_driver), the smallest sandbox with wrapix's limits. Takes some 50 s. Prints TAP.
+# build/tests/system/limits_driver), the smallest sandbox with wrapix's limits, and wrapix itself (WRAPIX). Takes some 50 s. Prints TAP.
 # shellcheck disable=SC1091,SC2154 # the library and its variables
 set -u
 . "$(dirname -- "$0")/../lib/uml.sh"
@@ -14,7 +14,8 @@ for need in /lib/systemd/systemd dbus-daemon loginctl python3; do
 done
 uml_up
 gid=$(id -g "$user")
-cp "$driver" "$tmp/driver" && cp "$here/limits_hog.py" "$tmp/hog.py" && cp "$here/limits_guest.sh" "$tmp/guest.sh" || exit 1
+wrapix=${WRAPIX:-$top/build/src/cli/wrapix}
+cp "$wrapix" "$tmp/wrapix" && cp "$driver" "$tmp/driver" && cp "$here/limits_hog.py" "$tmp/hog.py" && cp "$here/limits_guest.sh" "$tmp/guest.sh" || exit 1
 
 # What becomes PID 1: mounts, two units, then systemd. "Nothing but ours starts" keeps the boot short.
 cat >"$tmp/init" <<END
