@@ -101,6 +101,7 @@ struct exec {
 	struct exec_git git;
 	struct config_watch watch;
 	struct engine_live *live;
+	const struct exec_update *applied; /* while they are; else NULL */
 	struct exec_update *update;  /* the last settings that came while it runs; NULL: none did */
 	bool lost_control;           /* before the first line: the command is ended */
 	struct loop_source patience; /* until it is killed */

@@ -35,7 +35,9 @@ void exec_release_update(struct exec *x)
 
 const struct srt_config *exec_config(const struct exec *x)
 {
-	return x->update ? &x->update->config : &x->config;
+	const struct exec_update *last = x->applied ? x->applied : x->update;
+
+	return last ? &last->config : &x->config;
 }
 
 static int apply(struct exec *x, struct exec_update *u, struct err *err)
@@ -98,7 +100,9 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 	}
 	u->config = *config;
 	spec_init(&u->spec);
+	x->applied = u; /* what ends now ends by these */
 	r = apply(x, u, &err);
+	x->applied = NULL;
 	x->hooks.on_settings(x->hooks.ctx, control, r < 0 ? err.msg : NULL);
 	if (r < 0) {
 		free_update(u);

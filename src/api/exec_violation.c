@@ -8,14 +8,19 @@
 #include "api/explain.h"
 #include "net/filter.h"
 
-static void report(struct exec *x, const struct denial *denial, const struct owner *owner)
+/* event: what the network said, or NULL. */
+static void report(struct exec *x, const struct denial *denial, const struct owner *owner,
+		   const struct net_event *event)
 {
 	_cleanup_str_ struct str line = { 0 };
 
 	denial_add_line(&line, denial);
 	if (srt_ignores(exec_config(x), x->request.command, line.s))
 		return;
-	event_log_denial(&x->log, denial, NULL, owner);
+	if (event)
+		event_log_network_denial(&x->log, denial, event);
+	else
+		event_log_denial(&x->log, denial, NULL, owner);
 	if (x->hooks.on_denied)
 		x->hooks.on_denied(x->hooks.ctx, denial, line.s);
 }
@@ -32,7 +37,7 @@ void exec_on_network(void *ctx, const struct net_event *event)
 	}
 	event_network_denial(&denial, event);
 	explain_host(&denial, exec_config(x), &arena);
-	report(x, &denial, event->owner);
+	report(x, &denial, event->owner, event);
 }
 
 /* Of a process that may be gone by now: what the system's log said of it. */
@@ -58,7 +63,7 @@ void exec_on_denied(void *ctx, const struct denial *refused, pid_t pid)
 
 	if (!strcmp(denial.what, "limit"))
 		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
-	report(x, &denial, owner);
+	report(x, &denial, owner, NULL);
 	owner_unref(owner);
 }
 
@@ -136,6 +141,6 @@ void exec_on_limit(struct exec *x, unsigned hits)
 		denial_of_limit(&denial, limit == LIMIT_MEMORY,
 				limit == LIMIT_MEMORY ? limits->memory : limits->pids, value);
 		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
-		report(x, &denial, NULL);
+		report(x, &denial, NULL, NULL);
 	}
 }

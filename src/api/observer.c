@@ -101,7 +101,7 @@ static bool log_network(struct observer *observer, const struct net_event *event
 
 	if (claude && event->type != NET_EVENT_DENIED && event->type != NET_EVENT_ENDED)
 		run_claude_added(claude, event->type == NET_EVENT_DENY_RULE, event->rule);
-	if (event->type != NET_EVENT_DENIED || event->seconds > 0) {
+	if (event->type != NET_EVENT_DENIED) {
 		event_log_network(&observer->log, event);
 		return true;
 	}
@@ -112,7 +112,7 @@ static bool log_network(struct observer *observer, const struct net_event *event
 		explain_host_by_plan(&denial, &observer->plan->plan);
 	if (is_ignored(observer, &denial))
 		return false;
-	event_log_denial(&observer->log, &denial, NULL, event->owner);
+	event_log_network_denial(&observer->log, &denial, event);
 	return true;
 }
 

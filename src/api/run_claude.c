@@ -55,7 +55,9 @@ void run_claude_free(struct run_claude *c)
 
 const struct srt_config *run_claude_config(const struct run_claude *c)
 {
-	return c->later ? &c->later->config : &c->first->config;
+	const struct claude_rules *last = c->applied ? c->applied : c->later;
+
+	return last ? &last->config : &c->first->config;
 }
 
 /* --- reading --- */
@@ -299,7 +301,9 @@ static void on_file(void *ctx)
 	else
 		err_set(&err, EINVAL, "%.*s", (int)strcspn(why.s, "\n"), why.s);
 	if (r == 0) {
+		c->applied = rules; /* what ends now ends by these */
 		r = apply(c, rules, &err);
+		c->applied = NULL;
 		if (r < 0)
 			free_rules(rules);
 	}

@@ -18,9 +18,10 @@ struct run_claude {
 	struct arena arena;
 	struct claude_policy policy;
 	struct srt_place place;
-	struct claude_rules *first; /* the plan points at them */
-	struct claude_rules *later; /* those in force since; NULL: the first are */
-	struct strv allow, deny;    /* hosts by anybody else at the start */
+	struct claude_rules *first;         /* the plan points at them */
+	struct claude_rules *later;         /* those in force since; NULL: the first are */
+	const struct claude_rules *applied; /* while they are; else NULL */
+	struct strv allow, deny;            /* hosts by anybody else at the start */
 	struct said_rule {
 		char *text;
 		bool deny;

@@ -69,16 +69,19 @@ static struct report_host *find_host(struct report *r, const char *name)
 	return host;
 }
 
-static void add_connection(struct report *r, struct json_object *event)
+static void add_endpoint(struct str *out, struct json_object *event)
 {
 	const char *name = json_text(event, "name"), *address = json_text(event, "address");
-	_cleanup_str_ struct str text = { 0 };
-	struct report_host *host;
+
+	str_add_escaped(out, name ? name : address ? address : "");
+	str_addf(out, ":%.0f", number(event, "port", 0));
+}
+
+static void add_traffic(struct report *r, struct json_object *event, const char *endpoint)
+{
+	struct report_host *host = find_host(r, endpoint);
 	int64_t end = time_of(event, "t");
 
-	str_add_escaped(&text, name ? name : address ? address : "");
-	str_addf(&text, ":%.0f", number(event, "port", 0));
-	host = find_host(r, text.s);
 	if (host) {
 		int64_t begin = end - (int64_t)(number(event, "seconds", 0) * 1000);
 
@@ -89,6 +92,14 @@ static void add_connection(struct report *r, struct json_object *event)
 		host->first = host->first && host->first < begin ? host->first : begin;
 		host->last = MAX(host->last, end);
 	}
+}
+
+static void add_ended(struct report *r, struct json_object *event)
+{
+	_cleanup_str_ struct str text = { 0 };
+
+	add_endpoint(&text, event);
+	add_traffic(r, event, text.s);
 	add_moment(r, event, MOMENT_CONNECTION, text.s);
 }
 
@@ -99,6 +110,11 @@ static void add_denied(struct report *r, struct json_object *event)
 
 	if (!denial_read(event, &denial))
 		return;
+	if (number(event, "seconds", 0) > 0) { /* it was there until a new rule ended it */
+		add_endpoint(&text, event);
+		add_traffic(r, event, text.s);
+		text.len = 0;
+	}
 	denial_add_act(&text, &denial, r->lessons.place.home);
 	str_add(&text, ": ");
 	denial_add_why(&text, &denial);
@@ -129,7 +145,7 @@ static void add_event(struct report *r, struct json_object *event)
 	const char *type = json_text(event, "type") ?: "";
 
 	if (!strcmp(type, "connection")) {
-		add_connection(r, event);
+		add_ended(r, event);
 	} else if (!strcmp(type, "deny")) {
 		add_denied(r, event);
 	} else if (!strcmp(type, "limit")) {

@@ -81,15 +81,22 @@ void event_network_denial(struct denial *ret, const struct net_event *event)
 	};
 }
 
-static void add_denied(struct event_log *log, const struct net_event *event)
+void event_log_network_denial(struct event_log *log, const struct denial *denial,
+			      const struct net_event *event)
 {
 	_cleanup_str_ struct str more = { 0 };
+
+	if (event->seconds > 0)
+		add_traffic(&more, event);
+	event_log_denial(log, denial, more.s, event->owner);
+}
+
+static void add_denied(struct event_log *log, const struct net_event *event)
+{
 	struct denial denial;
 
 	event_network_denial(&denial, event);
-	if (event->seconds > 0)
-		add_traffic(&more, event);
-	event_log_denial(log, &denial, more.s, event->owner);
+	event_log_network_denial(log, &denial, event);
 }
 
 static void add_ended(struct event_log *log, const struct net_event *event)

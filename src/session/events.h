@@ -79,6 +79,9 @@ void event_log_watch(struct event_log *log, struct loop *loop);
 void event_log_network(struct event_log *log, const struct net_event *event);
 /* The refusal of an event that is one; strings are the event's. */
 void event_network_denial(struct denial *ret, const struct net_event *event);
+/* The same with what somebody has found out about it; of a connection that was there, what went over it, too. */
+void event_log_network_denial(struct event_log *log, const struct denial *denial,
+			      const struct net_event *event);
 /* more: further members, or NULL. */
 void event_log_denial(struct event_log *log, const struct denial *denial, const char *more,
 		      const struct owner *owner);

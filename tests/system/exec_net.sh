@@ -75,4 +75,39 @@ else
 	check "... and another host" lacks "$out" "a page of"
 fi
 check "nothing else is left in the project" is "$(find . -newer "$s" -type f | grep -v '^./node_modules')" ""
+
+# --- a connection that new settings end ---
+
+mkdir .claude
+printf '{"projects": {"%s": {"hasTrustDialogAccepted": true}}}' "$project" >"$HOME/.claude.json"
+cat >hold.py <<'END'
+import socket
+with socket.create_connection(("allowed.test", 7)) as s:
+    s.sendall(b"hi\n")
+    s.recv(3, socket.MSG_WAITALL)
+    open("held", "w").close()
+    try:
+        print("got", s.recv(1))
+    except ConnectionResetError:
+        print("reset")
+END
+for how in exec 'run --settings-from claude'; do
+	rm -f held
+	echo '{"sandbox": {"enabled": true}, "permissions": {"allow": ["WebFetch(domain:allowed.test)"]}}' >.claude/settings.json
+	(
+		await test -e held
+		echo '{"sandbox": {"enabled": true}, "permissions": {"deny": ["WebFetch(domain:allowed.test)"]}}' >.claude/settings.json
+	) &
+	# shellcheck disable=SC2086 # words
+	wx $how -- python3 -B hold.py
+	wait
+	check "$how: it is reset" is "$(cat "$out")" reset
+	wx log --violations --json
+	check "... the event names the rule, its file and line, what went over it, and what would allow it" python3 -c 'import json,sys
+e = [json.loads(line) for line in open(sys.argv[1]) if "\"connect\"" in line][0]
+assert (e["rule"], e["key"], e["received"]) == ("WebFetch(domain:allowed.test)", "permissions.deny[0]", 3), e
+assert e["origin"].endswith("/.claude/settings.json:1") and e["fix"]["remove"] == e["rule"], e' "$out"
+	wx report --json
+	check "... and the report counts it" python3 -c 'import json,sys; h=json.load(open(sys.argv[1]))["hosts"]; assert h[0]["host"] == "allowed.test:7" and h[0]["received"] == 3, h' "$out"
+done
 finish
