@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "git/priv.h"
-#include "os/linux/libc.h"
 
 void git_identity(const char *dir, char ret[GIT_IDENTITY])
 {
