@@ -75,6 +75,7 @@ struct exec_git {
 	size_t n_repos;
 	struct engine_private *private;
 	size_t n_private;
+	bool full; /* it was said that there are too many */
 };
 
 struct exec {

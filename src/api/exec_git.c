@@ -20,9 +20,14 @@
 #include "guard/broker.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
+#include "os/proc.h"
 #include "spec/project.h"
 
-enum { LINE_LEN = 4096 };
+enum {
+	LINE_LEN = 4096,
+	FDS_EACH = 8,   /* that a repository takes of ours */
+	FDS_KEPT = 384, /* for all that is not git */
+};
 
 /* ------------------------------------------------------------------ whether there can be one */
 
@@ -95,6 +100,33 @@ static bool is_own(const char *dir)
 	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
+/* Git would write through these, and we would show what they lead to. */
+static bool has_links(const char *dir)
+{
+	static const char *const names[] = {
+		"HEAD",
+		"objects",
+		"objects/info",
+		"objects/pack",
+		"refs",
+		"refs/heads",
+		"logs",
+		"logs/HEAD",
+		"logs/refs",
+		"logs/refs/heads",
+		"logs/refs/stash",
+		"lfs",
+		"lfs/objects",
+	};
+	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (fstatat(fd, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+			return true;
+	return fd < 0;
+}
+
 /* NULL, or why not. */
 static const char *obstacle(struct exec *x, const struct git_about *about, bool late)
 {
@@ -108,6 +140,8 @@ static const char *obstacle(struct exec *x, const struct git_about *about, bool 
 		return "Landlock is missing";
 	if (!is_own(about->real))
 		return "it is not the user's own";
+	if (has_links(about->real) || has_links(about->common))
+		return "there are links in it";
 	if (!settings_fit(&x->config) || !rules_fit(x, about->real, about->common))
 		return "the settings have rules for it";
 	if (late && strcmp(about->real, about->common) != 0)
@@ -161,8 +195,10 @@ static struct git_about describe(struct exec *x, const struct project_facts *pro
 	struct strv *borrowed = arena_alloc(a, sizeof(*borrowed));
 
 	*borrowed = (struct strv){ 0 };
+	/* What it borrows of is the repository's own word, and a command may have written that. */
 	for (size_t i = 0; i < project->borrowed.len; i++)
-		strv_add(a, borrowed, project->borrowed.v[i].path);
+		if (file_rules_read(&x->exec_spec.files, project->borrowed.v[i].path).allowed)
+			strv_add(a, borrowed, project->borrowed.v[i].path);
 	return (struct git_about){
 		.state_home = x->host.state_home,
 		.project = project->top,
@@ -192,7 +228,7 @@ static void take_modules(struct exec *x, const struct project_facts *project,
 	about->modules = list;
 }
 
-/* There is one, and something is wrong with it: the host's own is read, and not written. */
+/* The host's own is read, and not written. */
 static void seal(struct exec *x, struct exec_repo *repo, const struct git_about *about,
 		 const char *why)
 {
@@ -200,11 +236,18 @@ static void seal(struct exec *x, struct exec_repo *repo, const struct git_about 
 	add_dir(x, repo, about->common, NULL);
 	if (!path_is_below(about->real, about->common))
 		add_dir(x, repo, about->real, NULL);
-	exec_say(x, x->hooks.on_warning,
-		 arena_printf(&x->arena,
-			      "the repository '%s' is read-only: its private git directory '%s' "
-			      "cannot be used: %s",
-			      about->top, about->id, why));
+	if (why)
+		exec_say(x, x->hooks.on_warning,
+			 arena_printf(
+				 &x->arena,
+				 "the repository '%s' is read-only: its private git directory '%s' "
+				 "cannot be used: %s",
+				 about->top, about->id, why));
+}
+
+static bool is_full(const struct exec *x)
+{
+	return x->git.n_repos * FDS_EACH + FDS_KEPT > os_raise_descriptors();
 }
 
 /* Where there is none it is judged by content, and has no directories. */
@@ -219,6 +262,11 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 	if (!why) {
 		git_lasting_id(about.real, id);
 		about.id = id;
+		if (late && is_full(x)) {
+			seal(x, repo, &about, x->git.full ? NULL : "a command came to too many");
+			x->git.full = true;
+			return;
+		}
 		take_modules(x, project, &about);
 		repo->on = git_lasting_begin(&repo->store, &about, &err) == 0;
 		if (repo->on) {

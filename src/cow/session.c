@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -225,17 +224,6 @@ bool cow_is_empty(const struct cow *cow)
 	return empty;
 }
 
-/* A tree may be as deep as the sandbox liked, and each level takes a descriptor. */
-static void allow_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 #define GONE ".gone-" /* and the id: being removed, which the next list finishes */
 
 /* What overlayfs leaves of a killed podman session belongs to an id of podman's, which podman can be. */
@@ -264,7 +252,7 @@ static int remove_dir(int base, const char *name)
 	_cleanup_close_ int dir = record_open_dir(base, name);
 	int r;
 
-	allow_descriptors();
+	(void)os_raise_descriptors(); /* a tree is as deep as the sandbox liked, one for each level */
 	if (dir >= 0)
 		open_up_tree(dir);
 	r = os_remove_tree(base, name);

@@ -258,7 +258,8 @@ static char *pack_name(struct import *import, int packs)
 static int migrate_pack(struct import *import, int packs, const char *name, int to)
 {
 	static const char *const endings[] = { ".pack", ".rev", ".idx" };
-	_cleanup_close_ int out = openat(to, "pack", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int out = openat(to, "pack",
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int r = out < 0 ? -errno : 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(endings); i++) {

@@ -15,6 +15,8 @@
 #include "os/fs.h"
 #include "session/record.h"
 
+enum { COPY_MAX = 1 << 30, COPY_DEPTH = 32 }; /* of one name */
+
 const char *const git_own_names[] = {
 	"index",
 	"ORIG_HEAD",
@@ -41,12 +43,38 @@ const char *const git_own_names[] = {
 };
 const char *const git_common_names[] = { "shallow", "info", "logs", "rr-cache", NULL };
 
+/* Holes are copied as bytes, and a sandbox may have made this. */
+static bool is_small(int at, const char *name, int depth, uint64_t *left)
+{
+	int fd = openat(at, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st = { 0 };
+	DIR *list = fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	bool small = !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= *left;
+
+	if (S_ISREG(st.st_mode) && small)
+		*left -= (uint64_t)st.st_size;
+	while (list && small && (entry = readdir(list)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			small = depth && is_small(fd, entry->d_name, depth - 1, left);
+	if (list)
+		closedir(list);
+	else if (fd >= 0)
+		close(fd);
+	return small;
+}
+
 static int copy_one(const char *from, const char *name, int to, struct err *err)
 {
 	struct arena a = { 0 };
 	char *path = path_join(&a, from, name);
-	int r = access(path, F_OK) < 0 ? 0 : copy_tree(AT_FDCWD, path, to, name, err);
+	uint64_t left = COPY_MAX;
+	int r = 0;
 
+	if (!is_small(AT_FDCWD, path, COPY_DEPTH, &left))
+		r = err_set(err, EFBIG, "'%s' is too large to be copied", path);
+	else if (access(path, F_OK) == 0)
+		r = copy_tree(AT_FDCWD, path, to, name, err);
 	arena_release(&a);
 	return r;
 }

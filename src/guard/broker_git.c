@@ -29,7 +29,7 @@
 
 #define COMMONDIR "../..\n"
 #define HOOKS_MAX 1000
-enum { LINKS_LOOK = 4096, LINKS_DEPTH = 16 };
+enum { LINKS_LOOK = 100000, LINKS_DEPTH = 16 };
 
 enum part {
 	PART_NONE,
@@ -184,26 +184,36 @@ static bool hooks_are_samples(int dir)
 	return list && fine;
 }
 
-/* Anything in it that git would write through; too much to be looked at counts as such. */
+/* What it is, or -errno. File systems that do not say it are asked. */
+static int type_of(int dir, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type;
+	if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return IFTODT(st.st_mode);
+}
+
+/* Anything in it that git would write through, or read a whole directory through; too much to be looked at
+ * counts as such. Objects are no exception: from there it could be moved. */
 static bool has_links(int at, const char *name, int depth, int *left)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 	bool found = !list || depth == 0;
-	struct stat st;
 
 	if (!list && fd >= 0)
 		close(fd);
 	while (list && !found && (entry = readdir(list)) != NULL) {
+		int type = type_of(fd, entry);
+
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		found = --*left < 0 || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-			S_ISLNK(st.st_mode);
-		/* Objects are files that are made once, under names that are hashes. */
-		if (!found && S_ISDIR(st.st_mode) &&
-		    !(depth == LINKS_DEPTH && !strcmp(entry->d_name, "objects")))
-			found = has_links(fd, entry->d_name, depth - 1, left);
+		found = --*left < 0 || type < 0 || type == DT_LNK ||
+			(type == DT_DIR && has_links(fd, entry->d_name, depth - 1, left));
 	}
 	if (list)
 		closedir(list);
@@ -344,15 +354,22 @@ int git_judge_link(struct request *r, struct place *p, const char *text)
 
 int git_judge_dir(struct request *r, const struct place *from, struct place *to)
 {
-	size_t n;
+	size_t len = strcspn(to->name, "/"), n;
+	char name[NAME_MAX + 1];
+	int left = LINKS_LOOK;
 
 	if (r->b->gate)
 		return gate_judge_dir(r, from, to);
 	n = git_dir_len(to);
-	/* What another one holds was put there before it was git's. */
-	if (!n || (git_dir_len(from) == n && !strncmp(from->path, to->path, n)))
+	if (!n && !git_is_dir(to->dir, to->name, len))
 		return 0;
-	return request_denied(r, to->path, NULL, "git would obey what is in the directory");
+	/* What another one holds was put there before it was git's. */
+	if (n && (git_dir_len(from) != n || strncmp(from->path, to->path, n) != 0))
+		return request_denied(r, to->path, NULL, "git would obey what is in the directory");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(from->name, "/"), from->name);
+	return has_links(from->dir, name, LINKS_DEPTH, &left)
+		       ? request_denied(r, to->path, NULL, "git would write through a link in it")
+		       : 0;
 }
 
 /* What 'git init', 'git clone' and 'rm -r' of such a repository need of the protected names. */

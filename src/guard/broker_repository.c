@@ -41,6 +41,15 @@ struct mounts {
 	char path[MOUNTS_EACH][PATH_MAX];
 };
 
+/* Below the repository nothing leads elsewhere: what was put there as a link may lead to what is denied. */
+static int clone_plain(const char *path)
+{
+	_cleanup_close_ int fd = os_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0,
+					    RESOLVE_NO_SYMLINKS);
+
+	return fd < 0 ? fd : mount_clone(fd, "", MOUNT_RO);
+}
+
 /* In a copy of the host's mounts. */
 static int take(const struct broker_gitdir *one, struct mounts *ret)
 {
@@ -49,7 +58,9 @@ static int take(const struct broker_gitdir *one, struct mounts *ret)
 						 "/" GIT_HOST "/lfs/objects" };
 
 	for (size_t i = 0; i < MOUNTS_EACH; i++) {
-		ret->fd[i] = from[i] ? mount_clone(AT_FDCWD, from[i], MOUNT_RO) : -1;
+		ret->fd[i] = !from[i] ? -1
+			     : i == 0 ? mount_clone(AT_FDCWD, from[i], MOUNT_RO)
+				      : clone_plain(from[i]);
 		if (from[i] && ret->fd[i] < 0)
 			return ret->fd[i];
 		snprintf(ret->path[i], PATH_MAX, "%s%s", one->path, below[i]);

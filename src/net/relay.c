@@ -19,11 +19,11 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "net/hello.h"
+#include "os/proc.h"
 #include "os/socket.h"
 
 #define BUFFER_SIZE (256 * 1024)
@@ -287,18 +287,9 @@ static bool await_hello(struct relay_conn *conn, const char *name)
  * this process. The broker of files does, and a flood of connections is no reason to refuse it one. */
 static size_t room(void)
 {
-	struct rlimit limit;
+	size_t n = os_raise_descriptors(); /* fewer connections otherwise, each refused */
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return CONNECTIONS_MAX;
-	if (limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit); /* fewer connections otherwise, each refused */
-		getrlimit(RLIMIT_NOFILE, &limit);
-	}
-	if (limit.rlim_cur < DESCRIPTORS_KEPT)
-		return 0;
-	return MIN((limit.rlim_cur - DESCRIPTORS_KEPT) / 2, (rlim_t)CONNECTIONS_MAX);
+	return n < DESCRIPTORS_KEPT ? 0 : MIN((n - DESCRIPTORS_KEPT) / 2, (size_t)CONNECTIONS_MAX);
 }
 
 int relay_start(struct relay *relay, struct loop *loop, const struct relay_hooks *hooks,

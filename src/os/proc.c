@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -79,7 +80,7 @@ char *os_find_program(struct arena *arena, const char *name, const char *path_li
 	return NULL;
 }
 
-enum { CAPTURE_SECONDS = 10 };
+enum { CAPTURE_SECONDS = 10, DESCRIPTORS_USUAL = 1024, DESCRIPTORS_MAX = 1 << 20 };
 
 /* with_err: standard error is caught too. */
 static pid_t spawn_captured(char *const argv[], const char *dir, int out, bool with_err,
@@ -166,4 +167,20 @@ int os_run(const struct os_command *command)
 		if (errno != EINTR)
 			return -errno;
 	return status;
+}
+
+size_t os_raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return DESCRIPTORS_USUAL;
+	if (limit.rlim_cur < limit.rlim_max) {
+		rlim_t before = limit.rlim_cur;
+
+		limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)DESCRIPTORS_MAX);
+		if (limit.rlim_cur < before || setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			limit.rlim_cur = before;
+	}
+	return (size_t)MIN(limit.rlim_cur, (rlim_t)DESCRIPTORS_MAX);
 }

@@ -10,6 +10,9 @@
 /* Closes every descriptor from first upwards but those in keep (ascending, n of them). */
 void os_close_all_but(int first, const int *keep, size_t n);
 
+/* As many descriptors as we may have; a program that is started later has as many. How many that is. */
+size_t os_raise_descriptors(void);
+
 int os_pidfd_open(pid_t pid);                /* descriptor or -errno */
 int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
 
