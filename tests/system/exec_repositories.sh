@@ -119,4 +119,35 @@ cd place || exit 1
 wx git status
 wx git held
 check "... of which the rest is kept, and listed" is "$rc $(grep -c 'repository.*place' "$out")" "0 1"
+cd ..
+
+# --- one that a command made, for the next command's supervisor to trip over ---
+mkdir "$HOME/closed" && echo KEY >"$HOME/closed/id" && echo '# mine' >"$HOME/.bashrc" && new_repo "$HOME/closed/repo" || exit 1
+tree=$(git -C "$HOME/closed/repo" rev-parse 'HEAD^{tree}')
+echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [\"$HOME/closed\"], \"allowWrite\": [\".\"], \"denyWrite\": []}}" >"$tmp/settings.json"
+plant() { # plant DIR: all of a git directory but HEAD
+	echo "mkdir -p $1/objects/ev/refs $1/refs/heads; printf '[core]\\nbare=true\\n' >$1/config"
+}
+head='ref: refs/heads/main'
+ex "$(plant a); ln -s ~/closed a/objects/ev/objects; echo $head >a/HEAD"
+check "links below what would be its objects make no git directory" is "$(ls a/HEAD 2>/dev/null) $(grep -c 'links in it' "$err")" " 1"
+ex "$(plant b); echo $head >b/HEAD; cat b/HEAD"
+check "... and without them it is one" output "$head"
+ex "$(plant c); rm -r c/refs; echo $head >c/HEAD; mkdir -p r/heads; mv r c/refs; rm -r c/refs; mkdir -p r/heads; ln -s ~/.bashrc r/heads/main; mv r c/refs"
+check "links in a directory that makes it one by its arrival" is "$(ls -d c/refs 2>/dev/null) $(grep -c 'through a link' "$err")" " 1"
+rm -rf b && git init -q --bare b && mkdir b/objects/ev && ln -s "$HOME/closed" b/objects/ev/objects && ln -s "$HOME/.bashrc" b/objects/ev/HEAD
+ex 'cd b; mv objects/ev lfs; mv objects/ev logs; cat lfs/objects/id wrapix/lfs/objects/id'
+check "links of the host's own are not moved to where git writes" is "$(find b -maxdepth 1 \( -name lfs -o -name logs \)) $(grep -c KEY "$out")" " 0"
+mv b/objects/ev b/lfs && ln -s "$HOME/closed" b/objects/far && rm -rf b/objects/pack && ln -s "$HOME/closed" b/objects/pack
+ex 'cd b; ls wrapix/lfs/objects wrapix/objects/pack lfs/objects; cat wrapix/lfs/objects/id lfs/objects/id'
+check "... and nothing is shown through them" is "$(grep -c 'KEY\|^id' "$out")" 0
+rm -rf b e
+ex "git init -q e && echo ~/closed/repo/.git/objects >e/.git/objects/info/alternates"
+ex "cd e; (for i in \$(seq 120); do printf '100644 blob %s\tf%s\n' \$(echo \$i | git hash-object -w --stdin) \$i; done; printf '040000 tree $tree\tz\n') | git mktree --missing >../t; git update-ref refs/heads/main \$(git commit-tree -m x \$(cat ../t))"
+ex 'cd e; git show main:z/file; git cat-file -p main:f7'
+check "what it borrows of is no way to what may not be read" is "$(xargs <"$out")" 7
+check "... nor to the user's start-up file" is "$(cat "$HOME/.bashrc")" "# mine"
+truncate -s 1T e/.git/rr-cache e/.git/index
+ex 'cd e; echo there'
+check "what is too large to be copied is not" is "$(cat "$out") $(du -s "$HOME/.local/state/wrapix" | awk '{ print ($1 < 100000) }')" "there 1"
 finish
