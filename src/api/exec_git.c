@@ -298,10 +298,10 @@ static struct exec_repo *add_repo(struct exec *x, const char *place)
 
 /* ------------------------------------------------------------------ before the command */
 
-static void add_bind(struct exec *x, const char *dest, const char *src)
+static void add_bind(struct exec *x, const char *dest, const char *src, unsigned flags)
 {
 	plan_add(&x->plan, OP_BIND, arena_strdup(&x->plan.arena, dest),
-		 arena_strdup(&x->plan.arena, src), OPF_RO | OPF_DIR);
+		 arena_strdup(&x->plan.arena, src), OPF_RO | OPF_DIR | flags);
 }
 
 static void mount_at_start(struct exec *x, const struct exec_repo *repo)
@@ -319,10 +319,11 @@ static void mount_at_start(struct exec *x, const struct exec_repo *repo)
 		*private = (struct engine_private){ dir->path, fd };
 		if (fd < 0)
 			continue; /* closed */
-		add_bind(x, dir->path, dir->private);
-		add_bind(x, path_join(a, dir->path, GIT_HOST "/objects"), dir->objects);
+		add_bind(x, dir->path, dir->private, 0);
+		add_bind(x, path_join(a, dir->path, GIT_HOST "/objects"), dir->objects, OPF_PLAIN);
 		if (dir->lfs)
-			add_bind(x, path_join(a, dir->path, GIT_HOST "/lfs/objects"), dir->lfs);
+			add_bind(x, path_join(a, dir->path, GIT_HOST "/lfs/objects"), dir->lfs,
+				 OPF_PLAIN);
 	}
 }
 

@@ -57,7 +57,8 @@ static bool is_sha256(struct git_store *store, const char *private)
 					    false);
 	_cleanup_str_ struct str out = { 0 };
 
-	run.gitdir = run.reads[0] = private;
+	run.gitdir = private;
+	run.reads[0] = (struct git_read){ .path = private };
 	run.alternates = NULL;
 	run.n_reads = 1;
 	return git_run(&run, &out) == 0 && out.s && str_starts(out.s, "sha256");

@@ -29,7 +29,9 @@ static bool same_values(const struct git_items *a, const struct git_items *b)
 int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
 		   struct err *err)
 {
-	char *file = path_join(&store->arena, store->common, "config");
+	bool near = store->lasting &&
+		    !strcmp(store->real, store->common); /* git is started there */
+	const char *file = near ? "config" : path_join(&store->arena, store->common, "config");
 	struct git_run unset = git_on_host_write(
 		store, GIT_ARGS("config", "--file", file, "--unset-all", name));
 	int r = git_run(&unset, NULL);

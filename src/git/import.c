@@ -277,8 +277,8 @@ static int migrate(struct import *import, uint32_t count, struct err *err)
 {
 	_cleanup_close_ int packs = openat(import->dir, "objects/pack",
 					   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int to = open(git_objects(import->round->store),
-				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int to = git_open_host(import->round->store,
+					       git_objects(import->round->store));
 	char *name = packs < 0 ? NULL : pack_name(import, packs);
 	int r;
 

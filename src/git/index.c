@@ -166,7 +166,9 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 	const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	struct git_store *store = round->store;
 	const char *path = inwards ? store->private : store->real;
-	_cleanup_close_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int dir = inwards ? open(path,
+						 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+					  : git_open_host(store, path);
 	struct git_run run = inwards ? git_in_private(store, args, true)
 				     : git_on_host_write(store, args);
 	struct stat old;
@@ -178,7 +180,7 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 	r = copy_index(dir, &old);
 	run.input = lines->s;
 	run.input_len = lines->len;
-	run.index = path_join(&round->arena, path, COPY_NAME);
+	run.index = run.plain ? COPY_NAME : path_join(&round->arena, path, COPY_NAME);
 	run.seconds = 60;
 	if (r == 0)
 		r = git_run(&run, NULL) == 0 ? 0 : -EIO;

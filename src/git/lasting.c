@@ -79,8 +79,8 @@ static void add_dirs(struct stamp *stamp, int at, const char *name, int depth)
 static void stamp_one(struct stamp *stamp, const struct git_store *store)
 {
 	static const char *const names[] = { ".", "config", "hooks", "info" };
-	_cleanup_close_ int real = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int common = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int real = git_open_host(store, store->real);
+	_cleanup_close_ int common = git_open_host(store, store->common);
 
 	add_stat(stamp, real, ".");
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -151,12 +151,11 @@ static int take_config(struct git_store *store, struct err *err)
 	return r < 0 ? r : git_base_save(store, "base", &base, err);
 }
 
-static bool is_newer(const char *from, const char *name, int to)
+static bool is_newer(int from, const char *name, int to)
 {
-	_cleanup_close_ int dir = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat host, mine;
 
-	if (dir < 0 || fstatat(dir, name, &host, 0) < 0)
+	if (fstatat(from, name, &host, 0) < 0)
 		return false;
 	return fstatat(to, name, &mine, AT_SYMLINK_NOFOLLOW) < 0 ||
 	       host.st_mtim.tv_sec > mine.st_mtim.tv_sec ||
@@ -169,16 +168,15 @@ static int take_files(struct git_store *store, struct err *err)
 {
 	static const char *const names[] = { "info/exclude", "info/attributes", "shallow" };
 	_cleanup_close_ int to = record_open_dir(AT_FDCWD, store->private);
-	struct arena *a = &store->arena;
-	int r = 0;
+	_cleanup_close_ int from = git_open_host(store, store->common);
+	int r = from < 0 ? err_errno(err, errno, "opening '%s'", store->common) : 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(names); i++)
-		if (is_newer(store->common, names[i], to)) {
+		if (is_newer(from, names[i], to)) {
 			unlinkat(to, names[i], 0);
-			r = copy_tree(AT_FDCWD, path_join(a, store->common, names[i]), to, names[i],
-				      err);
+			r = copy_tree(from, names[i], to, names[i], err);
 		}
-	if (r == 0 && is_newer(store->common, "hooks", to)) {
+	if (r == 0 && is_newer(from, "hooks", to)) {
 		os_remove_tree(to, "hooks");
 		os_remove_tree(store->dir, "hooks");
 		r = git_copy_hooks(store, to, NULL, err);
@@ -188,7 +186,7 @@ static int take_files(struct git_store *store, struct err *err)
 
 static int take_in_one(struct git_store *store, struct err *err)
 {
-	_cleanup_close_ int turn = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int turn = git_open_host(store, store->common);
 	int r;
 
 	if (turn < 0 || flock(turn, LOCK_EX) < 0)

@@ -98,16 +98,13 @@ static int mend_refs(struct git_store *store, int at, struct err *err)
 
 static int mend_index(const struct git_store *store, int at, bool headless, struct err *err)
 {
-	struct arena a = { 0 };
-	char *host = path_join(&a, store->real, "index");
-	int r = 0;
+	_cleanup_close_ int host = git_open_host(store, store->real);
 
-	if (is_there(at, "index") ? !is_file(at, "index", GIT_INDEX_MAX) : headless) {
-		os_remove_tree(at, "index");
-		r = access(host, F_OK) < 0 ? 0 : copy_tree(AT_FDCWD, host, at, "index", err);
-	}
-	arena_release(&a);
-	return r;
+	if (is_there(at, "index") ? is_file(at, "index", GIT_INDEX_MAX) : !headless)
+		return 0;
+	os_remove_tree(at, "index");
+	return is_file(host, "index", GIT_INDEX_MAX) ? copy_tree(host, "index", at, "index", err)
+						     : 0;
 }
 
 /* Of what stands for an operation that waits, all but directories' names begin with a capital. */

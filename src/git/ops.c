@@ -183,7 +183,7 @@ static void unset_op(struct git_round *round, int dir, const char *file, const c
 
 int git_apply_ops(struct git_round *round, struct err *err)
 {
-	_cleanup_close_ int dir = open(round->store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = git_open_host(round->store, round->store->real);
 	bool stands = !git_has_list(round->store->private) && !git_has_list(round->store->real) &&
 		      !git_heads_diverged(round);
 	int r = 0;

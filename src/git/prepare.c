@@ -64,30 +64,25 @@ static bool is_small(int at, const char *name, int depth, uint64_t *left)
 	return small;
 }
 
-static int copy_one(const char *from, const char *name, int to, struct err *err)
+static int copy_one(int from, const char *name, int to, struct err *err)
 {
-	struct arena a = { 0 };
-	char *path = path_join(&a, from, name);
 	uint64_t left = COPY_MAX;
-	int r = 0;
 
-	if (!is_small(AT_FDCWD, path, COPY_DEPTH, &left))
-		r = err_set(err, EFBIG, "'%s' is too large to be copied", path);
-	else if (access(path, F_OK) == 0)
-		r = copy_tree(AT_FDCWD, path, to, name, err);
-	arena_release(&a);
-	return r;
+	if (!is_small(from, name, COPY_DEPTH, &left))
+		return err_set(err, EFBIG, "its '%s' is too large to be copied", name);
+	return faccessat(from, name, F_OK, 0) < 0 ? 0 : copy_tree(from, name, to, name, err);
 }
 
-static int copy_shared_index(const struct git_store *store, int to, struct err *err)
+static int copy_shared_index(int real, int to, struct err *err)
 {
-	DIR *dir = opendir(store->real);
+	int fd = openat(real, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int r = 0;
 
 	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
 		if (str_starts(entry->d_name, "sharedindex."))
-			r = copy_one(store->real, entry->d_name, to, err);
+			r = copy_one(real, entry->d_name, to, err);
 	if (dir)
 		closedir(dir);
 	return r;
@@ -106,7 +101,9 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 {
 	struct arena a = { 0 };
 	char *from = hooks ? arena_strdup(&a, hooks) : path_join(&a, store->common, "hooks");
-	DIR *dir = opendir(from);
+	int fd = hooks ? open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+		       : git_open_host(store, from);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const int targets[] = { to, store->dir };
 	struct dirent *entry;
 	int r = 0;
@@ -129,32 +126,32 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 }
 
 /* A linked worktree's own file, where the one of all was copied. */
-static int copy_instead(const struct git_store *store, int to, const char *dir, const char *name,
-			struct err *err)
+static int copy_instead(int real, int to, const char *dir, const char *name, struct err *err)
 {
 	unlinkat(to, name, 0);
-	return mkdirat(to, dir, 0777) == 0 || errno == EEXIST ? copy_one(store->real, name, to, err)
-							      : 0;
+	return mkdirat(to, dir, 0777) == 0 || errno == EEXIST ? copy_one(real, name, to, err) : 0;
 }
 
 static int copy_names(const struct git_store *store, int to, const char *hooks, struct err *err)
 {
-	int r = 0;
+	_cleanup_close_ int real = git_open_host(store, store->real);
+	_cleanup_close_ int common = git_open_host(store, store->common);
+	int r = real < 0 || common < 0 ? err_errno(err, errno, "opening '%s'", store->real) : 0;
 
 	for (size_t i = 0; r == 0 && git_own_names[i]; i++)
-		r = copy_one(store->real, git_own_names[i], to, err);
+		r = copy_one(real, git_own_names[i], to, err);
 	if (r == 0 && store->lasting)
-		r = copy_one(store->real, "config.worktree", to, err);
+		r = copy_one(real, "config.worktree", to, err);
 	for (size_t i = 0; r == 0 && git_common_names[i]; i++)
-		r = copy_one(store->common, git_common_names[i], to, err);
+		r = copy_one(common, git_common_names[i], to, err);
 	if (r == 0)
-		r = copy_shared_index(store, to, err);
+		r = copy_shared_index(real, to, err);
 	/* The reflog of a linked worktree's HEAD is its own, and so is what is checked out of it. */
 	if (strcmp(store->real, store->common) != 0) {
 		if (r == 0)
-			r = copy_instead(store, to, "logs", "logs/HEAD", err);
+			r = copy_instead(real, to, "logs", "logs/HEAD", err);
 		if (r == 0)
-			r = copy_instead(store, to, "info", "info/sparse-checkout", err);
+			r = copy_instead(real, to, "info", "info/sparse-checkout", err);
 	}
 	return r < 0 ? r : git_copy_hooks(store, to, hooks, err);
 }
@@ -220,7 +217,7 @@ static int make_dirs(const struct git_store *store, int to, struct err *err)
  * later is the same. */
 static const char *marks_now(struct git_store *store, int private)
 {
-	_cleanup_close_ int real = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int real = git_open_host(store, store->real);
 
 	bool ignored;
 

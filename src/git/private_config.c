@@ -98,7 +98,7 @@ static void take_key(struct target *target, const char *key, const char *value)
 /* True when the file is all there is, and none that only git understands. */
 static bool read_plain(const struct git_store *store, struct target *target)
 {
-	_cleanup_close_ int dir = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = git_open_host(store, store->common);
 	_cleanup_free_ char *text = NULL;
 	struct gitkeys keys;
 	size_t len;
@@ -154,7 +154,7 @@ static int ask_git(struct git_store *store, struct target *target, struct err *e
 /* What a command may read anyway, at the place where it stands. */
 static int copy_config(struct git_store *store, struct str *out, struct err *err)
 {
-	_cleanup_close_ int dir = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = git_open_host(store, store->common);
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	int r = dir < 0 ? -errno : os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len);

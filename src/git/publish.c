@@ -389,7 +389,7 @@ static void hold_all(const struct git_store *store, struct git_report *report)
 
 static int publish_one(struct git_store *store, bool last, struct git_report *ret, struct err *err)
 {
-	_cleanup_close_ int turn = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int turn = git_open_host(store, store->common);
 	int r = -EAGAIN;
 
 	ret->where = store->where ? store->where : store->name ? store->name : "";

@@ -72,7 +72,7 @@ static char **make_env(struct arena *a, const struct git_run *run)
 		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=core.fsync", ARRAY_LEN(settings));
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=none", ARRAY_LEN(settings));
 	}
-	strv_addf(a, &env, "GIT_DIR=%s", run->gitdir);
+	strv_addf(a, &env, "GIT_DIR=%s", run->plain ? "." : run->gitdir);
 	strv_add(a, &env,
 		 "GIT_WORK_TREE=/"); /* whatever the configuration says: no file is looked at */
 	if (run->objects)
@@ -110,7 +110,8 @@ static int restrict_files(struct arena *a, const struct git_run *run, struct err
 			rules[n++] = (struct landlock_rule){ system_places[i], LANDLOCK_READ };
 	rules[n++] = (struct landlock_rule){ program, LANDLOCK_READ };
 	for (size_t i = 0; i < run->n_reads; i++)
-		rules[n++] = (struct landlock_rule){ run->reads[i], LANDLOCK_READ };
+		rules[n++] = (struct landlock_rule){ run->reads[i].path, LANDLOCK_READ,
+						     run->reads[i].plain };
 	rules[n++] = (struct landlock_rule){ "/dev/null", LANDLOCK_DEV };
 	rules[n++] = (struct landlock_rule){ "/dev/urandom", LANDLOCK_READ };
 	if (run->writes)
@@ -134,6 +135,16 @@ static int confine(struct arena *a, const struct git_run *run, uid_t uid, gid_t 
 	return 0;
 }
 
+static int enter(const struct git_run *run)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!run->plain)
+		return chdir("/");
+	fd = os_openat2(AT_FDCWD, run->gitdir, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
+	return fd < 0 ? -1 : fchdir(fd);
+}
+
 /* 0 stands for none given; the standard descriptors are never handed on. */
 _Noreturn static void child(const struct git_run *run, int in, int out, uid_t uid, gid_t gid)
 {
@@ -148,7 +159,7 @@ _Noreturn static void child(const struct git_run *run, int in, int out, uid_t ui
 	else
 		os_die_with_parent(SIGKILL);
 	os_reset_signals();
-	if (null < 0 || chdir("/") < 0)
+	if (null < 0 || enter(run) < 0)
 		_exit(125);
 	dup2(in > 0 ? in : null, STDIN_FILENO);
 	dup2(out > 0 ? out : null, STDOUT_FILENO);
@@ -243,6 +254,17 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err)
 	return r ? err_set(err, EIO, "'git %s' failed in '%s'", run->args[0], run->gitdir) : 0;
 }
 
+int git_open_host(const struct git_store *store, const char *dir)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	int fd = store->lasting ? os_openat2(AT_FDCWD, dir, flags, 0, RESOLVE_NO_SYMLINKS)
+				: open(dir, flags);
+
+	if (fd < -1)
+		errno = -fd;
+	return fd < 0 ? -1 : fd;
+}
+
 char *git_objects(struct git_store *store)
 {
 	return path_join(&store->arena, store->common, "objects");
@@ -284,7 +306,7 @@ static void add_lent(struct git_run *run, struct git_store *store)
 		return;
 	add_alternate(&out, git_objects(store));
 	for (size_t i = 0; i < store->lent.len && run->n_reads < GIT_READS_MAX - 1; i++) {
-		run->reads[run->n_reads++] = store->lent.v[i];
+		run->reads[run->n_reads++] = (struct git_read){ store->lent.v[i], true };
 		add_alternate(&out, store->lent.v[i]);
 	}
 	run->alternates = arena_strdup(&store->arena, out.s);
@@ -296,6 +318,7 @@ struct git_run git_on_host(struct git_store *store, const char *const *args)
 		.program = store->program,
 		.args = args,
 		.gitdir = store->real,
+		.plain = store->lasting,
 		.on_step = store->on_step,
 	};
 }
@@ -311,9 +334,10 @@ struct git_run git_on_host_write(struct git_store *store, const char *const *arg
 
 void git_may_read(struct git_run *run, struct git_store *store)
 {
-	run->reads[run->n_reads++] = git_objects(store);
+	run->reads[run->n_reads++] = (struct git_read){ git_objects(store), store->lasting };
 	for (size_t i = 0; i < store->borrowed.len && run->n_reads < GIT_READS_MAX - 1; i++)
-		run->reads[run->n_reads++] = store->borrowed.v[i];
+		run->reads[run->n_reads++] = (struct git_read){ store->borrowed.v[i],
+								store->lasting };
 }
 
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write)
@@ -329,7 +353,7 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 	};
 
 	git_may_read(&run, store);
-	run.reads[run.n_reads++] = store->private;
+	run.reads[run.n_reads++] = (struct git_read){ .path = store->private };
 	add_lent(&run, store);
 	return run;
 }

@@ -19,15 +19,22 @@
 
 enum { GIT_READS_MAX = 20 };
 
+/* Something that a confined git may read. */
+struct git_read {
+	const char *path;
+	bool plain; /* no link leads there */
+};
+
 struct git_run {
 	const char *program; /* absolute */
 	const char *const *args;
 	const char *gitdir;
+	bool plain;             /* no link leads there, and git is started in it */
 	const char *objects;    /* where new objects go; NULL: the git directory's */
 	const char *alternates; /* further objects, or NULL */
 	const char *index;      /* another one than the git directory's, or NULL */
 	bool confined;
-	const char *reads[GIT_READS_MAX];
+	struct git_read reads[GIT_READS_MAX];
 	size_t n_reads;
 	const char *writes; /* or NULL */
 	const char *input;  /* NULL: as 'in' says */
@@ -54,6 +61,13 @@ void git_may_read(struct git_run *run, struct git_store *store);
 struct git_run git_on_host_write(struct git_store *store, const char *const *args);
 struct git_run git_on_host(struct git_store *store, const char *const *args);
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);
+
+/*
+ * A directory of the host's repository. What commands work in lies where other commands may write as well, and while
+ * we look one of those may put a link in the way, to what it may not reach itself. So no link is followed there; what is
+ * reached by none is theirs. A descriptor, or -1 with errno.
+ */
+int git_open_host(const struct git_store *store, const char *dir);
 
 /* The host's objects, and the same as a list of alternates. */
 char *git_objects(struct git_store *store);

@@ -47,7 +47,7 @@ static int ask(struct git_store *store, struct arena *arena, bool private, const
 
 bool git_is_sha256(const struct git_store *store)
 {
-	_cleanup_close_ int dir = open(store->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = git_open_host(store, store->common);
 	_cleanup_free_ char *text = NULL;
 	struct arena a = { 0 };
 	const char *format = NULL;
@@ -166,14 +166,19 @@ static int read_side(const struct side *side, struct git_state *ret, struct err 
 	return r < 0 ? odd(side, r, "stash", err) : 0;
 }
 
+static int open_side(const struct git_store *store, bool private, const char *host)
+{
+	return private ? open(store->private, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		       : git_open_host(store, host);
+}
+
 /* Calls fn with the session's side or the host's. */
 static int with_side(struct git_store *store, bool private, struct arena *arena,
 		     int (*fn)(const struct side *, struct git_state *, struct err *),
 		     struct git_state *ret, struct err *err)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (private ? O_NOFOLLOW : 0);
-	_cleanup_close_ int own = open(private ? store->private : store->real, flags);
-	_cleanup_close_ int common = open(private ? store->private : store->common, flags);
+	_cleanup_close_ int own = open_side(store, private, store->real);
+	_cleanup_close_ int common = open_side(store, private, store->common);
 	const struct side side = { store, arena,  private,
 				   own,   common, private ? "session" : "repository" };
 
@@ -335,7 +340,7 @@ int git_base_load(const struct git_store *store, const char *file, struct arena 
 
 int git_base_link_index(const struct git_store *store, struct err *err)
 {
-	_cleanup_close_ int real = open(store->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int real = git_open_host(store, store->real);
 
 	if (linkat(real, "index", store->dir, BASE_INDEX, 0) == 0 || errno == ENOENT)
 		return 0;

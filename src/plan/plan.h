@@ -71,6 +71,7 @@ enum op_flags {
 	OPF_SESSION = 1 << 8,  /* the source is what the session's id names in that directory */
 	OPF_GATE = 1 << 10,    /* OP_BIND: for the supervisor alone, under what comes next there */
 	OPF_SOCKET = 1 << 11,  /* OP_BIND: the source is a listening socket */
+	OPF_PLAIN = 1 << 12,   /* OP_BIND: no symbolic link leads to the source */
 };
 
 struct op {

@@ -210,9 +210,17 @@ static int clone_session(const struct root *root, const struct op *op)
 	return mount_clone(AT_FDCWD, path, root_mount_flags(op));
 }
 
+static int clone_plain(const struct op *op)
+{
+	_cleanup_close_ int fd = os_openat2(AT_FDCWD, op->src, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+
+	return fd < 0 ? fd : mount_clone(fd, "", root_mount_flags(op));
+}
+
 int root_clone_source(struct root *root, const struct op *op)
 {
 	return op->flags & OPF_CHECK     ? clone_checked(root, op)
+	       : op->flags & OPF_PLAIN   ? clone_plain(op)
 	       : op->flags & OPF_SESSION ? clone_session(root, op)
 					 : mount_clone(AT_FDCWD, op->src, root_mount_flags(op));
 }

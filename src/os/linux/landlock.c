@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "os/fs.h"
 #include "os/linux/compat.h"
 
 #define FS_READ \
@@ -92,7 +93,8 @@ static __u64 rights_of(enum landlock_class class, __u64 handled)
 
 static int add_rule(int ruleset, const struct landlock_rule *rule, __u64 handled, struct err *err)
 {
-	_cleanup_close_ int fd = open(rule->path, O_PATH | O_CLOEXEC);
+	_cleanup_close_ int fd = os_openat2(AT_FDCWD, rule->path, O_PATH, 0,
+					    rule->plain ? RESOLVE_NO_SYMLINKS : 0);
 	struct landlock_path_beneath_attr attr = {
 		.allowed_access = rights_of(rule->class, handled),
 		.parent_fd = fd,
@@ -100,7 +102,7 @@ static int add_rule(int ruleset, const struct landlock_rule *rule, __u64 handled
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno(err, errno, "Landlock rule for '%s'", rule->path);
+		return err_errno(err, fd < 0 ? -fd : errno, "Landlock rule for '%s'", rule->path);
 	if (!S_ISDIR(st.st_mode))
 		attr.allowed_access &= FS_OF_A_FILE;
 	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) < 0)

@@ -19,6 +19,7 @@ enum landlock_class {
 struct landlock_rule {
 	const char *path;
 	enum landlock_class class;
+	bool plain; /* no link leads there */
 };
 
 /*
