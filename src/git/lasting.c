@@ -113,12 +113,28 @@ static void save_stamp(const struct git_store *store, const char *stamp)
 	record_write_file(store->dir, "stamp", stamp, strlen(stamp), &ignored);
 }
 
+/* Taken by a git that works, or by one that was killed. */
+static bool is_locked(const struct git_store *store)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/index.lock", store->private);
+	if (access(path, F_OK) == 0)
+		return true;
+	for (size_t i = 0; i < store->n_parts; i++)
+		if (is_locked(&store->parts[i]))
+			return true;
+	return false;
+}
+
 static bool is_current(const struct git_store *store)
 {
 	_cleanup_free_ char *saved = NULL;
 	char now[STAMP_LEN];
 	size_t len;
 
+	if (is_locked(store))
+		return false;
 	if (faccessat(store->dir, "done", F_OK, 0) < 0 ||
 	    os_read_file_at(store->dir, "stamp", STAMP_LEN, &saved, &len) < 0)
 		return false;

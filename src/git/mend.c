@@ -33,6 +33,14 @@ static bool is_file(int at, const char *name, off_t max)
 	       st.st_size <= max;
 }
 
+/* What a git that was killed left: the next ones would not go on. */
+static bool is_lock(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && !strcmp(name + n - 5, ".lock");
+}
+
 /* Only files and directories stay, and of files those that are no larger than that. */
 static void tidy(int at, const char *name, off_t max, int depth)
 {
@@ -47,7 +55,7 @@ static void tidy(int at, const char *name, off_t max, int depth)
 			continue;
 		if (entry->d_type == DT_DIR && depth)
 			tidy(fd, inner, max, depth - 1);
-		else if (entry->d_type != DT_DIR && !is_file(fd, inner, max))
+		else if (entry->d_type != DT_DIR && (is_lock(inner) || !is_file(fd, inner, max)))
 			unlinkat(fd, inner, 0);
 	}
 	if (list)

@@ -100,6 +100,15 @@ wait $pid 2>/dev/null
 rm go
 ex 'git -C sub log -1 --format=%s'
 check "what a killed command committed is taken over by the next" is "$(cat "$out") $(last sub)" "killed killed"
+mkfifo go
+"$wrapix" exec -s "$tmp/settings.json" -c 'cd sub; : >.git/index.lock; : >.git/refs/heads/side.lock; cd ..; echo up >go; exec sleep 1000' &
+pid=$!
+hear go
+kill -9 $pid
+wait $pid 2>/dev/null
+rm go
+ex 'git -C sub commit -q --allow-empty -m unlocked'
+check "... and what it had locked is free" is "$rc $(last sub)" "0 unlocked"
 
 # --- another repository at the same place ---
 new_repo place
