@@ -205,7 +205,7 @@ static int take_in_one(struct git_store *store, struct err *err)
 	_cleanup_close_ int turn = git_open_host(store, store->common);
 	int r;
 
-	if (turn < 0 || flock(turn, LOCK_EX) < 0)
+	if (turn < 0 || git_take_turn(turn) < 0)
 		return err_errno(err, errno, "locking '%s'", store->common);
 	r = take_config(store, err);
 	return r < 0 ? r : take_files(store, err);
@@ -340,7 +340,7 @@ static int open_or_make(struct git_store *store, const struct git_about *about, 
 	struct err ignored;
 	int r;
 
-	if (turn < 0 || flock(turn, LOCK_EX) < 0)
+	if (turn < 0 || git_take_turn(turn) < 0)
 		return err_errno(err, errno, "locking '%s'", about->common);
 	if (git_open(store, about->state_home, about->id, about->program, &ignored) == 0)
 		return lock_shared(store, err);

@@ -397,7 +397,7 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 		hold_all(store, ret);
 		return 0;
 	}
-	if (turn < 0 || flock(turn, LOCK_EX) < 0)
+	if (turn < 0 || git_take_turn(turn) < 0)
 		return err_errno(err, errno, "locking '%s'", store->common);
 	store->turn = turn;
 	arm(store);

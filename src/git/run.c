@@ -8,9 +8,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/path.h"
 #include "os/fs.h"
@@ -20,7 +22,7 @@
 #include "os/linux/userns.h"
 #include "os/proc.h"
 
-enum { DEFAULT_SECONDS = 10, MAX_ENV = 40 };
+enum { DEFAULT_SECONDS = 10, MAX_ENV = 40, TURN_SECONDS = 20, TURN_STEP_MS = 5 };
 #define CONFINED_MEMORY ((rlim_t)8 << 30)
 
 /* What would make git start a program, or do more than it was asked. */
@@ -263,6 +265,22 @@ int git_open_host(const struct git_store *store, const char *dir)
 	if (fd < -1)
 		errno = -fd;
 	return fd < 0 ? -1 : fd;
+}
+
+int git_take_turn(int fd)
+{
+	const struct timespec pause = { .tv_nsec = TURN_STEP_MS * 1000000L };
+
+	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += TURN_STEP_MS) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		if (waited >= TURN_SECONDS * 1000) {
+			errno = EWOULDBLOCK;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 char *git_objects(struct git_store *store)

@@ -69,6 +69,10 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
  */
 int git_open_host(const struct git_store *store, const char *dir);
 
+/* One round at a time in a repository. A command can lock that directory, too, and is not waited for for ever.
+ * 0, or -1 with errno. */
+int git_take_turn(int fd);
+
 /* The host's objects, and the same as a list of alternates. */
 char *git_objects(struct git_store *store);
 char *git_alternate(struct git_store *store);
