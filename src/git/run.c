@@ -75,8 +75,8 @@ static char **make_env(struct arena *a, const struct git_run *run)
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=none", ARRAY_LEN(settings));
 	}
 	strv_addf(a, &env, "GIT_DIR=%s", run->plain ? "." : run->gitdir);
-	strv_add(a, &env,
-		 "GIT_WORK_TREE=/"); /* whatever the configuration says: no file is looked at */
+	/* Whatever the configuration says: no file is looked at. And git goes elsewhere only for its sake. */
+	strv_addf(a, &env, "GIT_WORK_TREE=%s", run->plain ? "." : "/");
 	if (run->objects)
 		strv_addf(a, &env, "GIT_OBJECT_DIRECTORY=%s", run->objects);
 	if (run->index)
