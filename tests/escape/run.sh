@@ -285,17 +285,20 @@ victim_is_through() { with_secrets ./attempt net-path-home >/dev/null; }
 
 evidence() { # evidence NAME COMMAND...: the command runs and the victim notices
 	rm -f "$base/evidence"
-	"$@" >/dev/null 2>&1
+	"$@" >/dev/null 2>&1 8>&-
 	victim_is_through && [ -e "$base/evidence" ]
 }
 
-signal_everybody() { # signal_everybody PLACE OPTIONS
+signal_everybody() { # signal_everybody PLACE OPTIONS; one at a time, for others have victims, too
 	title="$1: host-signal-everybody (control: plain)"
+	exec 8<"$top/tests/escape/run.sh"
+	flock 8
 	if ! evidence run_control plain host-signal-everybody; then
 		check "$title: the control" false
 	else
 		check "$title" fails evidence run_inside "$2" host-signal-everybody
 	fi
+	exec 8<&-
 }
 
 outlive() {
