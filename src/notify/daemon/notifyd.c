@@ -192,9 +192,10 @@ static int ask(int door, const char *op, struct str *ret, struct err *err)
 	return n > 0 ? 0 : err_set(err, EPROTO, "the daemon does not answer");
 }
 
+/* Numbers are text as well. */
 static const char *text_of(struct json_object *o, const char *key)
 {
-	return json_text(o, key) ?: "";
+	return json_object_get_string(json_object_object_get(o, key)) ?: "";
 }
 
 static void print_line(const char *label, const char *text)
