@@ -170,6 +170,7 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	spec_init(&x->spec);
 	if (request->claude)
 		claude_policy_init(&x->claude, request->claude);
+	config_watch_mark(&x->watch);
 	r = find_place(x, err);
 	if (r == 0 && x->request.text)
 		r = parse_text(x, ret_why);

@@ -141,8 +141,10 @@ int run_claude_load(struct run_claude *c, struct spec *spec, struct strv *says, 
 {
 	_cleanup_str_ struct str why = { 0 };
 	struct srt_config config;
-	int r = claude_policy_load(&c->policy, &config, false, &why);
+	int r;
 
+	config_watch_mark(&c->watch);
+	r = claude_policy_load(&c->policy, &config, false, &why);
 	if (r < 0) {
 		const char *text = why.s && str_starts(why.s, "Error: ") ? why.s + 7 : why.s;
 		size_t first = text ? strcspn(text, "\n") : 0;

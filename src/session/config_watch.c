@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "os/timer.h"
 
 #define LOOK_MS 45 /* two looks make a change: within 100 ms */
@@ -115,10 +116,40 @@ static bool has_changed(struct config_file *file, bool *restless)
 
 	file->seen = now;
 	*restless |= !rests;
-	if (!rests || is_same(&now, &file->told))
+	if (!rests || (is_same(&now, &file->told) && !file->late))
 		return false;
 	file->told = now;
+	file->late = false;
 	return true;
+}
+
+/* The times of files are those of the kernel's last tick. */
+void config_watch_mark(struct config_watch *w)
+{
+	const long tick = 20000000;
+
+	clock_gettime(CLOCK_REALTIME, &w->since);
+	w->since.tv_sec -= w->since.tv_nsec < tick;
+	w->since.tv_nsec += w->since.tv_nsec < tick ? 1000000000 - tick : -tick;
+}
+
+static bool is_since(const struct config_watch *w, const struct stat *st)
+{
+	return w->since.tv_sec &&
+	       (st->st_ctim.tv_sec > w->since.tv_sec ||
+		(st->st_ctim.tv_sec == w->since.tv_sec && st->st_ctim.tv_nsec >= w->since.tv_nsec));
+}
+
+/* Whether it is another than was read, perhaps: of one that is not there its directory tells. */
+static bool is_late(const struct config_watch *w, const struct config_file *file)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct stat dir;
+
+	if (file->seen.st_ino)
+		return is_since(w, &file->seen);
+	dir = look(path_parent(&arena, file->path));
+	return dir.st_ino && is_since(w, &dir);
 }
 
 static int set_timer(const struct config_watch *w, unsigned first_ms)
@@ -161,6 +192,7 @@ static int watch_files(struct config_watch *w, const struct strv *paths, struct 
 			return err_errno(err, ENOMEM, "watching '%s'", paths->v[i]);
 		w->n_files++;
 		file->told = file->seen = look(file->path);
+		file->late = is_late(w, file);
 	}
 	return loop_add(w->loop, &w->timer, LOOP_IN, err);
 }
@@ -189,9 +221,11 @@ int config_watch_start(struct config_watch *w, struct loop *loop, int control_fd
 		       const struct strv *paths, const struct config_watch_hooks *hooks,
 		       struct err *err)
 {
+	const struct timespec since = w->since;
 	int r = 0;
 
 	*w = (struct config_watch)CONFIG_WATCH_NONE;
+	w->since = since;
 	w->loop = loop;
 	w->hooks = *hooks;
 	if (paths && paths->len)

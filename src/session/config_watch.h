@@ -9,6 +9,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -26,6 +27,7 @@ struct config_watch_hooks {
 struct config_file {
 	char *path; /* and what it was when it was last told of, and at the last look */
 	struct stat told, seen;
+	bool late; /* it may have changed after it was read, and before it was watched */
 };
 
 struct config_watch {
@@ -36,6 +38,7 @@ struct config_watch {
 	struct config_file *files;
 	size_t n_files;
 	struct config_watch_hooks hooks;
+	struct timespec since; /* config_watch_mark() */
 };
 
 #define CONFIG_WATCH_NONE                        \
@@ -43,7 +46,9 @@ struct config_watch {
 		.control.fd = -1, .timer.fd = -1 \
 	}
 
-/* control_fd -1: none; it stays the caller's. paths: files, or directories of them, that are there or
+/* The files are about to be read: what changes from here on is told of once they are watched. */
+void config_watch_mark(struct config_watch *watch);
+/* The watch was CONFIG_WATCH_NONE, or marked. control_fd -1: none; it stays the caller's. paths: files, or directories of them, that are there or
  * may come to be; NULL: none. */
 int config_watch_start(struct config_watch *watch, struct loop *loop, int control_fd,
 		       const struct strv *paths, const struct config_watch_hooks *hooks,

@@ -54,7 +54,7 @@ static void turn(int timeout_ms)
 
 static void test_lines(void)
 {
-	struct config_watch watch;
+	struct config_watch watch = CONFIG_WATCH_NONE;
 	struct err err;
 	char *big = malloc(CONFIG_LINE_MAX + 100);
 	int fd[2];
@@ -102,7 +102,7 @@ static void write_file(const char *path, const char *text)
 static void test_file(void)
 {
 	char path[128], other[128], link[128];
-	struct config_watch watch;
+	struct config_watch watch = CONFIG_WATCH_NONE;
 	char *list[] = { link, NULL };
 	const struct strv paths = { list, 1 };
 	struct err err;
@@ -127,6 +127,35 @@ static void test_file(void)
 	config_watch_stop(&watch);
 }
 
+/* What changes between reading and watching is not lost. */
+static void test_late(void)
+{
+	char path[128], absent[128];
+	struct config_watch watch = CONFIG_WATCH_NONE;
+	char *list[] = { path, absent, NULL };
+	const struct strv paths = { list, 2 };
+	struct err err;
+
+	snprintf(path, sizeof(path), "%s/late.json", dir);
+	snprintf(absent, sizeof(absent), "%s/none/absent.json", dir);
+	memset(&got, 0, sizeof(got));
+	config_watch_mark(&watch);
+	write_file(path, "1");
+	ok(!config_watch_start(&watch, &loop, -1, &paths, &hooks, &err), "watched after a change");
+	ok(watch.files[0].late && !watch.files[1].late, "... which is known");
+	for (int i = 0; i < 100 && !got.files; i++)
+		turn(1000);
+	is_int(got.files, 1, "... and told of");
+	ok(!watch.files[0].late, "... once");
+	config_watch_stop(&watch);
+	config_watch_mark(&watch);
+	watch.since.tv_sec += 1000;
+	ok(!config_watch_start(&watch, &loop, -1, &paths, &hooks, &err), "watched after none");
+	ok(!watch.files[0].late, "... there is nothing to tell");
+	config_watch_stop(&watch);
+	unlink(path);
+}
+
 int main(void)
 {
 	struct err err;
@@ -136,6 +165,7 @@ int main(void)
 		return 1;
 	test_lines();
 	test_file();
+	test_late();
 	loop_release(&loop);
 	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 	if (system(command) != 0)
