@@ -115,6 +115,9 @@ class Editor:
 
     def run(self):
         window = 0
+        end = time.monotonic() + 60
+        while not self.shared[TRIES] and time.monotonic() < end:  # what changes before somebody looks for changes is not seen
+            time.sleep(0.0005)
         while self.made < self.edits:
             never = window % 3
             pair = [x for i, x in enumerate(LETTERS) if i != never]
