@@ -135,7 +135,7 @@ mkdir "$HOME/closed" && echo KEY >"$HOME/closed/id" && echo '# mine' >"$HOME/.ba
 tree=$(git -C "$HOME/closed/repo" rev-parse 'HEAD^{tree}')
 echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [\"$HOME/closed\"], \"allowWrite\": [\".\"], \"denyWrite\": []}}" >"$tmp/settings.json"
 plant() { # plant DIR: all of a git directory but HEAD
-	echo "mkdir -p $1/objects/ev/refs $1/refs/heads; printf '[core]\\nbare=true\\n' >$1/config"
+	echo "mkdir -p $1/objects/ev/refs $1/refs/heads; echo '[core] bare=true' >$1/config"
 }
 head='ref: refs/heads/main'
 ex "$(plant a); ln -s ~/closed a/objects/ev/objects; echo $head >a/HEAD"

@@ -113,8 +113,8 @@ static int take_environment(struct err *err)
 	unsetenv("HOSTNAME");
 	unsetenv("container");
 	unsetenv("HOME");
-	for (char *p = data; p < data + len; p += strlen(p) + 1) {
-		char *equals = strchr(p, '=');
+	for (size_t at = 0; data && at < len; at += strlen(data + at) + 1) {
+		char *p = data + at, *equals = strchr(p, '=');
 
 		if (!equals)
 			continue;
