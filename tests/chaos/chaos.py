@@ -421,9 +421,19 @@ def limits(fault):
         fail_call(CALLS[value[0]], getattr(errno, value[1]))
 
 
+def publishes(pid):
+    """A known fault that is not mended, and the only process that is spared: wrapix's own 'git update-ref' on the host, killed itself, leaves
+    HEAD.lock there, and what was to be published waits until somebody removes it (docs/git.md)."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            words = f.read().split(b"\0")
+    except OSError:
+        return False
+    return words[0].endswith(b"/git") and words[1:3] == [b"update-ref", b"--stdin"]
+
+
 def strike(kind, process, rng):
-    # A git that is killed leaves its lock on the host, ours as the user's own (docs/git.md): nobody can tell later whose it is.
-    victims = sorted(pid for pid, name in tree().items() if kind != "kill" or name != "git")
+    victims = sorted(pid for pid in tree() if kind != "kill" or not publishes(pid))
     if not victims:
         return
     victim = rng.choice(victims)
