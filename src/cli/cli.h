@@ -181,5 +181,8 @@ int cli_list_sessions(struct arena *arena, struct session_info **ret, size_t *re
 const struct session_info *cli_pick_session(const struct session_info *list, size_t n,
 					    const char *word, struct err *err);
 
+/* editor.c: the user's editor (VISUAL, EDITOR) on a file; fails when that does. */
+int cli_edit(const char *path, struct err *err);
+
 /* The names of the running sessions, one per line, for completion; in ps.c. Returns a status. */
 int cli_print_sessions(void);

@@ -44,17 +44,18 @@ void git_begin(void)
 	arena_release(&arena);
 }
 
-/* The session that the first word names; without one, the only one here. */
-static int pick(struct git_job *job, struct git_store *ret, struct err *err)
+static bool has_store(const struct git_job *job, const char *id)
+{
+	for (size_t i = 0; i < job->n; i++)
+		if (!strcmp(job->list[i].id, id))
+			return true;
+	return false;
+}
+
+static int open_store(struct git_job *job, struct git_store *ret, const char *id, struct err *err)
 {
 	char *project = job->n ? job->list[0].project : NULL;
-	const char *id = job->n_words ? job->words[0] : job->n == 1 ? job->list[0].id : NULL;
 
-	if (!id) {
-		err_usage(err, job->n ? "several sessions here hold something"
-				      : "no session here holds anything");
-		return err_hint(err, "'wrapix git status' lists them");
-	}
 	return git_open(ret, job->state, id,
 			os_find_program(&job->arena, "git", getenv("PATH"), project), err);
 }
@@ -97,40 +98,56 @@ static int git_status(struct git_job *job, struct err *err)
 	return 0;
 }
 
-static int git_held(struct git_job *job, struct err *err)
+/* One session's; 'group' under a line with its id. */
+static int held_of(struct git_job *job, const char *id, bool group, struct str *json, size_t *shown,
+		   struct err *err)
 {
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
-	_cleanup_str_ struct str out = { 0 };
+	const char *indent = group ? "  " : "";
 	struct git_held *held;
-	size_t n = 0, shown = 0;
-	int r = 0;
+	size_t n = 0;
+	int r = open_store(job, &store, id, err);
 
-	if (!job->n && !job->n_words && !job->n_aparts) {
-		printf("%s", job->args.json ? "[]\n" : "Nothing is held back here.\n");
-		return 0;
-	}
-	if (job->n || (job->n_words && !git_has_apart(job, job->words[0])))
-		r = pick(job, &store, err);
-	if (r == 0 && store.program)
+	if (r == 0)
 		r = git_held_read(&store, &job->arena, &held, &n, err);
-	if (r < 0)
-		return r;
-	str_add(&out, "[");
-	for (size_t i = 0; i < job->n_aparts; i++)
-		if (!job->n_words || !strcmp(job->words[0], job->aparts[i].id))
-			git_print_apart(job, &job->aparts[i], &out, shown++ == 0);
-	for (size_t i = 0; i < n; i++) {
-		git_held_add_json(&out, &held[i], shown++ == 0);
+	if (r == 0 && group && n && !job->args.json)
+		printf("%s:\n", id);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		git_held_add_json(json, id, &held[i], (*shown)++ == 0);
 		if (job->args.json)
 			continue;
+		printf("%s", indent);
 		git_print(held[i].where);
 		printf("%s%s:", *held[i].where ? "//" : "", held[i].kind);
 		git_print(held[i].name);
 		printf("  %s\n", held[i].why);
 	}
+	return r;
+}
+
+/* Of the session that is named, or of all here. */
+static int git_held(struct git_job *job, struct err *err)
+{
+	_cleanup_str_ struct str out = { 0 };
+	const char *id = job->n_words ? job->words[0] : NULL;
+	size_t shown = 0;
+	int r = 0;
+
+	str_add(&out, "[");
+	for (size_t i = 0; i < job->n_aparts; i++)
+		if (!id || !strcmp(id, job->aparts[i].id))
+			git_print_apart(job, &job->aparts[i], &out, shown++ == 0);
+	for (size_t i = 0; r == 0 && !id && i < job->n; i++)
+		r = held_of(job, job->list[i].id, job->n > 1, &out, &shown, err);
+	if (id && (has_store(job, id) || !git_has_apart(job, id)))
+		r = held_of(job, id, false, &out, &shown, err);
+	if (r < 0)
+		return r;
 	str_add(&out, shown ? "\n]\n" : "]\n");
 	if (job->args.json)
 		fputs(out.s, stdout);
+	else if (!shown)
+		printf("Nothing is held back here.\n");
 	return 0;
 }
 
@@ -203,18 +220,10 @@ static int git_do_accept(struct git_job *job, struct err *err)
 			       "that is held");
 		return err_hint(err, "'wrapix git held' lists both");
 	}
-	r = pick(job, &store, err);
+	r = open_store(job, &store, job->words[0], err);
 	if (r == 0 && !store.program)
 		r = err_set(err, ENOENT, "git is not installed");
 	return r < 0 ? r : decide(job, &store, git_accept, "accepted", err);
-}
-
-static bool has_store(const struct git_job *job, const char *id)
-{
-	for (size_t i = 0; i < job->n; i++)
-		if (!strcmp(job->list[i].id, id))
-			return true;
-	return false;
 }
 
 static int git_do_drop(struct git_job *job, struct err *err)
@@ -238,7 +247,7 @@ static int git_do_drop(struct git_job *job, struct err *err)
 			printf("dropped all that the session %s held\n", job->words[0]);
 		return r;
 	}
-	r = pick(job, &store, err);
+	r = open_store(job, &store, job->words[0], err);
 	if (r < 0 || job->n_words > 1)
 		return r < 0 ? r : decide(job, &store, git_drop, "dropped", err);
 	r = git_lock(&store, err);

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "cli/cli.h"
 #include "cli/cow.h"
@@ -35,6 +34,7 @@ struct review {
 	struct str diff;    /* of the one that is shown */
 	size_t lines, line; /* of it, and the first on the screen */
 	const char *message;
+	bool help; /* the keys are shown, until the next one */
 };
 
 static const struct change *current(const struct review *r)
@@ -154,11 +154,40 @@ static void draw_diff(struct review *r, unsigned row, unsigned rows, unsigned co
 	}
 }
 
+static void draw_help(struct review *r, unsigned rows)
+{
+	static const char *const lines[] = {
+		"j k, arrows      the next file, the one before; g G: the first, the last",
+		"space, page down further down in the difference; p, page up: further up",
+		"a                accept it; in a conflict, merge both where that can be done",
+		"t                accept it; in a conflict, take the session's version",
+		"b                accept it; in a conflict, put the session's beside yours",
+		"o                accept it; in a conflict, leave yours as it is",
+		"r                reject it",
+		"u                undecided again",
+		"A                accept all that are undecided, but for those with C or S",
+		"e                edit the session's version",
+		"w, enter         take over what was accepted, and end",
+		"q                end, and take nothing over",
+		"",
+		"In the list: A added, M changed, D removed, R renamed, T of another kind;",
+		"C a conflict with what you changed, S executed or obeyed by something later.",
+		"",
+		"Any key goes back.",
+	};
+
+	for (unsigned i = 0; i < rows; i++) {
+		const char *line = i < ARRAY_LEN(lines) ? lines[i] : "";
+
+		screen_put(&r->screen, i, 0, r->screen.cols, NULL, line, strlen(line));
+	}
+}
+
 static void draw(struct review *r)
 {
 	static const char keys[] =
-		"a accept r reject e edit  t theirs b both A all  w apply q quit  j k "
-		"space: move"; /* 80 columns */
+		"a accept r reject e edit t theirs b both A all w apply q quit j k "
+		"space move ? keys"; /* 80 columns */
 	struct screen *s = &r->screen;
 	_cleanup_str_ struct str title = { 0 };
 	unsigned body = s->rows > 2 ? s->rows - 2 : 1;
@@ -167,7 +196,9 @@ static void draw(struct review *r)
 	for (size_t i = 0; i < r->n; i++)
 		chosen += r->items[i].verdict != UNDECIDED && r->items[i].verdict != REJECTED;
 	screen_begin(s);
-	if (s->cols >= WIDE) {
+	if (r->help) {
+		draw_help(r, body);
+	} else if (s->cols >= WIDE) {
 		unsigned list = s->cols / 3;
 
 		draw_list(r, body, list);
@@ -236,32 +267,6 @@ static void accept_rest(struct review *r)
 		r->message = "those with C or S need a look of their own";
 }
 
-static int run_editor(const char *path)
-{
-	const char *editor = getenv("VISUAL");
-	int status;
-	pid_t pid;
-
-	if (!editor || !*editor)
-		editor = getenv("EDITOR");
-	if (!editor || !*editor)
-		editor = "vi";
-	pid = fork();
-	if (pid == 0) {
-		/* A shell reads EDITOR, as everywhere: it is the user's own variable. */
-		setenv("WRAPIX_EDITOR", editor, 1);
-		execl("/bin/sh", "sh", "-c", "eval \"$WRAPIX_EDITOR\" '\"$1\"'", "sh", path,
-		      (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0)
-		return -errno;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
-}
-
 /* Verdicts are kept by name: the list may be another afterwards. */
 static int reload(struct review *r, struct err *err)
 {
@@ -300,10 +305,11 @@ static int edit(struct review *r, struct err *err)
 	}
 	e = edit_begin(&r->target.cow, current(r), &arena, &path, err);
 	if (e == 0) {
+		struct err failed;
 		bool good;
 
 		screen_pause(&r->screen);
-		good = run_editor(path) == 0;
+		good = cli_edit(path, &failed) == 0;
 		screen_resume(&r->screen);
 		e = edit_end(&r->target.cow, current(r), path, good, err);
 		if (!good)
@@ -323,6 +329,10 @@ static int on_key(struct review *r, int key, bool *ret_quit, struct err *err)
 			 { 'b', BOTH },     { 'o', OURS },     { 'u', UNDECIDED } };
 	long page = r->screen.rows > 6 ? (long)r->screen.rows / 2 : 1;
 
+	if (r->help && key != KEY_NONE && key != KEY_END_OF_INPUT) {
+		r->help = false;
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
 		if (key == verdicts[i].key)
 			decide(r, verdicts[i].verdict);
@@ -350,6 +360,9 @@ static int on_key(struct review *r, int key, bool *ret_quit, struct err *err)
 	case 'p':
 	case KEY_PAGE_UP:
 		scroll(r, -page);
+		break;
+	case '?':
+		r->help = true;
 		break;
 	case 'A':
 		accept_rest(r);

@@ -154,7 +154,7 @@ int git_held_read(const struct git_store *store, struct arena *arena, struct git
 		  size_t *ret_n, struct err *err);
 /* One of a list, as the record and 'wrapix git held --json' have it. */
 struct str;
-void git_held_add_json(struct str *out, const struct git_held *held, bool first);
+void git_held_add_json(struct str *out, const char *id, const struct git_held *held, bool first);
 /* Does to the host what was held ("config:core.editor"), by the user's word. The next git_publish() no
  * longer finds it. */
 int git_accept(struct git_store *store, const struct git_held *held, struct err *err);

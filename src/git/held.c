@@ -37,9 +37,12 @@ void git_hold(struct git_report *report, const char *kind, const char *name, con
 	held->why = arena_strdup(&report->arena, why);
 }
 
-void git_held_add_json(struct str *out, const struct git_held *held, bool first)
+void git_held_add_json(struct str *out, const char *id, const struct git_held *held, bool first)
 {
-	str_addf(out, "%s\n  {\"where\": ", first ? "" : ",");
+	str_addf(out, "%s\n  {", first ? "" : ",");
+	if (id)
+		str_addf(out, "\"session\": \"%s\", ", id);
+	str_add(out, "\"where\": ");
 	json_add_string(out, held->where);
 	str_add(out, ", \"kind\": ");
 	json_add_string(out, held->kind);
@@ -57,7 +60,7 @@ static int write_list(const struct git_store *store, const char *file, const str
 
 	str_add(&out, "[");
 	for (size_t i = 0; i < n; i++)
-		git_held_add_json(&out, &held[i], i == 0);
+		git_held_add_json(&out, NULL, &held[i], i == 0);
 	str_add(&out, "\n]\n");
 	return record_write_file(store->dir, file, out.s, out.len, err);
 }

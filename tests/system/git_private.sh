@@ -130,6 +130,15 @@ check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/n
 check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id/0" rev-parse HEAD
 wx git held --json
 check "... as JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))) == 7' "$out"
+private 'git config alias.y "!evil"'
+other=$("$wrapix" git status --json | jq -r '.[].id' | grep -vxF "$id")
+wx git held
+check "several sessions: each under its id" is "$rc $(grep -cx -e "$id:" -e "$other:" "$out") $(sed -n "/^$other:/,/^[^ ]*:\$/p" "$out" | grep -c '^  config:alias.y ') $(grep -c '^  ' "$out")" "0 2 1 8"
+wx git held --json
+check "... as JSON" is "$(jq -r '.[] | select(.name == "alias.y") | .session' "$out") $(jq length "$out")" "$other 8"
+wx git held "$other"
+check "... one by its id" is "$(cut -d' ' -f1 "$out")" config:alias.y
+wx git drop "$other"
 wx git accept "$id" hook:pre-commit config:core.editor branch:refs/heads/keep tag:refs/tags/v1
 check "accept does it" is "$rc $(git config core.editor) $(git rev-parse -q --verify keep) $(git rev-parse v1^0) $(test -x .git/hooks/pre-commit && echo hook)" "0 evil  $(git rev-parse HEAD) hook"
 check "... and keeps what was" git rev-parse -q --verify "refs/wrapix/$id/was/heads/keep"

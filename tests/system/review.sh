@@ -43,6 +43,11 @@ for size in "80 24" "140 40"; do
 	check "$size: the list" see 'AS .vscode/tasks.json'
 	check "... and the first diff" see 'when an editor opens the project'
 	check "... with escaped names" see 'evil\033'
+	type '?'
+	check "? shows the keys" see 'undecided again'
+	check "... all of them" see 'Any key goes back'
+	type x
+	check "... until the next one" see 'AS .vscode/tasks.json'
 	type r
 	check "r rejects, and goes on" see '- AS .vscode/tasks.json'
 	check "... to the next diff" see '+five'

@@ -113,31 +113,3 @@ void add_duration(struct str *out, int64_t ms)
 	else
 		str_addf(out, "%lld.%llds", (long long)s, (long long)(ms / 100 % 10));
 }
-
-int ralph_edit(const char *path, struct err *err)
-{
-	const char *editor = getenv("VISUAL") && *getenv("VISUAL") ? getenv("VISUAL")
-								   : getenv("EDITOR");
-	char *argv[] = { (char *)"sh",
-			 (char *)"-c",
-			 (char *)"exec $0 \"$1\"",
-			 (char *)(editor && *editor ? editor : "vi"),
-			 (char *)path,
-			 NULL };
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		execvp("sh", argv);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
-		return err_errno(err, errno, "starting the editor");
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-		err_set(err, EIO, "the editor '%s' failed", argv[3]);
-		return err_hint(err, "EDITOR says which one is used");
-	}
-	return 0;
-}

@@ -56,7 +56,4 @@ void say_next(const struct feature *feature, const struct items *items);
 /* The same for the feature of that name, or the one in use (NULL). */
 void say_next_of(struct work *work, const char *feature);
 
-/* The user's editor on a file; its exit status, or -errno. */
-int ralph_edit(const char *path, struct err *err);
-
 #define FEATURE_OPERAND .max = 1, .operand = "FEATURE", .complete = COMPLETE_SESSION

@@ -82,7 +82,7 @@ static int edit(struct work *work, const struct feature *feature, struct err *er
 	items_release(&items);
 	r = work_write(work, "tasks.md", text.s, text.len, err);
 	if (r == 0)
-		r = ralph_edit(path, err);
+		r = cli_edit(path, err);
 	if (r == 0) {
 		r = os_read_file_at(AT_FDCWD, path, 8 << 20, &edited, &len);
 		if (r < 0)

@@ -56,9 +56,9 @@ static int edit(struct work *work, const char *name, struct err *err)
 	if (r == 0 && fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
 		r = err_usage(err, "'%s' in '%s' is no file", file, TEMPLATE_DIR);
 	if (r == 0)
-		r = ralph_edit(path_join(&work->arena, work->site.top,
-					 arena_printf(&work->arena, TEMPLATE_DIR "/%s", file)),
-			       err);
+		r = cli_edit(path_join(&work->arena, work->site.top,
+				       arena_printf(&work->arena, TEMPLATE_DIR "/%s", file)),
+			     err);
 	if (r < 0)
 		return r;
 	close_ptr(&work->templates.dir);
