@@ -317,16 +317,3 @@ enum address_class address_guarded(const struct address_guard *guard, const stru
 		*ret_bits = class == ADDRESS_PUBLIC ? 0 : bits;
 	return class;
 }
-
-const char *address_class_name(enum address_class class)
-{
-	static const char *const names[] = {
-		[ADDRESS_PUBLIC] = "public",         [ADDRESS_UNSPECIFIED] = "unspecified",
-		[ADDRESS_LOOPBACK] = "loopback",     [ADDRESS_PRIVATE] = "private",
-		[ADDRESS_LINK_LOCAL] = "link-local", [ADDRESS_METADATA] = "metadata",
-		[ADDRESS_MULTICAST] = "multicast",   [ADDRESS_RESERVED] = "reserved",
-		[ADDRESS_OWN] = "own-address",       [ADDRESS_DENIED] = "denied-resolved",
-	};
-
-	return names[class];
-}

@@ -63,7 +63,6 @@ enum address_class {
 	ADDRESS_OWN,      /* the host's own */
 	ADDRESS_DENIED,   /* in guard->denied */
 };
-const char *address_class_name(enum address_class class); /* "loopback"; stable, for events */
 
 /* Which classes a name may not resolve to. Zeroed, it is the strict set without the host's own. */
 struct address_guard {

@@ -121,13 +121,6 @@ static int find_slot(const struct names *names, const char *name)
 	return -ENOSPC;
 }
 
-int names_find(const struct names *names, const char *name)
-{
-	int slot = find_slot(names, name);
-
-	return slot >= 0 && names->slots[slot] ? slot : -ENOENT;
-}
-
 int names_add(struct names *names, const char *name)
 {
 	int slot = find_slot(names, name);

@@ -39,8 +39,6 @@ void names_freep(struct names **names);
 
 /* The name's slot, which it gets when it has none; -ENOSPC when the table is full. */
 int names_add(struct names *names, const char *name);
-/* The name's slot, or -ENOENT. */
-int names_find(const struct names *names, const char *name);
 size_t names_count(const struct names *names);
 
 /* A slot's two addresses: 198.18.1.0 + slot and fd53:b0c5:0:1::slot+1. */

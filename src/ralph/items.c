@@ -199,14 +199,6 @@ bool item_is_ready(const struct items *items, const struct item *item)
 	return true;
 }
 
-const struct item *items_next(const struct items *items)
-{
-	for (size_t i = 0; i < items->n; i++)
-		if (item_is_ready(items, &items->v[i]))
-			return &items->v[i];
-	return NULL;
-}
-
 void items_count(const struct items *items, struct item_count *ret)
 {
 	*ret = (struct item_count){ 0 };

@@ -72,8 +72,7 @@ int item_note(struct db *db, const char *id, const char *note, struct err *err);
 int item_move(struct db *db, const char *id, enum item_status from, enum item_status to,
 	      const char *reason, struct err *err);
 
-/* The first that may be worked on: open, no epic, all it needs done or dropped. */
-const struct item *items_next(const struct items *items);
+/* It may be worked on: open, no epic, all it needs done or dropped. */
 bool item_is_ready(const struct items *items, const struct item *item);
 
 struct item_count {

@@ -51,7 +51,7 @@ int config_apply(struct spec *spec, struct json_object *root, const char *origin
 /* Reads a file of ours: regular, at most 1 MiB; *ret_text is malloc'ed, NULL where there is none. */
 int config_read(const char *path, char **ret_text, size_t *ret_len, struct err *err);
 
-/* The i-th key of a configuration file, NULL after the last. */
+/* The i-th key of a configuration file, NULL after the last: what the schema is compared with. */
 const char *config_key(size_t i);
 
 /* DIR/wrapix.json: at most 1 MiB, a regular file, opened without following a link out of DIR; and its

@@ -343,11 +343,6 @@ const char *filter_tier_name(enum filter_tier tier)
 	return word(tiers, tier);
 }
 
-const char *home_mode_name(enum home_mode mode)
-{
-	return word(homes, mode);
-}
-
 void spec_init(struct spec *spec)
 {
 	*spec = (struct spec){ .dir = NULL };

@@ -282,4 +282,3 @@ int spec_protect_path(struct spec *spec, const char *path, const char *level, en
 const char *engine_name(enum engine_kind kind);
 const char *net_mode_name(enum net_mode mode);
 const char *filter_tier_name(enum filter_tier tier);
-const char *home_mode_name(enum home_mode mode);

@@ -563,6 +563,11 @@ static void test_many(void)
 
 static void test_reasons(void)
 {
+	/* In the order of enum address_class, by which policy.c finds them; events say them. */
+	static const char *const classes[] = {
+		"unspecified", "loopback", "private",     "link-local",      "metadata",
+		"multicast",   "reserved", "own-address", "denied-resolved",
+	};
 	unsigned wrong = 0;
 
 	for (enum net_reason a = 0; a < NET_REASONS; a++) {
@@ -573,7 +578,7 @@ static void test_reasons(void)
 	is_int(wrong, 0, "every reason has a word of its own");
 	for (enum address_class c = ADDRESS_UNSPECIFIED; c <= ADDRESS_DENIED; c++)
 		is_str(net_reason_name(NET_UNSPECIFIED + (c - ADDRESS_UNSPECIFIED)),
-		       address_class_name(c), "a class and its reason have the same");
+		       classes[c - ADDRESS_UNSPECIFIED], "a class has its reason");
 }
 
 int main(void)

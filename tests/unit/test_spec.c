@@ -284,7 +284,6 @@ static void test_values(void)
 	ok(spec.allow_nested && !spec.only, "booleans land in their fields");
 	is_str(net_mode_name(spec.net), "host", "the word for a network");
 	is_str(engine_name(ENGINE_APPLE), "apple", "the word for an engine");
-	is_str(home_mode_name(HOME_UNSET), "unset", "the word for nothing");
 	is_str(spec_choices("home")[1], "keep", "the words of a choice");
 	ok(!spec_choices("memory") && !spec_choices("x"), "no words where there is no choice");
 	spec_release(&spec);

@@ -7,7 +7,7 @@
  *
  *	strv_add(arena, &words, program);
  *	strv_add(arena, &words, "run");
- *	container_add_option(arena, &words, "--name", "my-name");   (see container_name_ok())
+ *	container_add_option(arena, &words, "--name", "my-name");
  *	r = container_add_dir(arena, &words, "/Users/me/p", "/workspace", false, err);
  *	r = container_add_port(arena, &words, 2222, 22, err);       (on 127.0.0.1 alone)
  *	container_add_memory(arena, &words, 4ULL << 30);
@@ -34,8 +34,6 @@
 
 /* --- words --- */
 
-/* A name is an identifier: ^[a-zA-Z0-9][a-zA-Z0-9_.-]+$, at most 63. */
-bool container_name_ok(const char *name);
 /* An option and its value, as two words. */
 void container_add_option(struct arena *arena, struct strv *words, const char *option,
 			  const char *value);

@@ -6,19 +6,7 @@
 #include "base/str.h"
 #include "os/darwin/container.h"
 
-enum { NAME_MAX_LEN = 63, PORT_MAX = 65535 };
-
-bool container_name_ok(const char *name)
-{
-	static const char first[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   "_.-";
-	size_t len = strlen(name);
-
-	return len >= 2 && len <= NAME_MAX_LEN && strchr(first, name[0]) &&
-	       !name[strspn(name, rest)];
-}
+enum { PORT_MAX = 65535 };
 
 void container_add_option(struct arena *arena, struct strv *words, const char *option,
 			  const char *value)
