@@ -5,11 +5,9 @@
  * arguments over all mixes of the values that their rules name and of values beside them, with and
  * without bits above the low 32. The expected answer comes from reading the rules one by one.
  */
-#include <string.h>
-
 #include <linux/audit.h>
-#include <linux/seccomp.h>
 
+#include "bpf.h"
 #include "seccomp-gen.h"
 
 #define MAX_VALUES 128
@@ -21,46 +19,20 @@ struct values {
 	uint32_t v[MAX_VALUES];
 };
 
-static uint32_t word_at(const struct seccomp_data *d, uint32_t offset)
-{
-	uint32_t w;
-
-	if (offset > sizeof(*d) - sizeof(w) || offset % sizeof(w) != 0)
-		die("the program reads outside of its data");
-	memcpy(&w, (const char *)d + offset, sizeof(w));
-	return w;
-}
-
 static uint32_t run(const struct code *code, const struct seccomp_data *d)
 {
-	uint32_t a = 0;
+	uint32_t answer = 0;
 
-	for (uint64_t pc = 0; pc < code->n; pc++) {
-		const struct sock_filter *i = &code->insns[pc];
-
-		switch (i->code) {
-		case BPF_LD | BPF_W | BPF_ABS:
-			a = word_at(d, i->k);
-			break;
-		case BPF_RET | BPF_K:
-			return i->k;
-		case BPF_JMP | BPF_JA:
-			pc += i->k;
-			break;
-		case BPF_JMP | BPF_JEQ | BPF_K:
-			pc += a == i->k ? i->jt : i->jf;
-			break;
-		case BPF_JMP | BPF_JGE | BPF_K:
-			pc += a >= i->k ? i->jt : i->jf;
-			break;
-		case BPF_JMP | BPF_JSET | BPF_K:
-			pc += (a & i->k) ? i->jt : i->jf;
-			break;
-		default:
-			die("the program has an instruction 0x%x", i->code);
-		}
+	switch (bpf_run(code->insns, code->n, d, sizeof(*d), &answer)) {
+	case BPF_RETURNED:
+		return answer;
+	case BPF_FELL_OFF:
+		return PASS;
+	case BPF_READ_BEYOND:
+		die("the program reads outside of its data");
+	default:
+		die("the program has an instruction 0x%x", answer);
 	}
-	return PASS;
 }
 
 static bool test_holds(const struct test *t, const struct seccomp_data *d)
