@@ -8,8 +8,7 @@
 
 #include "keys/protocol.h"
 #include "spec/deploykey.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* The seeds are 32 bytes of 1 and of 2, so that the corpus can name the keys. */
 static void load(struct keyring *keys)

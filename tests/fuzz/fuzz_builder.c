@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The builder's settings: read twice, they are the same. */
-#include <assert.h>
 #include <string.h>
 
 #include "builder/builder.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void print(const struct builder *b, struct str *out)
 {
@@ -25,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 								 .net = NET_OPEN };
 	if (builder_parse_settings(&b, (const char *)data, size, &err) == 0) {
 		print(&b, &first);
-		assert(builder_parse_settings(&again, first.s, first.len, &err) == 0);
+		check(builder_parse_settings(&again, first.s, first.len, &err) == 0);
 		print(&again, &second);
-		assert(!strcmp(first.s, second.s));
+		check(!strcmp(first.s, second.s));
 	}
 	builder_close(&b);
 	builder_close(&again);

@@ -8,14 +8,7 @@
 
 #include "base/json_span.h"
 #include "spec/claude_check.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_values(const struct claude_settings *s)
 {

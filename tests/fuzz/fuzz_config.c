@@ -9,14 +9,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "spec/config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_error(const struct err *err, int r)
 {

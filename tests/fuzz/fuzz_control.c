@@ -11,14 +11,7 @@
 #include <string.h>
 
 #include "net/policy.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_same(const struct strv *a, const struct strv *b)
 {

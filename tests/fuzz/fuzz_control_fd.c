@@ -8,20 +8,13 @@
 #include <string.h>
 
 #include "session/config_watch.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* The rest of the text, from which the lines that are told of are taken in order. */
 struct expected {
 	const char *at, *end;
 	bool is_over; /* the last line was taken */
 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static bool is_blank(const char *text, size_t len)
 {

@@ -14,14 +14,7 @@
 #include "cow/paths.h"
 #include "cow/show.h"
 #include "os/fs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void try_manifest(const uint8_t *data, size_t size)
 {

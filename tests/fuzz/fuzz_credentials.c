@@ -8,8 +8,7 @@
 
 #include "keys/vault.h"
 #include "os/fs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static char dir[64];
 

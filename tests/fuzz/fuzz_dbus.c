@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "os/linux/dbus.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void check_inside(const struct dbus_message *m, const void *at, size_t len)
 {

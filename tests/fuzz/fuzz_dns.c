@@ -4,16 +4,9 @@
  * question, and gives out only addresses of names that the policy allows.
  */
 #include "net/dns.h"
+#include "fuzz.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static unsigned get16(const uint8_t *p)
 {

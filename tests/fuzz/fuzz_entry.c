@@ -6,14 +6,7 @@
 #include <string.h>
 
 #include "entry/entry.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void read_forwards(const char *text)
 {

@@ -8,14 +8,7 @@
 
 #include "os/fs.h"
 #include "session/events.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_visible(const struct str *text)
 {

@@ -5,14 +5,7 @@
 
 #include "base/path.h"
 #include "spec/host.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static char *print(const struct host *host)
 {

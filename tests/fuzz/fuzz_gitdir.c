@@ -3,7 +3,6 @@
  * A private git directory as a sandbox may have left it: files, directories, links and pipes under any name, from a
  * list. What is read of it keeps the rules, and nothing hangs.
  */
-#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,8 +12,7 @@
 
 #include "git/priv.h"
 #include "os/fs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static const char *const names[] = {
 	"HEAD",
@@ -79,13 +77,13 @@ static void look(int dir)
 
 	if (git_refs_read(&arena, dir, &refs, &symbolic) == 0)
 		for (size_t i = 0; i < refs.n; i++) {
-			assert(git_oid_ok(refs.v[i].value, strlen(refs.v[i].value)));
-			assert(i == 0 || strcmp(refs.v[i - 1].name, refs.v[i].name) < 0);
+			check(git_oid_ok(refs.v[i].value, strlen(refs.v[i].value)));
+			check(i == 0 || strcmp(refs.v[i - 1].name, refs.v[i].name) < 0);
 		}
 	(void)git_ops_read(&arena, dir, &ops);
 	if (git_stash_read(&arena, dir, &stash) == 0)
 		for (size_t i = 0; i < stash.n; i++)
-			assert(git_oid_ok(stash.v[i].name, strlen(stash.v[i].name)));
+			check(git_oid_ok(stash.v[i].name, strlen(stash.v[i].name)));
 	(void)git_is_repository(dir);
 	(void)git_index_mark(&arena, dir, true, &is_new);
 	arena_release(&arena);
@@ -102,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = malloc(size + 1);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	assert(mkdtemp(path));
+	check(mkdtemp(path));
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	plant(dir, text, size);
 	look(dir);

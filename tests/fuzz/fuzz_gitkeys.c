@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Git configurations as a sandbox writes them; the input is the old text, a NUL, and the new. */
-#include <assert.h>
 #include <string.h>
 
 #include "spec/gitkeys.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -19,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	/* What may be may be again: no file is refused for itself. */
 	if (!gitkeys_check(&arena, text, old_len, new, new_len, "/p/.git/modules/m"))
-		assert(!gitkeys_check(&arena, new, new_len, new, new_len, NULL));
+		check(!gitkeys_check(&arena, new, new_len, new, new_len, NULL));
 	if (gitkeys_parse(&arena, new, new_len, &keys) == 0)
 		for (size_t i = 0; i < keys.n; i++)
-			assert(strchr(keys.keys[i].name, '.') && keys.keys[i].value);
+			check(strchr(keys.keys[i].name, '.') && keys.keys[i].value);
 	arena_release(&arena);
 	return 0;
 }

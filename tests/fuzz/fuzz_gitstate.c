@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What git prints about a private git directory, and the base. The first byte says which. */
-#include <assert.h>
 #include <string.h>
 
 #include "git/state.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void check_items(const struct git_items *items, bool index)
 {
 	for (size_t i = 0; i < items->n; i++) {
-		assert(items->v[i].name && items->v[i].value);
-		assert(!index || git_path_ok(items->v[i].name));
-		assert(i == 0 || strcmp(items->v[i - 1].name, items->v[i].name) < 0);
+		check(items->v[i].name && items->v[i].value);
+		check(!index || git_path_ok(items->v[i].name));
+		check(i == 0 || strcmp(items->v[i - 1].name, items->v[i].name) < 0);
 	}
 }
 
@@ -62,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 'h':
 		head = git_parse_head(&arena, text, size - 1);
-		assert(!head || strncmp(head, "ref: ", 5) != 0 || git_ref_ok(head + 5));
+		check(!head || strncmp(head, "ref: ", 5) != 0 || git_ref_ok(head + 5));
 		break;
 	default:
 		if (git_base_parse(&arena, text, size - 1, &state) == 0)

@@ -4,16 +4,9 @@
  * the records in memory first. All must agree.
  */
 #include "net/hello.h"
+#include "fuzz.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 struct cursor {
 	const uint8_t *p;

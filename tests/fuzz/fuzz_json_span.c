@@ -8,14 +8,7 @@
 
 #include "base/json.h"
 #include "base/json_span.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_spans(const struct json_doc *doc)
 {

@@ -9,8 +9,7 @@
 #include "keys/pins.h"
 #include "keys/privkey.h"
 #include "spec/deploykey.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void try_private(const char *text, size_t len)
 {

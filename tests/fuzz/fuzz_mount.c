@@ -5,21 +5,7 @@
 
 #include "base/path.h"
 #include "spec/spec.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static void check_refusal(int r, const struct err *err)
-{
-	check(r == -EINVAL && err->exit == EXIT_USAGE && err->msg[0]);
-	for (const char *p = err->msg; *p; p++)
-		check((unsigned char)*p >= 0x20 && *p != 0x7f);
-}
+#include "fuzz.h"
 
 static void try_mount(const char *text)
 {

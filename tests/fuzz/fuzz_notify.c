@@ -6,14 +6,7 @@
 #include <string.h>
 
 #include "notify/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_text(const char *text, size_t size, bool lines)
 {

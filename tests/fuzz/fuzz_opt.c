@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/opt.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 struct args {
 	bool verbose, force;
@@ -65,12 +64,6 @@ static int split(char *text, size_t size, char **argv)
 		argv[argc++] = text + i;
 	argv[argc] = NULL;
 	return argc;
-}
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
 }
 
 static void parse(const struct opt_syntax *syntax, int argc, char **argv)

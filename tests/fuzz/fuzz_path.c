@@ -4,14 +4,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 /* '..' may stand at the front of a relative path only. */
 static void check_clean(const char *path)

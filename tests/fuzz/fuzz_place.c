@@ -5,8 +5,7 @@
 #include "base/err.h"
 #include "net/proxy.h"
 #include "notify/place.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void read_proxy(const char *text)
 {

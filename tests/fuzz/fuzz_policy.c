@@ -4,26 +4,10 @@
  * asked for. What is decided is compared with the rules' meaning, read rule by rule.
  */
 #include "net/policy.h"
+#include "fuzz.h"
 
 #include <errno.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static void check_refusal(int r, const struct err *err)
-{
-	check(r == -EINVAL && err->exit == EXIT_USAGE && err->msg[0]);
-	for (const char *p = err->msg; *p; p++)
-		check((unsigned char)*p >= 0x20 && *p != 0x7f);
-	for (const char *p = err->hint; *p; p++)
-		check((unsigned char)*p >= 0x20 && *p != 0x7f);
-}
 
 /* A rule written again from what was understood means the same. */
 static void check_again(const struct rule *rule)

@@ -3,7 +3,6 @@
  * A project with a '.git' of any content, beside a repository that may know it: a linked git directory is believed only
  * when it lies outside, belongs to a repository and points back.
  */
-#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,8 +11,7 @@
 #include "base/str.h"
 #include "os/fs.h"
 #include "spec/project.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* The first three are written by the input, "NAME CONTENT\0" by one letter each; the rest is there. */
 static const struct {
@@ -46,33 +44,15 @@ static const char *const dirs[] = {
 	"repo/.git/modules/m/refs",
 };
 
-static void write_file(int dir, const char *path, const char *text, size_t len)
-{
-	int fd = openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-
-	assert(fd >= 0 && os_write_all(fd, text, len) == 0);
-	close(fd);
-}
-
-static char top[] = "/tmp/wrapix-fuzz.XXXXXX";
-
-static void forget(void)
-{
-	os_remove_tree(AT_FDCWD, top);
-}
-
 static int open_top(void)
 {
 	static int dir = -1;
 
 	if (dir >= 0)
 		return dir;
-	assert(mkdtemp(top) && atexit(forget) == 0);
-	dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-		assert(mkdirat(dir, dirs[i], 0755) == 0);
-	write_file(dir, "repo/.git/HEAD", "ref: refs/heads/main\n", 21);
-	write_file(dir, "repo/.git/modules/m/HEAD", "ref: refs/heads/main\n", 21);
+	dir = fuzz_open_top(dirs, ARRAY_LEN(dirs));
+	fuzz_write(dir, "repo/.git/HEAD", "ref: refs/heads/main\n", 21);
+	fuzz_write(dir, "repo/.git/modules/m/HEAD", "ref: refs/heads/main\n", 21);
 	return dir;
 }
 
@@ -89,10 +69,10 @@ static void plant(int dir, const char *text, size_t len)
 				continue;
 			for (const char *c = p + 1; *c; c++)
 				if (*c == '@')
-					str_add(&out, top);
+					str_add(&out, fuzz_top);
 				else
 					str_addn(&out, c, 1);
-			write_file(dir, files[i].path, out.s ? out.s : "", out.len);
+			fuzz_write(dir, files[i].path, out.s ? out.s : "", out.len);
 		}
 }
 
@@ -100,16 +80,16 @@ static void check_facts(const struct host *host)
 {
 	const struct project_facts *p = &host->project;
 
-	assert(p->dir && p->top && path_is_below(p->dir, p->top));
+	check(p->dir && p->top && path_is_below(p->dir, p->top));
 	if (p->git == GIT_LINKED)
-		assert(p->gitdir && p->commondir && !path_is_below(p->gitdir, p->dir) &&
-		       !path_is_below(p->dir, p->commondir) &&
-		       path_is_below(p->gitdir, p->commondir));
+		check(p->gitdir && p->commondir && !path_is_below(p->gitdir, p->dir) &&
+		      !path_is_below(p->dir, p->commondir) &&
+		      path_is_below(p->gitdir, p->commondir));
 	for (size_t i = 0; i < p->borrowed.len; i++)
-		assert(!strcmp(path_name(p->borrowed.v[i].path), "objects"));
+		check(!strcmp(path_name(p->borrowed.v[i].path), "objects"));
 	for (size_t i = 0; i < p->modules.len; i++)
-		assert(!p->modules.v[i].target ||
-		       (p->modules.v[i].target[0] && p->modules.v[i].target[0] != '/'));
+		check(!p->modules.v[i].target ||
+		      (p->modules.v[i].target[0] && p->modules.v[i].target[0] != '/'));
 }
 
 static void probe(const char *name)
@@ -119,13 +99,13 @@ static void probe(const char *name)
 	struct err err;
 
 	spec_init(&spec);
-	host.home = arena_strdup(&host.arena, top);
-	host.config_home = path_join(&host.arena, top, ".config");
-	spec.dir = path_join(&spec.arena, top, name);
-	assert(project_probe(&spec, &host, &err) == 0);
+	host.home = arena_strdup(&host.arena, fuzz_top);
+	host.config_home = path_join(&host.arena, fuzz_top, ".config");
+	spec.dir = path_join(&spec.arena, fuzz_top, name);
+	check(project_probe(&spec, &host, &err) == 0);
 	check_facts(&host);
 	git_identity_probe(&host);
-	(void)project_git_dir(&host.arena, spec.dir, top);
+	(void)project_git_dir(&host.arena, spec.dir, fuzz_top);
 	arena_release(&host.arena);
 	spec_release(&spec);
 }
@@ -137,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 65536)
 		return 0;
-	assert(text);
+	check(text);
 	if (size)
 		memcpy(text, data, size);
 	text[size] = '\0';

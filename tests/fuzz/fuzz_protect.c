@@ -6,14 +6,7 @@
 #include "base/path.h"
 #include "spec/credential.h"
 #include "spec/spec.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 /* Below the project, and said in one way. */
 static bool is_clean(struct arena *arena, const char *path)

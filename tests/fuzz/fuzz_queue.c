@@ -5,14 +5,7 @@
 
 #include "net/queue.h"
 #include "os/linux/netlink.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_packet(const struct queue_packet *p)
 {

@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "ralph/beads.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static size_t count(struct db *db, bool *ret_runs)
 {

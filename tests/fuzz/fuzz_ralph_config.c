@@ -5,14 +5,7 @@
 #include "base/json.h"
 #include "cow/paths.h"
 #include "ralph/config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_taken(const struct ralph_config *c)
 {

@@ -5,14 +5,7 @@
 #include "ralph/door.h"
 #include "ralph/outline.h"
 #include "ralph/wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 /* In memory, and new each time. */
 static void open_db(struct db *db, struct arena *arena)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of ralph in a project, which anybody may have written: each line is taken or passed over, and what is taken can be written again. */
 #include "ralph/export.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

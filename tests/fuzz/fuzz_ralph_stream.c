@@ -5,8 +5,7 @@
 #include "ralph/lines.h"
 #include "ralph/stream.h"
 #include "ralph/verdict.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void on_act(void *ctx, enum act act, const char *text)
 {

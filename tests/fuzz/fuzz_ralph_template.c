@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "ralph/template.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static const char *text;
 static size_t text_len;

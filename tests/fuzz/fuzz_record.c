@@ -4,7 +4,6 @@
  * private git directory and what is held of it, as the lists of private places and of links to them, and as the notes about files. Each is read
  * or refused with words.
  */
-#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,16 +18,7 @@
 #include "os/fs.h"
 #include "session/record.h"
 #include "session/session.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* A directory that is there all the time; what is read changes. */
-static char top[] = "/tmp/wrapix-fuzz.XXXXXX";
-
-static void forget(void)
-{
-	os_remove_tree(AT_FDCWD, top);
-}
+#include "fuzz.h"
 
 static int open_top(void)
 {
@@ -40,19 +30,8 @@ static int open_top(void)
 
 	if (dir >= 0)
 		return dir;
-	assert(mkdtemp(top) && atexit(forget) == 0);
-	dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-		assert(mkdirat(dir, dirs[i], 0700) == 0);
+	dir = fuzz_open_top(dirs, ARRAY_LEN(dirs));
 	return dir;
-}
-
-static void write_file(int dir, const char *path, const void *data, size_t size)
-{
-	int fd = openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	assert(fd >= 0 && os_write_all(fd, data, size) == 0);
-	close(fd);
 }
 
 static void read_session(const char *text, size_t size)
@@ -61,8 +40,8 @@ static void read_session(const char *text, size_t size)
 	struct session_info info = { 0 };
 
 	if (session_info_parse(&arena, text, size, &info) == 0)
-		assert(info.id && info.name && info.dir && info.engine && info.network &&
-		       info.command);
+		check(info.id && info.name && info.dir && info.engine && info.network &&
+		      info.command);
 	arena_release(&arena);
 }
 
@@ -72,11 +51,11 @@ static void read_cow(void)
 	struct err err = { 0 };
 	struct cow cow;
 
-	if (cow_open(&cow, arena_printf(&arena, "%s/cow", top), "s", &err) == 0) {
-		assert(cow.project && cow.name);
+	if (cow_open(&cow, arena_printf(&arena, "%s/cow", fuzz_top), "s", &err) == 0) {
+		check(cow.project && cow.name);
 		cow_close(&cow);
 	} else {
-		assert(err.msg[0]);
+		check(err.msg[0]);
 	}
 	arena_release(&arena);
 }
@@ -89,15 +68,15 @@ static void read_git(void)
 	struct err err = { 0 };
 	size_t n = 0;
 
-	if (git_open(&store, top, "s", "git", &err) == 0) {
-		assert(store.project[0] == '/' && store.real[0] == '/' && store.common[0] == '/');
+	if (git_open(&store, fuzz_top, "s", "git", &err) == 0) {
+		check(store.project[0] == '/' && store.real[0] == '/' && store.common[0] == '/');
 		if (git_held_read(&store, &arena, &held, &n, &err) < 0)
-			assert(err.msg[0]);
+			check(err.msg[0]);
 		for (size_t i = 0; i < n; i++)
-			assert(held[i].where && held[i].kind && held[i].name && held[i].why);
+			check(held[i].where && held[i].kind && held[i].name && held[i].why);
 		git_close(&store);
 	} else {
-		assert(err.msg[0]);
+		check(err.msg[0]);
 	}
 	arena_release(&arena);
 }
@@ -110,9 +89,9 @@ static void read_places(int dir)
 	size_t n = 0;
 
 	if (gate_read(dir, &arena, &places, &n, &err) < 0)
-		assert(err.msg[0]);
+		check(err.msg[0]);
 	for (size_t i = 0; i < n; i++)
-		assert(places[i].kind <= GATE_HELD);
+		check(places[i].kind <= GATE_HELD);
 	arena_release(&arena);
 }
 
@@ -123,7 +102,7 @@ static void read_links(int dir)
 
 	gated_read_aliases(dir, &arena, &links);
 	for (size_t i = 0; i < links.n; i++)
-		assert(links.v[i].path && links.v[i].len == strlen(links.v[i].path));
+		check(links.v[i].path && links.v[i].len == strlen(links.v[i].path));
 	arena_release(&arena);
 }
 
@@ -133,7 +112,7 @@ static void read_notes(int dir)
 
 	later_read(&later, dir, "notes");
 	for (size_t i = 0; i < later.n; i++)
-		assert(later.v[i].path && memchr(later.v[i].hash, '\0', sizeof(later.v[i].hash)));
+		check(later.v[i].path && memchr(later.v[i].hash, '\0', sizeof(later.v[i].hash)));
 	later_release(&later);
 }
 
@@ -147,8 +126,8 @@ static void read_protection(const char *text, size_t size)
 	if (json_parse(text, size, "meta", &list, &err) == 0)
 		protection_read(&protection, list, &arena);
 	for (size_t i = 0; i < protection.n_paths; i++)
-		assert(protection.paths[i].path &&
-		       protection.paths[i].len == strlen(protection.paths[i].path));
+		check(protection.paths[i].path &&
+		      protection.paths[i].len == strlen(protection.paths[i].path));
 	arena_release(&arena);
 }
 
@@ -160,12 +139,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	read_session((const char *)data, size);
 	read_protection((const char *)data, size);
-	write_file(dir, "cow/s/meta", data, size);
-	write_file(dir, "wrapix/git/s/meta", data, size);
-	write_file(dir, "wrapix/git/s/held", data, size);
-	write_file(dir, "places", data, size);
-	write_file(dir, "notes", data, size);
-	write_file(dir, "aliases", data, size);
+	fuzz_write(dir, "cow/s/meta", data, size);
+	fuzz_write(dir, "wrapix/git/s/meta", data, size);
+	fuzz_write(dir, "wrapix/git/s/held", data, size);
+	fuzz_write(dir, "places", data, size);
+	fuzz_write(dir, "notes", data, size);
+	fuzz_write(dir, "aliases", data, size);
 	read_cow();
 	read_git();
 	read_places(dir);

@@ -4,8 +4,7 @@
 
 #include "net/policy.h"
 #include "spec/registry.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void scan(const char *text, bool bare)
 {

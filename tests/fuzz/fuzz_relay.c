@@ -6,8 +6,7 @@
 
 #include "relay/door.h"
 #include "relay/request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static const struct relay_rules rules = {
 	.host = "api.example",

@@ -4,16 +4,9 @@
  * refused says why, and a line of the server's holds nothing that a terminal obeys.
  */
 #include "api/serve_wire.h"
+#include "fuzz.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_text(const char *a, const char *b)
 {

@@ -7,14 +7,7 @@
 
 #include "base/str.h"
 #include "spec/shell.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static bool finds(struct arena *arena, const char *text, const char *command)
 {

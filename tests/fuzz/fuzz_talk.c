@@ -10,8 +10,7 @@
 #include "net/talk.h"
 #include "session/denial.h"
 #include "spec/file_rules.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 struct outcome {
 	enum talk_step step;

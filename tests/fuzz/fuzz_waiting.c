@@ -7,8 +7,7 @@
 
 #include "base/str.h"
 #include "notify/waiting.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void on_bell(void *ctx)
 {

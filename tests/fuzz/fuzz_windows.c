@@ -7,14 +7,7 @@
 #include <sys/socket.h>
 
 #include "notify/windows.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 static void check_windows(const struct windows *w)
 {
