@@ -295,6 +295,30 @@ static void open_log(struct exec *x)
 	event_log_init(&x->log, x->host.state_home, &about, &place, &hooks);
 }
 
+/* Copies of repositories are there, whatever may be read of those themselves. It is a mount and no rule: no opening
+ * is asked about because of it. */
+static void hide_state(struct exec *x)
+{
+	const char *state = x->place.state;
+	struct err ignored;
+
+	if (x->plan.engine != ENGINE_NATIVE || x->host.inside || !x->plan.files ||
+	    x->exec_spec.files.disabled)
+		return;
+	/* Or it would be there, and seen, once we make it. */
+	(void)os_mkdirs(state, 0700, &ignored);
+	if (file_rules_read(x->plan.files, state).allowed)
+		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, state), NULL,
+			 OPF_DIR | OPF_OPTIONAL);
+}
+
+/* A sandbox around has its own broker, which makes our changes. */
+static const char *find_turn(struct exec *x)
+{
+	return x->host.inside || x->request.asks ? NULL
+						 : path_join(&x->arena, x->place.state, "turn");
+}
+
 int exec_run(struct exec *x, int *ret_status, struct err *err)
 {
 	const struct engine_hooks hooks = {
@@ -318,10 +342,12 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
 	open_log(x);
+	hide_state(x);
 	exec_git_begin(x);
 	session.id = x->id;
 	session.private = x->git.private;
 	session.n_private = x->git.n_private;
+	session.turn = find_turn(x);
 	session.spare = TAKE_PTR(x->spare);
 	session.asks = x->request.asks;
 	session.asks_reads = x->request.asks_reads;

@@ -327,24 +327,11 @@ static void mount_at_start(struct exec *x, const struct exec_repo *repo)
 	}
 }
 
-/* Copies of repositories are there, whatever may be read of those themselves. It is a mount and no rule: no opening
- * is asked about because of it. */
-static void hide_state(struct exec *x)
-{
-	const char *state = x->place.state;
-
-	if (x->plan.engine == ENGINE_NATIVE && !x->host.inside && x->plan.files &&
-	    !x->exec_spec.files.disabled && file_rules_read(x->plan.files, state).allowed)
-		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, state), NULL,
-			 OPF_DIR | OPF_OPTIONAL);
-}
-
 void exec_git_begin(struct exec *x)
 {
 	const struct project_facts *project = &x->host.project;
 	struct exec_repo *repo;
 
-	hide_state(x);
 	if (project->git == GIT_NONE)
 		return;
 	repo = add_repo(x, project->top);

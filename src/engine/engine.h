@@ -103,6 +103,7 @@ struct engine_session {
 	int gate; /* the directory of the gate's list, where the plan has a gate */
 	const struct engine_private *private; /* as broker_add_private() takes them */
 	size_t n_private;
+	const char *turn;                 /* as broker_view.turn */
 	const struct gate_place *carried; /* what is held of earlier sessions (guard/gate.h) */
 	size_t n_carried;
 	int asks; /* of a sandbox around, whose supervisor changes its files: it takes our listener by

@@ -181,7 +181,7 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	const struct plan *plan = sandbox->plan;
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_free_ struct broker_map *maps = NULL;
-	struct broker_view view = { .reads = plan_reads(plan) };
+	struct broker_view view = { .reads = plan_reads(plan), .turn = sandbox->turn };
 	struct gate *gate = NULL;
 	int r;
 

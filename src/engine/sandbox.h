@@ -100,6 +100,7 @@ struct sandbox {
 	int gate_meta; /* where the gate writes its list down; borrowed */
 	const struct engine_private *private;
 	size_t n_private;
+	const char *turn; /* the session's */
 	struct ports ports;
 	int status; /* this and the next four: the native engine's; a struct err comes from it */
 	struct lender *lender;

@@ -152,6 +152,8 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 	b->rules = rules;
 	b->hooks = *hooks;
 	b->view = -1;
+	b->turn = -1;
+	b->turn_path = arena_strdup(&b->arena, view->turn);
 	b->arch = seccomp_notify_files.calls[0].arch;
 	b->has_caps = geteuid() == 0;
 	b->umask = umask(022);
@@ -199,6 +201,7 @@ void broker_free(struct broker *b)
 	for (size_t i = 0; i < b->n_anchors; i++)
 		close_ptr(&b->anchors[i].fd);
 	close_ptr(&b->view);
+	close_ptr(&b->turn);
 	close_ptr(&b->proc);
 	close_ptr(&b->own_fds);
 	gate_free(b->gate);
@@ -264,6 +267,23 @@ static void set_caps(struct broker *b, bool on)
 		abort(); /* never with more rights than the caller has */
 }
 
+/* Of the others, opening takes its turn where it turns out to be a change. */
+static bool takes_turn(const struct row *row)
+{
+	return row->fn != do_open && row->fn != do_openat2 && row->fn != do_access &&
+	       row->fn != do_umask && row->fn != do_chdir;
+}
+
+static int do_row(struct request *r)
+{
+	int answer = takes_turn(r->row) ? turn_take(r) : 0;
+
+	if (answer == 0)
+		answer = r->row->fn(r);
+	turn_give(r);
+	return answer;
+}
+
 static int serve(struct broker *b, const struct notify *notify, bool lent,
 		 const struct seccomp_notif *call)
 {
@@ -292,9 +312,9 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	/* What cannot be looked at is not let go on: no mount stands for some of the rules. */
 	answer = task_find(&r);
 	if (answer == 0)
-		answer = r.row->fn(&r);
+		answer = do_row(&r);
 	for (int i = 0; answer == AGAIN && i < AGAIN_MAX; i++)
-		answer = r.row->fn(&r);
+		answer = do_row(&r);
 	set_caps(b, true);
 	if (r.has_umask)
 		umask(b->umask);
@@ -337,6 +357,7 @@ int request_read(struct request *r, int arg, void *buf, size_t len)
 
 static void tell(struct request *r, struct broker_denial denial)
 {
+	turn_give(r); /* nothing is done any more, and who listens may be slow */
 	denial.call = r->row->name;
 	denial.pid = (pid_t)r->notif->pid;
 	if (!r->quiet && r->b->hooks.on_denied)

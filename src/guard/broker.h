@@ -19,6 +19,7 @@
  *	broker_read.c      reads: decided on, or looked at while mounts decide
  *	broker_seen.c      where such looks were lately
  *	broker_cover.c     whether these mounts are still there
+ *	broker_turn.c      one change at a time, of all commands
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')
  *	broker_private.c   git directories that are private ('wrapix exec')
@@ -27,8 +28,9 @@
  * Where the sandbox has names of its own for parts of the host's tree ('wrapix run'), a place is turned
  * into the host's name of it before the rules see it.
  *
- * One process serves one call after the other, and nothing else of the sandbox can change a
- * brokered tree: between the decision and the deed nothing inside can move a directory away.
+ * One process serves one call after the other, nothing else of the sandbox can change a brokered tree, and
+ * other commands' brokers wait for their turn: between the decision and the deed nothing inside can move a directory
+ * away.
  */
 #pragma once
 
@@ -91,6 +93,9 @@ struct broker_view {
 	enum file_reads reads; /* what opening for reading takes */
 	struct gate *
 		gate; /* names that git obeys are made private; taken over. NULL: judged by content */
+	const char *
+		turn; /* a file out of the sandbox's reach: brokers that have the same one change something
+			   * one after the other. NULL: there is no other */
 };
 
 /* Opens the writable places; the rules must outlive the broker. */

@@ -63,6 +63,7 @@ static int inject(struct request *r, int fd, int flags, bool alone)
 		.newfd_flags = flags & O_CLOEXEC,
 	};
 
+	turn_give(r);
 	if (alone)
 		return inject_alone(r, fd, &add);
 	if (ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
@@ -357,6 +358,9 @@ static int open_path(struct request *r, int flags, mode_t mode, const char *path
 
 	if (!tmpfile && look_at_write(r, path, flags) == OUTSIDE)
 		return OUTSIDE;
+	e = turn_take(r);
+	if (e < 0)
+		return e;
 	if (flags & O_CREAT ? flags & (O_NOFOLLOW | O_EXCL)
 			    : flags & O_NOFOLLOW && !ends_in_slash(path))
 		follow = 0;

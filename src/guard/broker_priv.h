@@ -112,7 +112,9 @@ struct broker {
 	struct timespec seen_at;
 	struct gate *gate; /* 'wrapix run'; NULL: none */
 	size_t n_private;  /* of the anchors, the first ones */
-	struct id_ring bound, git_dirs;
+	struct id_ring bound, git_dirs, by_content;
+	const char *turn_path;    /* NULL: there is none to wait for */
+	int turn;                 /* -1: not opened yet */
 	char *plain[BROKER_DIRS]; /* directories that lie in no git directory */
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
@@ -143,6 +145,7 @@ struct request {
 	int root; /* the caller's, borrowed or 'own_root' */
 	int own_root;
 	bool has_umask; /* our umask is the caller's now */
+	bool has_turn;  /* nobody else changes anything */
 	bool compat;    /* called with 32-bit conventions */
 	bool is_known;  /* the task's entry was found to be the caller's */
 	bool quiet;     /* a question and no attempt: not worth an event */
@@ -209,6 +212,11 @@ int task_take_umask(struct request *r);
 /* The process (or the thread) as it is called in its own namespace. */
 int task_number(struct request *r, bool thread, char buf[32]);
 int do_umask(struct request *r);
+
+/* ---- broker_turn.c */
+/* From the first look at what is to be changed; 0 or -errno. It is given back when the call was served. */
+int turn_take(struct request *r);
+void turn_give(struct request *r);
 
 /* ---- broker_walk.c */
 /* Where a path starts: the caller's working directory or its descriptor; -errno. */

@@ -140,19 +140,38 @@ static bool has_all(const struct broker *b, const struct broker_gitdir *list, si
 	return found >= n;
 }
 
+/* The first time it takes git; the turn is given back for that, and everything looked at anew. */
+static size_t ask(struct request *r, const char *dir, const char *gitdir, bool made,
+		  const struct broker_gitdir **ret, bool *ret_again)
+{
+	const struct broker_hooks *hooks = &r->b->hooks;
+	struct stat st = { 0 };
+	bool known = lstat(gitdir, &st) == 0 &&
+		     id_ring_has(&r->b->by_content, st.st_dev, st.st_ino);
+	size_t n;
+
+	*ret_again = r->has_turn && !known;
+	if (!known)
+		turn_give(r);
+	n = hooks->on_gitdir(hooks->ctx, dir, gitdir, made, ret);
+	if (!known)
+		id_ring_add(&r->b->by_content, st.st_dev, st.st_ino);
+	return n;
+}
+
 /* 0: it is judged by content. AGAIN: it is private from now on. */
 static int take_over(struct request *r, const char *dir, const char *gitdir, bool made)
 {
-	const struct broker_hooks *hooks = &r->b->hooks;
 	const struct broker_gitdir *list = NULL;
+	bool again;
 	size_t n;
 
 	if (r->has_umask)
 		umask(r->b->umask);
 	r->has_umask = false;
-	n = hooks->on_gitdir(hooks->ctx, dir, gitdir, made, &list);
+	n = ask(r, dir, gitdir, made, &list, &again);
 	if (!n || has_all(r->b, list, n))
-		return 0;
+		return again ? AGAIN : 0;
 	if (r->lent || covers_are_others(r))
 		return request_denied(r, gitdir, NULL,
 				      "a repository is made private for who has the command's own "
