@@ -97,12 +97,15 @@ void repository_repair(const char *state_home, const char *project, struct arena
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 
-		if (list[i].running || (list[i].done && !list[i].stale) ||
+		if (list[i].running || (list[i].done && !list[i].stale && !list[i].locked) ||
 		    git_open(&store, state_home, list[i].id, program, &err) < 0 ||
 		    git_lock(&store, &err) < 0)
 			continue;
-		if (list[i].done) { /* its session was removed */
-			git_remove(&store, &err);
+		if (list[i].locked && list[i].done && git_unlock(&store, &err) < 0)
+			strv_add(arena, ret_says, err.msg);
+		if (list[i].done) {
+			if (list[i].stale) /* its session was removed */
+				git_remove(&store, &err);
 			continue;
 		}
 		strv_addf(arena, ret_says,
@@ -123,7 +126,7 @@ void repository_repair_here(const char *state_home, const char *here, struct are
 	if (git_list(arena, state_home, NULL, &list, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (!list[i].running && (!list[i].done || list[i].stale) &&
+		if (!list[i].running && (!list[i].done || list[i].stale || list[i].locked) &&
 		    path_is_below(here, list[i].project) && !strv_has(&seen, list[i].project)) {
 			strv_add(arena, &seen, list[i].project);
 			repository_repair(state_home, list[i].project, arena, ret_says);

@@ -116,6 +116,19 @@ static int accept_hook(struct git_store *store, const struct git_held *held, str
 	return os_write_file_atomic(to, name, text, len, 0755, err);
 }
 
+/* It is the host's to delete, and not one that the host did not take. */
+static int check_deleted(struct git_store *store, const char *name, struct err *err)
+{
+	_cleanup_close_ int dir = open(store->private, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct git_items refs = { 0 };
+
+	if (dir < 0 || git_refs_read(&store->arena, dir, &refs, NULL) < 0)
+		return err_set(err, EINVAL, "the session's references cannot be read");
+	return git_find(&refs, name)
+		       ? err_set(err, ENOTSUP, "the host's git did not take '%s'", name)
+		       : 0;
+}
+
 /* The host's value stays in reach under refs/wrapix. */
 static int accept_ref(struct git_store *store, const struct git_held *held, struct err *err)
 {
@@ -135,17 +148,22 @@ static int accept_ref(struct git_store *store, const struct git_held *held, stru
 	new = git_find(&host.refs, other);
 	if (!now && !new)
 		return err_set(err, ENOENT, "there is nothing left to do");
-	if (now) {
+	if (!new)
+		r = check_deleted(store, name, err);
+	if (r == 0 && now) {
 		was = git_was_name(a, store, &host.refs, name, now);
-		keep = git_on_host_write(store, GIT_ARGS("update-ref", was, now));
+		keep = git_on_host_change(store, GIT_ARGS("update-ref", was, now),
+					  arena_printf(a, "update %s %s\n", was, now));
 		r = git_do(&keep, NULL, err);
 	}
 	if (r == 0 && new)
-		set = git_on_host_write(
+		set = git_on_host_change(
 			store,
-			GIT_ARGS("update-ref", "-m", git_message(a, store, "accept"), name, new));
+			GIT_ARGS("update-ref", "-m", git_message(a, store, "accept"), name, new),
+			arena_printf(a, "update %s %s\n", name, new));
 	else
-		set = git_on_host_write(store, GIT_ARGS("update-ref", "-d", name, now));
+		set = git_on_host_change(store, GIT_ARGS("update-ref", "-d", name, now),
+					 arena_printf(a, "delete %s %s\n", name, now));
 	return r < 0 ? r : git_do(&set, NULL, err);
 }
 
@@ -203,7 +221,13 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 			       store->real, store->id);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(kinds[i].kind, held->kind)) {
-			r = kinds[i].accept(repository(store, held->where), held, err);
+			struct git_store *part = repository(store, held->where);
+
+			r = git_begin_turn(part, err);
+			if (r < 0)
+				return r;
+			r = kinds[i].accept(part, held, err);
+			git_end_turn(part);
 			return r < 0 ? r : git_drop(store, held, err);
 		}
 	return err_set(err, ENOTSUP, "%s '%s' cannot be carried over: %s", held->kind, held->name,

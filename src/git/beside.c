@@ -81,18 +81,20 @@ int git_forget(struct git_store *store, struct err *err)
 	_cleanup_str_ struct str lines = { 0 };
 	struct git_state host;
 	struct git_run run;
-	int r = git_read_host(store, &store->arena, &host, err);
+	int r = git_begin_turn(store, err);
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < host.refs.n; i++)
+	if (r == 0)
+		r = git_read_host(store, &store->arena, &host, err);
+	for (size_t i = 0; r == 0 && i < host.refs.n; i++)
 		if (str_starts(host.refs.v[i].name, prefix))
 			str_addf(&lines, "delete %s %s\n", host.refs.v[i].name,
 				 host.refs.v[i].value);
-	run = git_on_host_write(store, GIT_ARGS("update-ref", "--stdin"));
+	run = git_on_host_change(store, GIT_ARGS("update-ref", "--stdin"), lines.s);
 	run.input = lines.s;
 	run.input_len = lines.len;
-	if (lines.len)
+	if (r == 0 && lines.len)
 		r = git_do(&run, NULL, err);
+	if (store->turn)
+		git_end_turn(store);
 	return r < 0 ? r : git_remove(store, err);
 }

@@ -2,6 +2,8 @@
 /* Configuration: keys of the list in spec/gitkeys_allow.c go to the host, by its own git; all others are held. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "git/priv.h"
@@ -26,12 +28,9 @@ static bool same_values(const struct git_items *a, const struct git_items *b)
 	return true;
 }
 
-int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
-		   struct err *err)
+static int set_in(struct git_store *store, const char *file, const char *name,
+		  const struct git_items *values, struct err *err)
 {
-	bool near = store->lasting &&
-		    !strcmp(store->real, store->common); /* git is started there */
-	const char *file = near ? "config" : path_join(&store->arena, store->common, "config");
 	struct git_run unset = git_on_host_write(
 		store, GIT_ARGS("config", "--file", file, "--unset-all", name));
 	int r = git_run(&unset, NULL);
@@ -48,6 +47,35 @@ int git_config_set(struct git_store *store, const char *name, const struct git_i
 			return r;
 	}
 	return 0;
+}
+
+int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
+		   struct err *err)
+{
+	bool near = store->lasting &&
+		    !strcmp(store->real, store->common); /* git is started there */
+	_cleanup_close_ int dir = git_open_host(store, store->common);
+	const char *where = near ? "." : store->common;
+	struct stat old;
+	int r = dir < 0 ? -errno : 0;
+
+	if (r == 0) {
+		git_exchange_repair(dir, "config");
+		r = git_exchange_copy(dir, "config", &old);
+	}
+	/* A link of the user's: git follows it, and locks what it leads to. */
+	if (r == -ELOOP && !store->lasting)
+		return set_in(store, path_join(&store->arena, where, "config"), name, values, err);
+	if (r < 0)
+		return err_errno(err, -r, "changing 'config' in '%s'", store->common);
+	r = set_in(store, path_join(&store->arena, where, GIT_COPY "config"), name, values, err);
+	if (r == 0) {
+		r = git_exchange(store, dir, "config", &old);
+		if (r < 0)
+			r = err_errno(err, -r, "changing 'config' in '%s'", store->common);
+	}
+	git_exchange_repair(dir, "config");
+	return r;
 }
 
 struct config_round {

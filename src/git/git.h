@@ -101,6 +101,7 @@ struct git_info {
 	bool stale;  /* ... which is gone */
 	bool done;   /* ended well: what is held is all that is left */
 	bool lasting;
+	bool locked; /* a git of ours was killed in the host's repository */
 	size_t held;
 };
 /* Those of a project (NULL: of all), appended to the list. */
@@ -128,6 +129,8 @@ void git_report_release(struct git_report *report);
 /* Both sides take over what only the other changed. 'last': the sandbox is gone. -EAGAIN when the host's
  * git is busy: nothing is lost, try again. */
 int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err);
+/* Takes away what a git of ours that was killed left locked in the host's repository. -EAGAIN when somebody else works there. */
+int git_unlock(struct git_store *store, struct err *err);
 /* A repository that the session made, and that the host does not have. */
 struct git_new {
 	const char *private; /* its git directory, which is taken away from there */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which directory a git directory is: its number and when it was made; where that is not kept, the device. One that was
- * removed and another that was made at its place are told apart by it.
+ * removed and another that was made at its place are told apart by it. And when a file was made.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "git/priv.h"
 
@@ -22,4 +23,19 @@ void git_identity(const char *dir, char ret[GIT_IDENTITY])
 	else
 		snprintf(ret, GIT_IDENTITY, "%llu:%x:%x", (unsigned long long)st.stx_ino,
 			 st.stx_dev_major, st.stx_dev_minor);
+}
+
+bool git_born(int fd, struct timespec *ret)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
+		return false;
+	*ret = (struct timespec){ .tv_sec = st.stx_btime.tv_sec, .tv_nsec = st.stx_btime.tv_nsec };
+	return true;
+}
+
+void git_clock(struct timespec *ret)
+{
+	clock_gettime(CLOCK_REALTIME_COARSE, ret);
 }

@@ -6,16 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
-#include "cow/copy.h"
 #include "git/priv.h"
-#include "os/fs.h"
 
-enum { LOCK_WAIT_MS = 2000, LOCK_STEP_MS = 50 };
+#define COPY GIT_COPY "index"
 
 static void replace(struct str *out, const char *path, const char *old, const char *new)
 {
@@ -85,82 +82,6 @@ int git_plan_index(struct git_round *round, struct err *err)
 			round, err);
 }
 
-/*
- * --- putting it in its place ---
- *
- * git works on a copy, and the lock is held only for the moment of the exchange, so that nobody's
- * command finds it locked. A lock that is the same file as our copy is ours: what a kill left is
- * known, and taken away.
- */
-
-#define COPY_NAME "wrapix-index"
-#define LOCK_NAME "index.lock"
-
-static bool same_file(int dir, const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return fstatat(dir, a, &x, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       fstatat(dir, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && x.st_ino == y.st_ino &&
-	       x.st_dev == y.st_dev;
-}
-
-void git_index_repair(int dir)
-{
-	if (same_file(dir, LOCK_NAME, COPY_NAME))
-		unlinkat(dir, LOCK_NAME, 0);
-	unlinkat(dir, COPY_NAME, 0);
-	unlinkat(dir, COPY_NAME ".lock", 0);
-}
-
-static int copy_index(int dir, struct stat *ret)
-{
-	_cleanup_close_ int in = openat(dir, "index",
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	_cleanup_close_ int out = -1;
-
-	*ret = (struct stat){ 0 };
-	if (in < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (fstat(in, ret) < 0)
-		return -errno;
-	if (!S_ISREG(ret->st_mode))
-		return -EINVAL;
-	out = openat(dir, COPY_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     ret->st_mode & 0777);
-	return out < 0 ? -errno : copy_content(in, out);
-}
-
-static bool is_still(int dir, const struct stat *old)
-{
-	struct stat now = { 0 };
-
-	if (fstatat(dir, "index", &now, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT && !old->st_ino;
-	return now.st_ino == old->st_ino && now.st_size == old->st_size &&
-	       now.st_ctim.tv_sec == old->st_ctim.tv_sec &&
-	       now.st_ctim.tv_nsec == old->st_ctim.tv_nsec;
-}
-
-/* -EAGAIN when somebody else was quicker. */
-static int exchange(const struct git_store *store, int dir, const struct stat *old)
-{
-	int waited = 0;
-
-	while (linkat(dir, COPY_NAME, dir, LOCK_NAME, 0) < 0) {
-		if (errno != EEXIST || waited >= LOCK_WAIT_MS)
-			return errno == EEXIST ? -EAGAIN : -errno;
-		poll(NULL, 0, LOCK_STEP_MS);
-		waited += LOCK_STEP_MS;
-	}
-	if (!is_still(dir, old)) {
-		unlinkat(dir, LOCK_NAME, 0);
-		return -EAGAIN;
-	}
-	git_step(store, "exchange");
-	return renameat(dir, LOCK_NAME, dir, "index") < 0 ? -errno : 0;
-}
-
 static int update(struct git_round *round, bool inwards, const struct str *lines)
 {
 	const char *const args[] = { "update-index", "-z", "--index-info", NULL };
@@ -176,17 +97,17 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 
 	if (dir < 0)
 		return -errno;
-	git_index_repair(dir);
-	r = copy_index(dir, &old);
+	git_exchange_repair(dir, "index");
+	r = git_exchange_copy(dir, "index", &old);
 	run.input = lines->s;
 	run.input_len = lines->len;
-	run.index = run.plain ? COPY_NAME : path_join(&round->arena, path, COPY_NAME);
+	run.index = run.plain ? COPY : path_join(&round->arena, path, COPY);
 	run.seconds = 60;
 	if (r == 0)
 		r = git_run(&run, NULL) == 0 ? 0 : -EIO;
 	if (r == 0)
-		r = exchange(store, dir, &old);
-	git_index_repair(dir);
+		r = git_exchange(store, dir, "index", &old);
+	git_exchange_repair(dir, "index");
 	return r;
 }
 
@@ -196,8 +117,9 @@ int git_apply_index_out(struct git_round *round, struct err *err)
 
 	round->changed |= round->index_out.len > 0;
 	if (r == -EAGAIN)
-		return err_set(err, EAGAIN, "the host's index is locked or changes ('%s/%s')",
-			       round->store->real, LOCK_NAME);
+		return err_set(err, EAGAIN,
+			       "the host's index is locked or changes ('%s/index.lock')",
+			       round->store->real);
 	return r < 0 ? err_errno(err, -r, "changing the index in '%s'", round->store->real) : 0;
 }
 

@@ -135,7 +135,7 @@ static bool is_current(const struct git_store *store)
 
 	if (is_locked(store))
 		return false;
-	if (faccessat(store->dir, "done", F_OK, 0) < 0 ||
+	if (faccessat(store->dir, "done", F_OK, 0) < 0 || git_locks_noted(store) ||
 	    os_read_file_at(store->dir, "stamp", STAMP_LEN, &saved, &len) < 0)
 		return false;
 	make_stamp(store, now);
@@ -222,6 +222,7 @@ static int take_in(struct git_store *store, struct err *err)
 	r = take_in_one(store, err);
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
 		r = take_in_one(&store->parts[i], err);
+	git_lasting_change(store); /* until it is done */
 	if (r == 0)
 		r = git_publish(store, false, &report, err);
 	git_report_release(&report);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A build for macOS: no session has a private git directory there, so that there is nothing to publish. */
 #include <errno.h>
+#include <time.h>
 
 #include "git/priv.h"
 #include "git/watch.h"
@@ -8,6 +9,16 @@
 void git_identity(_unused_ const char *dir, char ret[GIT_IDENTITY])
 {
 	*ret = '\0';
+}
+
+bool git_born(_unused_ int fd, _unused_ struct timespec *ret)
+{
+	return false;
+}
+
+void git_clock(struct timespec *ret)
+{
+	clock_gettime(CLOCK_REALTIME, ret);
 }
 
 int git_watch_start(_unused_ struct git_watch *watch, _unused_ struct loop *loop,

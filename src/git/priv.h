@@ -37,6 +37,10 @@ int git_mend(struct git_store *store, struct err *err);
 /* identity.c: which directory it is; "" where there is none. */
 enum { GIT_IDENTITY = 64 };
 void git_identity(const char *dir, char ret[GIT_IDENTITY]);
+/* When a file was made, where that is kept; and what time it is, not later than for a file that is made now. */
+struct timespec;
+bool git_born(int fd, struct timespec *ret);
+void git_clock(struct timespec *ret);
 /* store.c: the host's is still the one that it was made of. */
 bool git_is_same(const struct git_store *store);
 void git_note_identity(struct arena *arena, struct git_store *store);
@@ -130,8 +134,6 @@ int git_apply_head_out(struct git_round *round, struct err *err);
 void git_apply_head_in(struct git_round *round);
 int git_apply_index_out(struct git_round *round, struct err *err);
 bool git_apply_index_in(struct git_round *round); /* false: not this time */
-/* Takes away what a round that was killed left of the exchange of an index. */
-void git_index_repair(int dir);
 int git_apply_stash(struct git_round *round, struct err *err);
 int git_apply_config(struct git_round *round, struct err *err);
 /* lfs.c */
@@ -158,6 +160,29 @@ int git_write_gitfile(struct git_store *main, const char *where, const char *git
 int git_show_worktrees(struct git_store *store, int to, struct err *err);
 void git_adopt_worktrees(struct git_store *store, struct git_report *report);
 void git_adopt_modules(struct git_store *main, struct git_report *report);
+
+/* exchange.c: a copy of a file of a git directory, for git to work on, as GIT_COPY "NAME"; what it was; and the copy in its
+ * place. -EAGAIN when somebody else was quicker. What is left of it goes, also of one who was killed. */
+#define GIT_COPY "wrapix-"
+struct stat;
+int git_exchange_copy(int dir, const char *name, struct stat *ret);
+int git_exchange(const struct git_store *store, int dir, const char *name, const struct stat *old);
+void git_exchange_repair(int dir, const char *name);
+
+#define GIT_LOCKED "'%s' is there, of another git that works or that was killed"
+/* locks.c: what a git is about to change of the host's references, as 'update-ref --stdin' takes it, or "symref HEAD
+ * TARGET", or "reflog NAME OID"; it is done. */
+int git_locks_note(const struct git_store *store, const char *changes);
+void git_locks_forget(const struct git_store *store);
+bool git_locks_noted(const struct git_store *store);
+/* With the turn: unlocks what a git that was killed left. -EAGAIN when that cannot be told from somebody else's. */
+int git_locks_mend(const struct git_store *store, struct err *err);
+/* A lock that stands in the way of a change, or NULL. */
+char *git_locks_find(const struct git_store *store, const char *change, struct arena *arena);
+
+/* turn.c: the turn in the host's repository, for a store's gits that change it; nothing of those before is left. */
+int git_begin_turn(struct git_store *store, struct err *err);
+void git_end_turn(struct git_store *store);
 
 /* beside.c: all of a round for a copy-on-write session. */
 int git_publish_beside(struct git_round *round, struct err *err);

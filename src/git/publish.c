@@ -389,27 +389,28 @@ static void hold_all(const struct git_store *store, struct git_report *report)
 
 static int publish_one(struct git_store *store, bool last, struct git_report *ret, struct err *err)
 {
-	_cleanup_close_ int turn = git_open_host(store, store->common);
-	int r = -EAGAIN;
+	int r;
 
 	ret->where = store->where ? store->where : store->name ? store->name : "";
 	if (!git_is_same(store)) {
 		hold_all(store, ret);
 		return 0;
 	}
-	if (turn < 0 || git_take_turn(turn) < 0)
-		return err_errno(err, errno, "locking '%s'", store->common);
-	store->turn = turn;
+	r = git_begin_turn(store, err);
+	if (r < 0)
+		return r;
 	arm(store);
-	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++) {
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		struct git_report report = { .where = ret->where };
 
 		r = one_round(store, last, attempt > 0, &report, err);
 		if (r == 0)
 			add_report(ret, &report);
 		git_report_release(&report);
+		if (r != -EAGAIN || git_locks_mend(store, err) < 0)
+			break;
 	}
-	store->turn = 0;
+	git_end_turn(store);
 	return r;
 }
 

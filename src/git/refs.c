@@ -258,9 +258,12 @@ int git_hold_rewritten(struct git_round *round, struct err *err)
 	return r;
 }
 
-/* Where a branch does not go forward the old end stays in reach. */
+/* Where a branch does not go forward the old end stays in reach; from before that on, should we be killed in between. */
 static void keep_rewritten(struct git_round *round)
 {
+	struct strv later = round->refs_out;
+
+	round->refs_out = (struct strv){ 0 };
 	for (size_t i = 0; i + 2 < round->rewrites.len; i += 3) {
 		const char *name = round->rewrites.v[i], *old = round->rewrites.v[i + 1],
 			   *new = round->rewrites.v[i + 2];
@@ -268,43 +271,58 @@ static void keep_rewritten(struct git_round *round)
 		if (!is_ancestor(round, old, new))
 			keep_was(round, name, old);
 	}
+	for (size_t i = 0; i < later.len; i++)
+		strv_add(&round->arena, &round->refs_out, later.v[i]);
 }
 
 static int write_lines(struct git_round *round, bool inwards, char *const *lines, size_t n)
 {
 	const char *const args[] = { "update-ref", "--stdin", "-m",
 				     git_message(&round->arena, round->store, "publish"), NULL };
-	struct git_run run = inwards ? git_in_private(round->store, args, true)
-				     : git_on_host_write(round->store, args);
 	_cleanup_str_ struct str input = { 0 };
+	struct git_run run;
 
 	for (size_t i = 0; i < n; i++)
 		str_addf(&input, "start\n%s\ncommit\n", lines[i]);
+	run = inwards ? git_in_private(round->store, args, true)
+		      : git_on_host_change(round->store, args, input.s);
 	run.input = input.s;
 	run.input_len = input.len;
 	return git_run(&run, NULL);
 }
 
-/* A line that cannot be carried out at once: the name stands in the way of another, say. */
-static void hold_line(struct git_round *round, const char *line)
+/* A line that cannot be carried out at once: the name stands in the way of another, say. What is locked waits. */
+static int hold_line(struct git_round *round, const char *line, struct err *err)
 {
 	const char *name = strchr(line, ' ') + 1;
+	char *lock = git_locks_find(round->store, line, &round->arena);
 
+	if (lock)
+		return err_set(err, EAGAIN, GIT_LOCKED, lock);
 	git_hold(round->report, "branch", arena_strndup(&round->arena, name, strcspn(name, " ")),
 		 "the host's git did not take it");
+	return 0;
 }
 
 int git_apply_refs_out(struct git_round *round, struct err *err)
 {
-	int status = 0;
+	int status = 0, r = 0;
 
 	keep_rewritten(round);
 	if (round->refs_out.len && !round->careful)
 		status = write_lines(round, false, round->refs_out.v, round->refs_out.len);
-	for (size_t i = 0; round->careful && i < round->refs_out.len; i++)
-		if (write_lines(round, false, &round->refs_out.v[i], 1) != 0)
-			hold_line(round, round->refs_out.v[i]);
-	if (status != 0)
+	for (size_t i = 0; round->careful && status >= 0 && i < round->refs_out.len; i++) {
+		status = write_lines(round, false, &round->refs_out.v[i], 1);
+		if (status > 0 && r == 0)
+			r = hold_line(round, round->refs_out.v[i], err);
+	}
+	if (r < 0)
+		return r;
+	if (status < 0)
+		return err_set(err, status == -EPIPE ? EAGAIN : -status,
+			       "the git that changes '%s' was killed or did not end",
+			       round->store->common);
+	if (status != 0 && !round->careful)
 		return err_set(err, EAGAIN, "a reference of the host's changed meanwhile");
 	round->report->published += round->refs_out.len;
 	round->changed |= round->refs_out.len > 0;
@@ -326,8 +344,11 @@ static int set_head(struct git_round *round, bool inwards, const char *head, str
 	const char *const detached[] = { "update-ref", "--no-deref", "-m", message,
 					 "HEAD",       head,         NULL };
 	const char *const *args = str_starts(head, "ref: ") ? branch : detached;
+	char *change = arena_printf(&round->arena, "%s HEAD %s\n",
+				    str_starts(head, "ref: ") ? "symref" : "update",
+				    str_starts(head, "ref: ") ? head + 5 : head);
 	struct git_run run = inwards ? git_in_private(round->store, args, true)
-				     : git_on_host_write(round->store, args);
+				     : git_on_host_change(round->store, args, change);
 
 	round->changed = true;
 	return git_do(&run, NULL, err);

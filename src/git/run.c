@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/path.h"
+#include "git/priv.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "os/linux/landlock.h"
@@ -22,7 +23,7 @@
 #include "os/linux/userns.h"
 #include "os/proc.h"
 
-enum { DEFAULT_SECONDS = 10, MAX_ENV = 40, TURN_SECONDS = 20, TURN_STEP_MS = 5 };
+enum { DEFAULT_SECONDS = 10 };
 #define CONFINED_MEMORY ((rlim_t)8 << 30)
 
 /* What would make git start a program, or do more than it was asked. */
@@ -217,7 +218,7 @@ static int collect(int fd, struct str *ret)
 	return r;
 }
 
-int git_run(const struct git_run *run, struct str *ret)
+static int start(const struct git_run *run, struct str *ret)
 {
 	const uint64_t spaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 	_cleanup_close_ int in = run->input ? memory_file(run->input, run->input_len) : -1;
@@ -245,10 +246,24 @@ int git_run(const struct git_run *run, struct str *ret)
 	return r;
 }
 
+int git_run(const struct git_run *run, struct str *ret)
+{
+	int r = run->changes ? git_locks_note(run->store, run->changes) : 0;
+
+	if (r == 0)
+		r = start(run, ret);
+	if (run->changes && r != -EPIPE && r != -ETIMEDOUT)
+		git_locks_forget(run->store);
+	return r;
+}
+
 int git_do(const struct git_run *run, struct str *ret, struct err *err)
 {
 	int r = git_run(run, ret);
 
+	if (r == -EPIPE)
+		return err_set(err, EAGAIN, "'git %s' was killed in '%s'", run->args[0],
+			       run->gitdir);
 	if (r < 0)
 		return err_errno(err, -r, "running 'git %s'", run->args[0]);
 	if (r == 125 && run->confined)
@@ -265,22 +280,6 @@ int git_open_host(const struct git_store *store, const char *dir)
 	if (fd < -1)
 		errno = -fd;
 	return fd < 0 ? -1 : fd;
-}
-
-int git_take_turn(int fd)
-{
-	const struct timespec pause = { .tv_nsec = TURN_STEP_MS * 1000000L };
-
-	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += TURN_STEP_MS) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -1;
-		if (waited >= TURN_SECONDS * 1000) {
-			errno = EWOULDBLOCK;
-			return -1;
-		}
-		nanosleep(&pause, NULL);
-	}
-	return 0;
 }
 
 char *git_objects(struct git_store *store)
@@ -347,6 +346,16 @@ struct git_run git_on_host_write(struct git_store *store, const char *const *arg
 
 	run.finish = true;
 	run.turn = store->turn;
+	return run;
+}
+
+struct git_run git_on_host_change(struct git_store *store, const char *const *args,
+				  const char *changes)
+{
+	struct git_run run = git_on_host_write(store, args);
+
+	run.changes = changes;
+	run.store = store;
 	return run;
 }
 

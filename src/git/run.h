@@ -45,20 +45,26 @@ struct git_run {
 	 * the turn (or 0) is held until then. */
 	bool finish;
 	int turn;
+	/* What it changes of the host's references (locks.c), and for whom; NULL: nothing. */
+	const char *changes;
+	const struct git_store *store;
 	void (*on_step)(const char *what);
 };
 
-/* Returns the exit status, or -errno; -ETIMEDOUT when it took too long. What it printed is appended
+/* Returns the exit status, or -errno; -ETIMEDOUT when it took too long, -EPIPE when it was killed. What it printed is appended
  * to 'ret', unless that is NULL or it went to 'out'. */
 int git_run(const struct git_run *run, struct str *ret);
 
-/* The same, where anything but success is an error with words. */
+/* The same, where anything but success is an error with words; EAGAIN when it was killed. */
 int git_do(const struct git_run *run, struct str *ret, struct err *err);
 
 /* The host's objects, and those that they borrow. */
 void git_may_read(struct git_run *run, struct git_store *store);
 /* On the host's repository; in the private directory, read-only or to write. */
 struct git_run git_on_host_write(struct git_store *store, const char *const *args);
+/* The same for a change of references. */
+struct git_run git_on_host_change(struct git_store *store, const char *const *args,
+				  const char *changes);
 struct git_run git_on_host(struct git_store *store, const char *const *args);
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);
 

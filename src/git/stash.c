@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stash as a set of commits: what one side added the other gets, what the session dropped goes. */
+#include <errno.h>
 #include <string.h>
 
 #include "git/priv.h"
@@ -9,6 +10,7 @@ static int store_one(struct git_round *round, bool inwards, const struct git_ite
 {
 	_cleanup_str_ struct str message = { 0 };
 	struct git_run run;
+	char *change = arena_printf(&round->arena, "update refs/stash %s\n", item->name);
 
 	str_add_escaped(&message, item->value);
 	{
@@ -20,7 +22,7 @@ static int store_one(struct git_round *round, bool inwards, const struct git_ite
 		};
 
 		run = inwards ? git_in_private(round->store, args, true)
-			      : git_on_host_write(round->store, args);
+			      : git_on_host_change(round->store, args, change);
 		round->changed = true;
 		return git_do(&run, NULL, err);
 	}
@@ -32,9 +34,14 @@ static int drop_one(struct git_round *round, size_t at, const char *oid, struct 
 	char *name = arena_printf(&round->arena, "refs/stash@{%zu}", at);
 	char *backup = arena_printf(&round->arena, "refs/wrapix/%s/stash/%s", round->store->id,
 				    oid);
-	struct git_run keep = git_on_host_write(round->store, GIT_ARGS("update-ref", backup, oid));
-	struct git_run drop = git_on_host_write(
-		round->store, GIT_ARGS("reflog", "delete", "--updateref", "--rewrite", name));
+	const struct git_items *stash = &round->host.stash;
+	const char *top = stash->n < 2 ? "" : stash->v[at == 0].name;
+	struct arena *a = &round->arena;
+	struct git_run keep = git_on_host_change(round->store, GIT_ARGS("update-ref", backup, oid),
+						 arena_printf(a, "update %s %s\n", backup, oid));
+	struct git_run drop = git_on_host_change(
+		round->store, GIT_ARGS("reflog", "delete", "--updateref", "--rewrite", name),
+		arena_printf(a, "reflog refs/stash %s\n", top));
 	int r = git_do(&keep, NULL, err);
 
 	round->changed = true;
@@ -42,10 +49,12 @@ static int drop_one(struct git_round *round, size_t at, const char *oid, struct 
 		r = git_do(&drop, NULL, err);
 	/* The reference outlives its last entry. */
 	if (r == 0 && round->host.stash.n == 1) {
-		struct git_run last = git_on_host_write(
-			round->store, GIT_ARGS("update-ref", "-d", "refs/stash", oid));
+		struct git_run last = git_on_host_change(
+			round->store, GIT_ARGS("update-ref", "-d", "refs/stash", oid),
+			arena_printf(a, "delete refs/stash %s\n", oid));
 
-		git_run(&last, NULL);
+		if (git_run(&last, NULL) < 0)
+			r = err_set(err, EAGAIN, "the git that drops a stash was killed");
 	}
 	return r;
 }

@@ -292,6 +292,7 @@ static void add_info(struct arena *arena, struct git_store *store, struct git_in
 	info->stale = store->view && access(store->view, F_OK) < 0;
 	info->done = faccessat(store->dir, "done", F_OK, 0) == 0;
 	info->lasting = store->lasting;
+	info->locked = git_locks_noted(store);
 	if (git_held_read(store, arena, &held, &info->held, &ignored) < 0)
 		info->held = 0;
 	else if (info->done && !info->held && !info->beside && !info->lasting)

@@ -421,19 +421,8 @@ def limits(fault):
         fail_call(CALLS[value[0]], getattr(errno, value[1]))
 
 
-def publishes(pid):
-    """A known fault that is not mended, and the only process that is spared: wrapix's own 'git update-ref' on the host, killed itself, leaves
-    HEAD.lock there, and what was to be published waits until somebody removes it (docs/git.md)."""
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as f:
-            words = f.read().split(b"\0")
-    except OSError:
-        return False
-    return words[0].endswith(b"/git") and words[1:3] == [b"update-ref", b"--stdin"]
-
-
 def strike(kind, process, rng):
-    victims = sorted(pid for pid in tree() if kind != "kill" or not publishes(pid))
+    victims = sorted(tree())
     if not victims:
         return
     victim = rng.choice(victims)

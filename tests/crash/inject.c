@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject [-o FILE] [-p PREFIX] ACTION N COMMAND...: breaks a command at its N-th call that writes.
+ * inject [-o FILE] [-p PREFIX [-w WORD]] ACTION N COMMAND...: breaks a command at its N-th call that writes.
  *
  * Such calls make, change, name, remove or sync files; write() and its kin count where they are about a
  * regular file. They are counted over all processes of the command, in the order in which they come;
- * with -p only those of programs whose name begins with PREFIX (several: with commas). ACTION is
+ * with -p only those of programs whose name begins with PREFIX (several: with commas), with -w those whose first
+ * argument is WORD. ACTION is
  *
  *   kill       the process that makes it dies, before the call is done
  *   all        every process of the command dies with it, as when the machine goes down
+ *   stop       the process that makes it stops (SIGSTOP), before the call is done
  *   EIO, ...   the call is not done, and fails with this error; the others are
  *   EIO+, ...  the same, and every later one
  *
@@ -79,11 +81,12 @@ static const struct {
 static struct {
 	int error;    /* 0: kill */
 	bool all, on; /* kill everybody; fail from there on */
+	int signal;
 	long n, seen;
-	const char *prefix, *hit;
+	const char *prefix, *word, *hit;
 	char ours[PIDS]; /* by pid: 1 when its calls count, 2 when not, 0 when not looked at yet */
 	char known[PIDS];
-} job = { .hit = "-" };
+} job = { .hit = "-", .signal = SIGKILL };
 
 static _Noreturn void die(const char *what)
 {
@@ -120,6 +123,23 @@ static bool has_prefix(const char *name)
 	return false;
 }
 
+static bool has_word(pid_t pid)
+{
+	char name[64], text[4096];
+	FILE *file;
+	size_t len;
+
+	if (!job.word)
+		return true;
+	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
+	file = fopen(name, "re");
+	len = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	if (file)
+		fclose(file);
+	text[len] = '\0';
+	return len > strlen(text) + 1 && !strcmp(text + strlen(text) + 1, job.word);
+}
+
 /* A program that cannot be looked at (it has made itself undumpable) is taken for one that counts. */
 static bool counts(pid_t pid)
 {
@@ -132,8 +152,9 @@ static bool counts(pid_t pid)
 		snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 		len = readlink(link, path, sizeof(path) - 1);
 		path[len < 0 ? 0 : len] = '\0';
-		job.ours[pid] = len < 0 || (strrchr(path, '/') &&
-					    has_prefix(strrchr(path, '/') + 1))
+		job.ours[pid] = (len < 0 ||
+				 (strrchr(path, '/') && has_prefix(strrchr(path, '/') + 1))) &&
+						has_word(pid)
 					? 1
 					: 2;
 	}
@@ -193,7 +214,7 @@ static void strike(pid_t pid)
 	for (pid_t other = 1; job.all && other < PIDS; other++)
 		if (job.known[other])
 			kill(other, SIGKILL);
-	kill(pid, SIGKILL);
+	kill(pid, job.signal);
 }
 
 static void at_call(pid_t pid)
@@ -284,7 +305,9 @@ static void read_action(const char *action)
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (len == strlen(errors[i].name) && !strncmp(action, errors[i].name, len))
 			job.error = errors[i].number;
-	if (!job.error && !job.all && strcmp(action, "kill") != 0) {
+	if (!strcmp(action, "stop"))
+		job.signal = SIGSTOP;
+	else if (!job.error && !job.all && strcmp(action, "kill") != 0) {
 		errno = EINVAL;
 		die(action);
 	}
@@ -296,16 +319,20 @@ int main(int argc, char **argv)
 	int option, status;
 	FILE *file;
 
-	while ((option = getopt(argc, argv, "+o:p:")) != -1) {
+	while ((option = getopt(argc, argv, "+o:p:w:")) != -1) {
 		if (option == 'o')
 			out = optarg;
 		else if (option == 'p')
 			job.prefix = optarg;
+		else if (option == 'w')
+			job.word = optarg;
 		else
 			return 125;
 	}
 	if (argc - optind < 3) {
-		fputs("usage: inject [-o FILE] [-p PREFIX] kill|all|EIO... N COMMAND...\n", stderr);
+		fputs("usage: inject [-o FILE] [-p PREFIX [-w WORD]] kill|all|stop|EIO... N "
+		      "COMMAND...\n",
+		      stderr);
 		return 125;
 	}
 	read_action(argv[optind]);

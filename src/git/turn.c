@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking turns in the host's repository: who has it finds nothing half done by those before, killed or not. */
+#include <errno.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "git/priv.h"
+#include "os/fs.h"
+
+enum { TURN_SECONDS = 20, TURN_STEP_MS = 5 };
+
+int git_take_turn(int fd)
+{
+	const struct timespec pause = { .tv_nsec = TURN_STEP_MS * 1000000L };
+
+	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += TURN_STEP_MS) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		if (waited >= TURN_SECONDS * 1000) {
+			errno = EWOULDBLOCK;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+/* What was copied to be exchanged. */
+static void repair_exchanges(const struct git_store *store)
+{
+	_cleanup_close_ int real = git_open_host(store, store->real);
+
+	git_exchange_repair(real, "index");
+	git_exchange_repair(store->turn, "config");
+}
+
+static int take_turn(struct git_store *store, struct err *err)
+{
+	_cleanup_close_ int turn = git_open_host(store, store->common);
+
+	if (turn < 0 || git_take_turn(turn) < 0)
+		return err_errno(err, errno, "locking '%s'", store->common);
+	store->turn = turn;
+	turn = -1;
+	repair_exchanges(store);
+	return 0;
+}
+
+static void leave_turn(struct git_store *store)
+{
+	close(store->turn);
+	store->turn = 0;
+}
+
+int git_begin_turn(struct git_store *store, struct err *err)
+{
+	int r = take_turn(store, err);
+
+	if (r < 0)
+		return r;
+	r = git_locks_mend(store, err);
+	if (r < 0)
+		leave_turn(store);
+	return r;
+}
+
+void git_end_turn(struct git_store *store)
+{
+	struct err ignored; /* then the next one does it */
+
+	(void)git_locks_mend(store, &ignored);
+	leave_turn(store);
+}
+
+int git_unlock(struct git_store *store, struct err *err)
+{
+	int r = git_begin_turn(store, err);
+
+	if (r == 0)
+		leave_turn(store);
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
+		r = git_unlock(&store->parts[i], err);
+	return r;
+}
