@@ -12,17 +12,17 @@
 static void report(struct exec *x, const struct denial *denial, const struct owner *owner,
 		   const struct net_event *event)
 {
-	_cleanup_str_ struct str line = { 0 };
+	struct denial_texts *texts = &x->log.texts;
 
-	denial_add_line(&line, denial);
-	if (srt_ignores(exec_config(x), x->request.command, line.s))
+	denial_texts_make(texts, denial);
+	if (srt_ignores(exec_config(x), x->request.command, texts->line.s))
 		return;
 	if (event)
 		event_log_network_denial(&x->log, denial, event);
 	else
 		event_log_denial(&x->log, denial, NULL, owner);
 	if (x->hooks.on_denied)
-		x->hooks.on_denied(x->hooks.ctx, denial, line.s);
+		x->hooks.on_denied(x->hooks.ctx, denial, texts->line.s);
 }
 
 void exec_on_network(void *ctx, const struct net_event *event)

@@ -347,7 +347,18 @@ uint64_t request_arg(const struct request *r, int i)
 
 int request_read_path(struct request *r, int arg, char buf[PATH_MAX])
 {
-	return caller_read_path(r->notif, request_arg(r, arg), buf);
+	int n = -EAGAIN;
+
+	if (arg == r->row->path2 && r->is_ahead)
+		return (int)strlen(memcpy(buf, r->ahead, sizeof(r->ahead)));
+	if (arg == r->row->path && r->row->path2 >= 0) {
+		n = caller_read_paths(
+			r->notif,
+			(uint64_t[]){ request_arg(r, arg), request_arg(r, r->row->path2) }, buf,
+			r->ahead);
+		r->is_ahead = n >= 0;
+	}
+	return n >= 0 ? n : caller_read_path(r->notif, request_arg(r, arg), buf);
 }
 
 int request_read(struct request *r, int arg, void *buf, size_t len)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "guard/broker.h"
+#include "guard/caller.h"
 
 /* Answer of a step: not in the broker's care, let the kernel do the call. */
 enum { OUTSIDE = 100 };
@@ -151,6 +152,8 @@ struct request {
 	bool quiet;     /* a question and no attempt: not worth an event */
 	bool nested;    /* the caller may have a root and mounts of its own */
 	bool lent;      /* it is none of the sandbox's, but stands in a copy of its mounts */
+	bool is_ahead;  /* the second path was read with the first one */
+	char ahead[CALLER_PIECE];
 };
 
 /* A name in a directory, found in the sandbox's view, then in the writable tree. */

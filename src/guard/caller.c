@@ -83,17 +83,36 @@ int caller_write(const struct seccomp_notif *call, uint64_t address, const void 
 		       : -EFAULT;
 }
 
+/* Not beyond the page that its end is in: the next one may not be there. And few are long. */
+static size_t first_piece(uint64_t address)
+{
+	return MIN(PAGE - address % PAGE, (size_t)CALLER_PIECE);
+}
+
+int caller_read_paths(const struct seccomp_notif *call, const uint64_t address[2],
+		      char first[CALLER_PIECE], char second[CALLER_PIECE])
+{
+	size_t n = first_piece(address[0]), n2 = first_piece(address[1]);
+	struct iovec here[] = { { first, n }, { second, n2 } };
+	struct iovec there[] = { { (void *)(uintptr_t)address[0], n },
+				 { (void *)(uintptr_t)address[1], n2 } };
+	const char *end;
+
+	if (process_vm_readv((pid_t)call->pid, here, 2, there, 2, 0) != (ssize_t)(n + n2))
+		return -EAGAIN;
+	end = memchr(first, '\0', n);
+	return end && memchr(second, '\0', n2) ? (int)(end - first) : -EAGAIN;
+}
+
 int caller_read_path(const struct seccomp_notif *call, uint64_t address, char buf[PATH_MAX])
 {
 	size_t n = 0;
 
-	/* Not beyond the page that its end is in: the next one may not be there. And few are long. */
 	while (n < PATH_MAX) {
 		uint64_t at = address + n;
-		size_t len = PAGE - at % PAGE;
+		size_t len = n ? MIN(PAGE - at % PAGE, PATH_MAX - n) : first_piece(at);
 		const char *end;
 
-		len = MIN(len, n ? PATH_MAX - n : (size_t)256);
 		if (caller_read(call, at, buf + n, len) < 0)
 			return -EFAULT;
 		end = memchr(buf + n, '\0', len);

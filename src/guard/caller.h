@@ -23,6 +23,10 @@ int caller_write(const struct seccomp_notif *call, uint64_t address, const void 
 int caller_read_proc(const struct seccomp_notif *call, const char *name, char *buf, size_t size);
 /* A string as system calls take paths: its length, -EFAULT, or -ENAMETOOLONG without an end. */
 int caller_read_path(const struct seccomp_notif *call, uint64_t address, char buf[PATH_MAX]);
+/* Two at once, where both end within their first bytes: the length of the first, or -EAGAIN. */
+enum { CALLER_PIECE = 256 };
+int caller_read_paths(const struct seccomp_notif *call, const uint64_t address[2],
+		      char first[CALLER_PIECE], char second[CALLER_PIECE]);
 /* An O_PATH descriptor of its root or working directory ("root", "cwd"), or -errno. */
 int caller_open_dir(const struct seccomp_notif *call, const char *which);
 /* A signal waits that a handler of its is to take: the kernel would break off the call. */

@@ -291,3 +291,44 @@ void denial_add_line(struct str *out, const struct denial *d)
 	}
 	str_add(out, ")");
 }
+
+/* Whatever the texts are made of, as bytes: first the numbers, and which of the strings there are. */
+static void add_key(struct str *key, const struct denial *d)
+{
+	const char *const strings[] = { d->what,   d->call, d->args, d->path,   d->name, d->address,
+					d->reason, d->rule, d->key,  d->origin, d->text };
+	struct {
+		uint32_t port, flags;
+	} head = { d->port, (unsigned)d->firm | (unsigned)d->predicted << 1 };
+
+	for (size_t i = 0; i < ARRAY_LEN(strings); i++)
+		head.flags |= strings[i] ? 4U << i : 0;
+	str_addn(key, (const char *)&head, sizeof(head));
+	for (size_t i = 0; i < ARRAY_LEN(strings); i++)
+		if (strings[i])
+			str_addn(key, strings[i], strlen(strings[i]) + 1);
+}
+
+void denial_texts_make(struct denial_texts *texts, const struct denial *denial)
+{
+	struct str was = texts->key;
+
+	texts->key = texts->other;
+	texts->key.len = 0;
+	texts->other = was;
+	add_key(&texts->key, denial);
+	if (texts->key.len == was.len && !memcmp(texts->key.s, was.s, was.len))
+		return;
+	texts->line.len = texts->members.len = 0;
+	denial_add_line(&texts->line, denial);
+	denial_add_members(&texts->members, denial);
+}
+
+void denial_texts_release(struct denial_texts *texts)
+{
+	str_release(&texts->key);
+	str_release(&texts->other);
+	str_release(&texts->line);
+	str_release(&texts->members);
+	*texts = (struct denial_texts){ 0 };
+}

@@ -48,6 +48,15 @@ void denial_add_act(struct str *out, const struct denial *denial, const char *ho
 void denial_add_why(struct str *out, const struct denial *denial);
 /* As sandbox-runtime has it: "deny file-write /w/x (protect: .vscode)". */
 void denial_add_line(struct str *out, const struct denial *denial);
+
+/* Both texts of the last one: of a flood all are mostly the same, and to compare is cheaper than to write. */
+struct denial_texts {
+	struct str key, other; /* what it was about; a buffer for the next one */
+	struct str line, members;
+};
+void denial_texts_make(struct denial_texts *texts, const struct denial *denial);
+void denial_texts_release(struct denial_texts *texts);
+
 /* A path, with the home directory as '~'. */
 void denial_add_path(struct str *out, const char *path, const char *home);
 

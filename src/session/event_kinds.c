@@ -63,10 +63,10 @@ void event_log_denial(struct event_log *log, const struct denial *denial, const 
 	struct event_more fix = { add_fix, &request };
 	_cleanup_str_ struct str body = { 0 };
 
-	denial_add_members(&body, denial);
+	denial_texts_make(&log->texts, denial);
 	if (more && *more)
-		str_addf(&body, ",%s", more);
-	event_log_refusal(log, body.s, &fix, owner);
+		str_addf(&body, "%s,%s", log->texts.members.s, more);
+	event_log_refusal(log, body.len ? body.s : log->texts.members.s, &fix, owner);
 }
 
 void event_network_denial(struct denial *ret, const struct net_event *event)

@@ -480,5 +480,6 @@ void event_log_close(struct event_log *log, int status)
 	log->owner = NULL;
 	free(log->process);
 	log->process = NULL;
+	denial_texts_release(&log->texts);
 	log->failed = true; /* nothing comes after the end */
 }

@@ -66,6 +66,7 @@ struct event_log {
 	size_t n_pending;
 	struct owner *owner; /* who it was last, and what is said of that one */
 	char *process;
+	struct denial_texts texts; /* what it was last */
 	struct cgroup_peaks peaks; /* for the last event */
 };
 

@@ -272,10 +272,45 @@ static void test_words(void)
 	str_release(&json);
 }
 
+/* Each field is told apart, also from one that is not there. */
+static void texts(void)
+{
+	static const struct denial list[] = {
+		{ WRITE("/a"), .reason = "not-allowed" },
+		{ WRITE("/b"), .reason = "not-allowed" },
+		{ WRITE("/b"), .reason = "not-allowed", .predicted = true },
+		{ READ("/b"), .reason = "denyRead", .rule = "/b" },
+		{ READ("/b"), .reason = "denyRead", .key = "/b" },
+		{ READ("/b"), .reason = "denyRead", .rule = "" },
+		{ READ("/b"), .reason = "denyRead" },
+		{ .what = "connect", .name = "h", .port = 1, .reason = "port" },
+		{ .what = "connect", .name = "h", .port = 257, .reason = "port" },
+		{ .what = "connect", .address = "h", .port = 257, .reason = "port" },
+	};
+	struct denial_texts kept = { 0 };
+	bool same = true;
+
+	for (size_t i = 0; i < 2 * ARRAY_LEN(list); i++) {
+		const struct denial *denial = &list[i % ARRAY_LEN(list)];
+		_cleanup_str_ struct str line = { 0 }, members = { 0 };
+
+		denial_add_line(&line, denial);
+		denial_add_members(&members, denial);
+		for (int again = 0; again < 3; again++) {
+			denial_texts_make(&kept, denial);
+			same = same && !strcmp(kept.line.s, line.s) &&
+			       !strcmp(kept.members.s, members.s);
+		}
+	}
+	ok(same, "the texts that are kept are those of the last one");
+	denial_texts_release(&kept);
+}
+
 int main(void)
 {
 	test_fixes();
 	test_limits();
 	test_words();
+	texts();
 	return done();
 }
