@@ -6,9 +6,9 @@
  * them (guard/broker_repository.c).
  *
  * Not for a repository in which the settings say more than the default does about single files: what
- * they allow or deny is then done to these files, and judged by content (guard/broker_git.c).
+ * they allow or deny is then done to these files, and judged by content (guard/broker_git.c). exec_repo.c says which
+ * can have one.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,136 +19,13 @@
 #include "git/lasting.h"
 #include "guard/broker.h"
 #include "os/fs.h"
-#include "os/linux/landlock.h"
 #include "os/proc.h"
 #include "spec/project.h"
 
 enum {
-	LINE_LEN = 4096,
 	FDS_EACH = 8,   /* that a repository takes of ours */
 	FDS_KEPT = 384, /* for all that is not git */
 };
-
-/* ------------------------------------------------------------------ whether there can be one */
-
-/* The settings leave git's own names as they are. */
-static bool settings_fit(const struct srt_config *config)
-{
-	for (size_t i = 0; i < config->protect_remove.len; i++)
-		if (!strcmp(config->protect_remove.v[i], ".git") ||
-		    str_starts(config->protect_remove.v[i], ".git/"))
-			return false;
-	return !config->allow_git_config;
-}
-
-static bool may_write(struct exec *x, const char *dir, const char *name)
-{
-	return file_rules_write(&x->exec_spec.files, path_join(&x->arena, dir, name)).allowed;
-}
-
-/* No rule is about something in the directory, and all of it is a command's to change. */
-static bool rules_fit(struct exec *x, const char *dir, const char *common)
-{
-	static const char *const names[] = { "HEAD", "index", "refs/heads/main", "objects/00/0" };
-	const struct file_rules *files = &x->exec_spec.files;
-
-	for (size_t i = 0; i < files->n; i++) {
-		const struct file_rule *rule = &files->rules[i];
-
-		if (rule->path && rule->kind != FILE_ALLOW_WRITE &&
-		    path_is_below(rule->path, common) && !rule->glob)
-			return false;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!may_write(x, dir, names[i]) ||
-		    !file_rules_read(files, path_join(&x->arena, dir, names[i])).allowed)
-			return false;
-	return true;
-}
-
-/* Another work tree that the command may come to: one that works in both would see two repositories. */
-static bool has_other_tree(struct exec *x, const struct git_about *about, bool late)
-{
-	char *path = path_join(&x->arena, about->common, "worktrees");
-	DIR *list = opendir(path);
-	struct dirent *entry;
-	bool found = false;
-
-	while (list && !found && (entry = readdir(list)) != NULL) {
-		char *dir = path_join(&x->arena, path, entry->d_name);
-		_cleanup_free_ char *line = NULL;
-		char *text;
-
-		if (entry->d_name[0] == '.' || !strcmp(dir, about->real) ||
-		    os_read_file_at(AT_FDCWD, path_join(&x->arena, dir, "gitdir"), LINE_LEN, &line,
-				    NULL) < 0)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		text = path_join(&x->arena, dir, line);
-		found = late ? may_write(x, text, "") && access(text, F_OK) == 0
-			     : path_is_below(text, about->top);
-	}
-	if (list)
-		closedir(list);
-	return found;
-}
-
-static bool is_own(const char *dir)
-{
-	struct stat st;
-
-	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
-}
-
-/* Git would write through these, and we would show what they lead to. */
-static bool has_links(const char *dir)
-{
-	static const char *const names[] = {
-		"HEAD",
-		"objects",
-		"objects/info",
-		"objects/pack",
-		"refs",
-		"refs/heads",
-		"logs",
-		"logs/HEAD",
-		"logs/refs",
-		"logs/refs/heads",
-		"logs/refs/stash",
-		"lfs",
-		"lfs/objects",
-	};
-	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (fstatat(fd, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-			return true;
-	return fd < 0;
-}
-
-/* NULL, or why not. */
-static const char *obstacle(struct exec *x, const struct git_about *about, bool late)
-{
-	if (x->plan.engine != ENGINE_NATIVE || x->request.asks || x->host.inside)
-		return "the sandbox around has one";
-	if (x->exec_spec.files.disabled)
-		return "no rules";
-	if (!about->program)
-		return "there is no git on this machine";
-	if (!landlock_handles_files(x->host.landlock_abi))
-		return "Landlock is missing";
-	if (!is_own(about->real))
-		return "it is not the user's own";
-	if (has_links(about->real) || has_links(about->common))
-		return "there are links in it";
-	if (!settings_fit(&x->config) || !rules_fit(x, about->real, about->common))
-		return "the settings have rules for it";
-	if (late && strcmp(about->real, about->common) != 0)
-		return "it is one of several work trees";
-	return has_other_tree(x, about, late) ? "it has a work tree that may be written as well"
-					      : NULL;
-}
 
 /* ------------------------------------------------------------------ one of them */
 
@@ -168,8 +45,22 @@ static void add_dir(struct exec *x, struct exec_repo *repo, const char *path,
 		dir->lfs = NULL;
 }
 
+/* Of work trees that the command may not write nothing is changed. */
+static void close_trees(struct exec *x, struct exec_repo *repo, const struct git_about *about)
+{
+	if (strcmp(about->real, about->common) != 0)
+		return;
+	for (size_t i = 0; i < about->n_trees; i++)
+		if (!about->trees[i].whole || !exec_git_writes_tree(x, &about->trees[i]))
+			add_dir(x, repo,
+				arena_printf(&x->arena, "%s/worktrees/%s", about->common,
+					     about->trees[i].id),
+				NULL);
+	repo->dirs[0].fixed = !exec_git_writes_own(x, about->common);
+}
+
 /* In place of the host's, which are called so, with the host's objects to read. */
-static void add_dirs(struct exec *x, struct exec_repo *repo)
+static void add_dirs(struct exec *x, struct exec_repo *repo, const struct git_about *about)
 {
 	const struct git_store *store = &repo->store;
 
@@ -178,7 +69,9 @@ static void add_dirs(struct exec *x, struct exec_repo *repo)
 		add_dir(x, repo, store->common, NULL);
 	add_dir(x, repo, store->real, store);
 	for (size_t i = 0; i < store->n_parts; i++)
-		add_dir(x, repo, store->parts[i].real, &store->parts[i]);
+		if (!store->parts[i].tree)
+			add_dir(x, repo, store->parts[i].real, &store->parts[i]);
+	close_trees(x, repo, about);
 }
 
 static void close_repo(struct exec_repo *repo)
@@ -209,6 +102,15 @@ static struct git_about describe(struct exec *x, const struct project_facts *pro
 		.borrowed = borrowed,
 		.lasting = true,
 	};
+}
+
+static void take_trees(struct exec *x, struct git_about *about)
+{
+	struct git_tree *trees = NULL;
+
+	if (!strcmp(about->real, about->common))
+		git_list_trees(&x->arena, about->common, &trees, &about->n_trees);
+	about->trees = trees;
 }
 
 static void take_modules(struct exec *x, const struct project_facts *project,
@@ -256,7 +158,7 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 {
 	struct git_about about = describe(x, project);
 	char id[GIT_LASTING_ID];
-	const char *why = obstacle(x, &about, late);
+	const char *why = exec_git_obstacle(x, &about);
 	struct err err;
 
 	if (!why) {
@@ -268,9 +170,10 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 			return;
 		}
 		take_modules(x, project, &about);
+		take_trees(x, &about);
 		repo->on = git_lasting_begin(&repo->store, &about, &err) == 0;
 		if (repo->on) {
-			add_dirs(x, repo);
+			add_dirs(x, repo, &about);
 			return;
 		}
 		why = arena_strdup(&x->arena, err.msg);
@@ -316,7 +219,7 @@ static void mount_at_start(struct exec *x, const struct exec_repo *repo)
 				 ? open(dir->private, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 				 : -1;
 
-		*private = (struct engine_private){ dir->path, fd };
+		*private = (struct engine_private){ dir->path, fd, dir->fixed };
 		if (fd < 0)
 			continue; /* closed */
 		add_bind(x, dir->path, dir->private, 0);
@@ -326,20 +229,6 @@ static void mount_at_start(struct exec *x, const struct exec_repo *repo)
 				 OPF_PLAIN);
 	}
 }
-
-void exec_git_begin(struct exec *x)
-{
-	const struct project_facts *project = &x->host.project;
-	struct exec_repo *repo;
-
-	if (project->git == GIT_NONE)
-		return;
-	repo = add_repo(x, project->top);
-	begin(x, repo, project, false);
-	mount_at_start(x, repo);
-}
-
-/* ------------------------------------------------------------------ while it runs, and after */
 
 static void probe(struct host *host, const char *dir, const char *gitdir)
 {
@@ -359,6 +248,26 @@ static void probe(struct host *host, const char *dir, const char *gitdir)
 	project->git = GIT_LINKED;
 	modules_probe(host);
 }
+
+void exec_git_begin(struct exec *x)
+{
+	const struct project_facts *project = &x->host.project;
+	struct host whole = { .uid = geteuid() };
+	struct exec_repo *repo;
+
+	if (project->git == GIT_NONE)
+		return;
+	if (exec_git_is_shared(x, project)) {
+		probe(&whole, NULL, project->commondir);
+		project = &whole.project;
+	}
+	repo = add_repo(x, project->top);
+	begin(x, repo, project, false);
+	mount_at_start(x, repo);
+	arena_release(&whole.arena);
+}
+
+/* ------------------------------------------------------------------ while it runs, and after */
 
 static struct exec_repo *find_repo(struct exec *x, const char *place)
 {
@@ -388,6 +297,8 @@ static struct exec_repo *come_to(struct exec *x, const char *dir, const char *gi
 
 	host.home = arena_strdup(&host.arena, x->host.home);
 	probe(&host, dir, gitdir);
+	if (exec_git_is_shared(x, &host.project))
+		probe(&host, NULL, arena_strdup(&host.arena, host.project.commondir));
 	repo = host.project.git == GIT_NONE ? NULL : find_repo(x, host.project.top);
 	if (host.project.git != GIT_NONE && !repo) {
 		repo = add_repo(x, host.project.top);

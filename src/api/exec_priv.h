@@ -29,6 +29,16 @@ void exec_git_unwatch(struct exec *x);
 /* What the command did is the host's before we return. */
 void exec_git_end(struct exec *x);
 
+/* exec_repo.c: NULL, or why a repository has no private git directory. */
+struct git_about;
+struct git_tree;
+const char *exec_git_obstacle(struct exec *x, const struct git_about *about);
+/* The command may write the files of that work tree; of the repository's own. */
+bool exec_git_writes_tree(struct exec *x, const struct git_tree *tree);
+bool exec_git_writes_own(struct exec *x, const char *common);
+/* A linked work tree, and not the only one that the command may write: the repository's takes its place. */
+bool exec_git_is_shared(struct exec *x, const struct project_facts *project);
+
 /* exec_update.c */
 void exec_on_live(void *ctx, struct engine_live *live);
 void exec_release_update(struct exec *x);

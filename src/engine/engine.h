@@ -91,7 +91,8 @@ struct gate_place;
  * supervisor changes it. */
 struct engine_private {
 	const char *path;
-	int fd; /* borrowed; -1: nothing is changed there */
+	int fd;     /* borrowed; -1: nothing is changed there */
+	bool fixed; /* as broker_gitdir's */
 };
 
 struct engine_session {

@@ -164,7 +164,7 @@ static int add_private(struct sandbox *sandbox, struct err *err)
 
 		if (private->fd >= 0 && fd < 0)
 			return err_errno(err, errno, "the file broker");
-		broker_add_private(sandbox->broker, private->path, fd);
+		broker_add_private(sandbox->broker, private->path, fd, private->fixed);
 	}
 	return 0;
 }

@@ -220,7 +220,7 @@ static void adopt_module(struct search *s, int dir, const char *name)
 static bool is_known(const struct git_store *main, const char *name)
 {
 	for (size_t i = 0; i < main->n_parts; i++)
-		if (!strcmp(main->parts[i].name, name))
+		if (!main->parts[i].tree && !strcmp(main->parts[i].name, name))
 			return true;
 	return false;
 }

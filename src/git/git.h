@@ -54,6 +54,8 @@ struct git_store {
 	char *where;     /* where its files are, below the top; NULL: nowhere */
 	char *top;       /* the project's work tree, canonical */
 	bool fresh;      /* the host has it from this session */
+	bool tree;       /* a work tree of the repository: HEAD and index are its own (trees.c) */
+	char *shared;    /* ... and the rest is in this private directory */
 	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
 	char *identity;  /* ... and which directory the host's was; NULL: nobody asks */
@@ -63,12 +65,23 @@ struct git_store {
 		.dir = -1, .lock = -1, \
 	}
 
+/* A linked work tree of the host's. */
+struct git_tree {
+	const char *id;  /* below worktrees/ */
+	const char *top; /* where its files are */
+	bool whole;      /* it can be worked in beside others: nothing odd in it, no submodules */
+};
+/* Those whose files are there and say so. */
+void git_list_trees(struct arena *arena, const char *common, struct git_tree **ret, size_t *ret_n);
+
 /* What a new one is made of. */
 struct git_about {
 	const char *state_home, *id, *project, *top, *real, *common, *program;
 	const struct plan_module *modules;
 	size_t n_modules;
 	const struct strv *borrowed;
+	const struct git_tree *trees; /* of git_list_trees(), where it lasts */
+	size_t n_trees;
 	const char *view; /* NULL, or as above: then it is published beside the host's branches */
 	bool lasting;
 };

@@ -80,9 +80,11 @@ static void stamp_one(struct stamp *stamp, const struct git_store *store)
 {
 	static const char *const names[] = { ".", "config", "hooks", "info" };
 	_cleanup_close_ int real = git_open_host(store, store->real);
-	_cleanup_close_ int common = git_open_host(store, store->common);
+	_cleanup_close_ int common = store->tree ? -1 : git_open_host(store, store->common);
 
 	add_stat(stamp, real, ".");
+	if (store->tree)
+		return;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		add_stat(stamp, common, names[i]);
 	add_dirs(stamp, common, "refs", STAMP_DEPTH);
@@ -221,7 +223,7 @@ static int take_in(struct git_store *store, struct err *err)
 	make_stamp(store, stamp);
 	r = take_in_one(store, err);
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
-		r = take_in_one(&store->parts[i], err);
+		r = store->parts[i].tree ? 0 : take_in_one(&store->parts[i], err);
 	git_lasting_change(store); /* until it is done */
 	if (r == 0)
 		r = git_publish(store, false, &report, err);
@@ -237,9 +239,18 @@ static int take_in(struct git_store *store, struct err *err)
 static bool has_part(const struct git_store *store, const char *gitdir)
 {
 	for (size_t i = 0; i < store->n_parts; i++)
-		if (!strcmp(store->parts[i].real, gitdir))
+		if (!store->parts[i].tree && !strcmp(store->parts[i].real, gitdir))
 			return git_is_same(&store->parts[i]);
 	return false;
+}
+
+static size_t count_modules(const struct git_store *store)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < store->n_parts; i++)
+		n += !store->parts[i].tree;
+	return n;
 }
 
 static bool same_list(const struct strv *a, const struct strv *b)
@@ -257,7 +268,8 @@ static bool fits(const struct git_store *store, const struct git_about *about)
 
 	if (host < 0 || !store->lasting || !git_is_same(store) ||
 	    strcmp(store->real, about->real) != 0 || strcmp(store->common, about->common) != 0 ||
-	    store->n_parts != about->n_modules || !same_list(&store->borrowed, about->borrowed))
+	    count_modules(store) != about->n_modules ||
+	    !same_list(&store->borrowed, about->borrowed))
 		return false;
 	for (size_t i = 0; i < about->n_modules; i++)
 		if (!has_part(store, about->modules[i].gitdir))
@@ -380,6 +392,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 	r = r == 0 ? lock_shared(store, err) : open_or_make(store, about, err);
 	if (r == 0)
 		r = git_make_places(store, err);
+	if (r == 0)
+		r = git_take_trees(store, about, err);
 	if (r < 0) {
 		git_close(store);
 		return r;
@@ -434,6 +448,21 @@ void git_lasting_take_objects(const struct git_store *store)
 	}
 }
 
+bool git_lasting_is_own(const char *below)
+{
+	const char *name = *below == '/' ? below + 1 : below;
+	size_t n = strcspn(name, "/");
+
+	if (str_starts(name, "logs/HEAD"))
+		return true;
+	if (n > 5 && !strncmp(name + n - 5, ".lock", 5))
+		n -= 5;
+	for (size_t i = 0; git_own_names[i]; i++)
+		if (strlen(git_own_names[i]) == n && !strncmp(name, git_own_names[i], n))
+			return true;
+	return n == 4 && !strncmp(name, "HEAD", 4);
+}
+
 void git_lasting_change(const struct git_store *store)
 {
 	unlinkat(store->dir, "done", 0);
@@ -455,6 +484,8 @@ int git_lasting_end(struct git_store *store, struct git_report *ret, struct err 
 	bool alone = flock(store->lock, LOCK_EX | LOCK_NB) == 0;
 	int r = alone ? git_mend(store, err) : 0;
 
+	if (r == 0 && alone)
+		r = git_reload_parts(store, err);
 	if (r == 0)
 		r = git_publish(store, alone && !git_has_list(store->private), ret, err);
 	if (r < 0)
@@ -462,6 +493,7 @@ int git_lasting_end(struct git_store *store, struct git_report *ret, struct err 
 	git_held_untold(store, ret);
 	note_start(store);
 	for (size_t i = 0; i < store->n_parts; i++)
-		note_start(&store->parts[i]);
+		if (!store->parts[i].tree)
+			note_start(&store->parts[i]);
 	return alone ? git_set_done(store, err) : 0;
 }

@@ -35,6 +35,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 /* Of one that was just made: a git that is at work in the host's, all of which is the sandboxes' own, goes on in
  * this one. Objects that it does not get are the host's to read. */
 void git_lasting_take_objects(const struct git_store *store);
+/* "/HEAD", "/index.lock", "/rebase-merge/done": a work tree's own in its git directory. */
+bool git_lasting_is_own(const char *below);
 /* Before the first change. */
 void git_lasting_change(const struct git_store *store);
 /* After a command that changed something: 'ret' has what is held now and was not before. */

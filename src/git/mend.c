@@ -132,6 +132,10 @@ bool git_is_whole(const struct git_store *store)
 	_cleanup_close_ int at = open(store->private,
 				      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+	if (store->tree)
+		return (is_file(at, "HEAD", LINE_MAX_LEN) &&
+			is_file(at, "commondir", LINE_MAX_LEN)) ||
+		       !git_tree_is_there(store);
 	if (!is_file(at, "HEAD", LINE_MAX_LEN) || !is_there(at, "refs/.") ||
 	    !is_file(at, "objects/info/alternates", LINE_MAX_LEN))
 		return false;
@@ -139,6 +143,32 @@ bool git_is_whole(const struct git_store *store)
 		if (!git_is_whole(&store->parts[i]))
 			return false;
 	return true;
+}
+
+/* One that was removed with its files is not made anew. */
+static int mend_tree(struct git_store *part, int at, struct err *err)
+{
+	bool headless = !is_file(at, "HEAD", LINE_MAX_LEN);
+	struct git_state host;
+	int r = 0;
+
+	if (!git_tree_is_there(part))
+		return 0;
+	if (at < 0)
+		return git_fill_tree(part, err);
+	tidy(at, ".", GIT_INDEX_MAX, 0);
+	tidy(at, "logs", TEXT_MAX_LEN, DEPTH_MAX);
+	tidy(at, "refs", LINE_MAX_LEN, DEPTH_MAX);
+	if (headless && (r = git_read_host(part, &part->arena, &host, err)) == 0 && host.head) {
+		os_remove_tree(at, "HEAD");
+		r = git_write_head(&host, at, err);
+	}
+	if (r == 0)
+		r = git_write_tree_files(part, at, err);
+	if (r == 0)
+		r = mend_index(part, at, headless, err);
+	mend_operations(at);
+	return r;
 }
 
 int git_mend(struct git_store *store, struct err *err)
@@ -150,6 +180,8 @@ int git_mend(struct git_store *store, struct err *err)
 
 	if (!git_is_same(store))
 		return 0; /* there is nothing to mend it from */
+	if (store->tree)
+		return mend_tree(store, at, err);
 	if (at < 0)
 		return err_errno(err, errno, "opening '%s'", store->private);
 	headless = !is_file(at, "HEAD", LINE_MAX_LEN);

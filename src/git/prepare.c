@@ -64,7 +64,7 @@ static bool is_small(int at, const char *name, int depth, uint64_t *left)
 	return small;
 }
 
-static int copy_one(int from, const char *name, int to, struct err *err)
+int git_copy_file(int from, const char *name, int to, struct err *err)
 {
 	uint64_t left = COPY_MAX;
 
@@ -82,7 +82,7 @@ static int copy_shared_index(int real, int to, struct err *err)
 
 	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
 		if (str_starts(entry->d_name, "sharedindex."))
-			r = copy_one(real, entry->d_name, to, err);
+			r = git_copy_file(real, entry->d_name, to, err);
 	if (dir)
 		closedir(dir);
 	return r;
@@ -129,7 +129,20 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 static int copy_instead(int real, int to, const char *dir, const char *name, struct err *err)
 {
 	unlinkat(to, name, 0);
-	return mkdirat(to, dir, 0777) == 0 || errno == EEXIST ? copy_one(real, name, to, err) : 0;
+	return mkdirat(to, dir, 0777) == 0 || errno == EEXIST ? git_copy_file(real, name, to, err)
+							      : 0;
+}
+
+int git_copy_own(const struct git_store *store, int to, struct err *err)
+{
+	_cleanup_close_ int real = git_open_host(store, store->real);
+	int r = real < 0 ? err_errno(err, errno, "opening '%s'", store->real) : 0;
+
+	for (size_t i = 0; r == 0 && git_own_names[i]; i++)
+		r = git_copy_file(real, git_own_names[i], to, err);
+	if (r == 0 && store->lasting)
+		r = git_copy_file(real, "config.worktree", to, err);
+	return r < 0 ? r : copy_shared_index(real, to, err);
 }
 
 static int copy_names(const struct git_store *store, int to, const char *hooks, struct err *err)
@@ -138,14 +151,10 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 	_cleanup_close_ int common = git_open_host(store, store->common);
 	int r = real < 0 || common < 0 ? err_errno(err, errno, "opening '%s'", store->real) : 0;
 
-	for (size_t i = 0; r == 0 && git_own_names[i]; i++)
-		r = copy_one(real, git_own_names[i], to, err);
-	if (r == 0 && store->lasting)
-		r = copy_one(real, "config.worktree", to, err);
-	for (size_t i = 0; r == 0 && git_common_names[i]; i++)
-		r = copy_one(common, git_common_names[i], to, err);
 	if (r == 0)
-		r = copy_shared_index(real, to, err);
+		r = git_copy_own(store, to, err);
+	for (size_t i = 0; r == 0 && git_common_names[i]; i++)
+		r = git_copy_file(common, git_common_names[i], to, err);
 	/* The reflog of a linked worktree's HEAD is its own, and so is what is checked out of it. */
 	if (strcmp(store->real, store->common) != 0) {
 		if (r == 0)
@@ -215,7 +224,7 @@ static int make_dirs(const struct git_store *store, int to, struct err *err)
 
 /* Nobody works with the copy yet, and the host's was linked a moment ago: what has the same numbers
  * later is the same. */
-static const char *marks_now(struct git_store *store, int private)
+const char *git_marks_now(struct git_store *store, int private)
 {
 	_cleanup_close_ int real = git_open_host(store, store->real);
 
@@ -260,7 +269,7 @@ static int fill(struct git_store *store, struct err *err)
 	if (r == 0)
 		r = git_base_link_index(store, err);
 	if (r == 0)
-		host.mark = marks_now(store, to);
+		host.mark = git_marks_now(store, to);
 	return r < 0 ? r : git_base_save(store, "base", &host, err);
 }
 
@@ -276,7 +285,7 @@ static int make_place(const struct git_store *main, const struct git_store *part
 		const struct git_store *other = &main->parts[i];
 		char *inner = arena_printf(&a, "%s/", other->name);
 
-		if (other != part && str_starts(part->name, inner) &&
+		if (other != part && !other->tree && str_starts(part->name, inner) &&
 		    (around == main || strlen(other->name) > strlen(around->name))) {
 			around = other;
 			place = arena_strdup(&a, part->name + strlen(inner));
@@ -316,9 +325,11 @@ int git_make_places(const struct git_store *store, struct err *err)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++) {
-		r = make_place(store, &store->parts[i], err);
-		if (r == 0 && store->lasting)
-			r = make_host_dirs(&store->parts[i], err);
+		const struct git_store *part = &store->parts[i];
+
+		r = part->tree ? 0 : make_place(store, part, err);
+		if (r == 0 && store->lasting && !part->tree)
+			r = make_host_dirs(part, err);
 	}
 	return r;
 }

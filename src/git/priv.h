@@ -47,6 +47,29 @@ void git_note_identity(struct arena *arena, struct git_store *store);
 /* One that lasts, and that says nothing. */
 bool git_is_quiet(int dir, const char *id);
 
+/* store.c: parts that another command has added since. */
+int git_reload_parts(struct git_store *store, struct err *err);
+
+/* trees.c: work trees of one that lasts, whose parts these are. What all of them share stands here: */
+const char *git_shared(const struct git_store *store);
+/* A part becomes one. */
+void git_become_tree(const struct git_store *main, struct git_store *part);
+/* The host has it, and its files are there. */
+bool git_tree_is_there(const struct git_store *part);
+/* Adds those that the host has, takes away those that it has no more. */
+int git_take_trees(struct git_store *main, const struct git_about *about, struct err *err);
+/* One that commands made, which the host has now. Nothing else is a part of that name. */
+int git_add_tree(struct git_store *main, const char *id, bool fresh, struct err *err);
+int git_fill_tree(struct git_store *part, struct err *err);
+/* 'commondir' and 'gitdir', as the host's say it. */
+int git_write_tree_files(struct git_store *part, int to, struct err *err);
+/* Whatever became of the host's; or NULL. */
+struct git_store *git_find_tree(const struct git_store *main, const char *id);
+/* In 'locked' of what only says that the host has one. */
+#define GIT_TREE_STUB "a work tree of the host's"
+/* Where its files are, by the 'gitdir' file in 'dir'; NULL where these do not lead back to worktrees/ID. */
+char *git_tree_top(struct arena *a, int dir, const char *common, const char *id);
+
 /* A hook that git ships and nobody runs. */
 bool git_is_sample(const char *name);
 
@@ -75,6 +98,10 @@ static inline void git_step(const struct git_store *store, const char *what)
 		store->on_step(what);
 }
 
+/* prepare.c: what is a work tree's own, and not HEAD; the marks of both indexes, of which nobody has worked with either. */
+int git_copy_own(const struct git_store *store, int to, struct err *err);
+int git_copy_file(int from, const char *name, int to, struct err *err);
+const char *git_marks_now(struct git_store *store, int private);
 /* prepare.c; from: NULL, or another directory than the repository's own */
 int git_copy_hooks(const struct git_store *store, int to, const char *from, struct err *err);
 /* What the session calls the project's top. */
@@ -113,6 +140,7 @@ struct git_round {
 	struct strv wants;     /* objects that the host must have before */
 	struct strv blobs;     /* the same, for paths of the index */
 	struct strv elsewhere; /* branches checked out in other worktrees of the host's */
+	struct strv carried;   /* ... in those whose own rounds take them along */
 	struct strv created;   /* references that the host gets new */
 	size_t n_new;
 	bool config_held;

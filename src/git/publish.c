@@ -242,7 +242,9 @@ static void want_stash(struct git_round *round)
  */
 static int apply(struct git_round *round, struct err *err)
 {
-	int r = git_apply_lfs(round, err);
+	bool tree =
+		round->store->tree; /* all but HEAD, the index and operations is the repository's */
+	int r = tree ? 0 : git_apply_lfs(round, err);
 
 	if (r == 0)
 		r = git_apply_index_out(round, err);
@@ -252,9 +254,9 @@ static int apply(struct git_round *round, struct err *err)
 		r = git_apply_head_out(round, err);
 	if (r == 0)
 		r = git_apply_ops(round, err);
-	if (r == 0)
+	if (r == 0 && !tree)
 		r = git_apply_stash(round, err);
-	if (r == 0)
+	if (r == 0 && !tree)
 		r = git_apply_config(round, err);
 	if (r == 0 && git_apply_index_in(round)) {
 		git_apply_refs_in(round);
@@ -283,7 +285,8 @@ static int go(struct git_round *round, struct err *err)
 		r = git_plan_index(round, err);
 	if (r < 0)
 		return r;
-	want_stash(round);
+	if (!round->store->tree)
+		want_stash(round);
 	git_want_ops(round);
 	session = round->session;
 	host = round->host;
@@ -294,13 +297,14 @@ static int go(struct git_round *round, struct err *err)
 		r = apply(round, err);
 	if (r < 0)
 		return r;
-	git_hold_hooks(round);
+	if (!round->store->tree)
+		git_hold_hooks(round);
 	git_hold_lists(round);
 	if (round->changed)
 		r = read_states(round, err);
 	if (r == 0 && round->changed)
 		r = read_indexes(round, err);
-	if (r == 0 && round->last)
+	if (r == 0 && round->last && !round->store->tree)
 		r = git_hold_rewritten(round, err);
 	return r < 0 ? r : note_base(round, &session, &host, err);
 }
@@ -392,6 +396,8 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	int r;
 
 	ret->where = store->where ? store->where : store->name ? store->name : "";
+	if (store->tree && !git_tree_is_there(store))
+		return 0;
 	if (!git_is_same(store)) {
 		hold_all(store, ret);
 		return 0;
@@ -403,7 +409,8 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		struct git_report report = { .where = ret->where };
 
-		r = one_round(store, last, attempt > 0, &report, err);
+		r = one_round(store, last && !(store->tree && git_has_list(store->private)),
+			      attempt > 0, &report, err);
 		if (r == 0)
 			add_report(ret, &report);
 		git_report_release(&report);
@@ -414,26 +421,62 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	return r;
 }
 
-/* Submodules first: what the repository around them says of them is then there. */
-int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err)
+/* Those that are new, and then what was staged in them. */
+static int adopt_trees(struct git_store *store, struct git_report *ret, struct err *err)
+{
+	_cleanup_close_ int turn = git_open_host(store, store->common);
+	size_t first = store->n_parts;
+	int r = 0;
+
+	if (turn < 0 || git_take_turn(turn) < 0)
+		return err_errno(err, errno, "locking '%s'", store->common);
+	store->turn = turn;
+	git_adopt_worktrees(store, ret);
+	store->turn = 0;
+	close_ptr(&turn);
+	for (size_t i = first; r == 0 && i < store->n_parts; i++)
+		r = publish_one(&store->parts[i], true, ret, err);
+	return r;
+}
+
+/* The first that fails is told of, and the others are published all the same. */
+static int publish_parts(struct git_store *store, bool trees, bool last, struct git_report *ret,
+			 struct err *err)
 {
 	struct err failed;
 	int r = 0;
 
+	for (size_t i = store->n_parts; i-- > 0;)
+		if (store->parts[i].tree == trees &&
+		    publish_one(&store->parts[i], last, ret, &failed) < 0 && r == 0) {
+			*err = failed;
+			err_wrap(err, "the %s '%s'", trees ? "work tree" : "submodule",
+				 store->parts[i].name);
+			r = -err->code;
+		}
+	return r;
+}
+
+/* Submodules first: what the repository around them says of them is then there. Work trees last: a branch that is new is
+ * there before one of them stands on it. */
+int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err)
+{
+	struct err failed;
+	int r, trees;
+
 	*ret = (struct git_report){ 0 };
 	if (last && !store->view && git_is_same(store))
 		git_adopt_modules(store, ret);
-	for (size_t i = store->n_parts; i-- > 0;)
-		if (publish_one(&store->parts[i], last, ret, &failed) < 0 && r == 0) {
-			*err = failed;
-			err_wrap(err, "the submodule '%s'", store->parts[i].name);
-			r = -err->code;
-		}
+	r = publish_parts(store, false, last, ret, err);
 	if (publish_one(store, last, ret, &failed) < 0) {
 		*err = failed;
 		r = -err->code;
 	}
+	trees = publish_parts(store, true, last, ret, &failed);
+	if (trees < 0 && r == 0)
+		*err = failed;
+	r = r < 0 ? r : trees;
 	if (r == 0 && last && !store->view && git_is_same(store))
-		git_adopt_worktrees(store, ret);
+		r = adopt_trees(store, ret, err);
 	return r < 0 ? r : git_held_write(store, ret, err);
 }

@@ -9,6 +9,8 @@
 #include "base/path.h"
 #include "git/priv.h"
 
+enum { HEAD_MAX = 4096 };
+
 static const char *zeros(const char *like)
 {
 	static const char all[] =
@@ -176,6 +178,15 @@ static void plan_remote(struct git_round *round, const char *name, const char *b
 	}
 }
 
+/* A branch goes with the index of the work tree that stands on it; all others with the repository. */
+static bool is_ours(const struct git_round *round, const char *name)
+{
+	const char *head = round->host.head;
+	bool stands_on = head && str_starts(head, "ref: ") && !strcmp(head + 5, name);
+
+	return stands_on || (!round->store->tree && !strv_has(&round->carried, name));
+}
+
 static int plan_ref(void *ctx, const char *name, const char *base, const char *session,
 		    const char *host, struct err *err)
 {
@@ -184,7 +195,8 @@ static int plan_ref(void *ctx, const char *name, const char *base, const char *s
 	bool stands_on = head && str_starts(head, "ref: ") && !strcmp(head + 5, name);
 
 	(void)err;
-	if (!git_ref_travels(round->store, name) || git_same(session, host))
+	if (!git_ref_travels(round->store, name) || git_same(session, host) ||
+	    !is_ours(round, name))
 		return 0;
 	if (str_starts(name, "refs/remotes/")) {
 		plan_remote(round, name, base, session, host);
@@ -199,36 +211,66 @@ static int plan_ref(void *ctx, const char *name, const char *base, const char *s
 	return 0;
 }
 
-/* Branches that belong to somebody who works in another worktree. */
+/* Branches that belong to somebody who works in another worktree: one whose files are gone is "prunable". */
+static void add_elsewhere(struct git_round *round, const char *text)
+{
+	const char *head = round->host.head;
+	const char *own = head && str_starts(head, "ref: ") ? head + 5 : "", *branch = NULL;
+
+	for (const char *line = text; line && *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (str_starts(line, "branch "))
+			branch = arena_strndup(&round->arena, line + 7, len - 7);
+		else if (str_starts(line, "prunable"))
+			branch = NULL;
+		line += len + (line[len] == '\n');
+		if ((*line == '\n' || !*line) && branch && strcmp(branch, own) != 0)
+			strv_add(&round->arena, &round->elsewhere, branch);
+		if (*line == '\n')
+			branch = NULL;
+	}
+}
+
 static int find_elsewhere(struct git_round *round, struct err *err)
 {
 	struct git_run run = git_on_host(round->store, GIT_ARGS("worktree", "list", "--porcelain"));
 	_cleanup_str_ struct str out = { 0 };
-	const char *head = round->host.head;
 	int r;
 
 	if (access(path_join(&round->arena, round->store->common, "worktrees"), F_OK) < 0)
 		return 0;
 	r = git_do(&run, &out, err);
-	for (char *line = out.s, *end; r == 0 && line && *line; line = end + 1) {
-		end = strchrnul(line, '\n');
-		if (str_starts(line, "branch ")) {
-			char *name = arena_strndup(&round->arena, line + 7,
-						   (size_t)(end - line - 7));
-
-			if (!head || !str_starts(head, "ref: ") || strcmp(head + 5, name) != 0)
-				strv_add(&round->arena, &round->elsewhere, name);
-		}
-		if (!*end)
-			break;
-	}
+	if (r == 0)
+		add_elsewhere(round, out.s);
 	return r;
+}
+
+static void find_carried(struct git_round *round)
+{
+	const struct git_store *store = round->store;
+
+	for (size_t i = 0; i < store->n_parts; i++) {
+		const struct git_store *part = &store->parts[i];
+		_cleanup_close_ int dir = part->tree ? git_open_host(part, part->real) : -1;
+		_cleanup_free_ char *text = NULL;
+		const char *head;
+		size_t len;
+
+		if (dir < 0 || !git_tree_is_there(part) ||
+		    git_read_file(dir, "HEAD", HEAD_MAX, &text, &len) < 0)
+			continue;
+		head = git_parse_head(&round->arena, text, len);
+		if (head && str_starts(head, "ref: "))
+			strv_add(&round->arena, &round->carried, head + 5);
+	}
 }
 
 int git_plan_refs(struct git_round *round, struct err *err)
 {
 	int r = find_elsewhere(round, err);
 
+	find_carried(round);
 	if (r == 0)
 		r = git_each(&round->base.refs, &round->session.refs, &round->host.refs, plan_ref,
 			     round, err);

@@ -375,12 +375,12 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 		.gitdir = store->private,
 		.alternates = git_alternate(store),
 		.confined = true,
-		.writes = write ? store->private : NULL,
+		.writes = write ? git_shared(store) : NULL,
 		.on_step = store->on_step,
 	};
 
 	git_may_read(&run, store);
-	run.reads[run.n_reads++] = (struct git_read){ .path = store->private };
+	run.reads[run.n_reads++] = (struct git_read){ .path = git_shared(store) };
 	add_lent(&run, store);
 	return run;
 }

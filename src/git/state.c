@@ -166,9 +166,9 @@ static int read_side(const struct side *side, struct git_state *ret, struct err 
 	return r < 0 ? odd(side, r, "stash", err) : 0;
 }
 
-static int open_side(const struct git_store *store, bool private, const char *host)
+static int open_side(const struct git_store *store, const char *private, const char *host)
 {
-	return private ? open(store->private, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+	return private ? open(private, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 		       : git_open_host(store, host);
 }
 
@@ -177,8 +177,9 @@ static int with_side(struct git_store *store, bool private, struct arena *arena,
 		     int (*fn)(const struct side *, struct git_state *, struct err *),
 		     struct git_state *ret, struct err *err)
 {
-	_cleanup_close_ int own = open_side(store, private, store->real);
-	_cleanup_close_ int common = open_side(store, private, store->common);
+	_cleanup_close_ int own = open_side(store, private ? store->private : NULL, store->real);
+	_cleanup_close_ int common = open_side(store, private ? git_shared(store) : NULL,
+					       store->common);
 	const struct side side = { store, arena,  private,
 				   own,   common, private ? "session" : "repository" };
 
@@ -342,6 +343,7 @@ int git_base_link_index(const struct git_store *store, struct err *err)
 {
 	_cleanup_close_ int real = git_open_host(store, store->real);
 
+	unlinkat(store->dir, BASE_INDEX, 0);
 	if (linkat(real, "index", store->dir, BASE_INDEX, 0) == 0 || errno == ENOENT)
 		return 0;
 	return copy_tree(real, "index", store->dir, BASE_INDEX, err);

@@ -130,6 +130,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 		record_add(&out, "identity", part->identity);
 		record_add(&out, "name", part->name);
 		record_add(&out, "where", part->where);
+		record_add(&out, "tree", part->tree ? "yes" : NULL);
 		str_add(&out, "}");
 	}
 	str_add(&out, "]}\n");
@@ -140,7 +141,7 @@ static int read_parts(struct git_store *store, struct json_object *list, struct 
 {
 	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = store->n_parts; i < n; i++) {
 		struct json_object *item = json_object_array_get_idx(list, i);
 		struct git_store *part = git_add_part(store,
 						      record_get(&store->arena, item, "gitDir"),
@@ -148,6 +149,8 @@ static int read_parts(struct git_store *store, struct json_object *list, struct 
 						      record_get(&store->arena, item, "where"));
 
 		part->identity = record_get(&store->arena, item, "identity");
+		if (*record_get(&store->arena, item, "tree"))
+			git_become_tree(store, part);
 		part->fresh = json_object_get_boolean(json_object_object_get(item, "fresh"));
 		part->dir = record_open_dir(AT_FDCWD, part->path);
 		if (part->dir < 0 || part->real[0] != '/')
@@ -186,6 +189,14 @@ static int read_meta(struct git_store *store, struct err *err)
 		strv_add(&store->arena, &store->borrowed, path);
 	}
 	return read_parts(store, json_object_object_get(meta, "parts"), err);
+}
+
+int git_reload_parts(struct git_store *store, struct err *err)
+{
+	_cleanup_json_ struct json_object *meta = NULL;
+	int r = record_read(store->dir, &meta, err);
+
+	return r < 0 ? r : read_parts(store, json_object_object_get(meta, "parts"), err);
 }
 
 int git_open(struct git_store *store, const char *state_home, const char *id, const char *program,
@@ -245,9 +256,10 @@ int git_remove(struct git_store *store, struct err *err)
 
 void git_close(struct git_store *store)
 {
-	for (size_t i = 0; i < store->n_parts; i++)
-		if (store->parts[i].dir >= 0)
-			close(store->parts[i].dir);
+	for (size_t i = 0; i < store->n_parts; i++) {
+		close_ptr(&store->parts[i].dir);
+		arena_release(&store->parts[i].arena);
+	}
 	if (store->lock >= 0)
 		close(store->lock);
 	if (store->dir >= 0)

@@ -5,6 +5,9 @@
  *
  * Those that the session added to the project ('git worktree add'): the host gets one of our own
  * making for the same branch, once the branch is there. What was staged in it is a change of its files.
+ *
+ * Those that a command of 'wrapix exec' added may lie anywhere that it can write. Their .git says already what it
+ * is to say, else the host takes none; then they are work trees like others (trees.c), and what was staged travels.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +44,7 @@ static int show_one(struct arena *a, int trees, const char *id, const char *head
 		{ "HEAD", head },
 		{ "commondir", "../.." },
 		{ "gitdir", gitdir },
-		{ "locked", "a work tree of the host's" },
+		{ "locked", GIT_TREE_STUB },
 	};
 	_cleanup_close_ int dir = -1;
 	int r = 0;
@@ -143,29 +146,60 @@ static const char *read_head(struct git_store *store, int dir)
 	return git_parse_head(&store->arena, text, len);
 }
 
+/* worktrees/ID of the host's; one that is there was begun by us and broken off. */
+static int open_new(struct git_store *store, const char *id)
+{
+	_cleanup_close_ int common = git_open_host(store, store->common), trees = -1;
+
+	if (common < 0 || (mkdirat(common, "worktrees", 0755) < 0 && errno != EEXIST))
+		return -errno;
+	trees = record_open_dir(common, "worktrees");
+	if (trees < 0 || (mkdirat(trees, id, 0755) < 0 && errno != EEXIST))
+		return -errno;
+	return record_open_dir(trees, id);
+}
+
+/* Where its files are comes last: with it the work tree is there. */
 static int make_tree(struct git_store *store, const struct tree *tree, struct err *err)
 {
 	struct arena *a = &store->arena;
-	char *gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
 	struct git_run read = git_on_host_write(store, GIT_ARGS("read-tree", "HEAD"));
-	_cleanup_close_ int dir = -1;
+	_cleanup_close_ int dir = open_new(store, tree->id);
 	const char *const files[][2] = {
 		{ "commondir", "../..\n" },
-		{ "gitdir", arena_printf(a, "%s/%s/.git\n", store->top, tree->where) },
 		{ "HEAD", arena_printf(a, "%s\n", tree->head) },
+		{ NULL, NULL },
+		{ "gitdir", arena_printf(a, "%s/.git\n", path_join(a, store->top, tree->where)) },
 	};
-	int r = os_mkdirs(gitdir, 0755, err);
+	int r = dir < 0 ? err_errno(err, -dir, "making the work tree '%s'", tree->id) : 0;
 
-	if (r < 0)
-		return r;
-	dir = record_open_dir(AT_FDCWD, gitdir);
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++)
-		r = os_write_file_atomic(dir, files[i][0], files[i][1], strlen(files[i][1]), 0644,
-					 err);
-	read.gitdir = gitdir;
-	if (r == 0)
-		r = git_do(&read, NULL, err);
-	return r < 0 ? r : git_write_gitfile(store, tree->where, gitdir, err);
+	read.gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++) {
+		git_step(store, "worktree");
+		r = files[i][0] ? os_write_file_atomic(dir, files[i][0], files[i][1],
+						       strlen(files[i][1]), 0644, err)
+				: git_do(&read, NULL, err);
+	}
+	return r < 0 || store->lasting ? r
+				       : git_write_gitfile(store, tree->where, read.gitdir, err);
+}
+
+/* Begun, and not come to where it counts. */
+static bool is_taken(struct git_store *store, const char *id)
+{
+	char *gitdir = arena_printf(&store->arena, "%s/worktrees/%s", store->common, id);
+	struct stat st;
+
+	return lstat(gitdir, &st) == 0 &&
+	       (!S_ISDIR(st.st_mode) ||
+		lstat(path_join(&store->arena, gitdir, "gitdir"), &st) == 0);
+}
+
+static bool has_modules(int dir)
+{
+	struct stat st;
+
+	return fstatat(dir, "modules", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static void add_tree(struct git_store *store, int dir, const char *id, struct git_report *report)
@@ -173,23 +207,45 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 	struct arena *a = &store->arena;
 	struct tree tree = { .id = id, .head = read_head(store, dir) };
 	struct git_state host;
-	struct stat st;
 	struct err err;
 
-	if (store->lasting) {
-		git_hold(report, "worktree", id, "it is there for commands only");
-		return;
-	}
-	tree.where = git_module_name_ok(id) && !strchr(id, '/') ? read_where(store, dir, id) : NULL;
-	if (lstat(arena_printf(a, "%s/worktrees/%s", store->common, id), &st) == 0)
+	if (git_module_name_ok(id) && !strchr(id, '/'))
+		tree.where = store->lasting ? git_tree_top(a, dir, store->common, id)
+					    : read_where(store, dir, id);
+	if (is_taken(store, id))
 		git_hold(report, "worktree", id, "the host has one of that name");
 	else if (!tree.where || !tree.head)
 		git_hold(report, "worktree", id, "it is none in the project");
+	else if (store->lasting && has_modules(dir))
+		git_hold(report, "worktree", id, "it has submodules of its own");
 	else if (git_read_host(store, a, &host, &err) < 0 ||
 		 (str_starts(tree.head, "ref: ") && !git_find(&host.refs, tree.head + 5)))
 		git_hold(report, "worktree", id, "its branch is not there");
-	else if (make_tree(store, &tree, &err) < 0)
+	else if (str_starts(tree.head, "ref: ") && git_same(tree.head, host.head))
+		git_hold(report, "worktree", id, "its branch is checked out");
+	else if (make_tree(store, &tree, &err) < 0 ||
+		 (store->lasting && git_add_tree(store, id, true, &err) < 0))
 		git_hold(report, "worktree", id, arena_strdup(&report->arena, err.msg));
+}
+
+/* A work tree of the host's in which commands work. */
+static bool is_there(const struct git_store *store, const char *id)
+{
+	const struct git_store *part = git_find_tree(store, id);
+
+	return part && git_is_same(part);
+}
+
+/* One that commands made, and that they removed with its files: the host's leads nowhere. */
+static void drop_tree(struct git_store *store, const struct git_store *part)
+{
+	_cleanup_close_ int common = git_open_host(store, store->common);
+	_cleanup_close_ int trees = common < 0 ? -1 : record_open_dir(common, "worktrees");
+	struct stat st;
+
+	if (part->tree && part->fresh && lstat(part->private, &st) < 0 && git_is_same(part) &&
+	    !git_tree_is_there(part) && trees >= 0)
+		os_remove_tree(trees, part->name);
 }
 
 void git_adopt_worktrees(struct git_store *store, struct git_report *report)
@@ -201,12 +257,15 @@ void git_adopt_worktrees(struct git_store *store, struct git_report *report)
 	size_t n = 0;
 
 	report->where = "";
+	for (size_t i = 0; i < store->n_parts; i++)
+		drop_tree(store, &store->parts[i]);
 	while (list && n < NEW_MAX && (entry = readdir(list)) != NULL) {
 		_cleanup_close_ int dir = entry->d_name[0] == '.'
 						  ? -1
 						  : record_open_dir(fd, entry->d_name);
 
-		if (dir < 0 || is_shown(store, dir, entry->d_name))
+		if (dir < 0 || is_shown(store, dir, entry->d_name) ||
+		    (store->lasting && is_there(store, entry->d_name)))
 			continue;
 		n++;
 		add_tree(store, dir, entry->d_name, report);

@@ -58,6 +58,7 @@ struct broker_gitdir {
 	const char *path;
 	const char *private;       /* NULL: nothing is changed there */
 	const char *objects, *lfs; /* the host's, to be seen in it; or NULL */
+	bool fixed;                /* what belongs to the files of its own is not changed */
 };
 
 struct broker_hooks {
@@ -117,7 +118,7 @@ void broker_take_tree(struct broker *broker, const char *inside, int fd);
  * Before the first call: a directory that the sandbox sees, read-only, in place of the host's. What the rules allow
  * is changed in the one that fd is, which is taken over; -1: nothing is. The innermost comes last.
  */
-void broker_add_private(struct broker *broker, const char *path, int fd);
+void broker_add_private(struct broker *broker, const char *path, int fd, bool fixed);
 
 /* Before broker_enter(): a mount that stands for a denied directory. 'passed': something in it can be read. */
 void broker_add_cover(struct broker *broker, const char *path, bool passed);

@@ -41,6 +41,7 @@ struct anchor {
 	 * nobody changes it). NULL: of any other. */
 	const char *home;
 	bool changed; /* something in it was, of such a one */
+	bool fixed;   /* HEAD, the index and the like stay as they are */
 };
 
 /* A thread that called, as long as its directory in /proc is its own. */

@@ -19,7 +19,7 @@
 
 #define ALTERNATES_MAX 65536
 
-void broker_add_private(struct broker *b, const char *path, int fd)
+void broker_add_private(struct broker *b, const char *path, int fd, bool fixed)
 {
 	char *copy = arena_strdup(&b->arena, path), home[PATH_MAX] = "";
 	struct anchor *anchor;
@@ -31,7 +31,7 @@ void broker_add_private(struct broker *b, const char *path, int fd)
 	memmove(b->anchors + 1, b->anchors, (b->n_anchors - 1) * sizeof(*anchor));
 	b->anchors[0] = (struct anchor){ copy,         strlen(copy), copy,
 					 strlen(copy), fd,           arena_strdup(&b->arena, home),
-					 false };
+					 false,        fixed };
 	b->n_private++;
 }
 
@@ -82,6 +82,9 @@ int private_judge(struct request *r, const struct place *p)
 		return 0;
 	if (!p->anchor->home)
 		return repository_judge(r, p);
+	if (p->anchor->fixed && git_lasting_is_own(p->path + p->anchor->len))
+		return request_denied(r, p->path, NULL,
+				      "the work tree that it belongs to may not be written");
 	if (is_closed(p))
 		return request_denied(r, p->path, NULL, "the repository's own objects stand there");
 	if (!counts(p))

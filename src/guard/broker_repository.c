@@ -123,7 +123,7 @@ static void add_all(struct request *r, const struct broker_gitdir *list, size_t 
 
 		if (mounted && list[i].private && is_seen(r->b, &list[i]))
 			fd = open(list[i].private, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		broker_add_private(r->b, list[i].path, fd);
+		broker_add_private(r->b, list[i].path, fd, list[i].fixed);
 	}
 	seen_forget(r->b);
 	tasks_forget_directories(r->b);

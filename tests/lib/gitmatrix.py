@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What a sandbox can plant in a project so that the host's git runs it, or loses or hides something.
 
-gitmatrix.py control|sandbox|cow|exec plain|worktree|submodule|below|root|made DIR: each group of cases is planted in a fresh project, by a
+gitmatrix.py control|sandbox|cow|exec plain|worktree|submodule|below|root|made|trees|both DIR: each group of cases is planted in a fresh project, by a
 plain shell (control: what a plain mount would be), in 'wrapix run --git private' or by 'wrapix exec', and then the host's
 git does what users, prompts and editors do: in a sandbox while the session still runs, and after it. Prints a line for each
 case that worked, 'N of M' at the end; in a sandbox also what broke for the user.
@@ -10,6 +10,9 @@ case that worked, 'N of M' at the end; in a sandbox also what broke for the user
 below, root, made: a repository that a command comes to, below its working directory, in another directory that it may write, or that it
 clones itself. In the last, what it does to its own objects and references is no harm to anybody: there only what runs counts, or
 leads out of it.
+
+trees, both: a linked work tree, where the command may write the repository's own files as well: it starts above both, or in the work tree. The
+host's git is used in both.
 """
 import json
 import os
@@ -178,6 +181,9 @@ def project(name):
     if LAYOUT == "made":
         shutil.rmtree(base + "/repo")
         return base, base + "/repo"
+    if LAYOUT in ("trees", "both"):
+        sh("git worktree add -q -b work ../tree", base + "/repo")
+        return base, base + "/tree"
     if LAYOUT == "worktree":
         sh("git worktree add -q -b work ../tree && cd ../tree && git submodule --quiet update --init", base + "/repo")
         return base, base + "/tree"
@@ -200,10 +206,16 @@ for d in r1 n1 n2 b1 b2 g1 g2 cd; do git -C $d status; done; git stash list; git
 def host_does(where):
     sh("git -p log -1; git -p diff HEAD~1", where, tty=True, OTHER=TOP + "/other")
     sh(USER, where, OTHER=TOP + "/other")
+    if LAYOUT in ("trees", "both"):
+        sh(USER, os.path.dirname(where) + "/repo", OTHER=TOP + "/other")
     sh("[ ! -f ~/.bashrc ] || . ~/.bashrc", where)
 
 
 ITS_OWN = ("info-exclude", "assume-unchanged", "refs-replace", "object-trojan", "alternates", "rm-objects", "rm-refs")
+
+
+# The file .git of a work tree that it comes to is a command's to write, as all its files are.
+ITS_FILE = (("trees", "to-file"), ("trees", "to-link"))
 
 
 def damage(case, where, before):
@@ -235,7 +247,7 @@ def out(text, cwd):
 
 
 # How a command gets to the repository, and where it starts.
-GO = {"below": "cd {0}\n", "root": "cd {0}\n",
+GO = {"below": "cd {0}\n", "root": "cd {0}\n", "trees": "cd {0}\n", "both": "",
       "made": "git clone -q {1}/t {0} && cd {0} && git branch -q side origin/side; git remote set-url origin {1}/origin; git submodule --quiet update --init\n"}
 
 
@@ -243,13 +255,13 @@ def start(base, where):
     if LAYOUT not in GO:
         return where, []
     os.makedirs(base + "/start", exist_ok=True)
-    if LAYOUT == "below":
+    if LAYOUT in ("below", "trees"):
         return base, []
     with open(base + "/settings.json", "w", encoding="utf8") as f:
         json.dump({"network": {"allowedDomains": [], "deniedDomains": []},
-                   "filesystem": {"denyRead": [], "allowWrite": [".", where], "denyWrite": []},
+                   "filesystem": {"denyRead": [], "allowWrite": [".", where, *([base + "/repo"] if LAYOUT == "both" else [])], "denyWrite": []},
                    "protect": {"remove": [".gitmodules"]}}, f)
-    return base + ("/start" if LAYOUT == "root" else ""), ["-s", base + "/settings.json"]
+    return where if LAYOUT == "both" else base + ("/start" if LAYOUT == "root" else ""), ["-s", base + "/settings.json"]
 
 
 def plant_env(where):
@@ -331,7 +343,7 @@ def main():
             worked += hit
             if hit == (MODE != "control"):
                 print("worked" if hit else "did not work", case)
-        if MODE != "control" and LAYOUT != "made" and sh("git fsck --connectivity-only --no-dangling && git status", where) != 0:
+        if MODE != "control" and LAYOUT != "made" and (LAYOUT, name) not in ITS_FILE and sh("git fsck --connectivity-only --no-dangling && git status", where) != 0:
             print("broken for the user:", name)
         shutil.rmtree(f"{TOP}/p-{name}", ignore_errors=True)
     print(f"{worked} of {total}")

@@ -129,10 +129,11 @@ cd "$tmp/plain" || exit 1
 ex 'git init -q fresh && cd fresh && git commit -q --allow-empty -m one && cd .. && git clone -q . copy && git -C copy log -1 --format=%s'
 check "git init and git clone" is "$(cat "$out") $(log_of fresh) $(git -C copy log -1 --format=%s) $(git -C copy fsck --no-dangling 2>&1)" "live one live "
 rm -rf fresh copy
-ex 'git worktree add -q -b added added && git -C added commit -q --allow-empty -m in'
-check "git worktree add" is "$rc $(git log -1 --format=%s refs/heads/added) $(grep -c "worktree 'added'" "$err")" "0 in 1"
-ex 'git -C added commit -q --allow-empty -m again; git commit -q --allow-empty -m main; git worktree remove added'
-check "... and then work in both" is "$rc $(git log -1 --format=%s refs/heads/added) $(git log -1 --format=%s)" "0 again main"
+ex 'git worktree add -q -b added added && git -C added commit -q --allow-empty -m in && echo s >added/s && git -C added add s'
+check "git worktree add" quiet
+check "... the host has it, and what was staged" is "$(git worktree list | grep -c added) $(git -C added log -1 --format=%s) $(git -C added status --porcelain | xargs)" "1 in A s"
+ex 'git -C added commit -q -m again; git commit -q --allow-empty -m main; git worktree remove added'
+check "... then work in both, and remove it" is "$rc $(git log -1 --format=%s refs/heads/added) $(git log -1 --format=%s) $(git worktree list | wc -l | xargs)" "0 again main 1"
 cd .git && ex 'echo evil >>info/attributes; GIT_DIR=. git commit -q --allow-empty -m within; echo x >hooks/post-commit; pwd'
 cd .. && check "in the git directory itself" is "$(cat "$out") $(git log -1 --format=%s) $(cat .git/info/attributes .git/hooks/post-commit 2>/dev/null)" "$PWD/.git within "
 

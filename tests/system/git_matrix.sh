@@ -31,9 +31,11 @@ more="rebase exclude trojan replace alternates rm-objects rm-refs unchanged"
 run exec plain $some $more >/dev/null
 check "a command in a plain repository: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
 check "... nor is anything broken" lacks "$tmp/log/out" broken
-# Repositories that a command comes to: below its working directory, in another writable place, made by it.
-for layout in below root made; do
+# Repositories that a command comes to: below its working directory, in another writable place, made by it; work trees of one repository, all of which it
+# may write.
+for layout in below root made trees both; do
 	few="rebase"
+	[ "$layout" != trees ] || few="hooks rebase trojan rm-refs unchanged"
 	[ "$layout" != below ] || few="hooks keys rebase trojan"
 	[ "${1-}" != all ] || few=''
 	# shellcheck disable=SC2086 # words
