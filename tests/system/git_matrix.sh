@@ -35,7 +35,7 @@ check "... nor is anything broken" lacks "$tmp/log/out" broken
 # may write.
 for layout in below root made trees both; do
 	few="rebase"
-	[ "$layout" != trees ] || few="hooks rebase trojan rm-refs unchanged"
+	[ "$layout" != trees ] || few="rebase unchanged"
 	[ "$layout" != below ] || few="hooks keys rebase trojan"
 	[ "${1-}" != all ] || few=''
 	# shellcheck disable=SC2086 # words
