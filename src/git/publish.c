@@ -424,16 +424,13 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 /* Those that are new, and then what was staged in them. */
 static int adopt_trees(struct git_store *store, struct git_report *ret, struct err *err)
 {
-	_cleanup_close_ int turn = git_open_host(store, store->common);
 	size_t first = store->n_parts;
-	int r = 0;
+	int r = git_begin_turn(store, err);
 
-	if (turn < 0 || git_take_turn(turn) < 0)
-		return err_errno(err, errno, "locking '%s'", store->common);
-	store->turn = turn;
+	if (r < 0)
+		return r;
 	git_adopt_worktrees(store, ret);
-	store->turn = 0;
-	close_ptr(&turn);
+	git_end_turn(store);
 	for (size_t i = first; r == 0 && i < store->n_parts; i++)
 		r = publish_one(&store->parts[i], true, ret, err);
 	return r;
