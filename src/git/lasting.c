@@ -173,7 +173,7 @@ static bool is_newer(int from, const char *name, int to)
 {
 	struct stat host, mine;
 
-	if (fstatat(from, name, &host, 0) < 0)
+	if (fstatat(from, name, &host, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	return fstatat(to, name, &mine, AT_SYMLINK_NOFOLLOW) < 0 ||
 	       host.st_mtim.tv_sec > mine.st_mtim.tv_sec ||
@@ -181,19 +181,28 @@ static bool is_newer(int from, const char *name, int to)
 		host.st_mtim.tv_nsec > mine.st_mtim.tv_nsec);
 }
 
+static int take_newer(int from, const char *name, int to, struct err *err)
+{
+	if (!is_newer(from, name, to))
+		return 0;
+	unlinkat(to, name, 0);
+	return copy_tree(from, name, to, name, err);
+}
+
 /* Files that a user edits, and hooks: commands do not change those. */
 static int take_files(struct git_store *store, struct err *err)
 {
-	static const char *const names[] = { "info/exclude", "info/attributes", "shallow" };
+	static const char *const names[] = { "exclude", "attributes" };
 	_cleanup_close_ int to = record_open_dir(AT_FDCWD, store->private);
 	_cleanup_close_ int from = git_open_host(store, store->common);
+	_cleanup_close_ int info = from < 0 ? -1 : record_open_dir(from, "info");
+	_cleanup_close_ int to_info = to < 0 ? -1 : record_open_dir(to, "info");
 	int r = from < 0 ? err_errno(err, errno, "opening '%s'", store->common) : 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(names); i++)
-		if (is_newer(from, names[i], to)) {
-			unlinkat(to, names[i], 0);
-			r = copy_tree(from, names[i], to, names[i], err);
-		}
+	for (size_t i = 0; r == 0 && info >= 0 && to_info >= 0 && i < ARRAY_LEN(names); i++)
+		r = take_newer(info, names[i], to_info, err);
+	if (r == 0)
+		r = take_newer(from, "shallow", to, err);
 	if (r == 0 && is_newer(from, "hooks", to)) {
 		os_remove_tree(to, "hooks");
 		os_remove_tree(store->dir, "hooks");
@@ -421,7 +430,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 static void link_files(int from, int to, const char *name)
 {
 	_cleanup_close_ int target = -1;
-	int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = os_openat2(from, name, O_RDONLY | O_DIRECTORY, 0,
+			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -436,14 +446,14 @@ static void link_files(int from, int to, const char *name)
 
 void git_lasting_take_objects(const struct git_store *store)
 {
-	_cleanup_close_ int host = open(store->common, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int host = git_open_host(store, store->common);
 	_cleanup_close_ int mine = open(store->private, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char name[32];
 
 	link_files(host, mine, "objects/pack");
 	for (unsigned i = 0; i < 256; i++) {
 		snprintf(name, sizeof(name), "objects/%02x", i);
-		if (faccessat(host, name, F_OK, 0) == 0)
+		if (faccessat(host, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			link_files(host, mine, name);
 	}
 }

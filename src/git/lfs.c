@@ -118,15 +118,17 @@ int git_apply_lfs(struct git_round *round, struct err *err)
 					       : os_openat2(private, "lfs/objects",
 							    O_RDONLY | O_DIRECTORY, 0,
 							    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	_cleanup_close_ int to = -1, common = -1;
+	_cleanup_close_ int to = -1, common = -1, lfs = -1;
 	char *path = path_join(&round->arena, store->common, "lfs/objects");
 	int r;
 
 	if (from < 0)
 		return 0;
 	common = git_open_host(store, store->common);
-	if ((mkdirat(common, "lfs", 0755) < 0 && errno != EEXIST) ||
-	    (mkdirat(common, "lfs/objects", 0755) < 0 && errno != EEXIST))
+	if (mkdirat(common, "lfs", 0755) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "making '%s'", path);
+	lfs = git_open_host(store, path_parent(&round->arena, path));
+	if (lfs < 0 || (mkdirat(lfs, "objects", 0755) < 0 && errno != EEXIST))
 		return err_errno(err, errno, "making '%s'", path);
 	to = git_open_host(store, path);
 	r = to < 0 ? -errno : each(round, from, to, 2, FAN_MAX, first);

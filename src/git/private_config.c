@@ -103,7 +103,7 @@ static bool read_plain(const struct git_store *store, struct target *target)
 	struct gitkeys keys;
 	size_t len;
 
-	if (dir < 0 || os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
+	if (dir < 0 || git_read_file(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
 	    gitkeys_parse(target->arena, text, len, &keys) < 0)
 		return false;
 	for (size_t i = 0; i < keys.n; i++)
@@ -157,7 +157,7 @@ static int copy_config(struct git_store *store, struct str *out, struct err *err
 	_cleanup_close_ int dir = git_open_host(store, store->common);
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = dir < 0 ? -errno : os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len);
+	int r = dir < 0 ? -errno : git_read_file(dir, "config", GITKEYS_MAX, &text, &len);
 
 	if (r < 0 && r != -ENOENT)
 		return err_errno(err, -r, "reading the repository's configuration");

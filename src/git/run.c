@@ -22,6 +22,7 @@
 #include "os/linux/seccomp.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
+#include "spec/gitkeys.h"
 
 enum { DEFAULT_SECONDS = 10 };
 #define CONFINED_MEMORY ((rlim_t)8 << 30)
@@ -39,8 +40,8 @@ static const char *const settings[][2] = {
 	{ "pack.threads", "1" },
 	{ "pack.window", "0" }, /* objects go from hand to hand: to make them small costs more */
 	{ "pack.compression", "1" },
-	{ "protocol.allow", "never" },
 	{ "log.showSignature", "false" },
+	{ "core.packedGitLimit", "2g" }, /* less than a confined one may have */
 };
 
 static const char *const fixed_env[] = {
@@ -49,7 +50,8 @@ static const char *const fixed_env[] = {
 	"LC_ALL=C",
 	"GIT_CONFIG_NOSYSTEM=1",
 	"GIT_CONFIG_GLOBAL=/dev/null",
-	"GIT_NO_LAZY_FETCH=1",
+	"GIT_NO_LAZY_FETCH=1", /* from git 2.44 on; before, it has no protocol to fetch by */
+	"GIT_ALLOW_PROTOCOL=none",
 	"GIT_NO_REPLACE_OBJECTS=1",
 	"GIT_TERMINAL_PROMPT=0",
 	"GIT_ASKPASS=/bin/false",
@@ -59,19 +61,24 @@ static const char *const fixed_env[] = {
 	"GIT_COMMITTER_EMAIL=wrapix@localhost",
 };
 
+/* Nothing that must outlast a crash: it would be done again. */
+static bool is_for_now(const struct git_run *run)
+{
+	return run->confined && !run->finish;
+}
+
 static char **make_env(struct arena *a, const struct git_run *run)
 {
 	struct strv env = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
 		strv_add(a, &env, fixed_env[i]);
-	strv_addf(a, &env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings) + run->confined);
+	strv_addf(a, &env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings) + is_for_now(run));
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
 		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=%s", i, settings[i][0]);
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
 	}
-	/* What is confined writes nothing that must outlast a crash: it would be done again. */
-	if (run->confined) {
+	if (is_for_now(run)) {
 		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=core.fsync", ARRAY_LEN(settings));
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=none", ARRAY_LEN(settings));
 	}
@@ -108,17 +115,20 @@ static int restrict_files(struct arena *a, const struct git_run *run, struct err
 	const char *program = path_parent(a, run->program);
 	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(system_places); i++)
+	/* Without a rule about it everything may be read. */
+	for (size_t i = 0; !run->reads_all && i < ARRAY_LEN(system_places); i++)
 		if (access(system_places[i], F_OK) == 0)
 			rules[n++] = (struct landlock_rule){ system_places[i], LANDLOCK_READ };
-	rules[n++] = (struct landlock_rule){ program, LANDLOCK_READ };
-	for (size_t i = 0; i < run->n_reads; i++)
+	for (size_t i = 0; !run->reads_all && i < run->n_reads; i++)
 		rules[n++] = (struct landlock_rule){ run->reads[i].path, LANDLOCK_READ,
 						     run->reads[i].plain };
+	if (!run->reads_all) {
+		rules[n++] = (struct landlock_rule){ program, LANDLOCK_READ };
+		rules[n++] = (struct landlock_rule){ "/dev/urandom", LANDLOCK_READ };
+	}
 	rules[n++] = (struct landlock_rule){ "/dev/null", LANDLOCK_DEV };
-	rules[n++] = (struct landlock_rule){ "/dev/urandom", LANDLOCK_READ };
 	if (run->writes)
-		rules[n++] = (struct landlock_rule){ run->writes, LANDLOCK_WRITE };
+		rules[n++] = (struct landlock_rule){ run->writes, LANDLOCK_WRITE, run->plain };
 	return landlock_restrict(landlock_abi(), rules, n, err);
 }
 
@@ -329,21 +339,55 @@ static void add_lent(struct git_run *run, struct git_store *store)
 	run->alternates = arena_strdup(&store->arena, out.s);
 }
 
+/* A configuration may have others from anywhere, and git must read those; no command gets such a key into one. */
+static bool includes(const struct git_store *store)
+{
+	_cleanup_close_ int dir = git_open_host(store, store->common);
+	_cleanup_free_ char *text = NULL;
+	struct arena a = { 0 };
+	struct gitkeys keys = { 0 };
+	bool found = false;
+	size_t len;
+
+	if (dir >= 0 && git_read_file(dir, "config", GITKEYS_MAX, &text, &len) == 0 &&
+	    gitkeys_parse(&a, text, len, &keys) == 0)
+		for (size_t i = 0; i < keys.n; i++)
+			found |= str_starts(keys.keys[i].name, "include");
+	arena_release(&a);
+	return found;
+}
+
+/* What single commands work in may be of a command's making, objects, links and all: git looks at nothing else, and
+ * writes there alone. */
+static void keep_in(struct git_run *run, struct git_store *store)
+{
+	if (!store->lasting || !path_is_below(store->real, store->common))
+		return;
+	run->confined = true;
+	run->reads_all = includes(store);
+	git_may_read(run, store);
+	run->reads[run->n_reads++] = (struct git_read){ store->common, true };
+}
+
 struct git_run git_on_host(struct git_store *store, const char *const *args)
 {
-	return (struct git_run){
+	struct git_run run = {
 		.program = store->program,
 		.args = args,
 		.gitdir = store->real,
 		.plain = store->lasting,
 		.on_step = store->on_step,
 	};
+
+	keep_in(&run, store);
+	return run;
 }
 
 struct git_run git_on_host_write(struct git_store *store, const char *const *args)
 {
 	struct git_run run = git_on_host(store, args);
 
+	run.writes = run.confined ? store->common : NULL;
 	run.finish = true;
 	run.turn = store->turn;
 	return run;
@@ -362,7 +406,7 @@ struct git_run git_on_host_change(struct git_store *store, const char *const *ar
 void git_may_read(struct git_run *run, struct git_store *store)
 {
 	run->reads[run->n_reads++] = (struct git_read){ git_objects(store), store->lasting };
-	for (size_t i = 0; i < store->borrowed.len && run->n_reads < GIT_READS_MAX - 1; i++)
+	for (size_t i = 0; i < store->borrowed.len && run->n_reads < GIT_READS_MAX - 2; i++)
 		run->reads[run->n_reads++] = (struct git_read){ store->borrowed.v[i],
 								store->lasting };
 }
@@ -376,6 +420,7 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 		.alternates = git_alternate(store),
 		.confined = true,
 		.writes = write ? git_shared(store) : NULL,
+		.reads_all = store->lasting && includes(store),
 		.on_step = store->on_step,
 	};
 

@@ -36,6 +36,7 @@ struct git_run {
 	bool confined;
 	struct git_read reads[GIT_READS_MAX];
 	size_t n_reads;
+	bool reads_all;     /* whatever these are */
 	const char *writes; /* or NULL */
 	const char *input;  /* NULL: as 'in' says */
 	size_t input_len;

@@ -52,8 +52,9 @@ bool git_is_sha256(const struct git_store *store)
 	struct arena a = { 0 };
 	const char *format = NULL;
 	bool sha256;
+	size_t len;
 
-	if (dir >= 0 && os_read_file_at(dir, "config", GITKEYS_MAX, &text, NULL) == 0)
+	if (dir >= 0 && git_read_file(dir, "config", GITKEYS_MAX, &text, &len) == 0)
 		format = gitconfig_get(&a, text, "extensions", "objectformat");
 	sha256 = format && !strcasecmp(format, "sha256");
 	arena_release(&a);
@@ -379,6 +380,7 @@ int git_base_load_index(struct git_store *store, struct arena *arena, struct git
 		_cleanup_str_ struct str out = { 0 };
 
 		run.index = path_join(&store->arena, store->path, BASE_INDEX);
+		run.reads[run.n_reads++] = (struct git_read){ .path = store->path };
 		r = git_do(&run, &out, err);
 		return r < 0 ? r : git_parse_index(arena, out.s ? out.s : "", out.len, ret);
 	}

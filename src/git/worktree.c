@@ -27,14 +27,15 @@ enum { NEW_MAX = 64, LINE_MAX_LEN = 4096 };
 /* --- the host's, for the session --- */
 
 /* The first line of a file of the host's. */
-static char *read_line(struct arena *a, const char *dir, const char *name)
+static char *read_line(struct git_store *store, const char *path, const char *name)
 {
+	_cleanup_close_ int dir = git_open_host(store, path);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
-	if (os_read_file_at(AT_FDCWD, path_join(a, dir, name), LINE_MAX_LEN, &text, &len) < 0)
+	if (dir < 0 || git_read_file(dir, name, LINE_MAX_LEN, &text, &len) < 0)
 		return NULL;
-	return arena_strndup(a, text, strcspn(text, "\n"));
+	return arena_strndup(&store->arena, text, strcspn(text, "\n"));
 }
 
 static int show_one(struct arena *a, int trees, const char *id, const char *head,
@@ -65,7 +66,8 @@ static int show_one(struct arena *a, int trees, const char *id, const char *head
 int git_show_worktrees(struct git_store *store, int to, struct err *err)
 {
 	struct arena *a = &store->arena;
-	DIR *list = opendir(path_join(a, store->common, "worktrees"));
+	int fd = git_open_host(store, path_join(a, store->common, "worktrees"));
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	const char *own = strcmp(store->real, store->common) ? path_name(store->real) : NULL;
 	_cleanup_close_ int trees = -1;
 	struct dirent *entry;
@@ -76,14 +78,14 @@ int git_show_worktrees(struct git_store *store, int to, struct err *err)
 	if (mkdirat(to, "worktrees", 0755) < 0 || (trees = record_open_dir(to, "worktrees")) < 0)
 		r = err_errno(err, errno, "showing the host's work trees");
 	if (r == 0 && own && !strcmp(path_name(store->common), ".git"))
-		r = show_one(a, trees, MAIN_ID, read_line(a, store->common, "HEAD"), store->common,
-			     err);
+		r = show_one(a, trees, MAIN_ID, read_line(store, store->common, "HEAD"),
+			     store->common, err);
 	while (r == 0 && (entry = readdir(list)) != NULL) {
 		char *dir = arena_printf(a, "%s/worktrees/%s", store->common, entry->d_name);
 
 		if (entry->d_name[0] != '.' && (!own || strcmp(own, entry->d_name) != 0))
-			r = show_one(a, trees, entry->d_name, read_line(a, dir, "HEAD"),
-				     read_line(a, dir, "gitdir"), err);
+			r = show_one(a, trees, entry->d_name, read_line(store, dir, "HEAD"),
+				     read_line(store, dir, "gitdir"), err);
 	}
 	closedir(list);
 	return r;
@@ -94,7 +96,7 @@ static bool is_shown(struct git_store *store, int dir, const char *id)
 {
 	struct arena *a = &store->arena;
 	_cleanup_free_ char *text = NULL;
-	const char *host = strcmp(id, MAIN_ID) != 0 ? read_line(a,
+	const char *host = strcmp(id, MAIN_ID) != 0 ? read_line(store,
 								arena_printf(a, "%s/worktrees/%s",
 									     store->common, id),
 								"gitdir")

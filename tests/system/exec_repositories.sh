@@ -156,6 +156,17 @@ ex "cd e; (for i in \$(seq 120); do printf '100644 blob %s\tf%s\n' \$(echo \$i |
 ex 'cd e; git show main:z/file; git cat-file -p main:f7'
 check "what it borrows of is no way to what may not be read" is "$(xargs <"$out")" 7
 check "... nor to the user's start-up file" is "$(cat "$HOME/.bashrc")" "# mine"
+
+# --- git on the host, where all of that has failed ---
+new_repo led && ex 'cd led && git commit -q --allow-empty -m first' && ln -s "$HOME/planted" led/.git/logs/refs/heads/side || exit 1
+ex 'cd led && git branch side && git branch other'
+check "what the host's git would write through a link is not published, and told" is "$(find "$HOME/planted" 2>/dev/null) $(git -C led for-each-ref --format='%(refname:short)' | xargs) $(grep -c "branch 'refs/heads/side'" "$err")" " main other 1"
+git -C led update-ref refs/heads/side main
+check "... as that git does by itself" grep -q '[0-9a-f]' "$HOME/planted"
+new_repo wide && git -C wide config include.path "$HOME/more" && git config --file "$HOME/more" user.name More || exit 1
+ex 'cd wide && git commit -q --allow-empty -m wide'
+check "a configuration with another one from elsewhere" is "$(last wide) $(git -C wide log -1 --format=%an)" "wide More"
+
 truncate -s 1T e/.git/rr-cache e/.git/index
 ex 'cd e; echo there'
 check "what is too large to be copied is not" is "$(cat "$out") $(du -s "$HOME/.local/state/wrapix" | awk '{ print ($1 < 100000) }')" "there 1"
