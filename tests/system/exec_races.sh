@@ -18,7 +18,7 @@ cp "$here/exec_races.py" "$tmp/race"
 echo secret >"$tmp/denied/id"
 SECRET=$tmp/denied
 export SECRET
-echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [\"$tmp/denied\"], \"allowWrite\": [\".\"], \"denyWrite\": []}}" >"$tmp/settings.json"
+echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [\"$tmp/denied\"], \"allowWrite\": [\".\"], \"denyWrite\": [\"made/.git/description\"]}}" >"$tmp/settings.json"
 side() { # side NAME first|second ROUNDS: in a command of its own
 	timeout 100 "$wrapix" exec -s "$tmp/settings.json" -- python3 "$tmp/race" "$1" "$2" "$3" >"$tmp/$2" 2>"$tmp/$2.err"
 }
@@ -32,9 +32,10 @@ held() { words "done done"; }
 ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
 
 # --- a configuration is exchanged between the look at it and its rename ---
-# With another work tree it is judged by content, for every command.
-ex 'git init -q made && cd made && git commit -q --allow-empty -m start && git worktree add -q ../tree'
-check "a repository that is judged by content" is "$rc $(cd made && git worktree list | wc -l)" "0 2"
+# With a rule about something in it, it is judged by content.
+git init -q made && git -C made commit -q --allow-empty -m start || exit 1
+ex 'cd made && git commit -q --allow-empty -m new && echo kept >.git/kept'
+check "a repository that is judged by content" is "$rc $(git -C made log -1 --format=%s) $(cat made/.git/kept)" "0 new kept"
 race config 200
 check "two commands change its configuration, 200 times each: both can" held
 check "... and it never says what one of them may not" is "$(cd made && git config core.fsmonitor) $(git -C made config user.name | cut -c1)" " n"
