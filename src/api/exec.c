@@ -224,15 +224,12 @@ static void on_event(void *ctx, enum engine_event event, int value)
 	static const char *const names[] = { [EVENT_STARTED] = "started, pid",
 					     [EVENT_STOPPED] = "stopped by signal",
 					     [EVENT_CONTINUED] = "continued",
-					     [EVENT_LIMIT] = "limit reached:",
 					     [EVENT_EXITED] = "ended with status" };
 	struct exec *x = ctx;
 	char text[64];
 
 	if (event == EVENT_QUIET)
 		return;
-	if (event == EVENT_LIMIT)
-		exec_on_limit(x, (unsigned)value);
 	if (event == EVENT_EXITED)
 		event_log_flush(&x->log); /* while messages can be sent */
 	if (event == EVENT_STOPPED && x->hooks.on_stopped)

@@ -14,7 +14,6 @@ void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), con
 void exec_on_network(void *ctx, const struct net_event *event);
 /* Of the log: a line about a refusal. */
 void exec_on_line(void *ctx, const char *line);
-void exec_on_limit(struct exec *x, unsigned hits);
 void exec_on_denied(void *ctx, const struct denial *denial, pid_t pid);
 
 /* exec_git.c */

@@ -63,7 +63,7 @@ void exec_on_denied(void *ctx, const struct denial *refused, pid_t pid)
 
 	if (!strcmp(denial.what, "limit"))
 		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
-	report(x, &denial, owner, NULL);
+	report(x, &denial, denial.owner ? denial.owner : owner, NULL);
 	owner_unref(owner);
 }
 
@@ -127,20 +127,4 @@ void exec_on_line(void *ctx, const char *line)
 		messages_refused(&x->messages, line);
 	if (x->hooks.on_line)
 		x->hooks.on_line(x->hooks.ctx, line);
-}
-
-void exec_on_limit(struct exec *x, unsigned hits)
-{
-	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		const struct cgroup_limits *limits = &x->plan.limits;
-		char value[DENIAL_LIMIT_MAX];
-		struct denial denial;
-
-		if (!(hits & LIMIT_BIT(limit)))
-			continue;
-		denial_of_limit(&denial, limit == LIMIT_MEMORY,
-				limit == LIMIT_MEMORY ? limits->memory : limits->pids, value);
-		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
-		report(x, &denial, NULL, NULL);
-	}
 }

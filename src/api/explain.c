@@ -49,16 +49,21 @@ static const char *find_limit(struct arena *arena, const char *file, const char 
 void explain_limit(struct denial *denial, struct limit_places *places, const struct plan *plan,
 		   const char *file)
 {
-	bool memory = !strcmp(denial->reason, "memory");
-	unsigned bit = LIMIT_BIT(memory ? LIMIT_MEMORY : LIMIT_PIDS);
-	const bool asked = plan->limits.asked & bit;
+	const bool asked[] = {
+		[DENIAL_MEMORY] = plan->limits.asked & LIMIT_BIT(LIMIT_MEMORY),
+		[DENIAL_PROCESSES] = plan->limits.asked & LIMIT_BIT(LIMIT_PIDS),
+		[DENIAL_DISK] = plan->scratch_asked,
+	};
+	enum denial_limit limit;
 
-	if (!places->of[memory].known && asked)
-		places->of[memory].origin = find_limit(&places->arena, file,
-						       memory ? "memory" : "pids");
-	places->of[memory].known = true;
-	denial->origin = places->of[memory].origin;
-	denial->text = asked ? NULL : "which is the default here";
+	if (!denial_find_limit(denial, &limit))
+		return;
+	if (!places->of[limit].known && asked[limit])
+		places->of[limit].origin = find_limit(&places->arena, file,
+						      denial->key + strlen("limits."));
+	places->of[limit].known = true;
+	denial->origin = places->of[limit].origin;
+	denial->text = asked[limit] ? NULL : "which is the default here";
 }
 
 void explain_host(struct denial *denial, const struct srt_config *config, struct arena *arena)

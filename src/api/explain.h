@@ -21,7 +21,7 @@ struct limit_places {
 	struct {
 		bool known;
 		const char *origin;
-	} of[2];
+	} of[DENIAL_LIMITS];
 };
 void explain_limit(struct denial *denial, struct limit_places *places, const struct plan *plan,
 		   const char *file);

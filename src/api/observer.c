@@ -31,24 +31,40 @@ static void log_limit(struct observer *observer, struct denial *denial, const st
 	event_log_denial(&observer->log, denial, NULL, owner);
 }
 
-/* A group counted what it refused, or killed. */
-static void on_limit(struct observer *observer, unsigned hits)
+/* What the kernel counted, in words: "memory 64 MiB: cgroup v2 (whole sandbox); to allow it: ..." */
+static void say_limit(const struct observer *observer, enum limit limit, enum denial_limit which)
 {
 	const struct plan *plan = &observer->plan->plan;
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	char line[256], value[DENIAL_LIMIT_MAX];
+	_cleanup_str_ struct str text = { 0 };
+	struct denial denial;
+	struct fix fix;
 
-	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		char line[256], value[DENIAL_LIMIT_MAX];
-		struct denial denial;
-
-		if (!(hits & LIMIT_BIT(limit)))
-			continue;
-		cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
-		observer_emit(observer, WRAPIX_LIMIT, (int)limit, line);
-		denial_of_limit(&denial, limit == LIMIT_MEMORY,
-				limit == LIMIT_MEMORY ? plan->limits.memory : plan->limits.pids,
-				value);
-		log_limit(observer, &denial, NULL);
+	denial_of_limit(&denial, which,
+			limit == LIMIT_MEMORY ? plan->limits.memory : plan->limits.pids, value);
+	fix_make(&arena, &denial, &observer->log.place, &fix);
+	cgroup_describe(&plan->cgroup, &plan->limits, limit, line, sizeof(line));
+	if (plan->engine == ENGINE_PODMAN)
+		snprintf(line, sizeof(line), "%s %s: podman's container", denial.reason, value);
+	str_add(&text, line);
+	if (fix.key) {
+		str_add(&text, "; to allow it: ");
+		fix_add_text(&text, &fix);
 	}
+	observer_emit(observer, WRAPIX_LIMIT, (int)limit, text.s);
+}
+
+/* At the end: in between a program may have the screen. */
+static void say_limits(const struct observer *observer)
+{
+	static const enum limit limits[] = {
+		[DENIAL_MEMORY] = LIMIT_MEMORY, [DENIAL_PROCESSES] = LIMIT_PIDS
+	};
+
+	for (enum denial_limit which = 0; which < ARRAY_LEN(limits); which++)
+		if (observer->limits_hit & 1U << which)
+			say_limit(observer, limits[which], which);
 }
 
 static void on_failure(void *ctx, const struct err *err)
@@ -170,19 +186,25 @@ static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 {
 	struct observer *observer = ctx;
 	struct denial limit = *denial;
+	enum denial_limit which;
 	struct owner *owner;
+	bool is_limit;
 
 	if (is_ignored(observer, denial))
 		return;
 	owner = pid ? owners_get(&observer->owners, pid) : NULL;
-	if (!strcmp(denial->what, "limit")) {
-		log_limit(observer, &limit, owner);
+	is_limit = denial_find_limit(denial, &which);
+	if (is_limit) {
+		log_limit(observer, &limit, denial->owner ? denial->owner : owner);
 		denial = &limit;
 	} else {
 		event_log_denial(&observer->log, denial, NULL, owner);
 	}
 	owner_unref(owner);
-	observer_emit(observer, WRAPIX_DENIED, -1, refusal_text(observer, denial));
+	if (is_limit && !denial->predicted)
+		observer->limits_hit |= 1U << which;
+	else
+		observer_emit(observer, WRAPIX_DENIED, -1, refusal_text(observer, denial));
 }
 
 static void on_key(void *ctx, const struct key_event *event)
@@ -357,8 +379,8 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 {
 	static const enum wrapix_event_type types[] = {
 		[EVENT_STARTED] = WRAPIX_STARTED,     [EVENT_STOPPED] = WRAPIX_STOPPED,
-		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_LIMIT] = WRAPIX_LIMIT,
-		[EVENT_EXITED] = WRAPIX_EXITED,       [EVENT_QUIET] = WRAPIX_QUIET,
+		[EVENT_CONTINUED] = WRAPIX_CONTINUED, [EVENT_EXITED] = WRAPIX_EXITED,
+		[EVENT_QUIET] = WRAPIX_QUIET,
 	};
 	struct observer *observer = ctx;
 
@@ -374,11 +396,10 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 		event_log_flush(&observer->log);
 		session_remove(&observer->session);
 	}
-	if (event == EVENT_LIMIT)
-		on_limit(observer, (unsigned)value);
-	else
-		observer_emit(observer, types[event],
-			      event == EVENT_EXITED ? observer_exit_status(value) : value, NULL);
+	if (event == EVENT_EXITED)
+		say_limits(observer);
+	observer_emit(observer, types[event],
+		      event == EVENT_EXITED ? observer_exit_status(value) : value, NULL);
 }
 
 static void on_live(void *ctx, struct engine_live *live)

@@ -15,7 +15,6 @@ enum engine_event {
 	EVENT_QUIET, /* nothing happened for a while, for the first time */
 	EVENT_STOPPED,
 	EVENT_CONTINUED,
-	EVENT_LIMIT,
 	EVENT_EXITED
 };
 
@@ -39,8 +38,9 @@ void engine_kill(struct engine_live *live);
 struct broker_gitdir;
 
 struct engine_hooks {
-	/* The file rules or the rule for UNIX sockets refused something, or a limit is about to
-	 * (session/denial.h). The strings live during the call; pid is the thread's on the host. */
+	/* The file rules or the rule for UNIX sockets refused something, or a limit was reached or is about to
+	 * be (session/denial.h). The strings live during the call; pid is the thread's on the host, 0 where the
+	 * denial has its owner. */
 	void (*on_denied)(void *ctx, const struct denial *denial, pid_t pid);
 	/* Something was denied on the filtered network, or a connection of it ended. */
 	void (*on_network)(void *ctx, const struct net_event *event);
@@ -69,7 +69,7 @@ struct engine_hooks {
 	void (*on_note)(void *ctx, const char *text);
 	/* At the end, where a group of the kernel's counted. */
 	void (*on_peaks)(void *ctx, const struct cgroup_peaks *peaks);
-	/* value: the host pid, the stop signal, nothing, the LIMIT_BITs, the wait status */
+	/* value: the host pid, the stop signal, nothing, the wait status */
 	void (*on_event)(void *ctx, enum engine_event event, int value);
 	/* Asked before the command runs, where it has a terminal: takes the master over, and carries its
 	 * bytes. NULL: the engine does. */

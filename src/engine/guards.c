@@ -68,7 +68,7 @@ static void on_limit_hit(void *ctx, const struct limit_hit *hit)
 	char value[DENIAL_LIMIT_MAX];
 	struct denial denial;
 
-	denial_of_limit(&denial, true, hit->limit, value);
+	denial_of_limit(&denial, DENIAL_MEMORY, hit->limit, value);
 	denial.call = hit->call;
 	denial.predicted = true;
 	tell_denied(ctx, &denial, hit->pid);

@@ -7,7 +7,9 @@
 #include "engine/headcount.h"
 #include "engine/keys.h"
 #include "engine/network.h"
+#include "engine/room.h"
 #include "engine/sandbox.h"
+#include "engine/tally.h"
 
 struct guests {
 	struct sandbox *sandbox;
@@ -15,6 +17,8 @@ struct guests {
 	struct key_agent keys;
 	struct guards guards;
 	struct headcount headcount;
+	struct tally tally;
+	struct room room;
 	struct loop *loop;
 	const struct file_rules *files; /* in force; NULL: the plan's */
 };
@@ -27,7 +31,12 @@ static int start(struct sandbox *sandbox, struct loop *loop, void **ret, struct 
 	if (!g)
 		return err_errno(err, ENOMEM, "the supervisor");
 	*g = (struct guests){
-		.sandbox = sandbox, .guards = GUARDS_NONE, .headcount = HEADCOUNT_NONE, .loop = loop
+		.sandbox = sandbox,
+		.guards = GUARDS_NONE,
+		.headcount = HEADCOUNT_NONE,
+		.tally = TALLY_NONE,
+		.room = ROOM_NONE,
+		.loop = loop,
 	};
 	*ret = g;
 	guards_begin(&g->guards, sandbox);
@@ -47,6 +56,16 @@ static void started(void *guests)
 
 	network_open_door(&g->network);
 	headcount_start(&g->headcount, g->loop, g->sandbox);
+	tally_start(&g->tally, g->loop, g->sandbox);
+	room_start(&g->room, g->loop, g->sandbox);
+}
+
+static void ended(void *guests, int status)
+{
+	struct guests *g = guests;
+
+	tally_end(&g->tally, status);
+	room_end(&g->room);
 }
 
 static int set_rules(void *guests, const struct engine_rules *rules, struct err *err)
@@ -76,6 +95,8 @@ static void stop(void *guests)
 	if (g->sandbox->link->stop)
 		g->sandbox->link->stop(g->sandbox);
 	headcount_stop(&g->headcount);
+	tally_stop(&g->tally);
+	room_stop(&g->room);
 	guards_stop(&g->guards);
 	key_agent_stop(&g->keys);
 	network_stop(&g->network);
@@ -87,4 +108,11 @@ static void release(struct sandbox *sandbox)
 	broker_free(sandbox->broker);
 }
 
-const struct sandbox_guests linux_guests = { start, started, set_rules, stop, release };
+const struct sandbox_guests linux_guests = {
+	.start = start,
+	.started = started,
+	.ended = ended,
+	.set_rules = set_rules,
+	.stop = stop,
+	.release = release,
+};

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/suspects.h"
 #include "os/fs.h"
 #include "os/timer.h"
 #include "session/denial.h"
@@ -20,9 +21,8 @@
 enum {
 	ASKED_MS = 100,    /* a limit that somebody named */
 	DEFAULT_MS = 2000, /* ours: only a fork bomb comes there, and it stays */
+	NEAR_MS = 10,      /* half of it is there already */
 	SHARE = 20,        /* counting takes no more than that part of the time */
-	BUSIEST_SEEN = 100000,
-	BUSIEST_DEPTH = 200,
 };
 
 static uint64_t now_ms(void)
@@ -59,14 +59,9 @@ static uint64_t count_machine(void)
 /* Who may mount could show anything there: such a sandbox is not counted (plan_watched_limits()). */
 static int open_proc(const struct sandbox *sandbox)
 {
-	_cleanup_close_ int root = -1;
-	char path[64];
+	_cleanup_close_ int root = crowd_open_root(sandbox);
 
-	snprintf(path, sizeof(path), "/proc/%d/root", sandbox->pid);
-	if (sandbox->view < 0)
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return os_openat2(sandbox->view < 0 ? root : sandbox->view, "proc",
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	return os_openat2(root, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
 }
 
 /* Processes and threads in there; the links of /proc/N/task are as many, and two. */
@@ -94,81 +89,46 @@ static uint64_t count_inside(int proc)
 	return count;
 }
 
-/* Those of our children's children who have the most of their own. */
-struct busiest {
-	pid_t pid;
-	size_t children;
-	size_t seen; /* so far */
-};
-
-/* The kernel's list of a thread's children: "12 34 ". */
-static size_t each_child(pid_t pid, struct busiest *b, int depth);
-
-static void look_below(pid_t pid, struct busiest *b, int depth)
-{
-	size_t n = ++b->seen < BUSIEST_SEEN && depth < BUSIEST_DEPTH ? each_child(pid, b, depth)
-								     : 0;
-
-	if (n > b->children) {
-		b->children = n;
-		b->pid = pid;
-	}
-}
-
-static size_t each_child(pid_t pid, struct busiest *b, int depth)
-{
-	_cleanup_free_ char *list = NULL;
-	char path[64], *at, *end;
-	size_t n = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	if (os_read_file_at(AT_FDCWD, path, 1 << 20, &list, NULL) < 0)
-		return 0;
-	for (at = list; strtol(at, &end, 10) > 0 && end > at; at = end, n++)
-		look_below((pid_t)strtol(at, NULL, 10), b, depth + 1);
-	return n;
-}
-
-/* Who probably made so many: the one with the most children, below PID 1. 0: nobody has any. */
-static pid_t find_busiest(const struct sandbox *sandbox)
-{
-	struct busiest b = { 0 };
-
-	(void)each_child(sandbox->pid, &b, 0);
-	return b.pid;
-}
-
 static void tell(const struct headcount *h, uint64_t limit)
 {
 	const struct engine_hooks *hooks = h->sandbox->hooks;
+	const struct crowd crowd = { h->sandbox, -1 };
+	struct owner *owner = suspects_find_parent(&crowd);
 	char value[DENIAL_LIMIT_MAX];
 	struct denial denial;
 
-	denial_of_limit(&denial, false, limit, value);
+	denial_of_limit(&denial, DENIAL_PROCESSES, limit, value);
 	denial.predicted = true;
+	denial.owner = owner;
 	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, &denial, find_busiest(h->sandbox));
+		hooks->on_denied(hooks->ctx, &denial, 0);
+	owner_unref(owner);
 }
 
 static void look(struct headcount *h)
 {
 	uint64_t limit = limit_of(h->sandbox->plan);
 	bool was = h->at;
+	uint64_t count;
 
-	h->at = false;
+	h->at = h->near = false;
 	if (count_machine() < limit)
 		return;
 	if (h->proc < 0)
 		h->proc = open_proc(h->sandbox);
 	if (h->proc < 0)
 		return;
-	h->at = count_inside(h->proc) >= limit;
+	count = count_inside(h->proc);
+	h->at = count >= limit;
+	h->near = !h->at && count >= limit / 2;
 	if (h->at && !was)
 		tell(h, limit);
 }
 
 static unsigned period(const struct headcount *h)
 {
+	if (h->near)
+		return NEAR_MS;
 	return h->sandbox->plan->limits.asked & LIMIT_BIT(LIMIT_PIDS) ? ASKED_MS : DEFAULT_MS;
 }
 

@@ -47,7 +47,8 @@ struct said {
 /* What the supervisor keeps besides the command. */
 struct sandbox_guests {
 	int (*start)(struct sandbox *sandbox, struct loop *loop, void **ret, struct err *err);
-	void (*started)(void *guests); /* the command runs; may be NULL */
+	void (*started)(void *guests);           /* the command runs; may be NULL */
+	void (*ended)(void *guests, int status); /* it has ended, as wait() has it; may be NULL */
 	int (*set_rules)(void *guests, const struct engine_rules *rules, struct err *err);
 	void (*stop)(void *guests);
 	/* What of the sandbox's was made for them before they started; may be NULL. */
@@ -77,7 +78,8 @@ struct sandbox {
 	const struct plan *plan;
 	const struct engine_hooks *hooks;
 	const struct sandbox_link *link;
-	pid_t pid; /* of what lives as long as the sandbox does, on the host */
+	pid_t pid;   /* of what lives as long as the sandbox does, on the host */
+	pid_t first; /* its first process, on the host; 0: not known */
 	int pidfd;
 	int control;    /* readable when PID 1 has said something */
 	int pty_master; /* -1: none */

@@ -75,7 +75,11 @@ static void deliver(struct supervisor *s, int signal_no)
 
 static void command_ended(struct supervisor *s, int status)
 {
+	const struct sandbox_guests *guests = s->sandbox->link->guests;
+
 	s->status = status;
+	if (s->guests && guests->ended)
+		guests->ended(s->guests, status);
 	sandbox_tell(s->sandbox, EVENT_EXITED, status);
 }
 

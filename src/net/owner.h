@@ -27,6 +27,7 @@ struct owner {
 		char comm[64];
 	} parents[OWNER_PARENTS_MAX];
 	size_t n_parents;
+	bool likely; /* that it was this one is not certain */
 };
 
 /* A thread that asked for a socket, and what was found out about it when it was looked at. */

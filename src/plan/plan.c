@@ -68,6 +68,7 @@ static void plan_limits(struct plan *plan, const struct spec *spec, const struct
 		cgroup_limits_default(&plan->limits, &host->cgroup);
 	plan->root_size = ROOT_SIZE;
 	plan->scratch_size = spec->limits.disk ? spec->limits.disk : SCRATCH_SIZE;
+	plan->scratch_asked = spec->limits.disk;
 	if (plan->engine == ENGINE_PODMAN) {
 		plan_podman_limits(plan);
 		return;

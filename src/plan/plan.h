@@ -181,6 +181,7 @@ struct plan {
 	struct op *ops;
 	size_t n_ops;
 	uint64_t root_size, scratch_size; /* bytes */
+	bool scratch_asked;               /* the second is the user's */
 
 	struct strv argv, env;
 	char *cwd;

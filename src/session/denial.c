@@ -8,27 +8,45 @@
 #include "base/path.h"
 #include "base/str.h"
 
-void denial_of_limit(struct denial *ret, bool memory, uint64_t value, char text[DENIAL_LIMIT_MAX])
+static const struct {
+	const char *reason, *key;
+} limits[DENIAL_LIMITS] = {
+	[DENIAL_MEMORY] = { "memory", "limits.memory" },
+	[DENIAL_PROCESSES] = { "processes", "limits.pids" },
+	[DENIAL_DISK] = { "disk", "limits.disk" },
+};
+
+void denial_of_limit(struct denial *ret, enum denial_limit limit, uint64_t value,
+		     char text[DENIAL_LIMIT_MAX])
 {
 	static const char *const units[] = { "", "K", "M", "G", "T" };
 	size_t unit = 0;
 
-	while (memory && unit + 1 < ARRAY_LEN(units) && value && value % 1024 == 0) {
+	while (limit != DENIAL_PROCESSES && unit + 1 < ARRAY_LEN(units) && value &&
+	       value % 1024 == 0) {
 		value /= 1024;
 		unit++;
 	}
 	snprintf(text, DENIAL_LIMIT_MAX, "%llu%s", (unsigned long long)value, units[unit]);
 	*ret = (struct denial){
 		.what = "limit",
-		.reason = memory ? "memory" : "processes",
+		.reason = limits[limit].reason,
 		.rule = text,
-		.key = memory ? "limits.memory" : "limits.pids",
+		.key = limits[limit].key,
 	};
 }
 
 static bool is_limit(const struct denial *d)
 {
 	return !strcmp(d->what, "limit");
+}
+
+bool denial_find_limit(const struct denial *d, enum denial_limit *ret)
+{
+	for (*ret = 0; is_limit(d) && d->reason && *ret < DENIAL_LIMITS; (*ret)++)
+		if (!strcmp(d->reason, limits[*ret].reason))
+			return true;
+	return false;
 }
 
 void denial_add_members(struct str *out, const struct denial *d)
@@ -116,6 +134,21 @@ static bool is_call(const struct denial *d)
 	return !strcmp(d->what, "call");
 }
 
+/* "writing more to its private places (/tmp/x)" */
+static void add_limited(struct str *out, const struct denial *d, const char *home)
+{
+	static const char *const acts[] = { "taking more memory", "having more processes",
+					    "writing more to its private places" };
+	enum denial_limit limit;
+
+	str_add(out, denial_find_limit(d, &limit) ? acts[limit] : "having more");
+	if (d->path) {
+		str_add(out, " (");
+		denial_add_path(out, d->path, home);
+		str_add(out, ")");
+	}
+}
+
 void denial_add_act(struct str *out, const struct denial *d, const char *home)
 {
 	static const struct {
@@ -133,8 +166,7 @@ void denial_add_act(struct str *out, const struct denial *d, const char *home)
 			words = acts[i].words;
 	str_add(out, words);
 	if (is_limit(d))
-		str_add(out, d->reason && !strcmp(d->reason, "memory") ? "taking more memory"
-								       : "having more processes");
+		add_limited(out, d, home);
 	else if (is_call(d))
 		add_call(out, d);
 	else if (d->path)

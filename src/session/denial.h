@@ -14,6 +14,8 @@
 #include "base/arena.h"
 #include "base/json.h"
 
+struct owner;
+
 struct denial {
 	const char
 		*what; /* "write", "read", "connect", "lookup", "send", "sign", "call", "limit" */
@@ -29,13 +31,19 @@ struct denial {
 	const char *origin;  /* where it is written: "FILE:LINE"; NULL */
 	const char *text;    /* what the settings say about it; NULL */
 	const char *comm;    /* who it was, where the log alone knows; NULL: ask for its pid */
-	bool firm;           /* a rule that nothing lifts */
-	bool predicted;      /* left to the kernel, which was going to refuse it */
+	const struct owner *owner; /* who it was, where that is known; NULL: ask for its pid */
+	unsigned times;            /* at once; 0 is 1 */
+	bool firm;                 /* a rule that nothing lifts */
+	bool predicted;            /* left to the kernel, which was going to refuse it */
 };
 
-/* Of a limit that was reached: the number of processes, or memory in bytes. 'text' becomes its rule. */
+/* Of a limit that was reached: the number of processes, or bytes. 'text' becomes its rule. */
+enum denial_limit { DENIAL_MEMORY, DENIAL_PROCESSES, DENIAL_DISK, DENIAL_LIMITS };
 #define DENIAL_LIMIT_MAX 32
-void denial_of_limit(struct denial *ret, bool memory, uint64_t value, char text[DENIAL_LIMIT_MAX]);
+void denial_of_limit(struct denial *ret, enum denial_limit limit, uint64_t value,
+		     char text[DENIAL_LIMIT_MAX]);
+/* False when it is none of a limit. */
+bool denial_find_limit(const struct denial *denial, enum denial_limit *ret);
 
 /* The members of a JSON object, "type" first. */
 void denial_add_members(struct str *out, const struct denial *denial);

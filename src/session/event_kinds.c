@@ -60,7 +60,7 @@ void event_log_denial(struct event_log *log, const struct denial *denial, const 
 		      const struct owner *owner)
 {
 	struct fix_request request = { log, denial };
-	struct event_more fix = { add_fix, &request };
+	struct event_more fix = { add_fix, &request, denial->times };
 	_cleanup_str_ struct str body = { 0 };
 
 	denial_texts_make(&log->texts, denial);

@@ -165,7 +165,10 @@ static void add_process(struct str *out, struct json_object *event)
 	if (!json_object_is_type(process, json_type_object))
 		return;
 	argv = json_object_object_get(process, "argv");
-	str_addf(out, "  %.0f ", get_number(process, "pid"));
+	str_add(out, json_object_get_boolean(json_object_object_get(process, "predicted"))
+			     ? "  likely"
+			     : " ");
+	str_addf(out, " %.0f ", get_number(process, "pid"));
 	for (size_t i = 0; json_object_is_type(argv, json_type_array) &&
 			   i < json_object_array_length(argv) && line.len <= COMMAND_SHOWN;
 	     i++) {

@@ -345,7 +345,7 @@ static void add_denial(struct event_log *log, const char *body, struct event_mor
 		if (log->n_pending++ == 0)
 			start_second(log);
 	}
-	p->count++;
+	p->count += more && more->times ? more->times : 1;
 	if (!p->process && process)
 		p->process = strdup(process);
 }
@@ -375,7 +375,8 @@ static char *make_process_text(const struct owner *owner)
 		json_add_member(&out, "comm", owner->parents[i].comm);
 		str_add(&out, "}");
 	}
-	str_add(&out, owner->n_parents ? "]}" : "}");
+	str_add(&out, owner->n_parents ? "]" : "");
+	str_add(&out, owner->likely ? ",\"predicted\":true}" : "}");
 	return out.s;
 }
 

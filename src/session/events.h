@@ -94,6 +94,7 @@ void event_log_members(struct event_log *log, const char *members, bool denied,
 struct event_more {
 	void (*add)(void *ctx, struct str *body);
 	void *ctx;
+	unsigned times; /* at once; 0 is 1 */
 };
 void event_log_refusal(struct event_log *log, const char *members, struct event_more *more,
 		       const struct owner *owner);

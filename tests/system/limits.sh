@@ -56,7 +56,7 @@ told() {
 	cat "$tmp/events"
 	grep -F '"what":"limit"' "$tmp/events" | grep -F "\"reason\":\"$1\",\"rule\":\"$3\",\"key\":\"$2\"" | grep -F "\"raise\":\"$3\"" | grep -F -- "${4-}"
 }
-lacks_prediction() { ! grep -F predicted "$tmp/events"; }
+lacks_prediction() { ! grep -F '"predicted":true,"fix"' "$tmp/events"; } # that of the event; its process may be likely only
 nothing_told() { ! grep -F "refused" "$tmp/err" && ! grep -F "limit reached" "$tmp/err"; }
 
 n=0
@@ -130,6 +130,13 @@ echo '{"limits": {' >"$tmp/work/wrapix.json" && echo '  "memory": "64M"}}' >>"$t
 sandbox -- python3 hog.py fill 200
 check "the event says where the limit is written" told memory limits.memory 64M "/work/wrapix.json:2\""
 rm "$tmp/work/wrapix.json"
+sandbox --disk 16M -- sh -c 'dd if=/dev/zero of=/tmp/big bs=1M count=30 2>/dev/null; echo $?'
+check "the sandbox's own files cannot have more than --disk" got 1
+check "... which is an event" told disk limits.disk 16M '"predicted":true'
+check "... and said" grep -F "refused writing more to its private places: limits.disk is 16M; to allow it: raise limits.disk above 16M" "$tmp/err"
+sandbox --disk 16M -- sh -c 'dd if=/dev/zero of=/tmp/big bs=1M count=10 2>/dev/null; echo $?'
+check "and can have less" got 0
+check "... of which nothing is told" nothing_told
 sandbox --memory 64M -- python3 hog.py share 3 40
 check "but three can together, as the plan said" got "held 3 killed 0"
 sandbox --cpus 1 -- nproc
@@ -163,8 +170,23 @@ check "... which is an event, and exact" told processes limits.pids 50
 check "... without a prediction" lacks_prediction
 sandbox --memory 64M -- python3 hog.py fill 200
 check "a hog is killed: 137" exited 137
-check "and wrapix says why" grep -F "memory 64 MiB" "$tmp/err"
-check "... as an event, too" told memory limits.memory 64M
+check "and wrapix says why" grep -F "memory 64 MiB: cgroup v1 (whole sandbox); to allow it: raise limits.memory above 64M" "$tmp/err"
+check "... as an event, too" told memory limits.memory 64M '"process":{"pid":2,"comm":"python3","argv":["python3","hog.py","fill","200"]'
+# While it runs, and by whom: it stays until both are there.
+while_it_runs() { # while_it_runs REASON KEY VALUE COMMAND: one that ends by a line in the FIFO
+	(sandbox --memory 64M --pids 50 -- sh -c "$4"; echo "$rc" >"$tmp/stayed") &
+	found=1
+	for _ in $(seq 400); do
+		told "$1" "$2" "$3" >/dev/null && found=0 && break
+		sleep 0.05
+	done
+	echo >"$tmp/work/go"
+	wait
+	return $found
+}
+check "memory that is used up is told of while the session runs" while_it_runs memory limits.memory 64M 'python3 hog.py fill 200; read -r _ <go'
+check "... and so are processes" while_it_runs processes limits.pids 50 'python3 hog.py stay 200 go'
+check "... with who has the most children, as likely" grep -q '"what":"limit".*"process":{[^}]*"argv":\["python3","hog.py","stay".*"predicted":true}}$' "$tmp/events"
 sandbox --memory 64M -- python3 hog.py share 3 40
 check "three that together have too much: some are killed, the sandbox goes on" expr "$out" : 'held [012] killed [123]$'
 sandbox --memory 64M -- wrapix exec -- python3 hog.py fill 200

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "os/linux/cgroup.h"
+#include "os/linux/cgroup_watch.h"
 #include "os/linux/userns.h"
 
 static _Noreturn void fail(const struct err *err)
@@ -115,6 +115,8 @@ static int run(struct job *job)
 {
 	char id[32];
 	struct err err = { 0 };
+	struct cgroup_watch watch;
+	struct cgroup_counts counts;
 	int status = 0, pidfd = -1;
 	pid_t pid;
 
@@ -134,8 +136,12 @@ static int run(struct job *job)
 		fail(&err); /* and PDEATHSIG ends the child */
 	if (write(job->go[1], "g", 1) != 1)
 		return EXIT_WRAPIX;
+	cgroup_watch_own(&watch, &job->cg, pid);
 	waitpid(pid, &status, 0);
-	fprintf(stderr, "hits %u\n", cgroup_hits(&job->cg));
+	cgroup_watch_counts(&watch, &counts);
+	cgroup_watch_stop(&watch);
+	fprintf(stderr, "hits %d\n",
+		(counts.of[LIMIT_MEMORY] > 0) | (counts.of[LIMIT_PIDS] > 0) << 1);
 	cgroup_remove(&job->cg);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

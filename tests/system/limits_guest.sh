@@ -60,7 +60,11 @@ hold() {
 }
 
 : >/tmp/pid
-chown "$uid" /tmp/pid
+mkdir /tmp/project /tmp/home
+chown "$uid" /tmp/pid /tmp/project /tmp/home
+session() { (cd /tmp/project && as_user env HOME=/tmp/home "$dir/wrapix" run --network none "$@" </dev/null >/tmp/out 2>/tmp/err; rc=$?; as_user env HOME=/tmp/home "$dir/wrapix" log --json >/tmp/events; exit $rc); rc=$? out=$(cat /tmp/out); }
+told() { grep -F "\"what\":\"limit\",\"reason\":\"$1\"" /tmp/events | grep -vF '"predicted":true,"fix"' | grep -F -- "${2-}"; } # its process may be likely only
+hog='dd if=/dev/zero of=/dev/null bs=100M count=1' bomb='while :; do sleep 1000 & done' # python3 takes seconds to start here
 
 echo "# no manager for the user"
 driver --verbose --memory 64M -- true
@@ -90,6 +94,10 @@ check "memory is the kernel's to hold" test "$(cat "$group/memory.max") $(cat "$
 kill -9 "$(cat /tmp/pid)"
 wait
 check "kill -9 leaves neither process nor scope" nothing_left
+session --memory 64M --pids 30 -- $hog
+check "wrapix's own session there: memory is an event, with who it was" told memory '"argv":["dd"'
+session --memory 64M --pids 30 -- sh -c "$bomb"
+check "... and so are processes" told processes
 check "nor a failed unit" test -z "$(as_user systemctl --user list-units --all --plain --no-legend 'wrapix*')"
 
 echo "# from the user's own tree: a group beside ours, without D-Bus"
@@ -136,10 +144,7 @@ check "a quarter of a processor" percent_between 10 40
 check "nothing is left" nothing_left
 
 echo "# wrapix itself there: a limit that was reached is an event, exact, of a session and of what 'wrapix exec' does in it"
-mkdir /tmp/project /tmp/home && chown "$uid" /tmp/project /tmp/home
-session() { (cd /tmp/project && as_user env HOME=/tmp/home "$dir/wrapix" run --network none "$@" </dev/null >/tmp/out 2>/tmp/err; rc=$?; as_user env HOME=/tmp/home "$dir/wrapix" log --json >/tmp/events; exit $rc); rc=$? out=$(cat /tmp/out); }
-told() { grep -F "\"what\":\"limit\",\"reason\":\"$1\"" /tmp/events | grep -vF predicted; }
-hog='dd if=/dev/zero of=/dev/null bs=100M count=1' bomb='while :; do sleep 1000 & done' # python3 takes seconds to start here
+rm -rf /tmp/home/.local # of the sessions before
 session --memory 64M --pids 30 -- true
 check "nothing is told of a session that stays below" test "$rc $(grep -c '"what":"limit"' /tmp/events)" = "0 0"
 session --memory 64M --pids 30 -- sh -c "$hog; echo \$?; sh -c '$bomb'; echo \$?"
@@ -147,6 +152,8 @@ check "a hog is killed, and processes are refused" got "137
 2"
 check "... memory is an event" told memory
 check "... and so are processes" told processes
+session --memory 64M -- $hog
+check "... with who it was" told memory '"argv":["dd"'
 session --memory 64M --pids 30 -- sh -c "PATH=\$PATH:/opt/wrapix/bin; wrapix exec -- $hog; echo \$?; wrapix exec -- sh -c '$bomb'; echo \$?"
 check "in an exec inside: the session's limits" got "137
 2"

@@ -139,4 +139,9 @@ static void stop(void *guests)
 	free(g);
 }
 
-const struct sandbox_guests machine_guests = { start, started, set_rules, stop };
+const struct sandbox_guests machine_guests = {
+	.start = start,
+	.started = started,
+	.set_rules = set_rules,
+	.stop = stop,
+};

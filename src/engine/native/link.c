@@ -41,15 +41,12 @@ static void tell_peaks(const struct sandbox *sandbox)
 
 static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
 {
-	unsigned hits = cgroup_hits(&sandbox->cgroup);
 	int status = 0;
 
 	while (waitpid(sandbox->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	sandbox->pid = 0;
 	tell_peaks(sandbox);
-	if (hits)
-		sandbox_tell(sandbox, EVENT_LIMIT, (int)hits);
 	if (!WIFSIGNALED(status))
 		return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
 	*ret_status = status; /* all was killed: the user's doing, or memory's */

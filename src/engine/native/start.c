@@ -389,6 +389,7 @@ static int start_command(struct sandbox *sandbox, const struct engine_session *s
 	if (r == 0 && !spare_use(session->spare, sandbox))
 		r = start_child(sandbox, session, err);
 	native_spare_free(session->spare);
+	sandbox->first = sandbox->pid;
 	if (r == 0)
 		r = guards_prepare(sandbox, err);
 	return r == 0 ? await_exec(sandbox, err) : r;

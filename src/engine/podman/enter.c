@@ -80,18 +80,20 @@ static int enter_network(struct container *c, pid_t pid, struct err *err)
 int container_enter(struct container *c, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
+	bool needed = plan_needs_netns(plan) || plan->files || plan_has_listener(plan);
 	pid_t pid = 0;
-	int r;
+	int r = find_init(c, &pid, err);
 
-	if (!plan_needs_netns(plan) && !plan->files && !plan_has_listener(plan))
+	if (!needed && r < 0) /* its limits are not watched, then */
 		return 0;
-	r = find_init(c, &pid, err);
 	if (r == 0 && plan_needs_netns(plan))
 		r = enter_network(c, pid, err);
 	if (r == 0 && plan->files)
 		r = open_of(pid, "root", O_PATH | O_DIRECTORY, &c->sandbox.view, err);
 	if (r == 0 && os_pidfd_kill(c->init, 0) < 0)
 		r = err_set(err, ECHILD, "wrapix-init ended while it was looked at");
+	if (r == 0)
+		c->sandbox.first = pid;
 	return r;
 }
 

@@ -242,8 +242,7 @@ int cgroup_join(const struct cgroup *cg, struct err *err)
 	return 0;
 }
 
-/* The number behind "key " at the start of a line; 0 when there is none. */
-static uint64_t count_of(int dir, const char *file, const char *key)
+uint64_t cgroup_count(int dir, const char *file, const char *key)
 {
 	char text[1024];
 	size_t len = strlen(key);
@@ -254,25 +253,6 @@ static uint64_t count_of(int dir, const char *file, const char *key)
 		if (strncmp(p, key, len) == 0 && p[len] == ' ')
 			return strtoull(p + len, NULL, 10);
 	return 0;
-}
-
-unsigned cgroup_hits(const struct cgroup *cg)
-{
-	unsigned hits = 0;
-
-	/* Version 1 counts where the process is, version 2 also above. */
-	if (cg->kind == CGROUP_V2) {
-		if (count_of(cg->dir[0], "memory.events", "oom_kill"))
-			hits |= LIMIT_BIT(LIMIT_MEMORY);
-		if (count_of(cg->dir[0], "pids.events", "max"))
-			hits |= LIMIT_BIT(LIMIT_PIDS);
-	} else if (cg->kind == CGROUP_V1) {
-		if (count_of(cg->leaf[LIMIT_MEMORY], "memory.oom_control", "oom_kill"))
-			hits |= LIMIT_BIT(LIMIT_MEMORY);
-		if (count_of(cg->leaf[LIMIT_PIDS], "pids.events", "max"))
-			hits |= LIMIT_BIT(LIMIT_PIDS);
-	}
-	return hits;
 }
 
 static uint64_t number_in(int dir, const char *file)
@@ -290,7 +270,7 @@ void cgroup_peaks(const struct cgroup *cg, struct cgroup_peaks *ret)
 	if (cg->kind == CGROUP_V2) {
 		ret->memory = number_in(cg->dir[0], "memory.peak");  /* 5.19 */
 		ret->processes = number_in(cg->dir[0], "pids.peak"); /* 6.1 */
-		ret->cpu = count_of(cg->dir[0], "cpu.stat", "usage_usec");
+		ret->cpu = cgroup_count(cg->dir[0], "cpu.stat", "usage_usec");
 	} else if (cg->kind == CGROUP_V1) {
 		ret->memory = number_in(cg->dir[LIMIT_MEMORY], "memory.max_usage_in_bytes");
 		ret->processes = number_in(cg->dir[LIMIT_PIDS], "pids.peak");

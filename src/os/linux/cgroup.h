@@ -116,9 +116,6 @@ int cgroup_fd(const struct cgroup *cg);
 int cgroup_enter(const struct cgroup *cg, pid_t pid, struct err *err);
 int cgroup_join(const struct cgroup *cg, struct err *err);
 
-/* The LIMIT_BITs that were hit so far (an OOM kill, a refused fork): why a command got 137. */
-unsigned cgroup_hits(const struct cgroup *cg);
-
 /* The most at once, and the sum; 0: not known here. */
 struct cgroup_peaks {
 	uint64_t memory;    /* bytes */
