@@ -216,28 +216,34 @@ static void test_fixes(void)
 static void test_limits(void)
 {
 	static const struct {
-		bool memory;
+		enum denial_limit limit;
 		uint64_t value;
 		const char *want;
-	} values[] = { { false, 50, "limits.pids is 50" },
-		       { false, 1024, "limits.pids is 1024" },
-		       { true, 64 << 20, "limits.memory is 64M" },
-		       { true, 3ULL << 29, "limits.memory is 1536M" },
-		       { true, 4ULL << 40, "limits.memory is 4T" },
-		       { true, 1001, "limits.memory is 1001" },
-		       { true, 0, "limits.memory is 0" } };
+	} values[] = { { DENIAL_PROCESSES, 50, "limits.pids is 50" },
+		       { DENIAL_PROCESSES, 1024, "limits.pids is 1024" },
+		       { DENIAL_MEMORY, 64 << 20, "limits.memory is 64M" },
+		       { DENIAL_MEMORY, 3ULL << 29, "limits.memory is 1536M" },
+		       { DENIAL_MEMORY, 4ULL << 40, "limits.memory is 4T" },
+		       { DENIAL_MEMORY, 1001, "limits.memory is 1001" },
+		       { DENIAL_MEMORY, 0, "limits.memory is 0" },
+		       { DENIAL_DISK, 1ULL << 30, "limits.disk is 1G" } };
+
+	static const char *const acts[] = {
+		[DENIAL_MEMORY] = "taking more memory",
+		[DENIAL_PROCESSES] = "having more processes",
+		[DENIAL_DISK] = "writing more to its private places",
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		char text[DENIAL_LIMIT_MAX];
 		struct str why = { 0 }, line = { 0 };
 		struct denial denial;
 
-		denial_of_limit(&denial, values[i].memory, values[i].value, text);
+		denial_of_limit(&denial, values[i].limit, values[i].value, text);
 		denial_add_why(&why, &denial);
 		is_str(why.s, values[i].want, "why");
 		denial_add_act(&line, &denial, NULL);
-		is_str(line.s, values[i].memory ? "taking more memory" : "having more processes",
-		       "what");
+		is_str(line.s, acts[values[i].limit], "what");
 		str_release(&why);
 		str_release(&line);
 	}

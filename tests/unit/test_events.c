@@ -223,6 +223,11 @@ static void test_lines(void)
 static void test_counting(void)
 {
 	const struct owner other = { .pid = 8, .comm = "wget", .len = 5, .args = "wget" };
+	const struct owner likely = {
+		.pid = 9, .comm = "make", .len = 5, .args = "make", .likely = true
+	};
+	char value[DENIAL_LIMIT_MAX];
+	struct denial limit;
 	struct event_log log;
 	struct tally tally;
 	char *text;
@@ -244,6 +249,20 @@ static void test_counting(void)
 	free(text);
 	tally = read_log("countaaa");
 	is_int((long long)tally.denials, 504, "none is lost");
+	clear();
+
+	start(&log, "timesaaa");
+	denial_of_limit(&limit, DENIAL_PROCESSES, 50, value);
+	limit.times = 7;
+	event_log_denial(&log, &limit, NULL, &likely);
+	limit.times = 0;
+	event_log_denial(&log, &limit, NULL, &likely);
+	event_log_close(&log, 0);
+	text = text_of("timesaaa.jsonl", &len);
+	ok(strstr(text, "\"count\":8,\"process\":{\"pid\":9,\"comm\":\"make\",\"argv\":[\"make\"],"
+			"\"predicted\":true}}"),
+	   "several at once, of one who is likely");
+	free(text);
 	clear();
 
 	start(&log, "manyaaaa");
