@@ -22,6 +22,7 @@ enum {
 	MAKER_MS = 1000, /* a flood is one's */
 	ASKED_MS = 100,  /* where nobody wakes us: a limit that somebody named, */
 	DEFAULT_MS = 2000,
+	COMMAND = 2, /* inside; PID 1 makes it first */
 };
 
 static uint64_t now_ms(void)
@@ -65,6 +66,17 @@ static void tell_refused(struct tally *t, uint64_t times)
 	tell(t, DENIAL_PROCESSES, times, t->maker);
 }
 
+/* What the command was started with. */
+static void add_words(struct owner *owner, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->argv.len && owner->len < sizeof(owner->args); i++) {
+		size_t room = sizeof(owner->args) - owner->len;
+
+		snprintf(owner->args + owner->len, room, "%s", plan->argv.v[i]);
+		owner->len += MIN(strlen(plan->argv.v[i]) + 1, room);
+	}
+}
+
 /* Those of whom it is known now. last: nothing more will be. */
 static void tell_ended(struct tally *t, bool last)
 {
@@ -72,6 +84,9 @@ static void tell_ended(struct tally *t, bool last)
 
 	while (t->ended && ((owner = suspects_take_ended(&t->suspects, false)) ||
 			    (last && (owner = suspects_take_ended(&t->suspects, true))))) {
+		/* On its end a process has no arguments any more. */
+		if (owner->pid == COMMAND && !owner->len)
+			add_words(owner, t->sandbox->plan);
 		tell(t, DENIAL_MEMORY, 1, owner);
 		owner_unref(owner);
 		t->ended--;
@@ -203,7 +218,7 @@ void tally_start(struct tally *t, struct loop *loop, struct sandbox *sandbox)
 		on_wake(t, false);
 }
 
-/* The command itself, when it was gone before it could be looked at. PID 1 makes it first. */
+/* The command itself, when it was gone before it could be looked at. */
 static struct owner *describe_command(const struct plan *plan)
 {
 	struct owner *owner = calloc(1, sizeof(*owner));
@@ -211,15 +226,10 @@ static struct owner *describe_command(const struct plan *plan)
 	if (!owner || !plan->argv.len)
 		return owner;
 	owner->refs = 1;
-	owner->pid = 2;
+	owner->pid = COMMAND;
 	owner->likely = true;
 	snprintf(owner->comm, sizeof(owner->comm), "%.15s", path_name(plan->argv.v[0]));
-	for (size_t i = 0; i < plan->argv.len && owner->len < sizeof(owner->args); i++) {
-		size_t room = sizeof(owner->args) - owner->len;
-
-		snprintf(owner->args + owner->len, room, "%s", plan->argv.v[i]);
-		owner->len += MIN(strlen(plan->argv.v[i]) + 1, room);
-	}
+	add_words(owner, plan);
 	return owner;
 }
 
