@@ -29,7 +29,7 @@ struct observer {
 	struct repository repository;
 	struct gated gated;
 	struct limit_places limits;
-	unsigned limits_hit; /* bits of enum denial_limit, exact; said at the end */
+	unsigned limits_hit;              /* bits of enum denial_limit, exact; said at the end */
 	struct owners owners;             /* of what was refused without a connection */
 	struct str refused, refused_text; /* the last of these, and what was said of it */
 };

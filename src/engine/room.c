@@ -4,10 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "engine/suspects.h"
@@ -23,9 +22,9 @@ enum {
 
 static bool is_full(const struct room_place *place)
 {
-	struct statfs fs;
+	struct statvfs fs;
 
-	return fstatfs(place->fd, &fs) == 0 && (fs.f_bfree == 0 || fs.f_ffree == 0);
+	return fstatvfs(place->fd, &fs) == 0 && (fs.f_bfree == 0 || fs.f_ffree == 0);
 }
 
 static void tell(const struct room *r, const struct room_place *place)
@@ -64,15 +63,24 @@ static int on_timer(struct loop_source *source, _unused_ uint32_t events, _unuse
 	return 0;
 }
 
+/* As large as the plan made it, in whole blocks. */
+static bool is_ours(const struct room *r, const struct statvfs *fs)
+{
+	uint64_t size = (uint64_t)fs->f_blocks * fs->f_frsize;
+
+	return size >= r->sandbox->plan->scratch_size &&
+	       size - r->sandbox->plan->scratch_size < fs->f_frsize;
+}
+
 /* A private place; several may be directories of one file system. */
 static void add_place(struct room *r, int root, const char *path)
 {
 	_cleanup_close_ int fd = os_openat2(root, path + 1, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
 					    RESOLVE_NO_SYMLINKS);
-	struct statfs fs;
+	struct statvfs fs;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+	if (fd < 0 || fstat(fd, &st) < 0 || fstatvfs(fd, &fs) < 0 || !is_ours(r, &fs))
 		return;
 	for (size_t i = 0; i < r->n; i++)
 		if (r->places[i].dev == st.st_dev)

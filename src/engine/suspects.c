@@ -250,7 +250,7 @@ static int status_of(const struct suspect *s)
 	/* Nobody has reaped it: it is still in /proc, with its status at the end. */
 	fields = read_stat(s->pid, text, sizeof(text));
 	last = fields && !strncmp(fields, " Z ", 3) ? strrchr(fields, ' ') : NULL;
-	return last && os_pidfd_kill(s->pidfd, 0) == 0 ? atoi(last) : -1;
+	return last && os_pidfd_kill(s->pidfd, 0) == 0 ? (int)strtol(last, NULL, 10) : -1;
 }
 
 struct owner *suspects_take_ended(struct suspects *s, bool unsure)

@@ -182,7 +182,7 @@ while_it_runs() { # while_it_runs REASON KEY VALUE COMMAND: one that ends by a l
 	done
 	echo >"$tmp/work/go"
 	wait
-	return $found
+	return "$found"
 }
 check "memory that is used up is told of while the session runs" while_it_runs memory limits.memory 64M 'python3 hog.py fill 200; read -r _ <go'
 check "... and so are processes" while_it_runs processes limits.pids 50 'python3 hog.py stay 200 go'

@@ -3,7 +3,7 @@
 # limits_guest.sh DIR USER UID GID: the part of limits_uml.sh that runs inside, as root, under a real systemd.
 # Prints 'ok - NAME' and 'not ok - NAME'; limits_uml.sh numbers them.
 #
-# shellcheck disable=SC2317 # functions that check() calls by name
+# shellcheck disable=SC2317,SC2086 # functions that check() calls by name; words
 set -u
 dir=$1 user=$2 uid=$3 gid=$4
 cg=/sys/fs/cgroup
