@@ -10,9 +10,8 @@
  * what that git writes there or the beginning of it, and stays where it is, while one of a git that works is gone in
  * milliseconds. Who holds one for longer, because a hook of theirs runs, holds others beside it: HEAD's goes with its
  * branch's, a deleted one's with that of the packed references. So while one stands that cannot be ours all stay. And an
- * empty one says nothing of whose it is, but that somebody is there: it stays while a git runs that ran before.
+ * empty one says nothing of whose it is: it stays while a git is at work there that was when we came (holders.c).
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -196,32 +195,8 @@ static void look_at(const struct note *note, const struct git_store *store, stru
 	arena_release(&a);
 }
 
-static bool is_git(const char *pid)
-{
-	char name[64], text[16];
-	struct stat st;
-	int proc = snprintf(name, sizeof(name), "/proc/%s/comm", pid);
-
-	return proc < (int)sizeof(name) && stat(name, &st) == 0 && st.st_uid == geteuid() &&
-	       os_read_start_at(AT_FDCWD, name, text, sizeof(text)) > 0 &&
-	       (!strcmp(text, "git\n") || str_starts(text, "git-"));
-}
-
-static void find_gits(struct note *note)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)) != NULL)
-		if (entry->d_name[strspn(entry->d_name, "0123456789")] == '\0' &&
-		    is_git(entry->d_name))
-			strv_add(&note->arena, &note->gits, entry->d_name);
-	if (dir)
-		closedir(dir);
-}
-
 /* Whose is it, if not ours? */
-static void look_for_holders(struct note *note)
+static void look_for_holders(struct note *note, const struct git_store *store)
 {
 	const char *empty = NULL;
 
@@ -229,7 +204,7 @@ static void look_for_holders(struct note *note)
 		if (note->v[i].empty)
 			empty = note->v[i].path;
 	for (size_t i = 0; empty && i < note->gits.len; i++)
-		if (is_git(note->gits.v[i]))
+		if (git_holds(store, note->gits.v[i]))
 			note->other = empty;
 }
 
@@ -322,13 +297,13 @@ static int mend(struct note *note, const struct git_store *store, struct err *er
 	int r = 0;
 
 	if (standing)
-		find_gits(note);
+		git_find_holders(store, &note->arena, &note->gits);
 	for (int waited = 0; standing && waited < WAIT_MS; waited += STEP_MS) {
 		poll(NULL, 0, STEP_MS);
 		standing = look(note, store);
 	}
 	if (standing)
-		look_for_holders(note);
+		look_for_holders(note, store);
 	if (standing && note->other)
 		return err_set(err, EAGAIN, GIT_LOCKED, note->other);
 	if (standing) {

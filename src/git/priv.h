@@ -197,7 +197,13 @@ int git_exchange_copy(int dir, const char *name, struct stat *ret);
 int git_exchange(const struct git_store *store, int dir, const char *name, const struct stat *old);
 void git_exchange_repair(int dir, const char *name);
 
+/* holders.c: a process, by its number, is a git that is at work in the host's repository; and all of them. */
+bool git_holds(const struct git_store *store, const char *pid);
+void git_find_holders(const struct git_store *store, struct arena *arena, struct strv *ret);
+
+/* Of a file. */
 #define GIT_LOCKED "'%s' is there, of another git that works or that was killed"
+
 /* locks.c: what a git is about to change of the host's references, as 'update-ref --stdin' takes it, or "symref HEAD
  * TARGET", or "reflog NAME OID"; it is done. */
 int git_locks_note(const struct git_store *store, const char *changes);

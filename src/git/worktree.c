@@ -19,7 +19,7 @@
 #include "os/fs.h"
 #include "session/record.h"
 
-enum { NEW_MAX = 64, LINE_MAX_LEN = 4096 };
+enum { NEW_MAX = 64, LINE_MAX_LEN = 4096, ATTEMPTS = 3 };
 
 /* What the session calls the host's first one, where it is in another. */
 #define MAIN_ID "wrapix-main"
@@ -176,6 +176,7 @@ static int make_tree(struct git_store *store, const struct tree *tree, struct er
 	int r = dir < 0 ? err_errno(err, -dir, "making the work tree '%s'", tree->id) : 0;
 
 	read.gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
+	unlinkat(dir, "index.lock", 0); /* nobody works in it yet */
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++) {
 		git_step(store, "worktree");
 		r = files[i][0] ? os_write_file_atomic(dir, files[i][0], files[i][1],
@@ -184,6 +185,28 @@ static int make_tree(struct git_store *store, const struct tree *tree, struct er
 	}
 	return r < 0 || store->lasting ? r
 				       : git_write_gitfile(store, tree->where, read.gitdir, err);
+}
+
+/* Its git may be killed. */
+static int make_tree_again(struct git_store *store, const struct tree *tree, struct err *err)
+{
+	int r = -EAGAIN;
+
+	for (int attempt = 0; r == -EAGAIN && attempt < ATTEMPTS; attempt++)
+		r = make_tree(store, tree, err);
+	return r;
+}
+
+/* By an earlier round, which was killed before its files led there. */
+static bool is_made(struct git_store *store, const struct tree *tree, struct err *err)
+{
+	struct arena *a = &store->arena;
+	char *gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
+
+	return !store->lasting && tree->where &&
+	       git_same(read_line(a, gitdir, "gitdir"),
+			arena_printf(a, "%s/.git", path_join(a, store->top, tree->where))) &&
+	       git_write_gitfile(store, tree->where, gitdir, err) == 0;
 }
 
 /* Begun, and not come to where it counts. */
@@ -214,6 +237,8 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 	if (git_module_name_ok(id) && !strchr(id, '/'))
 		tree.where = store->lasting ? git_tree_top(a, dir, store->common, id)
 					    : read_where(store, dir, id);
+	if (is_made(store, &tree, &err))
+		return;
 	if (is_taken(store, id))
 		git_hold(report, "worktree", id, "the host has one of that name");
 	else if (!tree.where || !tree.head)
@@ -225,7 +250,7 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 		git_hold(report, "worktree", id, "its branch is not there");
 	else if (str_starts(tree.head, "ref: ") && git_same(tree.head, host.head))
 		git_hold(report, "worktree", id, "its branch is checked out");
-	else if (make_tree(store, &tree, &err) < 0 ||
+	else if (make_tree_again(store, &tree, &err) < 0 ||
 		 (store->lasting && git_add_tree(store, id, true, &err) < 0))
 		git_hold(report, "worktree", id, arena_strdup(&report->arena, err.msg));
 }

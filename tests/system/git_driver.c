@@ -2,7 +2,7 @@
 /*
  * Publishes what a session did in git, and is killed on the way: git_driver STATE ID prepare PROJECT makes
  * the private git directory of a repository; git_driver STATE ID publish [STEP] publishes it. Ends with 99
- * when it was killed before that step, with 0 when there were fewer.
+ * when it was killed before that step (its number, or the first of that name), with 0 when there is none.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,11 @@
 #include "git/git.h"
 
 static unsigned long at, last = ~0UL;
+static const char *name;
 
 static void on_step(const char *what)
 {
-	if (at++ != last)
+	if (at++ != last && (!name || strcmp(what, name) != 0))
 		return;
 	printf("%s\n", what);
 	fflush(stdout);
@@ -69,8 +70,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[3], "prepare") && argc == 5) {
 		r = prepare(&store, argv[1], argv[2], argv[4], &err);
 	} else {
-		if (argc == 5)
+		if (argc == 5 && strspn(argv[4], "0123456789") == strlen(argv[4]))
 			last = strtoul(argv[4], NULL, 10);
+		else if (argc == 5)
+			name = argv[4];
 		r = publish(&store, argv[1], argv[2], &err);
 	}
 	if (r < 0)

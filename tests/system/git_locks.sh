@@ -44,14 +44,9 @@ session branch made && "$driver" "$states" s1 publish && git pack-refs --all || 
 session branch -q -D made && session commit -q --amend -m again && session stash drop -q && echo two >>file && session stash -q &&
 	session config user.name Inside && session checkout -q -b side && cd "$tmp" || exit 1
 # What comes before the first of them is not of interest here: objects are there, and the index.
-step=0
-mkdir start && cp -a repo home/.local start || exit 1
-restore() { rm -rf "$repo" "$home/.local" && cp -a "$1/repo" "$repo" && cp -a "$1/.local" "$home/.local"; }
-until [ "$(cat "$tmp/log/step" 2>/dev/null)" = update-ref ]; do
-	restore "$tmp/start" && "$driver" "$states" s1 publish "$step" >"$tmp/log/step"
-	[ $? = 99 ] || bail "no 'git update-ref' was started"
-	step=$((step + 1))
-done
+"$driver" "$states" s1 publish update-ref >"$tmp/log/step"
+[ "$(cat "$tmp/log/step")" = update-ref ] || bail "no 'git update-ref' was started"
+restore() { rm -rf "$repo" "$home/.local" && cp -a "$tmp/before/repo" "$repo" && cp -a "$tmp/before/.local" "$home/.local"; }
 mkdir before && cp -a repo home/.local before || exit 1
 cp "$driver" "$tmp/publisher" # only names that begin with "git" count
 publish() { "$inject" -o "$tmp/log/hit" -p git "$1" "$2" "$tmp/publisher" "$states" s1 publish >"$tmp/log/publish" 2>&1; }
@@ -62,7 +57,7 @@ echo "# $calls calls"
 check "it is published" is "$(grep -c 'refs/heads/side\|user.name=Inside\|/was/heads/main\|/stash/' "$tmp/want") $(locks)" "5 "
 locked=0
 at() { # at ACTION CALL: afterwards all is as without it
-	restore "$tmp/before"
+	restore
 	publish "$1" "$2"
 	[ "$(cut -d' ' -f2 "$tmp/log/hit")" != - ] || { echo "$1 $2: not reached"; return 1; }
 	[ "$1" = kill ] || [ -z "$(locks)" ] || locked=$((locked + 1))
@@ -80,6 +75,17 @@ every() { # every ACTION FIRST
 check "the git is killed at a call that writes: who started it does the rest" every kill 3
 check "... and with who started it: the next command does" every all 6
 check "... which found locks" [ "$locked" -gt 0 ]
+
+# --- a work tree ---
+inject_tree() { "$inject" -o "$tmp/log/hit" -p git -w read-tree "$1" "$2" "$tmp/publisher" "$states" s1 publish >"$tmp/log/publish" 2>&1; }
+for action in kill all; do
+	new_repo && "$driver" "$states" s1 prepare "$repo" && session worktree add -q -b tree "$repo/tree" && echo /workspace/tree/.git >"$states/wrapix/gitdirs/s1/0/worktrees/tree/gitdir" || exit 1
+	inject_tree $action 2
+	check "its git is killed ($action)" is "$(cut -d' ' -f2 "$tmp/log/hit") $(locks)" "write $([ $action = kill ] || echo worktrees/tree/index.lock)"
+	repair
+	check "... the work tree is there" is "$(git -C "$repo/tree" status --porcelain -b) $(git -C "$repo" worktree list | wc -l) $(locks) $(git -C "$repo" fsck 2>&1)" "## tree 2  "
+	check "... nothing is held" lacks "$tmp/log/err" worktree
+done
 
 # --- through 'run' and through 'exec' ---
 commit='git commit -q --allow-empty -m inside'
@@ -109,7 +115,7 @@ done
 # --- others' locks ---
 mkfifo "$tmp/to" || exit 1
 other() { # other CHANGE: a git of the user's has everything locked that this takes, until 'other_ends'
-	git -C "$repo" update-ref --stdin <"$tmp/to" >"$tmp/log/other" 2>&1 &
+	(cd / && exec git --git-dir="$repo/.git" update-ref --stdin <"$tmp/to" >"$tmp/log/other" 2>&1) &
 	started=$!
 	exec 9>"$tmp/to"
 	printf 'start\n%s\nprepare\n' "$1" >&9
@@ -156,7 +162,9 @@ check "... once they are gone it is published" is "$(last) $(locks) $(notes)" "i
 if [ "$points" = all ]; then
 	new_repo || exit 1
 	outer stop 4 run "$commit"
-	check "a git that does not end is killed, unlocked after it, and its work done" is "$(last) $(locks) $(notes)" "inside  0"
-	cat "$tmp/log/err"
+	check "a git that does not end is killed, and what it locked is unlocked" is "$(last) $(locks) $(notes)" "more  0"
+	check "... the user is told" has "$tmp/log/err" "was killed or did not end; it is kept"
+	repair
+	check "... and the next command does it" is "$(last) $(locks) $(notes)" "inside  0"
 fi
 finish
