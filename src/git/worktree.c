@@ -204,7 +204,7 @@ static bool is_made(struct git_store *store, const struct tree *tree, struct err
 	char *gitdir = arena_printf(a, "%s/worktrees/%s", store->common, tree->id);
 
 	return !store->lasting && tree->where &&
-	       git_same(read_line(a, gitdir, "gitdir"),
+	       git_same(read_line(store, gitdir, "gitdir"),
 			arena_printf(a, "%s/.git", path_join(a, store->top, tree->where))) &&
 	       git_write_gitfile(store, tree->where, gitdir, err) == 0;
 }
