@@ -348,9 +348,12 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	session.spare = TAKE_PTR(x->spare);
 	session.asks = x->request.asks;
 	session.asks_reads = x->request.asks_reads;
+	session.ret_left = &x->left;
 	r = (x->plan.engine == ENGINE_SEATBELT ? seatbelt_run : native_run)(&x->plan, &session,
 									    &hooks, &status, err);
 	exec_git_end(x);
+	if (x->logged)
+		exec_wait(x); /* what it took is in the last line */
 	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
 	messages_remove(&x->messages);
 	if (r == 0)
@@ -358,8 +361,16 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	return r;
 }
 
+void exec_wait(struct exec *x)
+{
+	while (x->left && waitpid(x->left, NULL, 0) < 0 && errno == EINTR)
+		;
+	x->left = 0;
+}
+
 void exec_release(struct exec *x)
 {
+	exec_wait(x);
 	exec_release_update(x);
 	native_spare_free(x->spare);
 	owners_release(&x->owners);

@@ -108,6 +108,7 @@ struct exec {
 	struct loop_source patience; /* until it is killed */
 	bool got_line;
 	bool logged; /* there is a log */
+	pid_t left;  /* PID 1 of a sandbox that is empty, on its way out; 0: none */
 };
 
 /* Begins a sandbox for a command that is not known yet; it goes on while the caller finds out. None of
@@ -124,6 +125,8 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 		 struct str *ret_why, struct err *err);
 /* To the end of the command. ret_status is an exit status, 128+n when signal n killed it. */
 int exec_run(struct exec *x, int *ret_status, struct err *err);
+/* Until the kernel has taken its empty sandbox down; exec_release() does so, too. */
+void exec_wait(struct exec *x);
 void exec_release(struct exec *x);
 /* What a person is told of something that was refused: what and why, and what would allow it (which stays
  * empty where nothing would). */

@@ -142,6 +142,7 @@ _Noreturn static void finish(struct job *j, int status)
 	say(j, SERVE_EXIT, status, NULL, NULL);
 	(void)serve_conn_flush(&j->conn, 0);
 	shutdown(j->conn.fd, SHUT_WR);
+	exec_wait(&j->exec);
 	_exit(0);
 }
 

@@ -21,10 +21,11 @@ enum control_type {
 	CONTROL_SIGNAL,   /* supervisor: deliver value to the command */
 	CONTROL_STOPPED,  /* child: the command was stopped by value */
 	CONTROL_EXITED,   /* child: the command ended with wait status value */
-	CONTROL_LEND,     /* supervisor: send the namespaces */
-	CONTROL_SPACE,    /* child: one of them comes along; value 0: that was all */
-	CONTROL_READY,    /* lent: it listens, or fails and says why in its own words */
-	CONTROL_ASKS,     /* lent: the listener of one that changes files comes along */
+	CONTROL_EXITED_LAST, /* child: the same, and nobody else is left inside */
+	CONTROL_LEND,        /* supervisor: send the namespaces */
+	CONTROL_SPACE,       /* child: one of them comes along; value 0: that was all */
+	CONTROL_READY,       /* lent: it listens, or fails and says why in its own words */
+	CONTROL_ASKS,        /* lent: the listener of one that changes files comes along */
 };
 
 struct control {

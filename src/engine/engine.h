@@ -110,6 +110,9 @@ struct engine_session {
 	int asks; /* of a sandbox around, whose supervisor changes its files: it takes our listener by
 		   * this (engine/native/lend.h); 0: none */
 	bool asks_reads; /* and decides what is read of them */
+	/* Not NULL: PID 1 need not be waited for where nobody else is left inside. Then it is our child
+	 * still, on its way out, and this its pid; else 0. */
+	pid_t *ret_left;
 };
 
 /*

@@ -42,6 +42,7 @@ enum said_type { SAID_NOTHING, SAID_STOPPED, SAID_EXITED };
 struct said {
 	enum said_type type;
 	int value; /* the stop signal, the command's wait status */
+	bool last; /* the command ended, and nobody else is left inside */
 };
 
 /* What the supervisor keeps besides the command. */
@@ -80,6 +81,7 @@ struct sandbox {
 	const struct sandbox_link *link;
 	pid_t pid;   /* of what lives as long as the sandbox does, on the host */
 	pid_t first; /* its first process, on the host; 0: not known */
+	bool leaves; /* to end by itself once it is alone; somebody waits for it later */
 	int pidfd;
 	int control;    /* readable when PID 1 has said something */
 	int pty_master; /* -1: none */

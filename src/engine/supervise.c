@@ -2,7 +2,9 @@
 /*
  * The supervisor's loop while a sandbox lives: signals go in, stops and the end come out, the
  * terminal's bytes go both ways. The command may end in its own time after a signal; only the death
- * of PID 1 ends the loop.
+ * of PID 1 ends the loop. Or that the command was the last one inside: the kernel takes the mounts down
+ * with PID 1, which takes longer than all that is left to do here, and whoever started us may wait for
+ * that later.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,7 +24,8 @@ struct supervisor {
 	struct terminal terminal;
 	bool has_terminal;
 	void *guests;
-	int status; /* the command's wait status, -1 until it ended */
+	int status;   /* the command's wait status, -1 until it ended */
+	bool is_left; /* PID 1 is alone, and left to end by itself */
 };
 
 struct engine_live {
@@ -139,6 +142,8 @@ static int on_control(struct loop_source *source, uint32_t events, struct err *e
 		suspend(s, said.value);
 	else if (said.type == SAID_EXITED)
 		command_ended(s, said.value);
+	if (said.type == SAID_EXITED && said.last && s->sandbox->leaves)
+		s->is_left = s->loop.done = true;
 	return 0;
 }
 
@@ -214,13 +219,23 @@ static int start(struct supervisor *s, sigset_t *ret_old, struct err *err)
 	return r == 0 && sandbox->pty_master >= 0 ? start_terminal(s, err) : r;
 }
 
+/* Nobody inside runs any more. What they have left for us to do is done; nothing is waited for. */
+static int serve_rest(struct supervisor *s, struct err *err)
+{
+	s->loop.done = false;
+	return MIN(loop_run(&s->loop, 0, err), 0);
+}
+
 /* PID 1 says how the command ended just before its own end; both may be there in one round. */
 static int end(struct supervisor *s, struct err *err)
 {
 	struct sandbox *sandbox = s->sandbox;
 	struct said said;
-	int status, r = sandbox->link->reap(sandbox, &status, err);
+	int status, r;
 
+	if (s->is_left)
+		return serve_rest(s, err);
+	r = sandbox->link->reap(sandbox, &status, err);
 	while (s->status < 0 && sandbox->link->hear(sandbox, &said) == 0)
 		if (said.type == SAID_EXITED)
 			command_ended(s, said.value);

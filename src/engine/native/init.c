@@ -215,6 +215,17 @@ static int confine_self(const struct child *child, struct err *err)
 	return seccomp_load_base(flags & ~(unsigned)SECCOMP_NOTIFY, err);
 }
 
+/* Whoever loses its parent becomes our child: where we have none there is nobody. */
+static bool is_alone(void)
+{
+	pid_t pid;
+
+	do {
+		pid = waitpid(-1, NULL, WNOHANG | __WALL);
+	} while (pid > 0);
+	return pid < 0 && errno == ECHILD;
+}
+
 /* Takes in every child that ended; true when the command itself did. */
 static bool reap(pid_t command, int control)
 {
@@ -228,7 +239,8 @@ static bool reap(pid_t command, int control)
 			control_send(control, CONTROL_STOPPED, WSTOPSIG(status), -1);
 			continue;
 		}
-		control_send(control, CONTROL_EXITED, status, -1);
+		control_send(control, is_alone() ? CONTROL_EXITED_LAST : CONTROL_EXITED, status,
+			     -1);
 		return true;
 	}
 	return false;

@@ -15,10 +15,12 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 		lender_take(sandbox->lender, message.value, fd);
 	if (r == 0)
 		*ret = (struct said){
-			.type = message.type == CONTROL_STOPPED  ? SAID_STOPPED
-				: message.type == CONTROL_EXITED ? SAID_EXITED
-								 : SAID_NOTHING,
+			.type = message.type == CONTROL_STOPPED       ? SAID_STOPPED
+				: message.type == CONTROL_EXITED      ? SAID_EXITED
+				: message.type == CONTROL_EXITED_LAST ? SAID_EXITED
+								      : SAID_NOTHING,
 			.value = message.value,
+			.last = message.type == CONTROL_EXITED_LAST,
 		};
 	return r;
 }

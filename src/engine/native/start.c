@@ -423,11 +423,18 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 	r = start_command(&sandbox, session, err);
 	if (r == 0 && session->asks)
 		r = lent_ask(session->asks, session->asks_reads, err);
+	/* A group can be removed, and a terminal is at its end, when PID 1 is gone. */
+	sandbox.leaves = session->ret_left && !session->asks && !plan_has_tty(plan) &&
+			 sandbox.limits_by == CGROUP_NONE;
 	if (r == 0) {
 		warn_of_files(&sandbox);
 		if (!session->asks)
 			prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		r = supervise(&sandbox, ret_status, err);
+	}
+	if (r == 0 && sandbox.pid > 0) {
+		*session->ret_left = sandbox.pid;
+		sandbox.pid = 0;
 	}
 	clean(&sandbox);
 	if (!session->asks)
