@@ -31,12 +31,16 @@ static enum protect_answer refuse(struct gated *gated, const char **ret_reason, 
 static enum protect_answer judge_linked(struct gated *gated, const struct protect_change *change,
 					const char **ret_reason)
 {
-	const char *other = gated_other_name(gated, change->st);
 	_cleanup_close_ int root = -1, dir = -1;
 	enum protect_level level;
+	bool partial;
+	const char *other = gated_other_name(gated, change->st, &partial);
 
 	if (!other)
-		return ANSWER_GO_ON;
+		return partial ? refuse(gated, ret_reason, NULL,
+					"it has several names, and the project is too large or too "
+					"deep to look for them: one may be a file that runs later")
+			       : ANSWER_GO_ON;
 	level = protection_of(&gated->before.protection, other).level;
 	if (level == PROTECT_HOLD || level == PROTECT_RO)
 		return refuse(gated, ret_reason, other,

@@ -295,6 +295,13 @@ static void end(struct gated *gated, struct arena *arena, struct strv *says)
 	if (gated->on)
 		finish(gated, &e);
 	later_tell(&list, gated->id, arena, says);
+	if (gated->aliases.partial)
+		strv_add(arena, says,
+			 "not all links of the project were looked at (there are too many, or it "
+			 "is too "
+			 "large or too deep): what one with the name of a file that runs later "
+			 "leads to "
+			 "may have been changed without being held or told of");
 	tell_held(&e);
 	if (gated->on_changes)
 		gated->on_changes(gated->ctx, &list);

@@ -11,6 +11,7 @@
  * is first changed the project is walked, once, for those that run later.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,9 @@ static void write_aliases(struct gated *gated)
 		json_add_string(&out, alias->link);
 		str_addf(&out, ", \"dir\": %s}", alias->dir ? "true" : "false");
 	}
+	if (gated->aliases.partial)
+		str_add(&out,
+			gated->aliases.n ? ",\n{\"partial\": true}" : "\n{\"partial\": true}");
 	str_add(&out, "]\n");
 	(void)record_write_file(gated->meta, ALIASES_FILE, out.s, out.len, &ignored);
 }
@@ -67,6 +71,7 @@ void gated_read_aliases(int meta, struct arena *arena, struct aliases *ret)
 		const char *path = json_object_get_string(json_object_object_get(entry, "path"));
 		const char *link = json_object_get_string(json_object_object_get(entry, "link"));
 
+		ret->partial |= json_object_get_boolean(json_object_object_get(entry, "partial"));
 		if (path && link)
 			*(struct alias *)arena_grow(arena, &ret->v, &ret->n,
 						    sizeof(*ret->v)) = (struct alias){
@@ -104,7 +109,7 @@ void gated_find_aliases(struct gated *gated)
 	for (size_t i = 0; root >= 0 && i < protection->n_paths; i++)
 		aliases_add(&gated->aliases, &gated->arena, root, gated->project,
 			    protection->paths[i].path);
-	if (gated->aliases.n)
+	if (gated->aliases.n || gated->aliases.partial)
 		write_aliases(gated);
 }
 
@@ -117,53 +122,66 @@ struct links {
 		const char *path;
 	} * v;
 	size_t n, entries;
+	bool partial; /* there may be more */
+	char path[PATH_MAX];
+	size_t len;
 };
 
-static void find_links(struct gated *gated, int dir, const char *path, int depth)
+static void find_links(struct gated *gated, int at, const char *name, int depth);
+
+static void look_at(struct gated *gated, int dir, const char *name, int depth)
 {
 	struct links *links = gated->links;
-	DIR *list = fdopendir(dir); /* taken over */
-	struct dirent *entry;
+	size_t len = links->len, n = strlen(name);
 	struct stat st;
 
-	while (list && links->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
-		char *below;
-		int fd;
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    is_git_name(entry->d_name) ||
-		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		below = path_join(&gated->arena, path, entry->d_name);
-		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX && !sensitive_bulk(below)) {
-			fd = openat(dir, entry->d_name,
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			if (fd >= 0)
-				find_links(gated, fd, below, depth + 1);
-		}
-		if (!S_ISREG(st.st_mode) || st.st_nlink < 2 ||
-		    protection_of(&gated->before.protection, below).level == PROTECT_ALLOW)
-			continue;
+	if (!strcmp(name, ".") || !strcmp(name, "..") || is_git_name(name) ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (len + n + 2 > sizeof(links->path)) {
+		links->partial = true;
+		return;
+	}
+	snprintf(links->path + len, sizeof(links->path) - len, "%s%s", len ? "/" : "", name);
+	links->len = len + n + (len != 0);
+	if (S_ISDIR(st.st_mode) && !sensitive_bulk(links->path))
+		find_links(gated, dir, name, depth + 1);
+	if (S_ISREG(st.st_mode) && st.st_nlink > 1 &&
+	    protection_of(&gated->before.protection, links->path).level != PROTECT_ALLOW) {
 		arena_grow(&gated->arena, &links->v, &links->n, sizeof(*links->v));
 		links->v[links->n - 1].dev = st.st_dev;
 		links->v[links->n - 1].ino = st.st_ino;
-		links->v[links->n - 1].path = below;
+		links->v[links->n - 1].path = arena_strdup(&gated->arena, links->path);
 	}
-	if (list)
-		closedir(list);
-	else
-		close(dir);
+	links->len = len;
+	links->path[len] = '\0';
 }
 
-const char *gated_other_name(struct gated *gated, const struct stat *st)
+static void find_links(struct gated *gated, int at, const char *name, int depth)
+{
+	struct links *links = gated->links;
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 || depth > DEPTH_MAX ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	/* What the user may not read nobody obeys there. */
+	links->partial |= !list && (fd >= 0 || (errno != EACCES && errno != ENOENT));
+	while (list && links->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL)
+		look_at(gated, fd, entry->d_name, depth);
+	links->partial |= links->entries > ENTRIES_MAX;
+	if (list)
+		closedir(list);
+	else if (fd >= 0)
+		close(fd);
+}
+
+const char *gated_other_name(struct gated *gated, const struct stat *st, bool *ret_partial)
 {
 	if (!gated->links) {
-		int root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
 		gated->links = arena_alloc(&gated->arena, sizeof(*gated->links));
-		if (root >= 0)
-			find_links(gated, root, "", 0);
+		find_links(gated, AT_FDCWD, gated->project, 0);
 	}
+	*ret_partial = gated->links->partial;
 	for (size_t i = 0; i < gated->links->n; i++)
 		if (gated->links->v[i].ino == st->st_ino && gated->links->v[i].dev == st->st_dev)
 			return gated->links->v[i].path;

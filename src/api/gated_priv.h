@@ -14,8 +14,9 @@ void gated_keep_base(struct gated *gated, const char *path, size_t n);
 void gated_find_aliases(struct gated *gated);
 void gated_look_at_top(struct gated *gated); /* where nobody is asked about changes */
 void gated_read_aliases(int meta, struct arena *arena, struct aliases *ret);
-/* The name of a file with several that runs later; NULL: it has none. */
-const char *gated_other_name(struct gated *gated, const struct stat *st);
+/* The name of a file with several that runs later; NULL: it has none, or (partial) none was found in what could be
+ * looked through. */
+const char *gated_other_name(struct gated *gated, const struct stat *st, bool *ret_partial);
 /* The directory of a place. */
 char *gated_place(struct gated *gated, unsigned number);
 /* Each is a session of its own to 'wrapix git'. */

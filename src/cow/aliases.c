@@ -3,6 +3,7 @@
 #include "cow/aliases.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "base/path.h"
 #include "cow/paths.h"
 
-enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 500, LINKS_MAX = 8 };
+enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 2000, LINKS_MAX = 8 };
 
 /* What is in a directory of that name may count although the name itself does not. */
 static bool counts(const char *link)
@@ -86,11 +87,13 @@ void aliases_add(struct aliases *aliases, struct arena *arena, int root, const c
 	const char *path;
 	bool dir = false;
 
-	if (aliases->n == ALIASES_MAX)
-		return;
 	path = target_of(root, project, link, buf, &dir);
 	if (!path || !*path || is_in_git(path) || path_is_below(link, path))
 		return;
+	if (aliases->n >= ALIASES_MAX) {
+		aliases->partial = true;
+		return;
+	}
 	add(aliases, arena, path, link, dir);
 	add_way(aliases, arena, root, project, link);
 }
@@ -133,23 +136,29 @@ static void look_in(struct walk *w, int at, const char *name, int depth)
 	const struct dirent *entry;
 	bool link;
 
-	while (list && w->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
+	w->aliases->partial |= !list && errno != EACCES && errno != ENOENT;
+	while (list && w->entries < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
 		size_t n = strlen(entry->d_name);
 		bool dir = is_dir(fd, entry, &link);
 
+		w->entries++;
 		if ((!dir && !link) || !strcmp(entry->d_name, ".") ||
-		    !strcmp(entry->d_name, "..") || is_git_name(entry->d_name) ||
-		    len + n + 2 > sizeof(w->path))
+		    !strcmp(entry->d_name, "..") || is_git_name(entry->d_name))
 			continue;
+		if (len + n + 2 > sizeof(w->path) || (dir && depth == DEPTH_MAX)) {
+			w->aliases->partial = true;
+			continue;
+		}
 		snprintf(w->path + len, sizeof(w->path) - len, "%s%s", len ? "/" : "",
 			 entry->d_name);
 		w->len = len + n + (len != 0);
 		if (link)
 			aliases_take(w->aliases, w->arena, w->root, w->project, w->path);
-		else if (depth < DEPTH_MAX && !sensitive_bulk(w->path))
+		else if (!sensitive_bulk(w->path))
 			look_in(w, fd, entry->d_name, depth + 1);
 		w->len = len;
 	}
+	w->aliases->partial |= w->entries >= ENTRIES_MAX;
 	if (list)
 		closedir(list);
 	else if (fd >= 0)

@@ -20,6 +20,7 @@ struct alias {
 struct aliases {
 	struct alias *v;
 	size_t n;
+	bool partial; /* there may be more: too many, or too much to look through */
 };
 
 /* The link, whatever it is called; the project is canonical, and root is it. */

@@ -276,6 +276,16 @@ wx run --network none --workspace cow --name links -- sh -c 'echo five >cfg/edit
 check "copy-on-write: apply asks" eval 'has "$out" "cfg/editor/tasks.json: not taken over; it would be executed when an editor opens the project" && is "$(cat cfg/editor/tasks.json cfg/plain | tr "\n" " ")" "three five "'
 "$WRAPIX" discard --yes links >/dev/null
 
+# --- too much to look through ---
+
+new vast
+ln file other
+wx run --network none -- sh -c 'echo 1 >other; cat other'
+check "a file with several names, none of which runs later" eval 'is "$rc $(cat "$out")" "0 1" && lacks "$err" "not all links"'
+mkdir -p "$(printf 'd/%.0s' $(seq 70))"
+wx run --network none -- sh -c 'echo 2 >other; echo 3 >new; rm other; cat file new'
+check "where they cannot all be looked for it is not changed in place, and that is said" eval 'is "$(tr "\n" " " <"$out")" "1 3 " && has "$err" "it has several names" && has "$err" "not all links of the project were looked at"'
+
 # --- without the supervisor's hand on the files ---
 
 new direct
