@@ -163,11 +163,18 @@ void workspace_started(struct workspace *workspace, pid_t init)
 
 static void tell(struct workspace *workspace, struct arena *arena, struct strv *ret_says)
 {
+	uint64_t excess = disk_guard_excess(&workspace->disk);
 	struct changes changes;
 	const char *id = workspace->cow.id;
 	struct err err;
 	size_t n = 0;
 
+	if (excess)
+		strv_addf(arena, ret_says,
+			  "the changes take %llu MiB, and were to take %llu at most (--disk): the "
+			  "session was over before that was seen",
+			  (unsigned long long)(excess >> 20),
+			  (unsigned long long)(workspace->disk.limit >> 20));
 	if (changes_find(&changes, &workspace->cow, &err) < 0) {
 		strv_addf(arena, ret_says, "%s", err.msg);
 		return;

@@ -135,13 +135,15 @@ static bool agree_to_sensitive(const struct cow_target *target, const struct cha
 static int make_branch(struct cow_target *target, const struct changes *changes, const char *branch,
 		       struct err *err)
 {
+	_cleanup_str_ struct str name = { 0 };
 	struct branch_report report;
 	int r = branch_make(&target->cow, changes, target->paths, target->n_paths, branch, &report,
 			    err);
 
 	if (r < 0)
 		return r;
-	printf("The branch '%s' has %zu changed %s", branch, report.taken,
+	str_add_escaped(&name, branch);
+	printf("The branch '%s' has %zu changed %s", name.s, report.taken,
 	       report.taken == 1 ? "file" : "files");
 	if (report.ignored)
 		printf(", without %zu that git ignores", report.ignored);

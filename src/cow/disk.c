@@ -61,3 +61,11 @@ void disk_guard_stop(struct disk_guard *guard)
 {
 	ticker_stop(&guard->ticker);
 }
+
+uint64_t disk_guard_excess(struct disk_guard *guard)
+{
+	if (!guard->limit || guard->told)
+		return 0;
+	look(guard);
+	return guard->used > guard->limit ? guard->used : 0;
+}

@@ -24,3 +24,6 @@ int disk_guard_start(struct disk_guard *guard, struct loop *loop, const struct c
 		     uint64_t limit, void (*on_full)(void *ctx, uint64_t used), void *ctx,
 		     struct err *err);
 void disk_guard_stop(struct disk_guard *guard);
+/* After the session, which may have been shorter than a look takes: what the changes take where that is too
+ * much and on_full was not called; else 0. */
+uint64_t disk_guard_excess(struct disk_guard *guard);

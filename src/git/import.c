@@ -170,27 +170,36 @@ static int check(struct import *import, int pack, struct err *err)
 	return r < 0 ? err_wrap(err, "the session's new objects do not pass the check") : 0;
 }
 
-/* A file of ours under a name that the host's does not have yet, whole or not at all. */
+/* A file of ours under a name that the host's does not have yet, whole or not at all; a kill leaves nothing. */
 static int bring(int from_dir, const char *from, int to_dir, const char *to, bool sync)
 {
 	_cleanup_close_ int in = openat(from_dir, from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_close_ int out = -1;
 	char name[64];
+	bool nameless;
 	int r;
 
 	if (in < 0)
 		return -errno;
-	snprintf(name, sizeof(name), "tmp_obj_wrapix%d", (int)getpid());
-	unlinkat(to_dir, name, 0);
-	out = openat(to_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	out = openat(to_dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	nameless = out >= 0;
+	if (nameless) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", out);
+	} else {
+		/* Not every file system has them; git sweeps this name some day, if we are killed. */
+		snprintf(name, sizeof(name), "tmp_obj_wrapix%d", (int)getpid());
+		unlinkat(to_dir, name, 0);
+		out = openat(to_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
 	if (out < 0)
 		return -errno;
 	r = copy_content(in, out);
 	if (r == 0 && (fchmod(out, 0444) < 0 || (sync && fsync(out) < 0)))
 		r = -errno;
-	if (r == 0 && linkat(to_dir, name, to_dir, to, 0) < 0 && errno != EEXIST)
+	if (r == 0 && linkat(to_dir, name, to_dir, to, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST)
 		r = -errno;
-	unlinkat(to_dir, name, 0);
+	if (!nameless)
+		unlinkat(to_dir, name, 0);
 	return r;
 }
 

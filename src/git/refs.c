@@ -396,10 +396,31 @@ static int set_head(struct git_round *round, bool inwards, const char *head, str
 	return git_do(&run, NULL, err);
 }
 
+/* Who commits on a HEAD without a branch in the moment before it moves has that commit nowhere else: its log tells. */
+static void keep_detached(struct git_round *round, const char *host)
+{
+	struct git_run run = git_on_host(round->store,
+					 GIT_ARGS("rev-parse", "-q", "--verify", "HEAD@{1}"));
+	char *ref = arena_printf(&round->arena, "refs/wrapix/%s/was/HEAD", round->store->id);
+	_cleanup_str_ struct str was = { 0 };
+	char *line;
+
+	if (git_run(&run, &was) != 0 || !was.s)
+		return;
+	was.s[strcspn(was.s, "\n")] = '\0';
+	if (!git_oid_ok(was.s, strlen(was.s)) || !strcmp(was.s, host))
+		return;
+	line = arena_printf(&round->arena, "update %s %s", ref, was.s);
+	if (write_lines(round, false, &line, 1) == 0)
+		git_hold(round->report, "head", "HEAD",
+			 arena_printf(&round->report->arena, "it moved; what you had is %s", ref));
+}
+
 int git_apply_head_out(struct git_round *round, struct err *err)
 {
 	const char *base = round->base.head, *session = round->session.head;
 	const char *host = round->host.head;
+	int r;
 
 	if (!session)
 		git_hold(round->report, "head", "HEAD", "the host takes no such HEAD");
@@ -418,7 +439,11 @@ int git_apply_head_out(struct git_round *round, struct err *err)
 		return 0;
 	}
 	round->report->published++;
-	return set_head(round, false, session, err);
+	git_step(round->store, "head");
+	r = set_head(round, false, session, err);
+	if (r == 0 && !str_starts(host, "ref: "))
+		keep_detached(round, host);
+	return r;
 }
 
 void git_apply_head_in(struct git_round *round)

@@ -3,8 +3,8 @@
 """What a sandbox can plant in a project so that the host's git runs it, or loses or hides something.
 
 gitmatrix.py control|sandbox|cow|exec plain|worktree|submodule|below|root|made|trees|both DIR: each group of cases is planted in a fresh project, by a
-plain shell (control: what a plain mount would be), in 'wrapix run --git private' or by 'wrapix exec', and then the host's
-git does what users, prompts and editors do: in a sandbox while the session still runs, and after it. Prints a line for each
+plain shell (control: what a plain mount would be), in 'wrapix run --git private', in a copy-on-write session (of which all is applied then)
+or by 'wrapix exec', and then the host's git does what users, prompts and editors do: while the session still runs, and after it. Prints a line for each
 case that worked, 'N of M' at the end; in a sandbox also what broke for the user.
 
 below, root, made: a repository that a command comes to, below its working directory, in another directory that it may write, or that it
@@ -23,7 +23,8 @@ import sys
 
 MODE, LAYOUT, TOP = sys.argv[1:4]
 WRAPIX = os.environ["WRAPIX"]
-COMMAND = [WRAPIX, "run", "--git", "private", "--network", "none"] if MODE == "sandbox" else [WRAPIX, "exec"]
+COMMAND = {"sandbox": [WRAPIX, "run", "--git", "private", "--network", "none"], "exec": [WRAPIX, "exec"],
+           "cow": [WRAPIX, "run", "--git", "private", "--network", "none", "--workspace", "cow"]}.get(MODE)
 MARKS = TOP + "/marks"
 ENV = {"PATH": "/usr/bin:/bin", "HOME": TOP + "/home", "LC_ALL": "C", "TERM": "xterm", "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat"}
 
@@ -291,18 +292,16 @@ def run_group(name, cases, plant):
         found = harm(cases, where, before)
         host_does(where)
         return where, found | harm(cases, where, before)
-    if MODE == "cow":
-        for argv in (["run", "--git", "private", "--workspace", "cow", "--network", "none", where, "--", "sh", "-c", script + "exit 0"], ["apply", "--yes"]):
-            subprocess.run([WRAPIX, *argv], cwd=where, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=open(f"{TOP}/said-{name}", "w", encoding="utf8"), timeout=60, check=False)
-        found = harm(cases, where, before)
-        host_does(where)
-        return where, found | harm(cases, where, before)
-    ready, go = begin + "/.wx-ready", begin + "/.wx-go"
+    sync = begin
+    if MODE == "cow":  # whose FIFOs are not the project's
+        sync = base + "/sync"
+        os.makedirs(sync)
+        options = ["--mount", f"{sync}:{sync}:rw"]
+    ready, go = sync + "/.wx-ready", sync + "/.wx-go"
     os.mkfifo(ready)
     os.mkfifo(go)
-    with subprocess.Popen([*COMMAND, *options, *([where] if MODE == "sandbox" else []), "--", "sh", "-c",
-                           script + f"cd {begin}; echo >.wx-ready; read -r x <.wx-go; exit 0"], env=ENV, cwd=begin, stdin=subprocess.DEVNULL,
+    with subprocess.Popen([*COMMAND, *options, *([where] if MODE != "exec" else []), "--", "sh", "-c",
+                           script + f"cd {sync}; echo >.wx-ready; read -r x <.wx-go; exit 0"], env=ENV, cwd=begin, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=open(f"{TOP}/said-{name}", "w", encoding="utf8")) as session:
         sh(f"read -r x <{ready}", begin)
         found = harm(cases, where, before)
@@ -311,6 +310,9 @@ def run_group(name, cases, plant):
         session.wait(60)
     os.unlink(ready)
     os.unlink(go)
+    if MODE == "cow":
+        subprocess.run([WRAPIX, "apply", "--yes", "--theirs"], cwd=where, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=60, check=False)
     found |= harm(cases, where, before)
     host_does(where)
     return where, found | harm(cases, where, before)

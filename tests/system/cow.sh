@@ -327,6 +327,9 @@ reset
 cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M
 check "--disk ends a session that takes more" is "$rc $(grep -c 'limit reached: the changes take' "$err")" "137 1"
 check "... and keeps what it changed" is "$("$wrapix" diff --name-only)" big
+reset
+cow 'head -c 12M /dev/zero >big' --disk 8M
+check "... and is told of one that was over sooner" is "$(grep -c 'the changes take .* MiB' "$err") $("$wrapix" diff --name-only)" "1 big"
 
 # --- a directory that is gone in the session, and in which the user changed something ---
 reset

@@ -159,6 +159,14 @@ check "a commit of the session's comes" is "$(main_of)" "$new $new"
 check "... the user takes it back" is "$(git reset -q --hard "$old" && main_of)" "$old $old"
 check "... and takes it again" is "$(git reset -q --hard "$new" && main_of)" "$new $new"
 
+# --- the user commits without a branch in the moment before the session's checkout comes ---
+rm -rf "$repo" "$home/.local"
+git init -q "$repo" && cd "$repo" && echo start >file && git add . && git commit -q -m start && git checkout -q --detach && "$driver" "$states" s1 prepare "$repo" && session checkout -q main || exit 1
+"$driver" "$states" s1 publish head "git commit -q --allow-empty -m mine"
+check "the user's commit without a branch stays in reach when HEAD moves" is "$? $(git symbolic-ref HEAD) $(git log -1 --format=%s refs/wrapix/s1/was/HEAD)" "0 refs/heads/main mine"
+git checkout -q --detach && "$driver" "$states" s1 publish && session checkout -q main && "$driver" "$states" s1 publish
+check "... and nothing is kept where there was none" is "$(git symbolic-ref HEAD) $(git for-each-ref refs/wrapix | wc -l)" "refs/heads/main 1"
+
 # --- forty commits inside and forty outside, on one branch ---
 rm -rf "$repo" "$home/.local"
 git init -q "$repo" && cd "$repo" && echo start >file && git add . && git commit -q -m start && mkfifo go && echo /go >.git/info/exclude || exit 1

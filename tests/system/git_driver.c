@@ -3,6 +3,7 @@
  * Publishes what a session did in git, and is killed on the way: git_driver STATE ID prepare PROJECT makes
  * the private git directory of a repository; git_driver STATE ID publish [STEP] publishes it. Ends with 99
  * when it was killed before that step (its number, or the first of that name), with 0 when there is none.
+ * git_driver STATE ID publish NAME COMMAND: what the user does meanwhile, before the first step of that name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,15 @@
 #include "git/git.h"
 
 static unsigned long at, last = ~0UL;
-static const char *name;
+static const char *name, *during, *command;
 
 static void on_step(const char *what)
 {
+	if (command && !strcmp(what, during)) {
+		if (system(command) != 0)
+			exit(1);
+		command = NULL;
+	}
 	if (at++ != last && (!name || strcmp(what, name) != 0))
 		return;
 	printf("%s\n", what);
@@ -74,6 +80,10 @@ int main(int argc, char **argv)
 			last = strtoul(argv[4], NULL, 10);
 		else if (argc == 5)
 			name = argv[4];
+		if (argc == 6) {
+			during = argv[4];
+			command = argv[5];
+		}
 		r = publish(&store, argv[1], argv[2], &err);
 	}
 	if (r < 0)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# git_everywhere.sh [all]: behaviours of git_behaviour.sh's list in a plain repository, a linked work tree and a submodule, each in
-# the project itself and copy-on-write. A session does several of them; the numbers are the list's. Prints TAP.
+# git_everywhere.sh [all [CELL]]: the behaviours of tests/lib/git_cells.sh in a plain repository, a linked work tree and a submodule, each
+# in the project itself and copy-on-write. A session does several of them; the numbers are the table's. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2034,SC2086,SC2119,SC2120,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name; words of options
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 command -v git >/dev/null || bail "git is not installed"
@@ -26,6 +26,10 @@ new_repo() { # new_repo DIR [OPTION...]: with a commit
 held() { "$wrapix" git status --json | jq -r '.[].id' | while read -r id; do "$wrapix" git held "$id" 2>/dev/null; done | grep -v '^ ' | cut -d' ' -f1 | sort | xargs; }
 forget() { "$wrapix" git status --json | jq -r '.[].id' | while read -r id; do "$wrapix" git drop "$id" >/dev/null; done; }
 new_repo "$tmp/lib" && new_repo "$tmp/sha" --object-format=sha256 && git -C "$tmp/lib" config uploadpack.allowFilter true || exit 1
+. "$top/tests/lib/git_cells.sh"
+. "$top/tests/lib/git_attacks.sh"
+cow_driver=${wrapix%/src/cli/wrapix}/tests/system/cow_driver
+[ -x "$cow_driver" ] || bail "there is no $cow_driver"
 out=$tmp/log/out err=$tmp/log/err
 mkdir "$tmp/sync" && mkfifo "$tmp/sync/go" "$tmp/sync/tell" || exit 1
 
@@ -81,101 +85,254 @@ END
 	no unshare -Urm umount .git; no unshare -Urm mount -t tmpfs none .git; echo $n
 '
 
-direct() { # what the host has of the first session while it runs, and of both
+# Third: the path of a call that changes (16), and both sides commit at once (23).
+third='python3 /tools/path_race.py race "$rounds" && git checkout -q "$branch" && echo 1 >/sync/tell && read -r x </sync/go && i=0 && while [ $i -lt "$commits" ]; do
+	until git commit -q --no-verify --allow-empty -m "inside $i" 2>/tmp/err; do grep -q "cannot lock ref" /tmp/err || exit 1; done; i=$((i + 1)); done'
+outside() {
+	i=0
+	while [ $i -lt "$commits" ]; do
+		until git commit -q --no-verify --allow-empty -m "outside $i" 2>"$tmp/log/commit"; do grep -q "cannot lock ref" "$tmp/log/commit" || return 1; done
+		i=$((i + 1))
+	done
+}
+planted() { find race -name .git ! -empty; } # by the race, in the project; while a session runs an empty one stands for its own
+start() { # start SCRIPT [OPTION...]: a session beside us, as $started
+	script=$1
+	shift
+	"$wrapix" run --network none --mount "$tmp/sync:/sync:rw" --mount "$tmp/lib:/library:ro" --mount "$tmp/remote:/remote:rw" --mount "$top/tests/lib:/tools:ro" "$@" -- sh -c "$script" >"$out" 2>"$err" </dev/null &
+	started=$!
+}
+ends() {
+	wait "$started"
+	rc=$?
+	started=
+}
+does() { in_cell "$cell" "$@"; }
+its() { git for-each-ref --format="%($1)" "refs/wrapix/*/heads/$branch"; } # of the session's branch
+
+# --- in the project itself ---
+direct() { # while the first session runs
 	seen() { [ "$(git log -1 --format=%s)" = live ]; }
-	check "$1: 3 a commit is there while the session runs" await seen
+	does 3 "a commit is there while the session runs" await seen
 	git commit -q --allow-empty -m theirs --no-verify
+	echo theirs >"$tmp/sync/go"
 }
 direct_after() {
-	check "$1: 1 to 11 work inside" is "$rc $(tr '\n' ' ' <"$out")" "0 24 ok 1 ok $sum   11 ok 7 moved 1 "
-	check "$1: 2 an allowed key is there, another is held" is "$(git config user.name),$(git config core.fsmonitor),$(held | tr ' ' '\n' | grep -c '^config:core.fsmonitor')" "Inside,,1"
-	check "$1: 3, 24 the commits are there, the user's among them" is "$(git log -1 --format=%s) $(git log --format=%s | grep -c -x -e live -e theirs)" "moved 2"
-	check "$1: 4 what is staged is staged" is "$(git diff --cached --name-only) $(git status --porcelain -uno | xargs)" "staged A staged"
-	check "$1: 5 the stash is there" is "$(git stash list | wc -l)" 1
-	check "$1: 6 submodules are, and have no hooks" is "$(git -C mods/lib log -1 --format=%s),$(git submodule status | cut -c1),$(ls "$(git -C mods/lib rev-parse --absolute-git-dir)/hooks" 2>/dev/null)" "in it, ,"
-	check "$1: 7 so are work trees, by a relative path" is "$(git -C trees/wt log -1 --format=%s) $(cut -c1-11 trees/wt/.git)" "wt gitdir: ../"
-	check "$1: 8 and large files" is "$(git lfs fsck) $(git lfs ls-files | wc -l)" "Git LFS fsck OK 2"
-	check "$1: 10 the user's hook did not run on the host" test ! -e "$gitdir/ran"
-	check "$1: 11 refs/remotes are as they were; the remote has what was pushed" is "$(git for-each-ref refs/remotes; git -C "$tmp/remote" log -1 --format=%s pushed)" "$remotes
+	does "1 5 6 7 8 10 11 24 30" "work inside" is "$rc $(tr '\n' ' ' <"$out")" "0 24 ok 1 ok $sum   11 ok 7 moved 1 "
+	does 2 "an allowed key is there, another is held" is "$(git config user.name),$(git config core.fsmonitor),$(held | tr ' ' '\n' | grep -c '^config:core.fsmonitor')" "Inside,,1"
+	does "3 24" "the commits are there, the user's among them" is "$(git log -1 --format=%s) $(git log --format=%s | grep -c -x -e live -e theirs)" "moved 2"
+	does 4 "what is staged is staged" is "$(git diff --cached --name-only) $(git status --porcelain -uno | xargs)" "staged A staged"
+	does 5 "the stash is there" is "$(git stash list | wc -l)" 1
+	does 6 "submodules are, and have no hooks" is "$(git -C mods/lib log -1 --format=%s),$(git submodule status | cut -c1),$(ls "$(git -C mods/lib rev-parse --absolute-git-dir)/hooks" 2>/dev/null)" "in it, ,"
+	does 7 "so are work trees, by a relative path" is "$(git -C trees/wt log -1 --format=%s) $(cut -c1-11 trees/wt/.git)" "wt gitdir: ../"
+	does 8 "and large files" is "$(git lfs fsck) $(git lfs ls-files | wc -l)" "Git LFS fsck OK 2"
+	does 10 "the user's hook did not run on the host" test ! -e "$gitdir/ran"
+	does 11 "refs/remotes are as they were; the remote has what was pushed" is "$(git for-each-ref refs/remotes; git -C "$tmp/remote" log -1 --format=%s pushed)" "$remotes
 bumped"
-	check "$1: the repository is sound" git fsck --strict
+	does 30 "a directory that moved has moved" is "$(cat moved/d in/i | xargs) $(ls -d dir 2>/dev/null)" "start start "
+	does 1 "the repository is sound" git fsck --strict
 }
 direct_second() {
-	check "$1: 14, 17 to 21 inside" is "$(tr '\n' ' ' <"$out")" '1 a {"run": 1} 200 2 '
-	check "$1: 14 no rebase, no program of it" is "$(ls -d "$gitdir"/rebase* 2>/dev/null; held | tr ' ' '\n' | grep -x state:rebase; ls /tmp/ran 2>/dev/null)" state:rebase
-	check "$1: 17 the repository that was made is clean" is "$(git -C b log -1 --format=%s),$(git -C b config core.pager),$(ls b/.git/hooks/post-commit 2>/dev/null)" "a,,"
-	check "$1: 19 one among the files is as it was" is "$(git -C fixture.git config core.pager)" ""
-	check "$1: 21 a file that runs later is held, and accepted by a word" is "$(cat .vscode/tasks.json; "$wrapix" git accept .vscode >/dev/null; cat .vscode/tasks.json)" '{}
+	does "14 17 18 19 20 21" "inside" is "$(tr '\n' ' ' <"$out")" '1 a {"run": 1} 200 2 '
+	does 14 "no rebase, no program of it" is "$(ls -d "$gitdir"/rebase* 2>/dev/null; held | tr ' ' '\n' | grep -x state:rebase; ls /tmp/ran 2>/dev/null)" state:rebase
+	does 17 "the repository that was made is clean" is "$(git -C b log -1 --format=%s),$(git -C b config core.pager),$(ls b/.git/hooks/post-commit 2>/dev/null)" "a,,"
+	does 19 "one among the files is as it was" is "$(git -C fixture.git config core.pager)" ""
+	does 21 "a file that runs later is held, and accepted by a word" is "$(cat .vscode/tasks.json; "$wrapix" git accept .vscode >/dev/null; cat .vscode/tasks.json)" '{}
 {"run": 1}'
 }
-cow() {
-	check "$1: 3 while the session runs nothing of the user's changes" is "$(git rev-parse HEAD; git status --porcelain)" "$was"
+direct_third() {
+	does 23 "both commit at once: all is in reach" is "$rc $failed $(git log --all --format=%s | sort -u | grep -c 'side [0-9]')" "0 0 $((2 * commits))"
+	does 23 "the branch has all of the user's" is "$(git log "$branch" --format=%s | grep -c '^outside')" "$commits"
 }
-cow_after() {
-	check "$1: 1 to 11, 30 work inside" is "$rc $(tr '\n' ' ' <"$out")" "0 24 ok 1 ok $sum   11 ok 7 moved 1 "
-	check "$1: 2 to 8, 10 the repository is as it was" is "$(git rev-parse HEAD; git status --porcelain; git stash list; git config --local --get-regexp 'user.name|core.fsmonitor'; git for-each-ref refs/heads/topic refs/tags; ls -d "$gitdir/ran" mods trees 2>/dev/null)" "$was"
-	check "$1: 3 commits stand beside" is "$(git for-each-ref --format='%(subject)' "refs/wrapix/*/heads/$branch")" moved
-	check "$1: 11 refs/remotes are as they were" is "$(git for-each-ref refs/remotes)" "$remotes"
-	check "$1: 26 the difference is exact" is "$("$wrapix" diff --name-only one | grep -v -e '^mods' -e '^trees' | xargs)" ".gitmodules moved/d new.bin other staged topic"
-	echo ours >>topic 2>/dev/null
-	"$wrapix" apply --yes one >"$out" 2>&1
-	check "$1: 27 apply leaves what the user changed, and names it" is "$?,$(cat topic),$(grep -c '^topic: conflict' "$out")" "1,ours,1"
-	check "$1: 26 the rest is in the project, and .git as it was" is "$(cat moved/d other staged | xargs) $(ls -d dir 2>/dev/null) $(git rev-parse HEAD) $("$wrapix" diff --name-only one | xargs)" "start o staged  $was topic"
-}
-cow_second() {
-	check "$1: 14, 17 to 20 inside" is "$(tr '\n' ' ' <"$out" | cut -c1-23)" '1 a {"run": 1} 200 2 '
-	check "$1: 17, 19, 21 nothing of it is in the project" is "$(ls -d b storm 2>/dev/null; git -C fixture.git config core.pager; cat .vscode/tasks.json)" '{}'
-	"$wrapix" apply two <"/dev/null" >"$out" 2>&1
-	check "$1: 29 a second session is applied as well; 17, 19, 21 without what is obeyed" is "$(find storm -mindepth 1 | wc -l) $(git -C fixture.git config core.pager) $(cat .vscode/tasks.json) $(find b -mindepth 1 2>/dev/null | wc -l) $(grep -c 'not taken over' "$out")" "200  {} 0 1"
-	"$wrapix" undo two >/dev/null
-	check "$1: 28 and taken back" is "$(ls -d storm 2>/dev/null) $(cat moved/d)" " start"
-	"$wrapix" discard --yes one >/dev/null 2>&1
-	"$wrapix" discard --yes two >/dev/null 2>&1
-	check "$1: 29 and discarded" is "$(git for-each-ref refs/wrapix)" ""
+# The user's git has the index when the session ends.
+direct_busy() {
+	: >"$gitdir/index.lock"
+	start 'echo late >late; git add late; git commit -q --no-verify -m late; echo 1 >/sync/tell'
+	hear "$tmp/sync/tell"
+	[ "$deep" = '' ] || { # for long
+		ends
+		does 25 "an index that is locked for long: it is said, and the lock is left alone" is "$(grep -c 'could not be taken over' "$err") $(ls "$gitdir/index.lock")" "1 $gitdir/index.lock"
+	}
+	rm "$gitdir/index.lock"
+	[ -z "$started" ] || ends
+	"$wrapix" git status >/dev/null 2>&1
+	does 25 "an index that was locked has what was staged" is "$rc $(git log -1 --format=%s) $(git status --porcelain -uno late)" "0 late "
 }
 
-# Two of them have all the parts; 'git_everywhere.sh all' is minutes.
-chosen=" worktree,cow submodule,direct "
-[ "${1-}" != all ] || chosen=" plain,direct plain,cow worktree,direct worktree,cow submodule,direct submodule,cow "
-n=0
-for layout in plain worktree submodule; do
-	for mode in direct cow; do
-		case $chosen in *" $layout,$mode "*) ;; *) continue ;; esac
-		n=$((n + 1))
-		name="$layout, $mode"
-		rm -rf "$tmp/remote" || exit 1
-		lay "$layout" "$tmp/p$n" "$tmp/lib" && furnish
-		set --
-		[ "$mode" = direct ] || set -- --workspace cow --name one
-		"$wrapix" run --network none --mount "$tmp/sync:/sync:rw" --mount "$tmp/lib:/library:ro" --mount "$tmp/remote:/remote:rw" "$@" -- sh -c "$first" >"$out" 2>"$err" </dev/null &
-		started=$!
-		hear "$tmp/sync/tell"
-		"$mode" "$name"
-		if [ "$mode" = direct ]; then echo theirs; else echo live; fi >"$tmp/sync/go"
-		wait "$started"
-		rc=$?
-		"${mode}_after" "$name"
-		forget
-		[ "$mode" = direct ] || set -- --workspace cow --name two
-		inside "$second" "$@"
-		"${mode}_second" "$name"
-		forget
-		for kind in partial sha256; do
-			case $kind in
-			partial) lay "$layout" "$tmp/p$n.$kind" "$tmp/lib" --depth 1 --filter=blob:none --sparse && git sparse-checkout set in ;;
-			sha256) lay "$layout" "$tmp/p$n.$kind" "$tmp/sha" ;;
-			esac
-			was=$(git rev-parse HEAD) branch=$(git symbolic-ref --short HEAD)
-			[ "$mode" = direct ] || set -- --workspace cow --name three
-			inside 'echo x >>in/i && git commit -q -am kind && git status --porcelain' "$@"
-			if [ "$mode" = direct ]; then
-				check "$name: 9 $kind" is "$rc $(cat "$out")$(git log -1 --format=%s) $(git status --porcelain) $(git fsck --strict 2>&1)" "0 kind  "
-			else
-				check "$name: 9 $kind" is "$rc $(cat "$out")$(git for-each-ref --format='%(subject)' "refs/wrapix/*/heads/$branch") $(git rev-parse HEAD) $(git status --porcelain)" "0 kind $was "
-				"$wrapix" discard --yes three >/dev/null 2>&1
-			fi
-		done
+# --- copy-on-write ---
+cow() {
+	does 3 "while the session runs nothing of the user's changes, and its commit is beside" is "$(git rev-parse HEAD; git status --porcelain; await beside live)" "$was"
+	git commit -q --allow-empty -m theirs --no-verify
+	was=$(git rev-parse HEAD)
+	echo live >"$tmp/sync/go" # it does not see the user's
+}
+beside() { [ "$(its subject)" = "$1" ]; }
+cow_after() {
+	does "1 5 6 7 8 10 11 24 30" "work inside, where the user's commit is not" is "$rc $(tr '\n' ' ' <"$out")" "0 24 ok 1 ok $sum   11 ok 7 moved 1 "
+	does "2 4 5 6 7 8 10 24" "the repository is as the user left it" is "$(git rev-parse HEAD; git status --porcelain; git stash list; git config --local --get-regexp 'user.name|core.fsmonitor'; git for-each-ref refs/heads/topic refs/tags; ls -d "$gitdir/ran" mods trees 2>/dev/null)" "$was"
+	does 3 "commits stand beside" is "$(its subject)" moved
+	does 11 "refs/remotes are as they were" is "$(git for-each-ref refs/remotes)" "$remotes"
+	does 26 "the difference is exact" is "$("$wrapix" diff --name-only one | grep -v -e '^mods' -e '^trees' | xargs)" ".gitmodules moved/d new.bin other staged topic"
+	echo ours >>topic 2>/dev/null
+	"$wrapix" apply --yes one >"$out" 2>&1
+	does 27 "apply leaves what the user changed, and names it" is "$?,$(cat topic),$(grep -c '^topic: conflict' "$out")" "1,ours,1"
+	does "26 30" "the rest is in the project, and .git as it was" is "$(cat moved/d other staged | xargs) $(ls -d dir 2>/dev/null) $(git rev-parse HEAD) $("$wrapix" diff --name-only one | xargs)" "start o staged  $was topic"
+}
+now() { find . -name .git -prune -o -mindepth 1 -printf '%P|%y|%m|%l|%s|%T@\n' | LC_ALL=C sort; }
+# killed STEP: an apply of the session that is killed before it, finished, and taken back
+killed() {
+	now >"$tmp/before"
+	"$cow_driver" "$state/cow" "$two" apply "$1" >/dev/null 2>&1 && return 9
+	"$wrapix" apply --yes two >/dev/null 2>"$tmp/log/apply"
+	[ $? -le 1 ] || { cat "$tmp/log/apply"; return 1; } # one file is never taken over
+	is "$(find storm -mindepth 1 | wc -l)" 200 || return 1
+	"$wrapix" undo two >/dev/null && now | diff "$tmp/before" -
+}
+killed_at_steps() {
+	for step in $steps; do
+		killed "$step" || {
+			[ $? = 9 ] || { echo "killed before step $step"; return 1; }
+			"$wrapix" undo two >/dev/null
+			break
+		}
 	done
+	[ "$step" -gt 100 ] || { echo "only $step"; return 1; }
+}
+cow_second() {
+	two=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err" | head -n 1)
+	does "14 17 18 19 20 21" "inside" is "$(tr '\n' ' ' <"$out" | cut -c1-23)" '1 a {"run": 1} 200 2 '
+	does "14 17 19 21" "nothing of it is in the project" is "$(ls -d b storm "$gitdir"/rebase* 2>/dev/null; git -C fixture.git config core.pager; cat .vscode/tasks.json)" '{}'
+	"$wrapix" apply two <"/dev/null" >"$out" 2>&1
+	does "17 19 21 29" "a second session is applied as well, without what is obeyed" is "$(find storm -mindepth 1 | wc -l) $(git -C fixture.git config core.pager) $(cat .vscode/tasks.json) $(find b -mindepth 1 2>/dev/null | wc -l) $(grep -c 'not taken over' "$out")" "200  {} 0 1"
+	"$wrapix" undo two >/dev/null
+	does 28 "and taken back" is "$(ls -d storm 2>/dev/null) $(cat moved/d)" " start"
+	does 28 "killed at a step it is finished, and taken back: bytes, modes, times" killed_at_steps
+	"$wrapix" discard --yes one >/dev/null 2>&1
+	"$wrapix" discard --yes two >/dev/null 2>&1
+	does 29 "and discarded" is "$(git for-each-ref refs/wrapix)" ""
+}
+cow_third() {
+	does 23 "both commit at once: each has its own" is "$rc $failed $(git log "$branch" --format=%s | grep -c '^outside') $(git log "$branch" --format=%s | grep -c '^inside') $(git log "$(its objectname)" --format=%s | grep -c '^inside')" "0 0 $commits 0 $commits"
+	"$wrapix" apply --yes three >"$out" 2>&1
+	does 16 "nor is it applied" is "$(planted; ls -d race/full)" race/full
+	"$wrapix" undo three >/dev/null
+	"$wrapix" discard --yes three >/dev/null 2>&1
+}
+cow_busy() {
+	: >"$gitdir/index.lock"
+	start 'echo late >late; git add late; git commit -q --no-verify -m late; echo 1 >/sync/tell; read -r x </sync/go' --workspace cow --name four
+	hear "$tmp/sync/tell"
+	wx run --network none --resume four -- true
+	does 29 "a session in use is not mounted twice" is "$rc $(grep -c 'is in use' "$err")" "125 1"
+	wx apply four
+	does 29 "nor applied" is "$rc" 125
+	echo go >"$tmp/sync/go"
+	ends
+	does 25 "a lock of the user's index does not matter, and is left alone" is "$rc $(its subject) $(ls "$gitdir/index.lock")" "0 late $gitdir/index.lock"
+	rm "$gitdir/index.lock"
+	"$wrapix" discard --yes four >/dev/null 2>&1
+}
+
+# --- in both ---
+views() { # views NAME: leaves $view, the options for a session of that name
+	view=
+	[ "$mode" = direct ] || view="--workspace cow --name $1"
+}
+attack_host() {
+	chmod -R u+rwx "$state" 2>/dev/null
+	rm -rf "${base:?}" "$state" && cp -a "$base.was" "$base" && cd "$base/$in" || exit 1
+}
+attack_plant() {
+	timeout 60 "$wrapix" run --network none $view -- sh -c "session() { git \"\$@\"; }; $attack_tools
+cd \"\$(git rev-parse --absolute-git-dir)\"; $1" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	[ $? -lt 124 ]
+}
+# Each cell does its share of them, and all of them with the word.
+attack() {
+	n_attacks=$((n_attacks + 1))
+	case $deep$((n_attacks % 12 - n_cells * 2 % 12)) in all* | 0) does 15 "$1" attack_unharmed "$2" ;; esac
+}
+attacked() {
+	base=$tmp/attacked
+	rm -rf "$base" "$base.was" "$tmp/secret"
+	lay "$layout" "$base/p" "$tmp/lib"
+	in=${PWD#"$base/"}
+	attack_begin "$PWD"
+	cp -a "$base" "$base.was"
+	views attack
+	attack_beside=refs/wrapix
+	[ "$mode" = cow ] || attack_beside=
+	n_attacks=0
+	attack_host && attack_plant plain
+	does 15 "control: a harmless commit is published" is "$(git for-each-ref --format='%(subject)' refs/heads/evil 'refs/wrapix/*/heads/evil')" evil
+	attacks
+	attack_host
+}
+kinds() { # shallow, blobless and sparse at once; other names of objects
+	for kind in partial sha256; do
+		case $kind in
+		partial) lay "$layout" "$tmp/p$n_cells.$kind" "$tmp/lib" --depth 1 --filter=blob:none --sparse && git sparse-checkout set in ;;
+		sha256) lay "$layout" "$tmp/p$n_cells.$kind" "$tmp/sha" ;;
+		esac
+		was=$(git rev-parse HEAD) branch=$(git symbolic-ref --short HEAD)
+		views "$kind"
+		inside 'echo x >>in/i && git commit -q -am kind && git status --porcelain' $view
+		if [ "$mode" = direct ]; then
+			does 9 "$kind" is "$rc $(cat "$out")$(git log -1 --format=%s) $(git status --porcelain) $(git fsck --strict 2>&1)" "0 kind  "
+		else
+			does 9 "$kind" is "$rc $(cat "$out")$(its subject) $(git rev-parse HEAD) $(git status --porcelain)" "0 kind $was "
+			"$wrapix" discard --yes "$kind" >/dev/null 2>&1
+		fi
+	done
+}
+
+one_cell() {
+	rm -rf "$tmp/remote" && lay "$layout" "$tmp/p$n_cells" "$tmp/lib" && furnish
+	views one
+	start "$first" $view
+	hear "$tmp/sync/tell"
+	"$mode"
+	ends
+	"${mode}_after"
+	forget
+	views two
+	inside "$second" $view
+	"${mode}_second"
+	forget
+	git checkout -q "$branch" # a rebase that waits leaves the project where it stands
+	views three
+	start "rounds=$rounds branch=$branch commits=$commits; $third" $view
+	(
+		(hear "$tmp/sync/tell")
+		: >"$tmp/told"
+	) &
+	until [ -n "$(planted 2>/dev/null)" ] || [ -e "$tmp/told" ]; do sleep 0.01; done
+	does 16 "no name that git obeys comes by a race" is "$(planted 2>/dev/null)" ""
+	await rm "$tmp/told"
+	echo go >"$tmp/sync/go"
+	outside
+	failed=$?
+	ends
+	does 16 "and the calls work" is "$(cat "$out")" some
+	"${mode}_third"
+	forget
+	"${mode}_busy"
+	does 22 "killed $kills times, nothing is lost or locked" timeout 200 python3 "$top/tests/lib/git_kills.py" "$wrapix" "${GIT_SEED:-4711}" "$kills" "$(echo "$mode" | sed s/direct/run/)"
+	[ "$mode" = direct ] || "$wrapix" discard --yes killed >/dev/null 2>&1
+	kinds
+	attacked
+}
+
+# 'git_everywhere.sh all' does more of what takes long, and takes minutes; with a cell's name as second word it does that one.
+deep='' rounds=40 commits=5 kills=2 steps='3 150'
+[ "${1-}" != all ] || deep=all rounds=2000 commits=40 kills=${GIT_KILLS:-16} steps=$(seq 0 7 2000)
+only=${2-}
+n_cells=0
+for cell in $cells; do
+	n_cells=$((n_cells + 1)) layout=${cell%,*} mode=${cell#*,}
+	case ,$only, in ,, | *",$cell,"*) ;; *) continue ;; esac
+	one_cell
+	check "$(echo "$cell" | sed 's/,/, /'): each of the thirty was done, or the table says why not" cell_is_full git_everywhere "$cell"
 done
 
 # --- controls: on a plain mount the same session leaves what it should not ---

@@ -8,6 +8,7 @@
 be_user "$@"
 command -v git >/dev/null || bail "git is not installed"
 set_up
+. "$top/tests/lib/git_cells.sh"
 
 run() { # run MODE LAYOUT [GROUP...]
 	mode=$1 layout=$2
@@ -20,7 +21,7 @@ at_least() { [ "${1%% *}" -ge "$2" ]; }
 result=$(run control plain)
 check "control: on a plain mount at least 55 of 62 work ($result)" at_least "$result" 55
 run sandbox plain >/dev/null
-check "a sandbox in a plain repository: none" is "$(cat "$tmp/log/out")" "0 of 62"
+in_cell plain,direct "12 13" "a sandbox: none" is "$(cat "$tmp/log/out")" "0 of 62"
 # The other layouts: what can be planted together, which takes one session, and three more; all of it with the word "all".
 some="hooks hooksPath fsmonitor keys process external gpg.ssh include includeIf config.worktree insteadOf uploadpack vcs remotes submodule.update
 	modules worktrees alternate nested to-link commondir reflog"
@@ -46,18 +47,22 @@ done
 for layout in worktree submodule; do
 	# shellcheck disable=SC2086 # words
 	run sandbox "$layout" $some >/dev/null
-	check "a sandbox in a $layout: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
+	in_cell "$layout,direct" "12 13" "a sandbox: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
 	check "... nor is anything broken" lacks "$tmp/log/out" broken
 	[ "${1-}" = all ] || continue
 	run exec "$layout" >/dev/null
 	check "a command in a $layout: none" is "$(cat "$tmp/log/out")" "0 of 62"
 done
-# A copy-on-write session, and all of it applied: in CI what can be planted together, in a plain repository.
-layouts=plain
-[ "${1-}" != all ] || layouts="plain worktree submodule"
-for layout in $layouts; do
+# A copy-on-write session, and all of it applied: in CI what can be planted together, and in the other layouts some of that.
+for layout in plain worktree submodule; do
+	few="hooks keys modules nested"
+	[ "$layout" != plain ] || few=$some
+	[ "${1-}" != all ] || few=''
 	# shellcheck disable=SC2086 # words
-	run cow "$layout" $some >/dev/null
-	check "a copy-on-write session in a $layout repository, applied: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
+	run cow "$layout" $few >/dev/null
+	in_cell "$layout,cow" "12 13" "a copy-on-write session, applied: none ($(tail -n 1 "$tmp/log/out"))" has "$tmp/log/out" "0 of "
+done
+for cell in $cells; do
+	check "$(echo "$cell" | sed 's/,/, /'): what the table of behaviours says was done" cell_is_full git_matrix "$cell"
 done
 finish
