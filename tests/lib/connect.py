@@ -17,20 +17,9 @@ import sys
 import threading
 import time
 
-LIBC = ctypes.CDLL(None, use_errno=True)
+from sockets import LIBC, Interrupted, address_of, main, result_of, say, turning
+
 ROUNDS = 3000
-
-
-class Interrupted(Exception):
-    """Raised by a signal's handler."""
-
-
-def say(name, function):
-    try:
-        result = function()
-    except OSError as failed:
-        result = errno.errorcode.get(failed.errno, failed.errno)
-    print(f"{name}: {result}", flush=True)
 
 
 def unix(path, blocking=True):
@@ -51,10 +40,7 @@ def odd(sock, address):
 
 def timed(function, least, most):
     begin = time.monotonic()
-    try:
-        result = function()
-    except OSError as failed:
-        result = errno.errorcode[failed.errno]
+    result = result_of(function)
     took = time.monotonic() - begin
     return f"{result}, {'in time' if least <= took <= most else f'after {took:.3f} s'}"
 
@@ -220,68 +206,45 @@ def serve(path, word):
     sys.stdin.read()
 
 
-def address_of(path):
-    return struct.pack("H", socket.AF_UNIX) + path.encode() + b"\0"
-
-
 def swap(how, open_path, shut_path, directory):
     """While the main thread connects, another changes what the call means."""
     buffer = ctypes.create_string_buffer(112)
     shut, good = address_of(shut_path), address_of(open_path)
     link = os.path.join(directory, "turns")
-    stop = threading.Event()
     target = address_of(link) if how == "link" else good
     ctypes.memmove(buffer, target, len(target))
     number = os.dup(0)
 
-    def turn():
-        i = 0
-        while not stop.is_set():
-            i += 1
-            if how == "address":
-                one = shut if i % 2 else good
-                ctypes.memmove(buffer, one, len(one))
-            elif how == "link":
-                os.symlink(shut_path if i % 2 else open_path, link + "-new")
-                os.rename(link + "-new", link)
-            else:
-                other = socket.socket(socket.AF_UNIX if i % 2 else socket.AF_INET)
-                os.dup2(other.fileno(), number)
-                other.close()
+    def turn(odd):
+        if how == "address":
+            one = shut if odd else good
+            ctypes.memmove(buffer, one, len(one))
+        elif how == "link":
+            os.symlink(shut_path if odd else open_path, link + "-new")
+            os.rename(link + "-new", link)
+        else:
+            other = socket.socket(socket.AF_UNIX if odd else socket.AF_INET)
+            os.dup2(other.fileno(), number)
+            other.close()
 
     if how == "descriptor":
         ctypes.memmove(buffer, shut, len(shut))
-    thread = threading.Thread(target=turn)
-    thread.start()
     answers = set()
-    for _ in range(ROUNDS):
-        sock = socket.socket(socket.AF_UNIX)
-        fd = number if how == "descriptor" else sock.fileno()
-        if LIBC.connect(fd, buffer, max(len(shut), len(target))) == 0:
-            answers.add(os.read(fd, 9).decode() if how != "descriptor" else "shut")
-        sock.close()
-    stop.set()
-    thread.join()
+    with turning(turn):
+        for _ in range(ROUNDS):
+            sock = socket.socket(socket.AF_UNIX)
+            fd = number if how == "descriptor" else sock.fileno()
+            if LIBC.connect(fd, buffer, max(len(shut), len(target))) == 0:
+                answers.add(os.read(fd, 9).decode() if how != "descriptor" else "shut")
+            sock.close()
     print(" ".join(sorted(answers - {""})))
 
 
-def main():
-    mode, rest = sys.argv[1], sys.argv[2:]
-    if mode == "cases":
-        fault_cases()
-        inet_cases()
-        unix_cases(rest[0])
-    elif mode == "try":
-        try:
-            unix(rest[0])
-            print("ok")
-        except OSError as failed:
-            print(errno.errorcode[failed.errno])
-    elif mode == "serve":
-        serve(*rest)
-    else:
-        swap(*rest)
+def cases(directory):
+    fault_cases()
+    inet_cases()
+    unix_cases(directory)
 
 
 if __name__ == "__main__":
-    main()
+    main(cases, unix, serve, swap)

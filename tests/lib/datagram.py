@@ -10,7 +10,6 @@
 """
 import array
 import ctypes
-import errno
 import os
 import select
 import signal
@@ -20,12 +19,9 @@ import sys
 import threading
 import time
 
-LIBC = ctypes.CDLL(None, use_errno=True)
+from sockets import LIBC, Interrupted, address_of, main, say, turning
+
 ROUNDS = 2000
-
-
-class Interrupted(Exception):
-    """Raised by a signal's handler."""
 
 
 class Iovec(ctypes.Structure):
@@ -38,23 +34,11 @@ class Mmsghdr(ctypes.Structure):
                 ("flags", ctypes.c_int), ("done", ctypes.c_uint)]
 
 
-def say(name, function):
-    try:
-        result = function()
-    except OSError as failed:
-        result = errno.errorcode.get(failed.errno, failed.errno)
-    print(f"{name}: {result}", flush=True)
-
-
 def datagram(path=None):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     if path is not None:
         sock.bind(path)
     return sock
-
-
-def address_of(path):
-    return struct.pack("H", socket.AF_UNIX) + path.encode() + b"\0"
 
 
 def sendmmsg(sock, path, texts):
@@ -251,48 +235,30 @@ def swap(how, open_path, shut_path, text):
     sock = datagram()
     sock.setblocking(False)
     number = os.dup2(sock.fileno(), 700)
-    stop = threading.Event()
 
-    def turn():
-        i = 0
-        while not stop.is_set():
-            i += 1
-            if how == "address":
-                one = shut if i % 2 else good
-                ctypes.memmove(buffer, one, len(one))
-            else: # a socket of another kind in between
-                other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM) if i % 2 else datagram()
-                os.dup2(other.fileno(), number)
-                other.close()
+    def turn(odd):
+        if how == "address":
+            one = shut if odd else good
+            ctypes.memmove(buffer, one, len(one))
+        else: # a socket of another kind in between
+            other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM) if odd else datagram()
+            os.dup2(other.fileno(), number)
+            other.close()
 
     if how == "descriptor":
         ctypes.memmove(buffer, shut, len(shut))
-    thread = threading.Thread(target=turn)
-    thread.start()
     begin = time.monotonic()
     sent = 0
-    while sent < ROUNDS and time.monotonic() - begin < 5:
-        LIBC.sendto(number, text, len(text), 0, buffer, length)
-        sent += 1
-    stop.set()
-    thread.join()
+    with turning(turn):
+        while sent < ROUNDS and time.monotonic() - begin < 5:
+            LIBC.sendto(number, text, len(text), 0, buffer, length)
+            sent += 1
 
 
-def main():
-    mode, rest = sys.argv[1], sys.argv[2:]
-    if mode == "cases":
-        cases(*rest)
-    elif mode == "try":
-        try:
-            send(rest[0], datagram(), rest[1], rest[2].encode())
-            print("ok")
-        except OSError as failed:
-            print(errno.errorcode[failed.errno])
-    elif mode == "serve":
-        serve(*rest)
-    else:
-        swap(*rest)
+def attempt(how, path, text):
+    send(how, datagram(), path, text.encode())
+    return True
 
 
 if __name__ == "__main__":
-    main()
+    main(cases, attempt, serve, swap)

@@ -8,7 +8,7 @@
 be_user "$@"
 set_up
 
-cp "$top/tests/lib/datagram.py" "$tmp/datagram.py" || bail "no datagram.py"
+cp "$top/tests/lib/datagram.py" "$top/tests/lib/sockets.py" "$tmp" || bail "no datagram.py"
 datagram=$tmp/datagram.py
 cd "$project" || exit 1
 

@@ -9,7 +9,7 @@ be_user "$@"
 set_up
 
 connect=$top/tests/lib/connect.py
-cp "$connect" "$tmp/connect.py" || bail "no $connect"
+cp "$connect" "$top/tests/lib/sockets.py" "$tmp" || bail "no $connect"
 cd "$project" || exit 1
 
 settings() { # settings NETWORK...: the members of "network"
