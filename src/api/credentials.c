@@ -360,8 +360,7 @@ void credentials_end(struct credentials *c)
 		fetch_cancel(&r->fetch);
 		if (r->pid > 0) {
 			kill(r->pid, SIGKILL);
-			while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
-				;
+			(void)os_await(r->pid);
 		}
 		free(r);
 	}

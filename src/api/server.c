@@ -111,8 +111,7 @@ void wrapix_server_stop(struct wrapix_server *server)
 		return;
 	if (server->owner >= 0)
 		close(server->owner);
-	while (server->pid > 0 && waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(server->pid);
 	free(server);
 }
 

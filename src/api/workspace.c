@@ -236,8 +236,7 @@ void workspace_end(struct workspace *workspace, bool failed, struct arena *arena
 
 	if (!workspace->on)
 		return;
-	while (workspace->scribe > 0 && waitpid(workspace->scribe, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(workspace->scribe);
 	if (!failed)
 		tell_foreign(workspace, arena, ret_says);
 	if ((failed && workspace->is_new) ||

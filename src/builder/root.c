@@ -92,7 +92,7 @@ static int run_loader(struct builder *b, struct strv *words, struct err *err)
 {
 	char *program = own_program(b, "wrapix-image", "../cli/wrapix-image");
 	struct strv argv = { 0 };
-	int status = 0;
+	int status;
 	pid_t pid;
 
 	if (!program) {
@@ -106,8 +106,7 @@ static int run_loader(struct builder *b, struct strv *words, struct err *err)
 	pid = fork();
 	if (pid == 0)
 		be_loader(argv.v);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(pid);
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
 	return status ? err_set(err, EIO, "wrapix image %s failed", words->v[0]) : 0;

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "os/fs.h"
+#include "os/proc.h"
 
 /* Becomes wrapix-image. Returns the exit status when it cannot. */
 static int become(char **argv)
@@ -52,7 +53,7 @@ int cli_make_image(const struct spec *spec, struct err *err)
 	_cleanup_str_ struct str list = { 0 };
 	struct arena arena = { 0 };
 	struct strv argv = { 0 };
-	int status = 0;
+	int status;
 	pid_t pid;
 
 	strv_add(&arena, &argv, "image");
@@ -73,8 +74,7 @@ int cli_make_image(const struct spec *spec, struct err *err)
 	pid = fork();
 	if (pid == 0)
 		build_in_child(spec, argv.v);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(pid);
 	arena_release(&arena);
 	if (pid < 0)
 		return err_errno(err, errno, "fork");

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
+#include "os/proc.h"
 
 const struct opt main_opts[] = {
 	HELP,
@@ -130,5 +131,6 @@ int main(int argc, char **argv)
 {
 	if (open_missing_stdio() < 0)
 		return EXIT_WRAPIX;
+	os_keep_children();
 	return flush(dispatch(argc, argv));
 }

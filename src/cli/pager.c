@@ -60,6 +60,5 @@ void pager_stop(struct pager *pager)
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	dup2(null, STDOUT_FILENO);
 	close(null);
-	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(pager->pid);
 }

@@ -68,7 +68,6 @@ bool client_end(struct sandbox *sandbox)
 	if (sandbox->pid <= 0)
 		return false;
 	kill(sandbox->pid, SIGKILL);
-	while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(sandbox->pid);
 	return true;
 }

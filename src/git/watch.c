@@ -156,8 +156,7 @@ static void reap(struct git_watch *watch)
 		text[n] = '\0';
 		watch->on_failure(watch->ctx, text);
 	}
-	while (waitpid(watch->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(watch->pid);
 	watch->pid = 0;
 	close(watch->child.fd);
 	watch->child.fd = -1;

@@ -123,8 +123,7 @@ void workers_end(struct broker *b, const struct notify *notify)
 		if (!w->pid || (notify && w->notify != notify))
 			continue;
 		kill(w->pid, SIGKILL);
-		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)os_await(w->pid);
 		forget(b, w);
 	}
 }

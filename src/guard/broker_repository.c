@@ -92,7 +92,7 @@ static int mount_in_child(struct request *r, const struct broker_gitdir *list, s
 {
 	_cleanup_close_ int mntns = openat(r->task->proc, "ns/mnt", O_RDONLY | O_CLOEXEC);
 	pid_t parent = getpid(), pid = mntns < 0 ? -1 : fork();
-	int status = 0;
+	int status;
 
 	if (pid == 0) {
 		os_die_with_parent(SIGKILL);
@@ -100,8 +100,7 @@ static int mount_in_child(struct request *r, const struct broker_gitdir *list, s
 	}
 	if (pid < 0)
 		return -errno;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(pid);
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
 

@@ -259,14 +259,13 @@ static int mount_in_child(const struct gate *gate, const struct gate_spot *spot,
 			  enum gate_kind kind, const char *name)
 {
 	pid_t parent = getpid(), pid = fork();
-	int status = 0;
+	int status;
 
 	if (pid == 0)
 		mount_it(gate, spot, kind, name, parent);
 	if (pid < 0)
 		return -errno;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(pid);
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
 

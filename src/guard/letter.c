@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "guard/datagram_priv.h"
+#include "os/proc.h"
 
 #ifndef SCM_PIDFD
 #define SCM_PIDFD 0x04 /* Linux 6.5 */
@@ -45,8 +46,7 @@ static void close_lingering(const struct letter *l)
 		close(l->fds[i]);
 	close(ends[0]);
 	close(ends[1]);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(pid);
 }
 
 void letter_free(struct letter *l)

@@ -163,13 +163,12 @@ static int on_end(struct loop_source *source, _unused_ uint32_t events, _unused_
 {
 	struct move_job *job = container_of(source, struct move_job, source);
 	struct mover *mover = job->mover;
-	int status = 0;
+	int status;
 
 	loop_remove(mover->loop, source);
 	close(source->fd);
 	source->fd = -1;
-	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(job->pid);
 	notify_answer(mover->notify, job->id,
 		      !WIFEXITED(status)    ? -EIO
 		      : WEXITSTATUS(status) ? -WEXITSTATUS(status)
@@ -306,8 +305,7 @@ void mover_stop(struct mover *mover)
 		/* The sandbox is dead; a directory that is half moved is whole when the rest follows. */
 		loop_remove(mover->loop, &job->source);
 		close(job->source.fd);
-		while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)os_await(job->pid);
 	}
 	mover->loop = NULL;
 }

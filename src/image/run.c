@@ -31,13 +31,10 @@ static int await(pid_t pid)
 {
 	_cleanup_close_ int fd = os_pidfd_open(pid);
 	struct pollfd end = { .fd = fd, .events = POLLIN };
-	int status = 0;
 
 	while (fd >= 0 && tell.on_wait && poll(&end, 1, TELL_MS) == 0)
 		tell.on_wait(tell.ctx);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	return os_await(pid);
 }
 
 char *run_find(struct arena *arena, const char *name, const char *how_to_get, struct err *err)

@@ -84,8 +84,7 @@ static int unpack_in_child(struct store *store, const struct oci_image *image, c
 	close(status[0]);
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
-	while (waitpid(pid, &result, 0) < 0 && errno == EINTR)
-		;
+	result = os_await(pid);
 	if (n == sizeof(reported)) {
 		*err = reported;
 		return -err->code;

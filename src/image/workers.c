@@ -186,12 +186,11 @@ static int listen_to(const struct build *build, int pipe, const uint64_t *done,
 static int end_workers(const pid_t *pids, unsigned n, int r, struct err *err)
 {
 	for (unsigned i = 0; i < n; i++) {
-		int status = 0;
+		int status;
 
 		if (r < 0)
 			kill(pids[i], SIGKILL);
-		while (waitpid(pids[i], &status, 0) < 0 && errno == EINTR)
-			;
+		status = os_await(pids[i]);
 		if (r == 0 && status)
 			r = err_set(err, EIO, "a process that wrote layers ended unexpectedly");
 	}

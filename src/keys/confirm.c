@@ -50,13 +50,12 @@ static bool said_yes(int fd)
 /* The program has ended, or is to. */
 static bool take_answer(struct confirm *confirm)
 {
-	int status = 0;
 	bool yes;
+	int status;
 
 	loop_remove(confirm->loop, &confirm->source);
 	close(take_fd(&confirm->source.fd));
-	while (waitpid(confirm->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(confirm->pid);
 	confirm->pid = 0;
 	ticker_run(&confirm->ticker, false);
 	yes = WIFEXITED(status) && WEXITSTATUS(status) == 0;

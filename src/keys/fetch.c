@@ -86,8 +86,7 @@ static ssize_t read_all(int fd, void *to, size_t size)
 static void end(struct fetch *fetch)
 {
 	close(fetch->fd);
-	while (waitpid(fetch->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(fetch->pid);
 	*fetch = (struct fetch){ 0 };
 }
 

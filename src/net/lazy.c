@@ -69,8 +69,7 @@ static void stop_keeper(struct lazy_net *net)
 	if (net->keeper <= 0)
 		return;
 	kill(net->keeper, SIGKILL);
-	while (waitpid(net->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(net->keeper);
 	net->keeper = 0;
 }
 

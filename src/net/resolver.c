@@ -213,8 +213,7 @@ void resolver_stop(struct resolver *resolver)
 	}
 	if (resolver->pid > 0) {
 		kill(resolver->pid, SIGKILL);
-		while (waitpid(resolver->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)os_await(resolver->pid);
 	}
 	*resolver = (struct resolver){ .source.fd = -1 };
 }

@@ -209,8 +209,7 @@ static void end_process(pid_t pid)
 		dying.v[dying.n++] = pid;
 		return;
 	}
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(pid);
 }
 
 void uplink_stop(struct uplink *p)

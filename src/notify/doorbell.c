@@ -288,8 +288,7 @@ static void start_daemon(struct doorbell *bell)
 	if (pid == 0)
 		become_daemon(bell, out[1]);
 	close(out[1]);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(pid);
 	bell->ready = (struct loop_source){ .fd = out[0], .on_event = on_ready };
 	if (pid < 0 || loop_add(bell->loop, &bell->ready, LOOP_IN, &err) < 0) {
 		close(out[0]);

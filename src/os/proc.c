@@ -29,6 +29,25 @@ void os_reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+int os_await(pid_t pid)
+{
+	int status;
+
+	if (pid <= 0) /* waitpid() would take any child for it */
+		return -ECHILD;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
+}
+
+void os_keep_children(void)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGCHLD, &dfl, NULL);
+}
+
 void os_become_worker(pid_t parent, const int *keep, size_t n)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -122,8 +141,7 @@ static int capture(char *const argv[], const char *dir, bool with_err, unsigned 
 	if (os_read_fd(fds[0], max, &out, &len) < 0)
 		out = strdup("");
 	close(fds[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(pid);
 	*ret_output = out;
 	return status;
 }
@@ -157,16 +175,12 @@ _Noreturn static void run_command(const struct os_command *command, pid_t parent
 int os_run(const struct os_command *command)
 {
 	pid_t parent = getpid(), pid = fork();
-	int status;
 
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
 		run_command(command, parent);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return status;
+	return os_await(pid);
 }
 
 size_t os_raise_descriptors(void)

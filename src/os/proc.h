@@ -65,6 +65,11 @@ int os_capture(char *const argv[], const char *dir, size_t max, char **ret_outpu
  * went. */
 int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_output);
 
+/* Waits for the end of a child: its wait status, or -errno (ECHILD: there is no such child of ours). */
+int os_await(pid_t pid);
+/* Children that ended wait for us, whatever whoever started us had ignored. First in a main(). */
+void os_keep_children(void);
+
 /* How os_run() starts a program. */
 struct os_command {
 	char *const *argv; /* argv[0] is an absolute path */

@@ -259,8 +259,7 @@ void scene_remove(struct scene *scene)
 {
 	if (scene->victim_in >= 0)
 		close(scene->victim_in);
-	while (scene->victim > 0 && waitpid(scene->victim, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(scene->victim);
 	if (scene->base)
 		os_remove_tree(scene->top_fd, strrchr(scene->base, '/') + 1);
 	close_ptr(&scene->lock_fd);

@@ -58,6 +58,14 @@ check "... without the shared one" is "$(needed static)" "libjson-c.so.5 libc.so
 
 # --- running ---
 cd "$project" || exit 1
+# Whoever starts us may ignore the ends of children, which is inherited: nobody must wait for ever, or take it for a success.
+ignoring() { as_user timeout -k 1 60 python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])' "$@" 2>"$tmp/log/err"; }
+ignoring "$tmp/static" none sh -c 'exit 41'
+check "a program that ignores SIGCHLD hears how the command ended" is $? 41
+ignoring "$wrapix" run --network none -- sh -c 'exit 42'
+check "... and so does whoever started wrapix with it ignored" is $? 42
+ignoring "$wrapix" exec -- sh -c 'exit 43'
+check "... for exec" is $? 43
 # run PROGRAM ARG...: as the ordinary user; leaves $rc, $out, $err
 run() {
 	out=$tmp/log/out err=$tmp/log/err

@@ -52,10 +52,8 @@ static void send_message(struct machine *m, enum link_type type, int value)
 
 static int await_client(struct machine *m)
 {
-	int status = 0;
+	int status = m->sandbox.pid > 0 ? os_await(m->sandbox.pid) : 0;
 
-	while (m->sandbox.pid > 0 && waitpid(m->sandbox.pid, &status, 0) < 0 && errno == EINTR)
-		;
 	m->sandbox.pid = 0;
 	return status;
 }
@@ -214,8 +212,7 @@ static void kill_by_name(struct machine *m, const char *name)
 			execv(argv[0], argv);
 		_exit(0);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(pid);
 }
 
 /* A command of ours would have inherited what we ignore (nohup); one in a machine does not. */

@@ -343,6 +343,7 @@ _Noreturn void init_main(struct child *child)
 		init_fail(child, &err);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	os_keep_children(); /* a program that uses the library may ignore it */
 	/* A copy of us would cost as much as all that is left to do: the command's process has our
 	 * memory until its exec, and we stand still. */
 	command = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */

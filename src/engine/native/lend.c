@@ -27,8 +27,7 @@ static void drop_spaces(struct lender *l)
 
 static void reap(struct lender *l)
 {
-	while (l->pid > 0 && waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(l->pid);
 	l->pid = 0;
 }
 

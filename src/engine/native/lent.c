@@ -79,8 +79,7 @@ static int enter_pids(struct err *err)
 			       : 0;
 	}
 	os_close_all_but(0, NULL, 0);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(pid);
 	_exit(0);
 }
 

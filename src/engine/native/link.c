@@ -5,6 +5,7 @@
 
 #include "engine/native/lend.h"
 #include "engine/native/native.h"
+#include "os/proc.h"
 
 static int hear(struct sandbox *sandbox, struct said *ret)
 {
@@ -43,13 +44,11 @@ static void tell_peaks(const struct sandbox *sandbox)
 
 static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
 {
-	int status = 0;
+	int status = os_await(sandbox->pid);
 
-	while (waitpid(sandbox->pid, &status, 0) < 0 && errno == EINTR)
-		;
 	sandbox->pid = 0;
 	tell_peaks(sandbox);
-	if (!WIFSIGNALED(status))
+	if (status < 0 || !WIFSIGNALED(status))
 		return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
 	*ret_status = status; /* all was killed: the user's doing, or memory's */
 	return 0;

@@ -18,6 +18,7 @@
 #include "os/linux/mount.h"
 #include "os/linux/seccomp.h"
 #include "os/linux/userns.h"
+#include "os/proc.h"
 
 typedef int attempt_fn(struct err *err);
 
@@ -25,11 +26,10 @@ static int wait_for(pid_t pid, int fd, struct err *err)
 {
 	struct err reported;
 	ssize_t n = read(fd, &reported, sizeof(reported));
-	int status = 0;
+	int status;
 
 	close(fd);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(pid);
 	if (n == sizeof(reported)) {
 		*err = reported;
 		return -err->code;

@@ -132,8 +132,7 @@ void native_spare_free(struct engine_spare *spare)
 	made = &spare->sandbox;
 	if (made->pid > 0) {
 		os_pidfd_kill(made->pidfd, SIGKILL);
-		while (waitpid(made->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)os_await(made->pid);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		int fd = (int[]){ made->pidfd, made->control, made->status, spare->mounts }[i];

@@ -304,8 +304,7 @@ static void clean(struct sandbox *sandbox)
 {
 	if (sandbox->pid > 0) {
 		os_pidfd_kill(sandbox->pidfd, SIGKILL);
-		while (waitpid(sandbox->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)os_await(sandbox->pid);
 	}
 	uplink_stop(&sandbox->uplink);
 	sandbox_release(sandbox);

@@ -87,12 +87,11 @@ static int read_start_messages(struct container *c, struct err *err)
 
 int client_await(struct container *c)
 {
-	int status = 0;
+	int status;
 
 	close_ptr(&c->to);
 	c->to = -1;
-	while (waitpid(c->sandbox.pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = os_await(c->sandbox.pid);
 	c->sandbox.pid = 0;
 	return status;
 }

@@ -104,8 +104,7 @@ void machine_end(struct container *c)
 	if (write(c->life, "", 1) < 0)
 		kill(c->keeper, SIGKILL);
 	close(take_fd(&c->life));
-	while (waitpid(c->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(c->keeper);
 }
 
 /* --- while it runs --- */

@@ -209,12 +209,10 @@ static void end(struct sandbox *sandbox)
 static int reap_keeper(struct sandbox *sandbox, int *ret_status, struct err *err)
 {
 	pid_t pid = sandbox->pid;
-	int status = 0;
+	int status = os_await(pid);
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
 	sandbox->pid = 0;
-	if (!WIFSIGNALED(status))
+	if (status < 0 || !WIFSIGNALED(status))
 		return err_set(err, ECHILD, "the keeper of the command ended unexpectedly");
 	os_kill_session(pid);
 	*ret_status = status;

@@ -391,8 +391,7 @@ static void release(struct belt *b)
 {
 	if (b->sandbox.pid > 0) {
 		close(take_fd(&b->sandbox.control)); /* which ends it */
-		while (waitpid(b->sandbox.pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)os_await(b->sandbox.pid);
 	} else if (b->tmpdir) {
 		(void)os_remove_tree(AT_FDCWD, b->tmpdir);
 	}

@@ -26,11 +26,7 @@ static void release(struct job *job)
 
 static int reap(struct job *job)
 {
-	int status = -1;
-
-	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	return os_await(job->pid);
 }
 
 static void finish(struct job *job, bool ok)

@@ -362,6 +362,7 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int r = opt_parse(&syntax, &args, argc, argv, &rest, &err);
 
+	os_keep_children();
 	if (r == OPT_WANTS_HELP) {
 		print_help();
 		return 0;
