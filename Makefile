@@ -68,7 +68,7 @@ analyze: all
 valgrind: all
 	@scripts/valgrind
 
-## sanitize: system tests under the address and undefined-behaviour sanitizers (many minutes); ARGS='cow.sh' for some
+## sanitize: unit, golden, fuzz and system tests under the address, undefined-behaviour and leak sanitizers (many minutes); ARGS=cow.sh for some
 sanitize:
 	@scripts/sanitize $(ARGS)
 
