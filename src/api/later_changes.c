@@ -113,6 +113,7 @@ void later_changes(struct later_list *list, struct later *before, const char *pr
 		const struct later_file *b = k < list->is.n ? &list->is.v[k] : NULL;
 		int order = !a ? 1 : !b ? -1 : strcmp(a->path, b->path);
 
+		known(order <= 0 ? a : b);
 		i += order <= 0;
 		k += order >= 0;
 		if (order != 0 || !later_same(a, b))

@@ -71,6 +71,7 @@ static pid_t start(const struct lease *l, struct strv *words, const struct clien
 {
 	pid_t pid;
 
+	known(l->program);
 	words->v[0] = (char *)l->program;
 	pid = fork();
 	if (pid == 0)
@@ -80,11 +81,10 @@ static pid_t start(const struct lease *l, struct strv *words, const struct clien
 
 static int wait_for(pid_t pid)
 {
-	int status;
+	int status = os_await(pid);
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
+	if (status < 0)
+		return status;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

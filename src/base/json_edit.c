@@ -141,6 +141,7 @@ static void add_first(const struct json_doc *doc, const struct json_span *parent
 {
 	_cleanup_str_ struct str outer = { 0 }, inner = { 0 }, with = { 0 };
 
+	known(parent);
 	line_indentation(doc, parent->start, &outer);
 	indent_step(doc, &inner);
 	if (outer.len) {

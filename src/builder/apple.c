@@ -94,6 +94,7 @@ static int run(struct builder *b, struct strv *words, unsigned seconds, char **r
 	_cleanup_free_ char *said = NULL;
 	int status = os_capture_all(words->v, seconds, ANSWER_MAX, &said);
 
+	known(words->v);
 	if (status < 0)
 		return err_errno(err, -status, "running '%s'", words->v[0]);
 	if (status)
@@ -117,6 +118,7 @@ static int find_stamp(struct builder *b, char *program, const char *image, char 
 	r = run(b, &words, ASK_SECONDS, &said, err);
 	if (r < 0)
 		return r;
+	known(said);
 	sha256_hex(said, strlen(said), hex);
 	*ret = arena_printf(&b->arena, "apple %s", hex);
 	return 0;

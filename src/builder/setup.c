@@ -212,6 +212,7 @@ int setup_plan(struct builder *builder, const char *etc, struct setup_changes *r
 			return -err->code;
 		c = add_change(ret, files[i].path, files[i].secret, &found);
 		c->after = files[i].shared ? with_block(a, found.text, texts[i]) : texts[i];
+		known(c->after);
 		c->after_len = strlen(c->after);
 		c->mode = files[i].shared && found.there ? found.mode : files[i].mode;
 	}
@@ -223,6 +224,7 @@ int setup_plan(struct builder *builder, const char *etc, struct setup_changes *r
 
 static bool is_same(const struct found *a, const struct found *b)
 {
+	known((!a->there || a->text) && (!b->there || b->text));
 	return a->there && b->there && a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 

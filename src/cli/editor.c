@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "cli/cli.h"
+#include "os/proc.h"
 
 int cli_edit(const char *path, struct err *err)
 {
@@ -27,9 +28,9 @@ int cli_edit(const char *path, struct err *err)
 	}
 	if (pid < 0)
 		return err_errno(err, errno, "starting the editor");
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return err_errno(err, errno, "waiting for the editor");
+	status = os_await(pid);
+	if (status < 0)
+		return err_errno(err, -status, "waiting for the editor");
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 		err_set(err, EIO, "the editor '%s' failed", editor);
 		return err_hint(err, "EDITOR says which one is used");

@@ -43,13 +43,17 @@ char *exec_decode(struct arena *arena, const char *text)
 	char *out = arena_strdup(arena, text), *to = out;
 
 	for (; *text; text++) {
+		int high, low;
+
 		if (*text != '%') {
 			*to++ = *text;
 			continue;
 		}
-		if (hex(text[1]) < 0 || hex(text[2]) < 0)
+		high = hex(text[1]);
+		low = high < 0 ? -1 : hex(text[2]);
+		if (low < 0)
 			return NULL;
-		*to++ = (char)(hex(text[1]) << 4 | hex(text[2]));
+		*to++ = (char)(high << 4 | low);
 		text += 2;
 	}
 	*to = '\0';

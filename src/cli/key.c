@@ -215,6 +215,7 @@ static void find_remote(struct key_job *job)
 
 	if (!git || key_job_run(job, argv, &said, &ignored) != 0)
 		return;
+	known(said);
 	said[strcspn(said, "\r\n")] = '\0';
 	job->has_remote = remote_parse(&job->arena, said, &job->remote);
 }

@@ -245,6 +245,7 @@ static int scan(struct key_job *job, const char *host, const char *port, struct 
 			     &said, err);
 	if (status < 0)
 		return status;
+	known(said);
 	/* Its remarks stand between the keys. */
 	for (rest = said; (line = strsep(&rest, "\n"));)
 		if (line[0] != '#' && strstr(line, " AAAA"))

@@ -37,6 +37,7 @@ static int set_resumed(const struct run_args *args, bool has_dir)
 		r = err_usage(&err, "there is no copy-on-write session '%s'", args->resume);
 		err_hint(&err, "'wrapix ps' lists those that are kept");
 	}
+	known(r < 0 || info);
 	if (r == 0 && has_dir)
 		r = err_usage(&err, "a session that is resumed has its directory ('%s')",
 			      info->project);

@@ -170,6 +170,7 @@ static void compare(const struct text *a, const struct text *b, struct script *s
 
 static void add_line(struct str *out, char mark, const struct line *line)
 {
+	known(line);
 	str_addn(out, &mark, 1);
 	str_addn(out, line->s, line->len);
 	if (line->s[line->len - 1] != '\n')

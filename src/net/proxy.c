@@ -32,13 +32,6 @@ static bool base64(const char *text, size_t len, char *out, size_t size)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	return isdigit((unsigned char)c)    ? c - '0'
-	       : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
-					    : -1;
-}
-
 /* User and password are percent-encoded in a URL; NUL and line ends have no place in a header. */
 static bool parse_credentials(const char *text, size_t len, struct proxy *proxy)
 {
@@ -47,10 +40,12 @@ static bool parse_credentials(const char *text, size_t len, struct proxy *proxy)
 
 	for (size_t i = 0; i < len; i++) {
 		int c = (unsigned char)text[i];
+		bool coded = c == '%' && i + 2 < len;
+		int high = coded ? hex_digit(text[i + 1]) : -1;
+		int low = coded ? hex_digit(text[i + 2]) : -1;
 
-		if (c == '%' && i + 2 < len && hex_digit(text[i + 1]) >= 0 &&
-		    hex_digit(text[i + 2]) >= 0) {
-			c = hex_digit(text[i + 1]) << 4 | hex_digit(text[i + 2]);
+		if (high >= 0 && low >= 0) {
+			c = high << 4 | low;
 			i += 2;
 		}
 		if (n == sizeof(plain) || c < 0x20)

@@ -76,6 +76,7 @@ static int spawn(struct uplink *p, const struct strv *argv, pid_t target, struct
 			strv_add(&arena, &words, argv->v[i]);
 		else
 			strv_addf(&arena, &words, "%d", (int)target);
+	known(words.v);
 	p->pid = fork();
 	if (p->pid == 0)
 		exec_uplink(words.v, fds[1], p->output, parent);

@@ -223,6 +223,7 @@ static int open_tcp(const char *value)
 	char shown[INET_ADDRSTRLEN];
 	int fd, r;
 
+	known(value); /* uses_tcp() has looked */
 	if (!tcp_address(value, &address)) {
 		say(strcmp(value, "1") ? "WRAPIX_NOTIFY_TCP is no ADDRESS:PORT"
 				       : "no gateway found");

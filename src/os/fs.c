@@ -232,6 +232,7 @@ static int open_to_empty(int at, const char *name, struct stat *ret)
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(at, name, flags);
 
+	*ret = (struct stat){ 0 };
 	if (fd < 0 && errno == EACCES) {
 		_cleanup_close_ int path = openat(at, name,
 						  O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -55,6 +55,7 @@ const char *beads_word(enum item_status status)
 
 const char *beads_json(const char *text)
 {
+	known(text);
 	while (*text && *text != '[' && *text != '{') {
 		text += strcspn(text, "\n");
 		text += *text == '\n';
@@ -320,8 +321,10 @@ static int push(struct sync *s, struct err *err)
 {
 	_cleanup_free_ bool *is_new = calloc(s->items.n + 1, sizeof(bool));
 	char *mark;
-	int r = is_new ? 0 : err_errno(err, ENOMEM, "writing to bd");
+	int r = 0;
 
+	if (!is_new)
+		return err_errno(err, ENOMEM, "writing to bd");
 	for (size_t i = 0; r == 0 && i < s->items.n; i++) {
 		struct item *item = &s->items.v[i];
 

@@ -351,6 +351,7 @@ static int commit_on(const struct commit_job *job, const struct head *head, char
 	struct err ignored;
 	int status, r = write_tree(work, a, &job->list, head, &tree, err);
 
+	known(r < 0 || tree);
 	if (r == 0 && head->tree && !strcmp(head->tree, tree))
 		return head->in_index ? -ESTALE : 0;
 	if (r == 0)

@@ -255,6 +255,7 @@ int land_again(struct work *work, const struct item *item, struct err *err)
 			attempt = &attempts.v[i];
 	if (r == 0 && !attempt)
 		r = err_set(err, ENOENT, "no step of the item '%s' is known", item->id);
+	known(r < 0 || attempt);
 	if (r == 0)
 		r = read_paths(work, attempt, &harvest, err);
 	if (r == 0)

@@ -187,7 +187,7 @@ static int on_end(struct loop_source *source, _unused_ uint32_t events, _unused_
 int process_start(struct process *process, struct loop *loop, const struct process_spec *spec,
 		  struct err *err)
 {
-	int out, r;
+	int out = -1, r;
 
 	process->pid = start(spec, &out, err);
 	if (process->pid < 0) {
@@ -243,8 +243,8 @@ int process_run(const struct process_spec *spec, struct str *out, struct err *er
 		str_addn(out, buf, (size_t)n);
 	}
 	close_ptr(&fd);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return err_errno(err, errno, "waiting for a process");
+	status = os_await(pid);
+	if (status < 0)
+		return err_errno(err, -status, "waiting for a process");
 	return exit_status(status);
 }

@@ -33,6 +33,7 @@ static void add_last_lines(struct str *why, const struct str *out)
 	size_t len = out->len, lines = 0;
 	const char *p;
 
+	known(out->s || !len);
 	while (len && out->s[len - 1] == '\n')
 		len--;
 	p = out->s + len;

@@ -317,15 +317,6 @@ bool relay_request_read(const struct relay_rules *rules, const char *bytes, size
 
 /* --- the body --- */
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if ((c | 32) >= 'a' && (c | 32) <= 'f')
-		return (c | 32) - 'a' + 10;
-	return -1;
-}
-
 /* One byte between the chunks. */
 static bool take_frame(struct relay_body *b, char c)
 {
@@ -335,9 +326,9 @@ static bool take_frame(struct relay_body *b, char c)
 			b->at = BODY_SIZE_LF;
 			return true;
 		}
-		if (hex(c) < 0 || b->digits++ >= 15)
+		if (hex_digit(c) < 0 || b->digits++ >= 15)
 			return false; /* no extensions */
-		b->left = b->left << 4 | (uint64_t)hex(c);
+		b->left = b->left << 4 | (uint64_t)hex_digit(c);
 		return true;
 	case BODY_SIZE_LF:
 		b->at = b->left ? BODY_DATA : BODY_END;

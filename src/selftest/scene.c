@@ -279,7 +279,6 @@ int scene_run(struct scene *scene, char *const *argv)
 	_cleanup_close_ int pidfd = -1;
 	struct pollfd poller = { .events = POLLIN };
 	pid_t parent = getpid(), pid = in < 0 || out < 0 || err < 0 ? -1 : fork();
-	int status = 0;
 
 	if (pid < 0)
 		return -errno;
@@ -289,10 +288,7 @@ int scene_run(struct scene *scene, char *const *argv)
 	poller.fd = pidfd;
 	if (pidfd >= 0 && poll(&poller, 1, PATIENCE_MS) == 0)
 		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return status;
+	return os_await(pid);
 }
 
 char *scene_read(struct scene *scene, const char *name)

@@ -192,6 +192,7 @@ static bool fill(struct event_reader *reader)
 	if (n <= 0)
 		return false;
 	if (reader->at) {
+		known(b->s);
 		memmove(b->s, b->s + reader->at, b->len - reader->at);
 		b->len -= reader->at;
 		reader->at = 0;
@@ -210,9 +211,11 @@ static bool next_line(struct event_reader *reader, const char **ret, size_t *ret
 	for (;;) {
 		size_t left = b->len - reader->at;
 		const char *start = b->s ? b->s + reader->at : NULL;
-		const char *end = left > searched ? memchr(start + searched, '\n', left - searched)
-						  : NULL;
+		const char *end = NULL;
 
+		known(start || !left);
+		if (left > searched)
+			end = memchr(start + searched, '\n', left - searched);
 		if (end) {
 			reader->at += (size_t)(end - start) + 1;
 			if (!reader->skipping) {

@@ -286,7 +286,9 @@ static void fill(struct arena *arena, struct credential *c)
 					 strcasecmp(c->header, "authorization") ? "" : "Bearer");
 	if (!c->base_path)
 		c->base_path = arena_strdup(arena, "");
-	for (size_t i = 0; !c->methods.len || (i && i < ARRAY_LEN(usual)); i++)
+	if (c->methods.len)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
 		strv_add(arena, &c->methods, usual[i]);
 }
 

@@ -65,6 +65,7 @@ static int check_source(const char *src, struct err *err)
 {
 	_cleanup_str_ struct str shown = { 0 };
 
+	known(src);
 	if (!*src)
 		return err_usage(err, "the source is empty");
 	if (strlen(src) >= PATH_MAX)

@@ -68,6 +68,7 @@ int srt_load(struct srt_config *ret, const char *path, bool by_name, struct str 
 		return fail(r, path, "does not exist.", true, ret_why);
 	if (r < 0)
 		return fail_errno(r, path, ret_why);
+	known(text);
 	if (is_blank(text, len))
 		return fail(-EINVAL, path, "is empty. Delete it, or put a config in it.", false,
 			    ret_why);

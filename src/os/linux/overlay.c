@@ -21,6 +21,7 @@
 #include "os/fs.h"
 #include "os/linux/mount.h"
 #include "os/linux/userns.h"
+#include "os/proc.h"
 
 int overlay_mount(int lower, int upper, int work, bool thrown_away)
 {
@@ -93,9 +94,9 @@ static bool probe_in(int dir, const char *path)
 		try_mount(path);
 	if (pid < 0)
 		return false;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
+	status = os_await(pid);
+	if (status < 0)
+		return false;
 	/* The kernel makes this one unreadable. */
 	(void)!fchmodat(dir, "work/work", 0700, 0); /* or it does not exist */
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
