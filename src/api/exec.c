@@ -363,8 +363,7 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 
 void exec_wait(struct exec *x)
 {
-	while (x->left && waitpid(x->left, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)os_await(x->left);
 	x->left = 0;
 }
 

@@ -246,7 +246,6 @@ static int apply(struct run_claude *c, struct claude_rules *rules, struct err *e
 	struct engine_rules all = { .denied_resolved = rules->exec.denied_resolved };
 	struct arena *arena = &rules->spec.arena;
 
-	known(c->first);
 	if (rules->exec.files.disabled != c->first->exec.files.disabled)
 		return err_set(err, EINVAL,
 			       "filesystem.disabled cannot change while the session runs");
