@@ -303,6 +303,7 @@ static void on_file(void *ctx)
 	else
 		err_set(&err, EINVAL, "%.*s", (int)strcspn(why.s, "\n"), why.s);
 	if (r == 0) {
+		known(rules);
 		c->applied = rules; /* what ends now ends by these */
 		r = apply(c, rules, &err);
 		c->applied = NULL;
