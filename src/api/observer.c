@@ -203,7 +203,7 @@ static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 	owner_unref(owner);
 	if (is_limit && !denial->predicted)
 		observer->limits_hit |= 1U << which;
-	else
+	else if (strcmp(denial->reason, "read-only") != 0) /* who was refused that says so itself */
 		observer_emit(observer, WRAPIX_DENIED, -1, refusal_text(observer, denial));
 }
 

@@ -384,7 +384,11 @@ int request_denied(struct request *r, const char *path, const struct file_rule *
 
 void request_predicted(struct request *r, const char *path, const struct file_rule *rule)
 {
-	tell(r, (struct broker_denial){ .path = path, .rule = rule, .predicted = true });
+	/* A sandbox with names of its own has read-only places that no rule speaks of. */
+	tell(r, (struct broker_denial){ .path = path,
+					.rule = rule,
+					.reason = r->b->mapped && !rule ? "read-only" : NULL,
+					.predicted = true });
 }
 
 int request_check(struct request *r)

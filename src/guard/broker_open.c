@@ -326,8 +326,7 @@ static bool ends_in_slash(const char *path)
 	return *path && path[strlen(path) - 1] == '/';
 }
 
-/* Where no writable place is: OUTSIDE, told of if the mount there is going to refuse it. 0: it is not known
- * to be so. */
+/* Where no writable place is: OUTSIDE, told of if the mount there is going to refuse it. 0: it may be one. */
 static int look_at_write(struct request *r, const char *path, int flags)
 {
 	const char *name;
@@ -340,10 +339,11 @@ static int look_at_write(struct request *r, const char *path, int flags)
 	exists = fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (exists ? S_ISLNK(st.st_mode) : errno != ENOENT)
 		return 0;
-	if (!dir->readonly || r->b->mapped || (exists && flags & O_EXCL) ||
+	if (!dir->readonly || (exists && flags & O_EXCL) ||
 	    (exists ? !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) : !(flags & O_CREAT)))
 		return OUTSIDE;
-	request_predicted(r, path, NULL);
+	if (!r->b->mapped || !exists || place_is_readonly(dir->fd, name))
+		request_predicted(r, path, NULL);
 	return OUTSIDE;
 }
 

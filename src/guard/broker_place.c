@@ -459,19 +459,28 @@ int place_open(const struct place *p)
 	return fd < 0 ? -errno : fd;
 }
 
+bool place_is_readonly(int dir, const char *name)
+{
+	_cleanup_close_ int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct statvfs fs;
+
+	return fd >= 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
 int place_outside(struct request *r, struct place *p, bool creates)
 {
 	int dir = p->object >= 0 ? p->object : p->view;
 	struct statvfs fs;
 
-	/* A sandbox with names of its own has read-only places that no rule speaks of. */
-	if (r->quiet || r->b->mapped || dir < 0 || fstatvfs(dir, &fs) < 0 ||
-	    !(fs.f_flag & ST_RDONLY) || (!p->looked && place_stat(p) < 0) || p->exists == creates)
+	if (r->quiet || dir < 0 || fstatvfs(dir, &fs) < 0 || !(fs.f_flag & ST_RDONLY) ||
+	    (!p->looked && place_stat(p) < 0) || p->exists == creates)
 		return OUTSIDE;
 	if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode) &&
 	    !S_ISLNK(p->st.st_mode))
 		return OUTSIDE; /* a device, say: a read-only mount does not keep it from anybody */
-	request_predicted(r, p->path, NULL);
+	if (!r->b->mapped || !p->exists || p->object >= 0 ||
+	    place_is_readonly(p->view, *p->name ? p->name : "."))
+		request_predicted(r, p->path, NULL);
 	return OUTSIDE;
 }
 

@@ -262,6 +262,8 @@ bool place_is_ours(struct broker *b, const char *path);
 bool place_is_same(const struct place *p);
 /* The kernel will refuse it, and that is worth an event. Returns OUTSIDE. */
 int place_outside(struct request *r, struct place *p, bool creates);
+/* Whether what has this name there lies on a read-only mount; it may be one of its own. */
+bool place_is_readonly(int dir, const char *name);
 /* Both of place_find() with the row's first path, and place_map(). */
 int place_get(struct request *r, struct place *p, int follow);
 /* Another name in the directory of a mapped place, mapped as well; -EINVAL where that is not so

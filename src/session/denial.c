@@ -183,6 +183,7 @@ static const struct {
 	{ "host-socket",
 	  "a program outside listens there, and no allowUnixSockets entry covers it" },
 	{ "datagram-socket", "UNIX datagram sockets of 32-bit programs cannot be checked" },
+	{ "read-only", "the sandbox has it to read" },
 	{ "namespaces", "namespaces and mounts of its own are kept from it" },
 	{ "system-call", "no sandbox may make this system call" },
 	{ "denied-name", "a rule denies it" },

@@ -166,7 +166,10 @@ static void fix_file(const struct maker *m)
 	bool write = !strcmp(d->what, "write");
 	bool denied_read = d->key && strstr(d->key, "denyRead");
 
-	if (!d->rule && d->reason && strchr(d->reason, ' '))
+	if (!d->rule && d->reason && !strcmp(d->reason, "read-only"))
+		m->fix->none = "a directory of yours could be mounted there: --mount DIR:PATH, or "
+			       "'mounts' in wrapix.json";
+	else if (!d->rule && d->reason && strchr(d->reason, ' '))
 		*m->fix = (struct fix){ .none = "git's own files are changed through git" };
 	else if (!d->rule)
 		set_path(m, "filesystem.allowWrite", d->path,

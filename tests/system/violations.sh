@@ -205,6 +205,14 @@ check "... and learn, as a risk" has "$out" "set allowNested to true"
 wx run --network none -- sh -c 'ls >/dev/null; git --version >/dev/null; sh -c "exit 3"'
 check "ordinary programs make none" is "$rc$(grep -c refused "$err")" 30
 
+echo mine >"$HOME/mine"
+wx run --network none --mount "$HOME/mine:/mine" -- sh -c 'echo x >/etc/x; rm /usr/bin/env; mkdir /opt/x; mv /etc/hosts /etc/h; echo x >/tmp/x; echo x >/mine; cat /etc/passwd >x; true'
+check "what cannot be written in there is said by who tries" is "$(grep -c '^wrapix: refused' "$err")" 0
+wx log --violations --json
+check "... and is an event, predicted" is "$(grep -o '"path":"[^"]*","reason":"read-only","predicted":true' "$out" | cut -d'"' -f4 | xargs)" "/etc/x /usr/bin/env /opt/x /etc/hosts"
+check "... with what would help" has "$out" '"fix":{"none":"a directory of yours could be mounted there'
+check "control: what can be is none" is "$(cat "$HOME/mine") $(grep -c '"type":"deny"' "$out")" "x 4"
+
 # --- hostile names ---
 
 mkdir "$HOME/<"
