@@ -156,7 +156,9 @@ lines() { is "$(wc -l <"$1" | tr -d ' ')" "$2"; }
 absent() { [ ! -e "$1" ] || { echo "$1 exists"; false; }; }
 exists() { [ -e "$1" ] || { echo "$1 does not exist"; false; }; }
 fails() { ! "$@"; }
-printable() { [ -s "$1" ] && ! LC_ALL=C.UTF-8 grep -anvx '[[:print:]]*' "$1"; } # nothing that a terminal obeys
+printable() { # nothing that a terminal obeys, nor what turns the direction of writing
+	[ -s "$1" ] && ! LC_ALL=C.UTF-8 grep -anvx '[[:print:]]*' "$1" && ! LC_ALL=C.UTF-8 grep -anP '[\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]' "$1"
+}
 
 # await COMMAND...: until it succeeds; fails after a minute. For what gives no event to wait for.
 await() {

@@ -17,6 +17,9 @@ shows() { screen | grep -qF -- "$1"; }
 see() { await shows "$1" || { screen; false; }; }
 type() { tm send-keys -t t "$@"; }
 
+title() { tm display-message -p -t t '#{pane_title}' | grep -q pwned; }
+obeys_nothing() { ! title && ! screen | grep -q "$(printf '\342\200\256')"; }
+
 prepare() {
 	chmod -R u+rwx "$state" 2>/dev/null
 	rm -rf "$project" "$state"
@@ -26,7 +29,7 @@ prepare() {
 	echo b >b
 	echo c >c
 	inside 'sed -i s/5/five/ a; echo B >b; rm c; echo new >new; mkdir .vscode; echo "{}" >.vscode/tasks.json
-		echo x >"$(printf "evil\033[31mname")"' --workspace cow
+		printf "1\033]0;pwned\0072\342\200\256\n" >"$(printf "evil\033[31mname\033]0;pwned\007\342\200\256")"' --workspace cow
 }
 cat >"$tmp/editor" <<'EOF'
 #!/bin/sh
@@ -39,10 +42,15 @@ for size in "80 24" "140 40"; do
 	# shellcheck disable=SC2086 # two numbers
 	terminal $size
 	see 'ready>'
+	type "printf '\033]0;pwned\007'" Enter
+	check "$size: control: a title is obeyed" await title
+	type "printf '\033]0;own\007'" Enter
+	await fails title
 	type "$wrapix review" Enter
 	check "$size: the list" see 'AS .vscode/tasks.json'
 	check "... and the first diff" see 'when an editor opens the project'
 	check "... with escaped names" see 'evil\033'
+	check "... by which the terminal is not told anything" obeys_nothing
 	type '?'
 	check "? shows the keys" see 'undecided again'
 	check "... all of them" see 'Any key goes back'
@@ -65,6 +73,13 @@ for size in "80 24" "140 40"; do
 	see '+new'
 	type A
 	check "A accepts the rest" see '+ A  new'
+	type g
+	type j
+	type j
+	type j
+	type j
+	check "a hostile difference" see '\x1b]0;pwned'
+	check "... is shown, and not obeyed" obeys_nothing
 	check "... but not what was decided" see '- AS .vscode/tasks.json'
 	check "nothing is taken over yet" is "$(cat b)" b
 	tm resize-window -t t -x 70 -y 20
