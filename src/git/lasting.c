@@ -413,6 +413,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 	/* What a command broke is not for the next ones to suffer from. */
 	if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
 		(void)git_mend(store, &ignored);
+		if (faccessat(store->dir, "done", F_OK, 0) < 0)
+			git_mend_objects(store);
 		r = lock_shared(store, err);
 	}
 	if (r < 0) {

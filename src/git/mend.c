@@ -62,6 +62,39 @@ static void tidy(int at, const char *name, off_t max, int depth)
 		closedir(list);
 }
 
+static bool is_begun(const char *name)
+{
+	return str_starts(name, "tmp_obj_") || str_starts(name, "tmp_pack_") ||
+	       str_starts(name, "tmp_idx_") || str_starts(name, "tmp_rev_");
+}
+
+/* Objects that a git was about to name when it was killed. */
+static void sweep_objects(int at, const char *name, int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list)) != NULL) {
+		if (entry->d_type == DT_DIR && depth && entry->d_name[0] != '.')
+			sweep_objects(fd, entry->d_name, depth - 1);
+		else if (entry->d_type == DT_REG && is_begun(entry->d_name))
+			unlinkat(fd, entry->d_name, 0);
+	}
+	if (list)
+		closedir(list);
+}
+
+void git_mend_objects(const struct git_store *store)
+{
+	_cleanup_close_ int at = open(store->private,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	sweep_objects(at, "objects", 1);
+	for (size_t i = 0; i < store->n_parts; i++)
+		git_mend_objects(&store->parts[i]);
+}
+
 static int mend_dirs(int at, struct err *err)
 {
 	static const char *const dirs[] = { "objects",    "objects/info", "objects/pack", "refs",

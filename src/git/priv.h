@@ -33,6 +33,8 @@ int git_write_alternates(const struct git_store *store, int to, struct err *err)
 /* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
 bool git_is_whole(const struct git_store *store);
 int git_mend(struct git_store *store, struct err *err);
+/* After a command that was broken off. */
+void git_mend_objects(const struct git_store *store);
 
 /* identity.c: which directory it is; "" where there is none. */
 enum { GIT_IDENTITY = 64 };

@@ -28,7 +28,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from place import Place  # pylint: disable=wrong-import-position
+from place import Place, half_done  # pylint: disable=wrong-import-position
 
 WRAPIX, INJECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else 40
@@ -217,6 +217,22 @@ class Git(Scene):
         return [f"the repository is damaged: {git.stderr}"] * bool(git.returncode) + [f"locked: {locks}"] * bool(locks)
 
 
+class ExecGit(Scene):
+    """Both sides have something for the other; whatever happens, the next command's git works and the host gets what it did."""
+    often, seconds = 60, 0.15
+
+    def words(self, w):
+        w.git("commit", "-q", "--allow-empty", "-m", "outside")
+        w.git("branch", "-f", "outside")
+        return [WRAPIX, "exec", "--", "sh", "-c", "git branch -f inside outside; git commit -q --allow-empty -m inside; echo x >made; git add -f made; git stash -q"]
+
+    def after(self, w, status):
+        name = f"after {random.getrandbits(32)}"
+        again = w.run("exec", "--", "git", "commit", "-q", "--allow-empty", "-m", name)
+        wrong = [] if again.returncode == 0 and name in w.git("log", "--all", "--format=%s") else [f"git does not work afterwards: {again.stderr}"]
+        return wrong + Git.after(self, w, status)
+
+
 class Image(Scene):
     often, seconds = 40, 0.05
 
@@ -338,7 +354,7 @@ class Stop(Scene):
         return [WRAPIX, "stop", "--all"]
 
 
-SCENES = [s() for s in (Run, Filtered, Exec, Cow, Apply, Undo, Git, Image, Key, UseKey, UseToken, Secret, Mode, Notify, Ralph, Builder, Stop)]
+SCENES = [s() for s in (Run, Filtered, Exec, Cow, Apply, Undo, Git, ExecGit, Image, Key, UseKey, UseToken, Secret, Mode, Notify, Ralph, Builder, Stop)]
 
 
 # --- processes ---
@@ -482,6 +498,8 @@ def left_of(world):
         left = [] if name in KEPT or not os.path.isdir(path) else [n for n in os.listdir(path) if not re.fullmatch(LASTING, n)]
         if left:
             wrong.append(f"left in {name}: {left[:20]}, with {os.listdir(os.path.join(path, left[0]))[:20] if os.path.isdir(os.path.join(path, left[0])) else 'text'}")
+    if half := half_done(world.state):
+        wrong.append(f"left in a git directory: {half[:20]}")
     return wrong
 
 

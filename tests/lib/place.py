@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Where a test that breaks things works: its files by name, in the project unless another directory is named."""
 import os
+import re
+
+
+# Of a private git directory and of what is noted about it: what is about to be written, locked, copied to be put in place, checked.
+HALF = re.compile(r"/(pending|locks|\.[^/]+\.new|wrapix-(index|config)(\.lock)?|tmp_[^/]+|[^/]+\.lock)$|/incoming/.+$")
+
+
+def half_done(state):
+    """What somebody who was killed left in the git directories that stay: of projects' commands, and for next sessions."""
+    found = []
+    for kind in ("git", "gitdirs", "gitready"):
+        for root, dirs, names in os.walk(os.path.join(state, kind)):
+            found += [path for name in dirs + names if HALF.search(path := os.path.join(root, name)) and not HALF.search(root)]
+    return sorted(os.path.relpath(path, state) for path in found)
 
 
 class Place:

@@ -27,6 +27,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../system")]
+from place import HALF  # pylint: disable=wrong-import-position
 WRAPIX, PART = os.path.abspath(sys.argv[1]), sys.argv[2]
 LIMITED = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"]
 # Logs, of which a fixed number is kept; the git directory of a project's commands, and the one for its next session.
@@ -129,11 +130,11 @@ def keys():
 
 
 def files(*places):
-    """Every path there, but for what changes on purpose."""
+    """Every path there, but for what changes on purpose, unless it was left half done."""
     found = set()
     for place in places:
         for root, dirs, names in os.walk(place):
-            found.update(path for n in dirs + names if not re.search(CHANGING, (path := os.path.join(root, n)) + "/"))
+            found.update(path for n in dirs + names if not re.search(CHANGING, (path := os.path.join(root, n)) + "/") or HALF.search(path))
     return found
 
 
