@@ -152,18 +152,18 @@ static int accept_ref(struct git_store *store, const struct git_held *held, stru
 		r = check_deleted(store, name, err);
 	if (r == 0 && now) {
 		was = git_was_name(a, store, &host.refs, name, now);
-		keep = git_on_host_change(store, GIT_ARGS("update-ref", was, now),
-					  arena_printf(a, "update %s %s\n", was, now));
+		keep = git_change(store, false, GIT_ARGS("update-ref", was, now),
+				  arena_printf(a, "update %s %s\n", was, now));
 		r = git_do(&keep, NULL, err);
 	}
 	if (r == 0 && new)
-		set = git_on_host_change(
-			store,
+		set = git_change(
+			store, false,
 			GIT_ARGS("update-ref", "-m", git_message(a, store, "accept"), name, new),
 			arena_printf(a, "update %s %s\n", name, new));
 	else
-		set = git_on_host_change(store, GIT_ARGS("update-ref", "-d", name, now),
-					 arena_printf(a, "delete %s %s\n", name, now));
+		set = git_change(store, false, GIT_ARGS("update-ref", "-d", name, now),
+				 arena_printf(a, "delete %s %s\n", name, now));
 	return r < 0 ? r : git_do(&set, NULL, err);
 }
 

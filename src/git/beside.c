@@ -89,7 +89,7 @@ int git_forget(struct git_store *store, struct err *err)
 		if (str_starts(host.refs.v[i].name, prefix))
 			str_addf(&lines, "delete %s %s\n", host.refs.v[i].name,
 				 host.refs.v[i].value);
-	run = git_on_host_change(store, GIT_ARGS("update-ref", "--stdin"), lines.s);
+	run = git_change(store, false, GIT_ARGS("update-ref", "--stdin"), lines.s);
 	run.input = lines.s;
 	run.input_len = lines.len;
 	if (r == 0 && lines.len)

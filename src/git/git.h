@@ -58,6 +58,7 @@ struct git_store {
 	char *shared;    /* ... and the rest is in this private directory */
 	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
+	bool broken;     /* ... the last of which was killed, and what it left may still be there */
 	char *identity;  /* ... and which directory the host's was; NULL: nobody asks */
 };
 #define GIT_STORE_NONE                 \

@@ -240,7 +240,7 @@ static int take_in(struct git_store *store, struct err *err)
 	if (r < 0)
 		return r;
 	save_stamp(store, stamp);
-	return git_set_done(store, err);
+	return store->broken ? 0 : git_set_done(store, err);
 }
 
 /* ------------------------------------------------------------------ opening */
@@ -411,10 +411,10 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 	if (is_current(store))
 		return 0;
 	/* What a command broke is not for the next ones to suffer from. */
+	store->broken = faccessat(store->dir, "done", F_OK, 0) < 0;
 	if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
 		(void)git_mend(store, &ignored);
-		if (faccessat(store->dir, "done", F_OK, 0) < 0)
-			git_mend_objects(store);
+		git_mend_objects(store);
 		r = lock_shared(store, err);
 	}
 	if (r < 0) {
@@ -496,6 +496,8 @@ int git_lasting_end(struct git_store *store, struct git_report *ret, struct err 
 	bool alone = flock(store->lock, LOCK_EX | LOCK_NB) == 0;
 	int r = alone ? git_mend(store, err) : 0;
 
+	if (alone)
+		git_mend_objects(store);
 	if (r == 0 && alone)
 		r = git_reload_parts(store, err);
 	if (r == 0)

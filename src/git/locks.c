@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a git of ours left locked in the host's repository when it was killed.
+ * What a git of ours left locked when it was killed, in the host's repository or in a session's.
  *
  * Before a git changes references there, a note is laid down: since when, and what it is to change. It goes when that git
  * ended by itself. One that is found by who has the turn, which such a git inherits, is of a git that was killed, and
@@ -23,7 +23,7 @@
 #include "git/priv.h"
 #include "os/fs.h"
 
-#define NOTE "locks"
+static const char *const files[] = { "locks", "locks-inside" };
 #define NOTE_MAX ((size_t)64 << 20)
 enum { WAIT_MS = 500, STEP_MS = 50, LIFE_SECONDS = 60, CONTENT_MAX = 4096, NOWHERE = -1 };
 
@@ -39,6 +39,9 @@ struct lock {
 
 struct note {
 	struct arena arena;
+	const struct git_store *store;
+	bool inside;               /* of the session's: what is there may be hostile */
+	const char *real, *common; /* where HEAD is, and the rest */
 	struct timespec start, end;
 	struct lock *v;
 	size_t n;
@@ -48,9 +51,22 @@ struct note {
 	const char *stash; /* what is to be put there */
 };
 
+/* No link leads to what is the session's. */
+static int open_in(const struct note *note, const char *dir)
+{
+	int fd;
+
+	if (!note->inside)
+		return git_open_host(note->store, dir);
+	fd = os_openat2(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	if (fd < 0)
+		errno = -fd;
+	return fd;
+}
+
 /* --- writing it --- */
 
-int git_locks_note(const struct git_store *store, const char *changes)
+int git_locks_note(const struct git_store *store, bool inside, const char *changes)
 {
 	_cleanup_close_ int fd = -1;
 	_cleanup_str_ struct str text = { 0 };
@@ -58,19 +74,21 @@ int git_locks_note(const struct git_store *store, const char *changes)
 
 	git_clock(&now);
 	str_addf(&text, "%lld %ld\n%s", (long long)now.tv_sec, now.tv_nsec, changes);
-	fd = openat(store->dir, NOTE, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(store->dir, files[inside],
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : os_write_all(fd, text.s, text.len);
 }
 
-void git_locks_forget(const struct git_store *store)
+void git_locks_forget(const struct git_store *store, bool inside)
 {
-	unlinkat(store->dir, NOTE, 0);
+	unlinkat(store->dir, files[inside], 0);
 }
 
 bool git_locks_noted(const struct git_store *store)
 {
-	if (faccessat(store->dir, NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return true;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (faccessat(store->dir, files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
 	for (size_t i = 0; i < store->n_parts; i++)
 		if (git_locks_noted(&store->parts[i]))
 			return true;
@@ -88,7 +106,7 @@ static int add(struct note *note, char *path, const char *content, int of)
 }
 
 /* A line of a change: "update NAME OID ...", "delete NAME ...", "symref HEAD TARGET", "reflog NAME OID". */
-static void add_change(struct note *note, const struct git_store *store, char *line)
+static void add_change(struct note *note, char *line)
 {
 	struct arena *a = &note->arena;
 	char *rest = line, *verb = strsep(&rest, " "), *name = strsep(&rest, " ");
@@ -98,7 +116,7 @@ static void add_change(struct note *note, const struct git_store *store, char *l
 
 	if (!name || !new)
 		return;
-	at = add(note, arena_printf(a, "%s/%s.lock", is_head ? store->real : store->common, name),
+	at = add(note, arena_printf(a, "%s/%s.lock", is_head ? note->real : note->common, name),
 		 !strcmp(verb, "delete")   ? ""
 		 : !strcmp(verb, "symref") ? arena_printf(a, "ref: %s\n", new)
 					   : arena_printf(a, "%s\n", new),
@@ -107,22 +125,22 @@ static void add_change(struct note *note, const struct git_store *store, char *l
 	if (!strcmp(name, "refs/stash") && !strcmp(verb, "update"))
 		note->stash = arena_strdup(a, new);
 	if (!strcmp(verb, "reflog"))
-		add(note, arena_printf(a, "%s/logs/%s.lock", store->common, name), NULL, at);
+		add(note, arena_printf(a, "%s/logs/%s.lock", note->common, name), NULL, at);
 	if (git_same(note->head, name))
-		add(note, path_join(a, store->real, "HEAD.lock"), "", NOWHERE);
+		add(note, path_join(a, note->real, "HEAD.lock"), "", NOWHERE);
 }
 
-static void add_packed(struct note *note, const struct git_store *store)
+static void add_packed(struct note *note)
 {
-	int packed = add(note, path_join(&note->arena, store->common, "packed-refs.lock"), "",
+	int packed = add(note, path_join(&note->arena, note->common, "packed-refs.lock"), "",
 			 NOWHERE);
 
-	add(note, path_join(&note->arena, store->common, "packed-refs.new"), NULL, packed);
+	add(note, path_join(&note->arena, note->common, "packed-refs.new"), NULL, packed);
 }
 
-static void read_head(struct note *note, const struct git_store *store)
+static void read_head(struct note *note)
 {
-	_cleanup_close_ int dir = git_open_host(store, store->real);
+	_cleanup_close_ int dir = open_in(note, note->real);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
@@ -134,16 +152,16 @@ static void read_head(struct note *note, const struct git_store *store)
 }
 
 /* One that is cut off is of somebody who was killed before git began. */
-static int read_note(struct note *note, const struct git_store *store)
+static int read_note(struct note *note)
 {
 	_cleanup_free_ char *text = NULL;
 	char *rest, *line, *end;
 	size_t len;
-	int r = os_read_file_at(store->dir, NOTE, NOTE_MAX, &text, &len);
+	int r = os_read_file_at(note->store->dir, files[note->inside], NOTE_MAX, &text, &len);
 
 	if (r < 0)
 		return r;
-	read_head(note, store);
+	read_head(note);
 	rest = text;
 	line = strsep(&rest, "\n");
 	note->start.tv_sec = strtoll(line, &end, 10);
@@ -152,9 +170,9 @@ static int read_note(struct note *note, const struct git_store *store)
 	if (note->end.tv_sec - note->start.tv_sec > LIFE_SECONDS)
 		note->end.tv_sec = note->start.tv_sec + LIFE_SECONDS;
 	while ((line = strsep(&rest, "\n")) != NULL)
-		add_change(note, store, line);
+		add_change(note, line);
 	if (note->n)
-		add_packed(note, store);
+		add_packed(note);
 	return 0;
 }
 
@@ -174,10 +192,10 @@ static bool holds(int fd, const char *content)
 	       (n >= 0 && (size_t)n <= strlen(content) && !memcmp(text, content, (size_t)n));
 }
 
-static void look_at(const struct note *note, const struct git_store *store, struct lock *lock)
+static void look_at(const struct note *note, struct lock *lock)
 {
 	struct arena a = { 0 };
-	_cleanup_close_ int dir = git_open_host(store, path_parent(&a, lock->path));
+	_cleanup_close_ int dir = open_in(note, path_parent(&a, lock->path));
 	_cleanup_close_ int fd = dir < 0 ? -1
 					 : openat(dir, path_name(lock->path),
 						  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -196,7 +214,7 @@ static void look_at(const struct note *note, const struct git_store *store, stru
 }
 
 /* Whose is it, if not ours? */
-static void look_for_holders(struct note *note, const struct git_store *store)
+static void look_for_holders(struct note *note)
 {
 	const char *empty = NULL;
 
@@ -204,7 +222,7 @@ static void look_for_holders(struct note *note, const struct git_store *store)
 		if (note->v[i].empty)
 			empty = note->v[i].path;
 	for (size_t i = 0; empty && i < note->gits.len; i++)
-		if (git_holds(store, note->gits.v[i]))
+		if (git_holds(note->store, note->gits.v[i]))
 			note->other = empty;
 }
 
@@ -222,14 +240,14 @@ static bool may_delete(const struct note *note, bool *ret_stands)
 }
 
 /* The number of those that stand. */
-static size_t look(struct note *note, const struct git_store *store)
+static size_t look(struct note *note)
 {
 	struct lock *packed = &note->v[note->n - 2], *new = &note->v[note->n - 1];
 	size_t standing = 0;
 	bool deleting;
 
 	for (size_t i = 0; i < note->n; i++)
-		look_at(note, store, &note->v[i]);
+		look_at(note, &note->v[i]);
 	packed->ours &= may_delete(note, &deleting) && (deleting || !new->there);
 	note->other = NULL;
 	for (size_t i = 0; i < note->n; i++) {
@@ -245,12 +263,11 @@ static size_t look(struct note *note, const struct git_store *store)
 }
 
 /* git notes in the log what it is about to do, and the log is the stash: what was not done is not to be there twice. */
-static void undo_stash(struct note *note, const struct git_store *store)
+static void undo_stash(struct note *note)
 {
 	struct arena *a = &note->arena;
-	_cleanup_close_ int refs = git_open_host(store, arena_printf(a, "%s/refs", store->common));
-	_cleanup_close_ int logs = git_open_host(store,
-						 arena_printf(a, "%s/logs/refs", store->common));
+	_cleanup_close_ int refs = open_in(note, arena_printf(a, "%s/refs", note->common));
+	_cleanup_close_ int logs = open_in(note, arena_printf(a, "%s/logs/refs", note->common));
 	_cleanup_close_ int fd = -1;
 	_cleanup_free_ char *log = NULL, *now = NULL;
 	size_t len, last, ignored;
@@ -271,7 +288,7 @@ static void undo_stash(struct note *note, const struct git_store *store)
 }
 
 /* What tells whose another is goes after it, should we be killed. */
-static int take_away(const struct note *note, const struct git_store *store)
+static int take_away(const struct note *note)
 {
 	struct arena a = { 0 };
 	int r = 0;
@@ -282,8 +299,8 @@ static int take_away(const struct note *note, const struct git_store *store)
 
 		if (!lock->there)
 			continue;
-		git_step(store, "unlock");
-		dir = git_open_host(store, path_parent(&a, lock->path));
+		git_step(note->store, "unlock");
+		dir = open_in(note, path_parent(&a, lock->path));
 		if (dir < 0 || (unlinkat(dir, path_name(lock->path), 0) < 0 && errno != ENOENT))
 			r = -errno;
 	}
@@ -291,56 +308,75 @@ static int take_away(const struct note *note, const struct git_store *store)
 	return r;
 }
 
-static int mend(struct note *note, const struct git_store *store, struct err *err)
+static int mend(struct note *note, struct err *err)
 {
-	size_t standing = look(note, store);
+	size_t standing = look(note);
 	int r = 0;
 
 	if (standing)
-		git_find_holders(store, &note->arena, &note->gits);
+		git_find_holders(note->store, &note->arena, &note->gits);
 	for (int waited = 0; standing && waited < WAIT_MS; waited += STEP_MS) {
 		poll(NULL, 0, STEP_MS);
-		standing = look(note, store);
+		standing = look(note);
 	}
 	if (standing)
-		look_for_holders(note, store);
+		look_for_holders(note);
 	if (standing && note->other)
 		return err_set(err, EAGAIN, GIT_LOCKED, note->other);
 	if (standing) {
 		if (note->stash)
-			undo_stash(note, store);
-		r = take_away(note, store);
+			undo_stash(note);
+		r = take_away(note);
 	}
-	return r < 0 ? err_errno(err, -r, "unlocking '%s'", store->common) : 0;
+	return r < 0 ? err_errno(err, -r, "unlocking '%s'", note->common) : 0;
 }
 
-int git_locks_mend(const struct git_store *store, struct err *err)
+static struct note new_note(const struct git_store *store, bool inside)
 {
-	struct note note = { 0 };
-	int r = read_note(&note, store);
+	return (struct note){
+		.store = store,
+		.inside = inside,
+		.real = inside ? store->private : store->real,
+		.common = inside ? store->private : store->common,
+	};
+}
 
-	if (r < 0) {
-		arena_release(&note.arena);
-		return r == -ENOENT ? 0 : err_errno(err, -r, "reading '%s/" NOTE "'", store->path);
-	}
-	if (note.n)
-		r = mend(&note, store, err);
+static int mend_side(const struct git_store *store, bool inside, struct err *err)
+{
+	struct note note = new_note(store, inside);
+	int r = read_note(&note);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		err_errno(err, -r, "reading '%s/%s'", store->path, files[inside]);
+	else if (note.n)
+		r = mend(&note, err);
 	if (r == 0)
-		git_locks_forget(store);
+		git_locks_forget(store, inside);
 	arena_release(&note.arena);
 	return r;
 }
 
+int git_locks_mend(const struct git_store *store, struct err *err)
+{
+	struct err
+		ignored; /* what it locked in its own is the session's to suffer from, until the next time */
+
+	(void)mend_side(store, true, &ignored);
+	return mend_side(store, false, err);
+}
+
 char *git_locks_find(const struct git_store *store, const char *change, struct arena *arena)
 {
-	struct note note = { 0 };
+	struct note note = new_note(store, false);
 	char *found = NULL;
 
-	read_head(&note, store);
-	add_change(&note, store, arena_strdup(&note.arena, change));
-	add_packed(&note, store);
+	read_head(&note);
+	add_change(&note, arena_strdup(&note.arena, change));
+	add_packed(&note);
 	for (size_t i = 0; !found && i < note.n; i++) {
-		look_at(&note, store, &note.v[i]);
+		look_at(&note, &note.v[i]);
 		if (note.v[i].there)
 			found = arena_strdup(arena, note.v[i].path);
 	}

@@ -85,14 +85,22 @@ static void sweep_objects(int at, const char *name, int depth)
 		closedir(list);
 }
 
-void git_mend_objects(const struct git_store *store)
+static void sweep_one(const struct git_store *store)
 {
 	_cleanup_close_ int at = open(store->private,
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	sweep_objects(at, "objects", 1);
+}
+
+void git_mend_objects(struct git_store *store)
+{
+	if (!store->broken)
+		return;
+	sweep_one(store);
 	for (size_t i = 0; i < store->n_parts; i++)
-		git_mend_objects(&store->parts[i]);
+		sweep_one(&store->parts[i]);
+	store->broken = false;
 }
 
 static int mend_dirs(int at, struct err *err)
@@ -111,6 +119,7 @@ static int mend_dirs(int at, struct err *err)
 	tidy(at, "refs", LINE_MAX_LEN, DEPTH_MAX);
 	tidy(at, "logs", TEXT_MAX_LEN, DEPTH_MAX);
 	tidy(at, "info", TEXT_MAX_LEN, DEPTH_MAX);
+	tidy(at, "objects", INT64_MAX, 0);
 	tidy(at, "objects/info", TEXT_MAX_LEN, DEPTH_MAX);
 	tidy(at, "objects/pack", INT64_MAX, DEPTH_MAX);
 	return 0;

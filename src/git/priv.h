@@ -33,8 +33,8 @@ int git_write_alternates(const struct git_store *store, int to, struct err *err)
 /* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
 bool git_is_whole(const struct git_store *store);
 int git_mend(struct git_store *store, struct err *err);
-/* After a command that was broken off. */
-void git_mend_objects(const struct git_store *store);
+/* ... after a command that was broken off. */
+void git_mend_objects(struct git_store *store);
 
 /* identity.c: which directory it is; "" where there is none. */
 enum { GIT_IDENTITY = 64 };
@@ -206,10 +206,10 @@ void git_find_holders(const struct git_store *store, struct arena *arena, struct
 /* Of a file. */
 #define GIT_LOCKED "'%s' is there, of another git that works or that was killed"
 
-/* locks.c: what a git is about to change of the host's references, as 'update-ref --stdin' takes it, or "symref HEAD
+/* locks.c: what a git is about to change of the host's or the session's references, as 'update-ref --stdin' takes it, or "symref HEAD
  * TARGET", or "reflog NAME OID"; it is done. */
-int git_locks_note(const struct git_store *store, const char *changes);
-void git_locks_forget(const struct git_store *store);
+int git_locks_note(const struct git_store *store, bool inside, const char *changes);
+void git_locks_forget(const struct git_store *store, bool inside);
 bool git_locks_noted(const struct git_store *store);
 /* With the turn: unlocks what a git that was killed left. -EAGAIN when that cannot be told from somebody else's. */
 int git_locks_mend(const struct git_store *store, struct err *err);

@@ -326,8 +326,7 @@ static int write_lines(struct git_round *round, bool inwards, char *const *lines
 
 	for (size_t i = 0; i < n; i++)
 		str_addf(&input, "start\n%s\ncommit\n", lines[i]);
-	run = inwards ? git_in_private(round->store, args, true)
-		      : git_on_host_change(round->store, args, input.s);
+	run = git_change(round->store, inwards, args, input.s);
 	run.input = input.s;
 	run.input_len = input.len;
 	return git_run(&run, NULL);
@@ -389,8 +388,7 @@ static int set_head(struct git_round *round, bool inwards, const char *head, str
 	char *change = arena_printf(&round->arena, "%s HEAD %s\n",
 				    str_starts(head, "ref: ") ? "symref" : "update",
 				    str_starts(head, "ref: ") ? head + 5 : head);
-	struct git_run run = inwards ? git_in_private(round->store, args, true)
-				     : git_on_host_change(round->store, args, change);
+	struct git_run run = git_change(round->store, inwards, args, change);
 
 	round->changed = true;
 	return git_do(&run, NULL, err);

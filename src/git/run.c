@@ -258,12 +258,12 @@ static int start(const struct git_run *run, struct str *ret)
 
 int git_run(const struct git_run *run, struct str *ret)
 {
-	int r = run->changes ? git_locks_note(run->store, run->changes) : 0;
+	int r = run->changes ? git_locks_note(run->store, !run->finish, run->changes) : 0;
 
 	if (r == 0)
 		r = start(run, ret);
 	if (run->changes && r != -EPIPE && r != -ETIMEDOUT)
-		git_locks_forget(run->store);
+		git_locks_forget(run->store, !run->finish);
 	return r;
 }
 
@@ -393,16 +393,6 @@ struct git_run git_on_host_write(struct git_store *store, const char *const *arg
 	return run;
 }
 
-struct git_run git_on_host_change(struct git_store *store, const char *const *args,
-				  const char *changes)
-{
-	struct git_run run = git_on_host_write(store, args);
-
-	run.changes = changes;
-	run.store = store;
-	return run;
-}
-
 void git_may_read(struct git_run *run, struct git_store *store)
 {
 	run->reads[run->n_reads++] = (struct git_read){ git_objects(store), store->lasting };
@@ -427,5 +417,18 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 	git_may_read(&run, store);
 	run.reads[run.n_reads++] = (struct git_read){ .path = git_shared(store) };
 	add_lent(&run, store);
+	return run;
+}
+
+struct git_run git_change(struct git_store *store, bool inwards, const char *const *args,
+			  const char *changes)
+{
+	struct git_run run = inwards ? git_in_private(store, args, true)
+				     : git_on_host_write(store, args);
+
+	run.turn = store->turn;
+	run.changes = inwards && store->tree ? NULL
+					     : changes; /* a work tree's are another's, too */
+	run.store = store;
 	return run;
 }

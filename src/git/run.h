@@ -46,7 +46,7 @@ struct git_run {
 	 * the turn (or 0) is held until then. */
 	bool finish;
 	int turn;
-	/* What it changes of the host's references (locks.c), and for whom; NULL: nothing. */
+	/* What it changes of references (locks.c; the host's, if it is to finish), and for whom; NULL: nothing. */
 	const char *changes;
 	const struct git_store *store;
 	void (*on_step)(const char *what);
@@ -63,9 +63,9 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err);
 void git_may_read(struct git_run *run, struct git_store *store);
 /* On the host's repository; in the private directory, read-only or to write. */
 struct git_run git_on_host_write(struct git_store *store, const char *const *args);
-/* The same for a change of references. */
-struct git_run git_on_host_change(struct git_store *store, const char *const *args,
-				  const char *changes);
+/* The same for a change of references, there or in the private directory. */
+struct git_run git_change(struct git_store *store, bool inwards, const char *const *args,
+			  const char *changes);
 struct git_run git_on_host(struct git_store *store, const char *const *args);
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);
 

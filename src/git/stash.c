@@ -21,8 +21,7 @@ static int store_one(struct git_round *round, bool inwards, const struct git_ite
 			NULL
 		};
 
-		run = inwards ? git_in_private(round->store, args, true)
-			      : git_on_host_change(round->store, args, change);
+		run = git_change(round->store, inwards, args, change);
 		round->changed = true;
 		return git_do(&run, NULL, err);
 	}
@@ -37,10 +36,10 @@ static int drop_one(struct git_round *round, size_t at, const char *oid, struct 
 	const struct git_items *stash = &round->host.stash;
 	const char *top = stash->n < 2 ? "" : stash->v[at == 0].name;
 	struct arena *a = &round->arena;
-	struct git_run keep = git_on_host_change(round->store, GIT_ARGS("update-ref", backup, oid),
-						 arena_printf(a, "update %s %s\n", backup, oid));
-	struct git_run drop = git_on_host_change(
-		round->store, GIT_ARGS("reflog", "delete", "--updateref", "--rewrite", name),
+	struct git_run keep = git_change(round->store, false, GIT_ARGS("update-ref", backup, oid),
+					 arena_printf(a, "update %s %s\n", backup, oid));
+	struct git_run drop = git_change(
+		round->store, false, GIT_ARGS("reflog", "delete", "--updateref", "--rewrite", name),
 		arena_printf(a, "reflog refs/stash %s\n", top));
 	int r = git_do(&keep, NULL, err);
 
@@ -49,9 +48,9 @@ static int drop_one(struct git_round *round, size_t at, const char *oid, struct 
 		r = git_do(&drop, NULL, err);
 	/* The reference outlives its last entry. */
 	if (r == 0 && round->host.stash.n == 1) {
-		struct git_run last = git_on_host_change(
-			round->store, GIT_ARGS("update-ref", "-d", "refs/stash", oid),
-			arena_printf(a, "delete refs/stash %s\n", oid));
+		struct git_run last = git_change(round->store, false,
+						 GIT_ARGS("update-ref", "-d", "refs/stash", oid),
+						 arena_printf(a, "delete refs/stash %s\n", oid));
 
 		if (git_run(&last, NULL) < 0)
 			r = err_set(err, EAGAIN, "the git that drops a stash was killed");

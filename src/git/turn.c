@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking turns in the host's repository: who has it finds nothing half done by those before, killed or not. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -31,8 +32,11 @@ int git_take_turn(int fd)
 static void repair_exchanges(const struct git_store *store)
 {
 	_cleanup_close_ int real = git_open_host(store, store->real);
+	_cleanup_close_ int private = open(store->private,
+					   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	git_exchange_repair(real, "index");
+	git_exchange_repair(private, "index");
 	git_exchange_repair(store->turn, "config");
 }
 

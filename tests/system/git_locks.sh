@@ -76,6 +76,18 @@ check "the git is killed at a call that writes: who started it does the rest" ev
 check "... and with who started it: the next command does" every all 6
 check "... which found locks" [ "$locked" -gt 0 ]
 
+# --- the other way: what the user did comes to the session ---
+own() { find "$states/wrapix/gitdirs/s1/0" -name '*.lock' -o -name 'wrapix-*' | wc -l | xargs; }
+noted() { find "$states/wrapix/git" -name 'locks*' | wc -l | xargs; }
+inwards() { "$inject" -o "$tmp/log/hit" -p git -w update-ref "$1" "$2" "$tmp/publisher" "$states" s1 publish >"$tmp/log/publish" 2>&1; }
+for action in kill all; do
+	new_repo && "$driver" "$states" s1 prepare "$repo" && git commit -q --allow-empty -m outside || exit 1
+	inwards $action 4
+	check "the git that brings it there is killed ($action)" is "$(cut -d' ' -f2 "$tmp/log/hit") $([ $action = kill ] || echo "$(own) $(noted)")" "write $([ $action = kill ] || echo 1 1)"
+	"$driver" "$states" s1 publish
+	check "... and the next time it comes, and nothing is locked" is "$(session log -1 --format=%s) $(own) $(noted) $(locks)" "outside 0 0 "
+done
+
 # --- a work tree ---
 inject_tree() { "$inject" -o "$tmp/log/hit" -p git -w read-tree "$1" "$2" "$tmp/publisher" "$states" s1 publish >"$tmp/log/publish" 2>&1; }
 for action in kill all; do
