@@ -56,7 +56,7 @@ def start():
     fds = [os.dup2(its_door.fileno(), 63), os.dup2(inside.fileno(), 64)]
     script = 'exec 3<&63 4<&64 63<&- 64<&-; exec "$0"'
     return subprocess.Popen(["bash", "-c", script, program], pass_fds=fds, env={
-        "SSL_CERT_FILE": f"{directory}/cert.pem", "PATH": "/usr/bin:/bin"})
+        "SSL_CERT_FILE": f"{directory}/cert.pem", "PATH": "/usr/bin:/bin", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")})
 
 
 def ask(path="/v1/x"):
