@@ -105,7 +105,8 @@ rpm:
 	@scripts/rpm
 
 ## sbom: a bill of materials (CycloneDX) of the build, on standard output
-sbom: all
+sbom:
+	@$(MAKE) --no-print-directory all >&2
 	@scripts/sbom $(BUILD)
 
 ## clean: remove build/ and build-*/
