@@ -30,8 +30,8 @@ sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../system")]
 from place import HALF  # pylint: disable=wrong-import-position
 WRAPIX, PART = os.path.abspath(sys.argv[1]), sys.argv[2]
 LIMITED = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"]
-# Logs, of which a fixed number is kept; the git directory of a project's commands, and the one for its next session.
-CHANGING = "/wrapix/(log|git(dirs)?/x[0-9a-f]{12}|gitready/[0-9a-f]{32})/"
+# Logs, of which a fixed number is kept; what commands take turns by; the git directory of a project's commands, and the one for its next session.
+CHANGING = "/wrapix/(log|turn|git(dirs)?/x[0-9a-f]{12}|gitready/[0-9a-f]{32})/"
 points = {"run": 0, "failed": 0}
 
 
