@@ -100,6 +100,7 @@ static struct git_about describe(struct exec *x, const struct project_facts *pro
 		.common = plain ? real : project->commondir,
 		.program = repository_program(a, x->host.project.top),
 		.borrowed = borrowed,
+		.hooks = exec_git_hooks(x, plain ? real : project->commondir),
 		.lasting = true,
 	};
 }

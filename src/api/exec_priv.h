@@ -32,6 +32,8 @@ void exec_git_end(struct exec *x);
 struct git_about;
 struct git_tree;
 const char *exec_git_obstacle(struct exec *x, const struct git_about *about);
+/* What 'hooks' leads to, if it is a link and the command may read all that is there; else NULL. */
+const char *exec_git_hooks(struct exec *x, const char *common);
 /* The command may write the files of that work tree; of the repository's own. */
 bool exec_git_writes_tree(struct exec *x, const struct git_tree *tree);
 bool exec_git_writes_own(struct exec *x, const char *common);

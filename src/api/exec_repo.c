@@ -7,6 +7,7 @@
  * not even in private. Where it may write others, or the repository's own, it may go from one to the other, and what it
  * commits here it merges there; so all of them are one. Of those that it may not write nothing is changed there, either.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -33,6 +34,13 @@ static bool may_write(struct exec *x, const char *dir, const char *name)
 	return file_rules_write(&x->exec_spec.files, path_join(&x->arena, dir, name)).allowed;
 }
 
+/* 'hooks' that is a link is protected by its path as well. */
+static bool is_default(const struct file_rule *rule)
+{
+	return rule->kind == FILE_DENY_WRITE && rule->key && !strcmp(rule->key, "protect") &&
+	       rule->text && !strcmp(rule->text, ".git/hooks");
+}
+
 /* No rule is about something in the directory, and all of it is a command's to change. */
 static bool rules_fit(struct exec *x, const char *dir, const char *common)
 {
@@ -43,7 +51,7 @@ static bool rules_fit(struct exec *x, const char *dir, const char *common)
 		const struct file_rule *rule = &files->rules[i];
 
 		if (rule->path && rule->kind != FILE_ALLOW_WRITE &&
-		    path_is_below(rule->path, common) && !rule->glob)
+		    path_is_below(rule->path, common) && !rule->glob && !is_default(rule))
 			return false;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -104,6 +112,28 @@ const char *exec_git_obstacle(struct exec *x, const struct git_about *about)
 	if (!settings_fit(&x->config) || !rules_fit(x, about->real, about->common))
 		return "the settings have rules for it";
 	return NULL;
+}
+
+/* A name that is no link leads there: nothing else is opened than what the rules were asked about. */
+const char *exec_git_hooks(struct exec *x, const char *common)
+{
+	const struct file_rules *files = &x->exec_spec.files;
+	char *path = path_join(&x->arena, common, "hooks"), *real;
+	bool readable = true;
+	struct dirent *entry;
+	struct stat st;
+	DIR *list;
+
+	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
+		return NULL;
+	real = os_realpath(&x->arena, path);
+	list = real && file_rules_read(files, real).allowed ? opendir(real) : NULL;
+	while (list && readable && (entry = readdir(list)) != NULL)
+		readable =
+			file_rules_read(files, path_join(&x->arena, real, entry->d_name)).allowed;
+	if (list)
+		closedir(list);
+	return list && readable ? real : NULL;
 }
 
 /* ------------------------------------------------------------------ work trees */

@@ -60,6 +60,7 @@ struct git_store {
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
 	bool broken;     /* ... the last of which was killed, and what it left may still be there */
 	char *identity;  /* ... and which directory the host's was; NULL: nobody asks */
+	char *hooks;     /* ... and what 'hooks' leads to, where that is a link; NULL: it is none */
 };
 #define GIT_STORE_NONE                 \
 	{                              \
@@ -83,7 +84,8 @@ struct git_about {
 	const struct strv *borrowed;
 	const struct git_tree *trees; /* of git_list_trees(), where it lasts */
 	size_t n_trees;
-	const char *view; /* NULL, or as above: then it is published beside the host's branches */
+	const char *hooks; /* as store's */
+	const char *view;  /* NULL, or as above: then it is published beside the host's branches */
 	bool lasting;
 };
 

@@ -18,8 +18,6 @@
 #include "session/record.h"
 #include "spec/gitkeys.h"
 
-enum { STAMP_DIRS = 512, STAMP_DEPTH = 8, STAMP_MS = 20, STAMP_LEN = 32 };
-
 void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID])
 {
 	char identity[GIT_IDENTITY], hex[SHA256_HEX], text[PATH_MAX + GIT_IDENTITY + 1];
@@ -28,120 +26,6 @@ void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID])
 	snprintf(text, sizeof(text), "%s %s", identity, gitdir);
 	sha256_hex(text, strlen(text), hex);
 	snprintf(ret, GIT_LASTING_ID, "x%.12s", hex);
-}
-
-/* ------------------------------------------------------------------ the host's stamp */
-
-struct stamp {
-	uint64_t sum;
-	struct timespec newest;
-	int left; /* directories that may still be looked at */
-};
-
-static void add_number(struct stamp *stamp, uint64_t number)
-{
-	for (int i = 0; i < 8; i++, number >>= 8)
-		stamp->sum = (stamp->sum ^ (number & 0xff)) * 0x100000001b3;
-}
-
-static void add_stat(struct stamp *stamp, int at, const char *name)
-{
-	struct stat st;
-
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		add_number(stamp, 0);
-		return;
-	}
-	add_number(stamp, st.st_ino);
-	add_number(stamp, (uint64_t)st.st_mtim.tv_sec);
-	add_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
-	if (st.st_mtim.tv_sec > stamp->newest.tv_sec ||
-	    (st.st_mtim.tv_sec == stamp->newest.tv_sec &&
-	     st.st_mtim.tv_nsec > stamp->newest.tv_nsec))
-		stamp->newest = st.st_mtim;
-}
-
-/* References are replaced, by a new file beside them: their directories tell. */
-static void add_dirs(struct stamp *stamp, int at, const char *name, int depth)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	add_stat(stamp, at, name);
-	while (list && depth && (entry = readdir(list)) != NULL)
-		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && stamp->left-- > 0)
-			add_dirs(stamp, fd, entry->d_name, depth - 1);
-	if (list)
-		closedir(list);
-}
-
-static void stamp_one(struct stamp *stamp, const struct git_store *store)
-{
-	static const char *const names[] = { ".", "config", "hooks", "info" };
-	_cleanup_close_ int real = git_open_host(store, store->real);
-	_cleanup_close_ int common = store->tree ? -1 : git_open_host(store, store->common);
-
-	add_stat(stamp, real, ".");
-	if (store->tree)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		add_stat(stamp, common, names[i]);
-	add_dirs(stamp, common, "refs", STAMP_DEPTH);
-}
-
-/* "": too much, or so new that the next change may have the same time. */
-static void make_stamp(const struct git_store *store, char ret[STAMP_LEN])
-{
-	struct stamp stamp = { .sum = 0xcbf29ce484222325, .left = STAMP_DIRS };
-	struct timespec now;
-	int64_t age;
-
-	stamp_one(&stamp, store);
-	for (size_t i = 0; i < store->n_parts; i++)
-		stamp_one(&stamp, &store->parts[i]);
-	clock_gettime(CLOCK_REALTIME, &now);
-	age = (int64_t)(now.tv_sec - stamp.newest.tv_sec) * 1000 +
-	      (now.tv_nsec - stamp.newest.tv_nsec) / 1000000;
-	snprintf(ret, STAMP_LEN, "%016llx", (unsigned long long)stamp.sum);
-	if (stamp.left <= 0 || age < STAMP_MS)
-		*ret = '\0';
-}
-
-static void save_stamp(const struct git_store *store, const char *stamp)
-{
-	struct err ignored; /* then it is taken in once more */
-
-	record_write_file(store->dir, "stamp", stamp, strlen(stamp), &ignored);
-}
-
-/* Taken by a git that works, or by one that was killed. */
-static bool is_locked(const struct git_store *store)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/index.lock", store->private);
-	if (access(path, F_OK) == 0)
-		return true;
-	for (size_t i = 0; i < store->n_parts; i++)
-		if (is_locked(&store->parts[i]))
-			return true;
-	return false;
-}
-
-static bool is_current(const struct git_store *store)
-{
-	_cleanup_free_ char *saved = NULL;
-	char now[STAMP_LEN];
-	size_t len;
-
-	if (is_locked(store))
-		return false;
-	if (faccessat(store->dir, "done", F_OK, 0) < 0 || git_locks_noted(store) ||
-	    os_read_file_at(store->dir, "stamp", STAMP_LEN, &saved, &len) < 0)
-		return false;
-	make_stamp(store, now);
-	return *now && !strcmp(saved, now) && git_is_whole(store);
 }
 
 /* ------------------------------------------------------------------ what the user changed */
@@ -226,10 +110,10 @@ static int take_in_one(struct git_store *store, struct err *err)
 static int take_in(struct git_store *store, struct err *err)
 {
 	struct git_report report = { 0 };
-	char stamp[STAMP_LEN];
+	char stamp[GIT_STAMP];
 	int r;
 
-	make_stamp(store, stamp);
+	git_stamp_make(store, stamp);
 	r = take_in_one(store, err);
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
 		r = store->parts[i].tree ? 0 : take_in_one(&store->parts[i], err);
@@ -239,7 +123,7 @@ static int take_in(struct git_store *store, struct err *err)
 	git_report_release(&report);
 	if (r < 0)
 		return r;
-	save_stamp(store, stamp);
+	git_stamp_save(store, stamp);
 	return store->broken ? 0 : git_set_done(store, err);
 }
 
@@ -358,7 +242,7 @@ static int make(struct git_store *store, const struct git_about *about, struct e
 static int open_or_make(struct git_store *store, const struct git_about *about, struct err *err)
 {
 	_cleanup_close_ int turn = open(about->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char stamp[STAMP_LEN];
+	char stamp[GIT_STAMP];
 	struct err ignored;
 	int r;
 
@@ -372,8 +256,8 @@ static int open_or_make(struct git_store *store, const struct git_about *about, 
 		r = lock_shared(store, err);
 	if (r < 0)
 		return r;
-	make_stamp(store, stamp);
-	save_stamp(store, stamp); /* "" where something is so new */
+	git_stamp_make(store, stamp);
+	git_stamp_save(store, stamp); /* "" where something is so new */
 	return 0;
 }
 
@@ -408,7 +292,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 		return r;
 	}
 	git_arm(store);
-	if (is_current(store))
+	store->hooks = arena_strdup(&store->arena, about->hooks);
+	if (git_is_current(store))
 		return 0;
 	/* What a command broke is not for the next ones to suffer from. */
 	store->broken = faccessat(store->dir, "done", F_OK, 0) < 0;

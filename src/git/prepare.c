@@ -100,7 +100,9 @@ bool git_is_sample(const char *name)
 int git_copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
 {
 	struct arena a = { 0 };
-	char *from = hooks ? arena_strdup(&a, hooks) : path_join(&a, store->common, "hooks");
+	char *from = hooks          ? arena_strdup(&a, hooks)
+		     : store->hooks ? arena_strdup(&a, store->hooks)
+				    : path_join(&a, store->common, "hooks");
 	int fd = hooks ? open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 		       : git_open_host(store, from);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -108,16 +110,17 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 	struct dirent *entry;
 	int r = 0;
 
-	for (size_t i = 0; dir && r == 0 && i < ARRAY_LEN(targets); i++)
-		if (mkdirat(targets[i], "hooks", 0755) < 0)
-			r = err_errno(err, errno, "copying the hooks");
-	while (dir && r == 0 && (entry = readdir(dir)) != NULL) {
-		char *name = arena_printf(&a, "hooks/%s", entry->d_name);
+	for (size_t i = 0; dir && r == 0 && i < ARRAY_LEN(targets); i++) {
+		_cleanup_close_ int target = -1;
 
-		if (entry->d_name[0] == '.' || git_is_sample(entry->d_name))
-			continue;
-		for (size_t i = 0; r == 0 && i < ARRAY_LEN(targets); i++)
-			r = copy_tree(dirfd(dir), entry->d_name, targets[i], name, err);
+		if (mkdirat(targets[i], "hooks", 0755) < 0 ||
+		    (target = record_open_dir(targets[i], "hooks")) < 0)
+			r = err_errno(err, errno, "copying the hooks");
+		rewinddir(dir);
+		while (r == 0 && (entry = readdir(dir)) != NULL)
+			if (entry->d_name[0] != '.' && !git_is_sample(entry->d_name) &&
+			    (!store->hooks || entry->d_type == DT_REG))
+				r = git_copy_file(fd, entry->d_name, target, err);
 	}
 	if (dir)
 		closedir(dir);
@@ -200,7 +203,8 @@ int git_write_alternates(const struct git_store *store, int to, struct err *err)
 	if (!store->lasting)
 		str_addf(&lines, GIT_OBJECTS_INSIDE "/%u/objects\n", store->number);
 	else
-		str_add(&lines, "../" GIT_HOST "/objects\n");
+		str_addf(&lines, "%s/" GIT_HOST "/objects\n",
+			 store->real); /* git-lfs knows no others */
 	/* What the host's borrow is found by the host's words; theirs may be relative. */
 	for (size_t i = 0; store->lasting && i < store->borrowed.len; i++)
 		str_addf(&lines, "%s\n", store->borrowed.v[i]);
@@ -364,6 +368,7 @@ int git_store_describe(struct git_store *store, const struct git_about *about, s
 	store->top = arena_strdup(a, about->top);
 	store->view = arena_strdup(a, about->view);
 	store->lasting = about->lasting;
+	store->hooks = arena_strdup(a, about->hooks);
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
 	if (store->lasting)

@@ -30,6 +30,12 @@ int git_write_packed_refs(const struct git_state *host, int to, struct err *err)
 int git_write_head(const struct git_state *host, int to, struct err *err);
 int git_write_alternates(const struct git_store *store, int to, struct err *err);
 
+/* current.c: of one that lasts, what the host was as numbers; "" where that says nothing. And whether it is as it was. */
+enum { GIT_STAMP = 32 };
+void git_stamp_make(const struct git_store *store, char ret[GIT_STAMP]);
+void git_stamp_save(const struct git_store *store, const char *stamp);
+bool git_is_current(const struct git_store *store);
+
 /* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
 bool git_is_whole(const struct git_store *store);
 int git_mend(struct git_store *store, struct err *err);
