@@ -64,8 +64,10 @@ struct exec_repo {
 	const char *place; /* its files, or the git directory where there are none */
 	bool on;           /* there is a private git directory */
 	bool changed;
+	bool moved; /* by the command */
 	struct git_store store;
 	struct git_watch watch;
+	int host;                   /* the host's git directory, wherever it is moved to; -1 */
 	struct broker_gitdir *dirs; /* none: it is judged by content */
 	size_t n_dirs;
 };

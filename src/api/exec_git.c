@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 #include "api/exec_priv.h"
@@ -77,6 +78,7 @@ static void add_dirs(struct exec *x, struct exec_repo *repo, const struct git_ab
 static void close_repo(struct exec_repo *repo)
 {
 	git_close(&repo->store);
+	close_ptr(&repo->host);
 	repo->on = false;
 }
 
@@ -174,6 +176,8 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 		take_trees(x, &about);
 		repo->on = git_lasting_begin(&repo->store, &about, &err) == 0;
 		if (repo->on) {
+			repo->host = open(about.real,
+					  O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			add_dirs(x, repo, &about);
 			return;
 		}
@@ -194,6 +198,7 @@ static struct exec_repo *add_repo(struct exec *x, const char *place)
 
 	*repo = (struct exec_repo){ .place = arena_strdup(&x->arena, place),
 				    .store = GIT_STORE_NONE,
+				    .host = -1,
 				    .watch = GIT_WATCH_NONE };
 	*(struct exec_repo **)arena_grow(&x->arena, (void *)&x->git.repos, &x->git.n_repos,
 					 sizeof(repo)) = repo;
@@ -278,6 +283,36 @@ static struct exec_repo *find_repo(struct exec *x, const char *place)
 	return NULL;
 }
 
+/* What a descriptor's directory is called now. */
+static bool name_now(int fd, char buf[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, buf, PATH_MAX - 1);
+	buf[MAX(n, 0)] = '\0';
+	return n > 0;
+}
+
+/* A command may move what it may write. */
+static void follow(struct exec *x, struct exec_repo *repo)
+{
+	struct git_about about = { 0 };
+	char path[PATH_MAX];
+	struct err ignored;
+
+	if (!repo->on || repo->host < 0 || !git_lasting_is_moved(&repo->store) ||
+	    !name_now(repo->host, path) || git_lasting_move(&repo->store, path, &ignored) < 0)
+		return;
+	repo->moved = true;
+	repo->place = arena_strdup(&x->arena, repo->store.top);
+	repo->dirs = NULL;
+	repo->n_dirs = 0;
+	about.real = about.common = repo->store.real;
+	add_dirs(x, repo, &about);
+}
+
 /* A clone of one that lies in another may borrow from that. */
 static void lend_each_other(struct exec *x, struct exec_repo *repo)
 {
@@ -317,8 +352,14 @@ size_t exec_git_come(void *ctx, const char *dir, const char *gitdir, bool made,
 		     const struct broker_gitdir **ret)
 {
 	struct exec *x = ctx;
-	struct exec_repo *repo = find_repo(x, dir ? dir : gitdir);
+	struct exec_repo *repo;
 
+	for (size_t i = 0; !gitdir && i < x->git.n_repos; i++)
+		follow(x, x->git.repos[i]);
+	*ret = NULL;
+	if (!gitdir)
+		return 0;
+	repo = find_repo(x, dir ? dir : gitdir);
 	if (!repo)
 		repo = come_to(x, dir, gitdir, made);
 	*ret = repo ? repo->dirs : NULL;
@@ -369,6 +410,7 @@ static void end(struct exec *x, struct exec_repo *repo, struct strv *says)
 	struct git_report report = { 0 };
 	struct err err;
 
+	follow(x, repo);
 	if (repo->changed && git_lasting_end(&repo->store, &report, &err) < 0)
 		strv_addf(&x->arena, says,
 			  "what the command did in git could not be taken over: %s; it is kept, "
@@ -377,6 +419,8 @@ static void end(struct exec *x, struct exec_repo *repo, struct strv *says)
 	else if (report.n_held)
 		repository_tell(&repo->store, &report, &x->arena, says);
 	git_report_release(&report);
+	if (repo->moved)
+		git_lasting_settle(&repo->store);
 	close_repo(repo);
 }
 

@@ -53,13 +53,13 @@ static int take_config(struct git_store *store, struct err *err)
 	return r < 0 ? r : git_base_save(store, "base", &base, err);
 }
 
-static bool is_newer(int from, const char *name, int to)
+static bool is_newer(int from, const char *name, int to, const char *mine_name)
 {
 	struct stat host, mine;
 
 	if (fstatat(from, name, &host, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	return fstatat(to, name, &mine, AT_SYMLINK_NOFOLLOW) < 0 ||
+	return fstatat(to, mine_name, &mine, AT_SYMLINK_NOFOLLOW) < 0 ||
 	       host.st_mtim.tv_sec > mine.st_mtim.tv_sec ||
 	       (host.st_mtim.tv_sec == mine.st_mtim.tv_sec &&
 		host.st_mtim.tv_nsec > mine.st_mtim.tv_nsec);
@@ -67,10 +67,22 @@ static bool is_newer(int from, const char *name, int to)
 
 static int take_newer(int from, const char *name, int to, struct err *err)
 {
-	if (!is_newer(from, name, to))
+	if (!is_newer(from, name, to, name))
 		return 0;
 	unlinkat(to, name, 0);
 	return copy_tree(from, name, to, name, err);
+}
+
+/* Where they are a link: there, or this command may not read them. */
+static bool hooks_changed(const struct git_store *store, int from, int to)
+{
+	struct stat st;
+
+	if (is_newer(from, "hooks", to, "hooks"))
+		return true;
+	if (fstatat(from, "hooks", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(st.st_mode))
+		return false;
+	return !store->hooks || is_newer(AT_FDCWD, store->hooks, to, "hooks");
 }
 
 /* Files that a user edits, and hooks: commands do not change those. */
@@ -87,7 +99,7 @@ static int take_files(struct git_store *store, struct err *err)
 		r = take_newer(info, names[i], to_info, err);
 	if (r == 0)
 		r = take_newer(from, "shallow", to, err);
-	if (r == 0 && is_newer(from, "hooks", to)) {
+	if (r == 0 && hooks_changed(store, from, to)) {
 		os_remove_tree(to, "hooks");
 		os_remove_tree(store->dir, "hooks");
 		r = git_copy_hooks(store, to, NULL, err);

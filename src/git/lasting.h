@@ -37,6 +37,10 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 void git_lasting_take_objects(const struct git_store *store);
 /* "/HEAD", "/index.lock", "/rebase-merge/done": a work tree's own in its git directory. */
 bool git_lasting_is_own(const char *below);
+/* The host's is no more where it was; and it is there. Then it has its name, after the command. */
+bool git_lasting_is_moved(const struct git_store *store);
+int git_lasting_move(struct git_store *store, const char *gitdir, struct err *err);
+void git_lasting_settle(struct git_store *store);
 /* Before the first change. */
 void git_lasting_change(const struct git_store *store);
 /* After a command that changed something: 'ret' has what is held now and was not before. */

@@ -156,6 +156,9 @@ struct git_round {
 	bool changed;    /* something was done, so that the states must be read again */
 };
 
+/* trees.c: what both sides last agreed on of references is one for all work trees, the repository's. */
+int git_tree_load_refs(struct git_round *round, struct err *err);
+int git_tree_save_refs(struct git_round *round, struct err *err);
 /* refs.c, index.c, stash.c, config.c, import.c: each a part of the round. */
 int git_plan_refs(struct git_round *round, struct err *err);
 int git_plan_index(struct git_round *round, struct err *err);

@@ -154,6 +154,8 @@ static int save_base(struct git_round *round, struct err *err)
 	base.index = (struct git_items){ 0 };
 	if (r == 0)
 		r = git_base_save(round->store, "base", &base, err);
+	if (r == 0 && round->store->tree)
+		r = git_tree_save_refs(round, err);
 	if (r == 0)
 		unlinkat(round->store->dir, PENDING, 0);
 	return r;
@@ -202,6 +204,8 @@ static int load_base(struct git_round *round, struct err *err)
 	struct err none;
 	int r = git_base_load(round->store, "base", &round->arena, &round->base, err);
 
+	if (r == 0 && round->store->tree)
+		r = git_tree_load_refs(round, err);
 	if (r < 0)
 		return r;
 	round->index_same = *round->base.mark && !strcmp(round->base.mark, join_marks(round));

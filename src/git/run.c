@@ -333,6 +333,8 @@ static void add_lent(struct git_run *run, struct git_store *store)
 		return;
 	add_alternate(&out, git_objects(store));
 	for (size_t i = 0; i < store->lent.len && run->n_reads < GIT_READS_MAX - 1; i++) {
+		if (access(store->lent.v[i], F_OK) < 0)
+			continue; /* it was moved or removed since */
 		run->reads[run->n_reads++] = (struct git_read){ store->lent.v[i], true };
 		add_alternate(&out, store->lent.v[i]);
 	}

@@ -5,7 +5,7 @@
  * in it as the host's has it: HEAD, the index and operations that are not finished are the work tree's own, and
  * the rest is the repository's.
  *
- * Each is a part of the store with a base of its own, and gets a round of its own when it is published, after the
+ * Each is a part of the store with a base of its own but for references, and gets a round of its own when it is published, after the
  * repository's: it carries HEAD, the index, and the branch that the host's stands on.
  *
  * The host's worktrees/ID lies in a repository of which commands write nothing. What is in it is believed when the work
@@ -311,5 +311,45 @@ int git_take_trees(struct git_store *main, const struct git_about *about, struct
 		if (r == 0 && !has_it(main, tree->id))
 			r = git_add_tree(main, tree->id, false, err);
 	}
+	return r;
+}
+
+/* ------------------------------------------------------------------ rounds */
+
+/* The records of parts lie in the repository's. Who has a turn has it for all of them. */
+static int load_main(struct git_round *round, struct git_store *ret, struct git_state *base,
+		     struct err *err)
+{
+	*ret = (struct git_store){ .dir = record_open_dir(round->store->dir, ".."),
+				   .id = round->store->id,
+				   .on_step = round->store->on_step };
+	return git_base_load(ret, "base", &round->arena, base, err);
+}
+
+int git_tree_load_refs(struct git_round *round, struct err *err)
+{
+	struct git_store main;
+	struct git_state base;
+	int r = load_main(round, &main, &base, err);
+
+	if (r == 0) {
+		round->base.refs = base.refs;
+		round->base.made = base.made;
+	}
+	close_ptr(&main.dir);
+	return r;
+}
+
+int git_tree_save_refs(struct git_round *round, struct err *err)
+{
+	struct git_store main;
+	struct git_state base;
+	int r = load_main(round, &main, &base, err);
+
+	base.refs = round->base.refs;
+	base.made = round->base.made;
+	if (r == 0)
+		r = git_base_save(&main, "base", &base, err);
+	close_ptr(&main.dir);
 	return r;
 }

@@ -263,6 +263,22 @@ static bool is_there(const struct git_store *store, const char *id)
 	return part && git_is_same(part);
 }
 
+/* 'git worktree move': its files are where the session says, and lead back. */
+static void move_tree(struct git_store *store, const struct git_store *part)
+{
+	struct arena *a = &store->arena;
+	_cleanup_close_ int own = part->tree ? record_open_dir(AT_FDCWD, part->private) : -1;
+	_cleanup_close_ int real = own < 0 ? -1 : git_open_host(store, part->real);
+	char *top = real < 0 || !git_is_same(part) || git_tree_is_there(part)
+			    ? NULL
+			    : git_tree_top(a, own, store->common, part->name);
+	char *text = top ? arena_printf(a, "%s/.git\n", top) : NULL;
+	struct err ignored; /* then git says that it can be pruned */
+
+	if (text)
+		os_write_file_atomic(real, "gitdir", text, strlen(text), 0644, &ignored);
+}
+
 /* One that commands made, and that they removed with its files: the host's leads nowhere. */
 static void drop_tree(struct git_store *store, const struct git_store *part)
 {
@@ -284,8 +300,10 @@ void git_adopt_worktrees(struct git_store *store, struct git_report *report)
 	size_t n = 0;
 
 	report->where = "";
-	for (size_t i = 0; i < store->n_parts; i++)
+	for (size_t i = 0; i < store->n_parts; i++) {
+		move_tree(store, &store->parts[i]);
 		drop_tree(store, &store->parts[i]);
+	}
 	while (list && n < NEW_MAX && (entry = readdir(list)) != NULL) {
 		_cleanup_close_ int dir = entry->d_name[0] == '.'
 						  ? -1

@@ -73,7 +73,7 @@ struct broker_hooks {
 	void (*on_private)(void *ctx, const char *path);
 	/* A git directory of the host's is about to be worked in, that of 'dir' (NULL: it is known by itself). Says what
 	 * stands for it, and for those that belong to it, from now on; 0: it is judged by content. 'made': by
-	 * the command. NULL: nobody asks. */
+	 * the command. Without 'gitdir': some of those before were moved. NULL: nobody asks. */
 	size_t (*on_gitdir)(void *ctx, const char *dir, const char *gitdir, bool made,
 			    const struct broker_gitdir **ret);
 	void *ctx;

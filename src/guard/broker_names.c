@@ -255,6 +255,8 @@ int do_rename(struct request *r)
 	e = request_result(renameat2(from.dir, from.name, to.dir, to.name, flags));
 	if (e == NOTIFY_DONE && to.exists && S_ISSOCK(to.st.st_mode) && !(flags & RENAME_EXCHANGE))
 		id_ring_drop(&r->b->bound, to.st.st_dev, to.st.st_ino);
+	if (e == NOTIFY_DONE)
+		repository_moved(r, from.path, to.path, flags & RENAME_EXCHANGE);
 	return e;
 }
 

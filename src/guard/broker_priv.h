@@ -330,6 +330,8 @@ int repository_judge(struct request *r, const struct place *p);
 /* Somebody is about to go to a directory. */
 void repository_entered(struct request *r);
 /* A directory was moved. */
+/* A directory has another name: so have those below it. */
+void repository_moved(struct request *r, const char *old, const char *new, bool exchanged);
 void repository_forget_plain(struct broker *b);
 
 /* ---- broker_open.c, broker_names.c, broker_attrs.c: the rows */

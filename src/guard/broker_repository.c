@@ -179,6 +179,42 @@ static int take_over(struct request *r, const char *dir, const char *gitdir, boo
 	return AGAIN;
 }
 
+/* ------------------------------------------------------------------ moving them */
+
+/* What lies below the one lies below the other now; the mounts have gone along. */
+static bool rename_anchor(struct broker *b, struct anchor *a, const char *old, const char *new)
+{
+	if (!path_is_below(a->path, old))
+		return false;
+	a->path = path_join(&b->arena, new, path_below(a->path, old));
+	a->inside = a->path;
+	a->len = a->inside_len = strlen(a->path);
+	return true;
+}
+
+void repository_moved(struct request *r, const char *old, const char *new, bool exchanged)
+{
+	const struct broker_hooks *hooks = &r->b->hooks;
+	const struct broker_gitdir *none;
+	bool found = false;
+
+	for (size_t i = 0; i < r->b->n_private; i++) {
+		struct anchor *a = &r->b->anchors[i];
+
+		found |= rename_anchor(r->b, a, old, new) ||
+			 (exchanged && rename_anchor(r->b, a, new, old));
+	}
+	if (!found)
+		return;
+	seen_forget(r->b);
+	tasks_forget_directories(r->b);
+	if (r->has_umask)
+		umask(r->b->umask);
+	r->has_umask = false;
+	if (hooks->on_gitdir)
+		(void)hooks->on_gitdir(hooks->ctx, NULL, NULL, false, &none);
+}
+
 /* ------------------------------------------------------------------ finding them */
 
 static bool asks(const struct request *r)

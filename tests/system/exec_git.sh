@@ -8,9 +8,10 @@
 be_user "$@"
 set_up
 . "$top/tests/lib/git.sh"
+command -v git-lfs >/dev/null || bail "git-lfs is not installed"
 ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
-settings() { # settings [KEYS OF FILESYSTEM [OTHERS]]
-	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"], \"denyWrite\": []${1-}}${2-}}" >"$tmp/settings.json"
+settings() { # settings [KEYS OF FILESYSTEM [OTHERS [PATH]]]: PATH may be written as well
+	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"${3:+, \"$3\"}], \"denyWrite\": []${1-}}${2-}}" >"$tmp/settings.json"
 }
 quiet() { is "$rc" 0 && empty "$err"; }
 output() { is "$(xargs <"$out")" "$1"; }
@@ -136,6 +137,30 @@ ex 'git -C added commit -q -m again; git commit -q --allow-empty -m main; git wo
 check "... then work in both, and remove it" is "$rc $(git log -1 --format=%s refs/heads/added) $(git log -1 --format=%s) $(git worktree list | wc -l | xargs)" "0 again main 1"
 cd .git && ex 'echo evil >>info/attributes; GIT_DIR=. git commit -q --allow-empty -m within; echo x >hooks/post-commit; pwd'
 cd .. && check "in the git directory itself" is "$(cat "$out") $(git log -1 --format=%s) $(cat .git/info/attributes .git/hooks/post-commit 2>/dev/null)" "$PWD/.git within "
+
+# --- objects of git-lfs ---
+in_new_repo "$tmp/lfs" && git lfs install --local >/dev/null && git lfs track '*.bin' >/dev/null && head -c 9999 /dev/urandom >old.bin && git add . && git commit -q -m bin || exit 1
+git init -q --bare "$tmp/lfs.git" && git remote add origin "file://$tmp/lfs.git" && sum=$(sha256sum <old.bin)
+settings '' '' "$tmp/lfs.git"
+ex 'rm old.bin && git checkout -q -- old.bin && sha256sum <old.bin; head -c 7777 /dev/urandom >new.bin && git add new.bin && git commit -q -m new && git push -q origin main >/dev/null 2>&1
+	d=.git/lfs/objects/aa/bb; mkdir -p $d; echo x >$d/aabb567890123456789012345678901234567890123456789012345678901234'
+check "git-lfs: old objects are there inside" is "$rc $(cat "$out")" "0 $sum"
+check "... new ones are the host's" is "$(git lfs fsck) $(git lfs ls-files | wc -l) $(git status --porcelain)" "Git LFS fsck OK 2 "
+check "... and were pushed, all of them" is "$(find "$tmp/lfs.git/lfs/objects" -type f | wc -l)" 2
+check "... but for those that are not what they say" is "$(grep -c "lfs 'aabb" "$err") $(find .git/lfs/objects -name 'aabb*' -type f)" "1 "
+settings
+
+# --- hooks that are a link ---
+in_new_repo "$tmp/hooked" && rm -rf .git/hooks && mkdir "$tmp/hooks" "$tmp/closed" && ln -s "$tmp/hooks" .git/hooks || exit 1
+printf '#!/bin/sh\necho hook >&2\n' >"$tmp/hooks/pre-commit" && chmod +x "$tmp/hooks/pre-commit" && cp "$tmp/hooks/pre-commit" "$tmp/closed/post-commit"
+ex 'git commit -q --allow-empty -m hooked; echo evil >.git/hooks/post-commit; echo evil >'"$tmp"'/hooks/post-commit; rm -rf .git/hooks'
+check "hooks that are a link run inside" is "$(grep -c '^hook$' "$err") $(log_of . | cut -d' ' -f1) $(readlink .git/hooks) $(ls "$tmp/hooks")" "1 hooked $tmp/hooks pre-commit"
+rm .git/hooks && ln -s "$tmp/closed" .git/hooks
+echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [\"$tmp/closed\"], \"allowWrite\": [\".\"], \"denyWrite\": []}}" >"$tmp/settings.json"
+ex 'git commit -q --allow-empty -m closed; cat .git/hooks/*'
+check "... unless they lead to what may not be read" is "$(grep -c '^hook$' "$err") $(grep -c hook "$out") $(log_of . | cut -d' ' -f1)" "0 0 closed"
+settings
+cd "$tmp/plain" || exit 1
 
 # --- one that a command broke ---
 ex 'rm .git/index .git/HEAD; mkfifo .git/index; mkdir .git/HEAD; rm -rf .git/refs .git/packed-refs'

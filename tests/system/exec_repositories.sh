@@ -76,7 +76,7 @@ settings
 ex 'git clone -q many/5 copy && cd copy && git commit -q --allow-empty -m c && cd .. && git clone -q -s many/2 shared && git -C shared commit -q --allow-empty -m s'
 check "clones" is "$rc $(last copy) $(last shared)" "0 c s"
 ex 'cd shared && git commit -q --allow-empty -m s2'
-check "... one of which borrows objects, and is private all the same" is "$rc $(last shared) $(git -C shared fsck 2>&1) $(find "$HOME"/.local/state/wrapix/gitdirs -name alternates -exec grep -l many/2 '{}' + | wc -l | xargs)" "0 s2  1"
+check "... one of which borrows objects, and is private all the same" is "$rc $(last shared) $(git -C shared fsck 2>&1) $(find "$HOME"/.local/state/wrapix/gitdirs -name alternates -exec grep -l 'many/2/.git/objects' '{}' + | wc -l | xargs)" "0 s2  1"
 ex 'git init -q fresh && cd fresh && git commit -q --allow-empty -m 1 && git commit -q --allow-empty -m 2 && GIT_SEQUENCE_EDITOR="sed -i 1ib" git rebase -q -i HEAD~1; test -d .git/rebase-merge; cd .. && git init -q gone && rm -rf gone'
 check "a repository that the command makes: its rebase waits" is "$rc $(last fresh)" "0 2"
 check "... and not on the host" absent fresh/.git/rebase-merge
@@ -129,6 +129,20 @@ wx git status
 wx git held
 check "... of which the rest is kept, and listed" is "$rc $(grep -c 'repository.*place' "$out")" "0 1"
 cd ..
+
+# --- one that a command moves ---
+new_repo mv1 && mkdir mvd && new_repo mvd/mv2 && new_repo mv3 || exit 1
+ex 'cd mv1 && git commit -q --allow-empty -m one && mv ../mv1 ../new1 && git log -1 --format=%s && git commit -q --allow-empty -m two'
+check "a repository that is moved: what was committed before is there" output one
+check "... and on the host, and what was committed after" is "$rc $(cat "$err") $(git -C new1 log -2 --format=%s | xargs) $(ls -d mv1 2>/dev/null)" "0  two one "
+ex 'cd mvd/mv2 && git commit -q --allow-empty -m one && cd ../.. && mv mvd new2'
+check "... with a directory around it, where nobody went again" is "$rc $(cat "$err") $(last new2/mv2)" "0  one"
+ex 'cd mv3 && git commit -q --allow-empty -m a && git commit -q --allow-empty -m b && GIT_SEQUENCE_EDITOR="sed -i 1ib" git rebase -q -i HEAD~1; cd .. && mv mv3 new3 && git init -q mv3 && git -C mv3 commit -q --allow-empty -m other'
+check "... and another one made at its place" is "$(last mv3) $(git -C new3 log --format=%s | xargs)" "other b a start"
+ex 'cd new3 && git rebase --continue 2>/dev/null; git log -1 --format=%s; git status | grep -c rebas; cd ../mv3 && git log --format=%s'
+check "... where the next command goes on with what was not finished" output "b 0 other"
+ex 'for r in new1 mv3; do git -C $r commit -q --allow-empty -m in-$r; done; mv new1 x && mv mv3 new1 && mv x mv3'
+check "... and two that change places" is "$(last new1) $(last mv3)" "in-mv3 in-new1"
 
 # --- one that a command made, for the next command's supervisor to trip over ---
 mkdir "$HOME/closed" && echo KEY >"$HOME/closed/id" && echo '# mine' >"$HOME/.bashrc" && new_repo "$HOME/closed/repo" || exit 1
