@@ -12,6 +12,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/copy.h"
+#include "cow/manifest.h"
+#include "cow/show.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -68,6 +70,8 @@ int base_git(const struct cow *cow, const char *const *args, char *const *extra,
 	return r;
 }
 
+enum { LEFT_OUT_MAX = 500 }; /* git compares each with each of its paths */
+
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static int worked(int status)
@@ -121,11 +125,35 @@ static int make_store(struct arena *arena, const struct cow *cow, int base)
 	return 0;
 }
 
+/* Files that nobody would merge are not kept: which, as git reads it from a file. False: there are none. */
+static bool write_paths(const struct cow *cow, int base)
+{
+	_cleanup_str_ struct str text = { 0 };
+	struct manifest manifest;
+	struct err err;
+	size_t left_out = 0;
+	int r = manifest_load(&manifest, cow, &err);
+
+	str_addn(&text, ".", sizeof("."));
+	for (size_t i = 0; r == 0 && i < manifest.n && left_out < LEFT_OUT_MAX; i++) {
+		const struct manifest_entry *entry = &manifest.v[i];
+
+		if (!S_ISREG(entry->node.mode) || entry->node.size <= SHOW_MAX)
+			continue;
+		str_addf(&text, ":(exclude,literal)%s", entry->path);
+		str_addn(&text, "", 1);
+		left_out++;
+	}
+	manifest_release(&manifest);
+	return left_out && os_write_file_soon(base, "paths", text.s, text.len, 0600, &err) == 0;
+}
+
 int base_write(const struct cow *cow, struct err *err)
 {
 	_cleanup_close_ int base = -1, tree = -1;
 	struct arena arena = { 0 };
 	char *const *env = store_env(&arena, cow);
+	char *paths = NULL;
 	int r;
 
 	if (!cow->git_top)
@@ -134,9 +162,15 @@ int base_write(const struct cow *cow, struct err *err)
 		return errno == EEXIST ? 0 : err_errno(err, errno, "creating 'base'");
 	base = openat(cow->dir, "base", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = make_store(&arena, cow, base);
+	if (r == 0 && write_paths(cow, base))
+		paths = arena_printf(&arena, "--pathspec-from-file=%s/%s/base/paths", cow->base,
+				     cow->id);
 	if (r == 0)
-		r = worked(base_git(cow, ARGS("add", "-A", "--ignore-errors", "--", "."), env, -1,
-				    -1));
+		r = worked(base_git(
+			cow,
+			paths ? ARGS("add", "-A", "--ignore-errors", "--pathspec-file-nul", paths)
+			      : ARGS("add", "-A", "--ignore-errors", "--", "."),
+			env, -1, -1));
 	tree = openat(base, "tree.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (r == 0 || r == -EIO) /* a file that cannot be read is no reason to know none */
 		r = worked(base_git(cow, ARGS("write-tree"), env, -1, tree));

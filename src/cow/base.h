@@ -2,7 +2,8 @@
 /*
  * The project's content when the session began, where it is a git repository: a tree in an object store
  * of the session's own, which borrows from the repository's. It is what a three-way merge needs. Only
- * files that differ from the index are read for it, and nothing in the repository changes.
+ * files that differ from the index are read for it, none that is too large to be merged, and nothing in
+ * the repository changes.
  *
  *	BASE/ID/base/objects, index, tree (its name, in hexadecimal)
  */

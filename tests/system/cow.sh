@@ -161,6 +161,7 @@ echo a >own
 git add -A
 git commit -qm 1
 echo dirty >>merge
+truncate -s 17M ':(top) large*'
 cow 'sed -i s/^2$/two/ merge; sed -i s/^5$/session/ clash; echo session >deleted; rm both; echo s >dir/f; echo s >appeared; echo s >own'
 sed -i 's/^19$/nineteen/' merge
 sed -i 's/^5$/mine/' clash
@@ -174,6 +175,8 @@ check "conflicts are found" is "$(grep -c 'conflict:' "$out")" 7
 wx apply
 check "apply leaves them, and says so" is "$rc $(grep -c ': conflict' "$out")" "1 6"
 check "... what merges is merged, with what was not committed" is "$(sed -n '2p;19p;21p' merge | tr '\n' ' ')" "two nineteen dirty "
+check "... a file that is too large for that is not kept" is "$(for index in "$state"/cow/*/base/index; do GIT_INDEX_FILE=$index git ls-files; done | grep -c -e large -e '^merge$')" 1
+rm ':(top) large*'
 check "... nothing of the user's is lost" is "$(sed -n 5p clash; cat both appeared; ls deleted 2>&1 | wc -l)" "$(printf 'mine\nmine\nmine\n1')"
 check "... nothing is written through a link" absent "$tmp/f"
 check "... the rest is applied" is "$(cat own)" s

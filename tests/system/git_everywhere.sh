@@ -325,7 +325,7 @@ one_cell() {
 
 # 'git_everywhere.sh all' does more of what takes long, and takes minutes; with a cell's name as second word it does that one.
 deep='' rounds=40 commits=5 kills=2 steps='3 150'
-[ "${1-}" != all ] || deep=all rounds=2000 commits=40 kills=${GIT_KILLS:-16} steps=$(seq 0 7 2000)
+[ "${1-}" != all ] || deep=all rounds=400 commits=40 kills=${GIT_KILLS:-16} steps=$(seq 0 7 2000)
 only=${2-}
 n_cells=0
 for cell in $cells; do
