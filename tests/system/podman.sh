@@ -53,6 +53,11 @@ check "exec inside is refused" is "$(xargs <"$out")" "125 1"
 check "... says why" has "$err" "the outer sandbox holds this command as well"
 check "... and runs nothing" absent ran
 
+# --- limits: those of a control group are in limits_uml.sh ---
+in_podman 'dd if=/dev/zero of=/tmp/big bs=1M count=30 2>/dev/null; echo $?' --disk 16M
+check "a private place that is full" is "$(cat "$out")" 1
+check "... is told of" has "$err" "refused writing more to its private places (/tmp): limits.disk is 16M; to allow it: raise limits.disk above 16M"
+
 # --- git ---
 command -v git >/dev/null && {
 	git init -q repo && git -C repo -c user.name=U -c user.email=u@example.org commit -q --allow-empty -m one

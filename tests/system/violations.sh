@@ -343,6 +343,9 @@ echo '{"sandbox":{"enabled":true,"filesystem":{"denyWrite":["keep"]}}}' >.claude
 wx exec -c 'touch ~/z2; mkdir keep; true'
 check "Claude Code's keys" has "$err" 'add "~/z2" to sandbox.filesystem.allowWrite'
 check "... and its file and line" has "$err" "sandbox.filesystem.denyWrite[0] at $project/.claude/settings.json:1"
+wx why .claude/hooks/x
+check "what decides about the sandbox is never its own to write, and nothing is proposed for it" has "$out" "'$project/.claude/hooks' denies it, always
+  this file is what the sandbox itself rests on"
 mkdir -p "$HOME/.claude"
 wx learn --apply
 check "in a folder that is not trusted learn writes the user's own settings" is "$(tr -d ' \n' <"$HOME/.claude/settings.json")" '{"sandbox":{"filesystem":{"allowWrite":["~/z2"]}}}'
