@@ -146,11 +146,35 @@ static int run(struct job *job)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Counts what happens to a command in the group that we are in, as of one that podman made. */
+static int watch(char **argv)
+{
+	struct cgroup_watch watch;
+	struct cgroup_counts counts;
+	int status = 0;
+	pid_t pid;
+
+	cgroup_watch_of(&watch, getpid());
+	pid = fork();
+	if (pid == 0) {
+		execvp(argv[0], argv);
+		_exit(EXIT_NOTFOUND);
+	}
+	waitpid(pid, &status, 0);
+	cgroup_watch_counts(&watch, &counts);
+	cgroup_watch_stop(&watch);
+	fprintf(stderr, "hits %d\n",
+		(counts.of[LIMIT_MEMORY] > 0) | (counts.of[LIMIT_PIDS] > 0) << 1);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 int main(int argc, char **argv)
 {
 	struct job job = { .gid = getgid() };
 	bool verbose = false;
 
+	if (argc > 2 && !strcmp(argv[1], "watch"))
+		return watch(argv + 2);
 	if (argc < 2 || strcmp(argv[1], "run") != 0)
 		return EXIT_USAGE;
 	job.argv = parse(argv, &job.limits, &verbose);

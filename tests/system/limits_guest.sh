@@ -143,6 +143,20 @@ driver --cpus 0.25 -- python3 hog.py spin 2000
 check "a quarter of a processor" percent_between 10 40
 check "nothing is left" nothing_left
 
+echo "# a group as podman's crun makes it: the limits above, the processes below"
+podman=$cg/user.$uid/libpod-t.scope
+mkdir -p "$podman/container" && echo 67108864 >"$podman/memory.max" && echo 30 >"$podman/pids.max" && chown -R "$uid" "$podman"
+in_podman() { run sh -c "echo 0 >$podman/container/cgroup.procs && exec ./driver watch \"\$@\"" sh "$@"; }
+in_podman true
+check "nothing happened" says "hits 0"
+in_podman sh -c "$bomb"
+check "processes that were refused" says "hits 2"
+echo 1 >"$podman/cgroup.kill"
+in_podman $hog
+check "one that was ended for want of memory" says "hits 3"
+echo 1 >"$podman/cgroup.kill"
+for _ in $(seq 100); do rmdir "$podman/container" "$podman" 2>/dev/null && break; sleep 0.1; done
+
 echo "# wrapix itself there: a limit that was reached is an event, exact, of a session and of what 'wrapix exec' does in it"
 rm -rf /tmp/home/.local # of the sessions before
 session --memory 64M --pids 30 -- true
