@@ -90,7 +90,8 @@ static void set_origins(struct srt_config *config, const struct claude_srt *srt)
 		struct srt_path *path = &config->paths[i];
 		const struct claude_value *v = value_at(srt, path->line);
 
-		if (!v && path->kind == FILE_DENY_WRITE) /* nobody wrote it, and nobody can take it out */
+		if (!v &&
+		    path->kind == FILE_DENY_WRITE) /* nobody wrote it, and nobody can take it out */
 			path->key = arena_strdup(&config->arena, "always");
 		if (!v)
 			continue;
