@@ -185,9 +185,8 @@ static void draw_help(struct review *r, unsigned rows)
 
 static void draw(struct review *r)
 {
-	static const char keys[] =
-		"a accept r reject e edit t theirs b both A all w apply q quit j k "
-		"space move ? keys"; /* 80 columns */
+	static const char keys[] = /* 80 columns */
+		"a accept r reject e edit t theirs b both A all w apply q quit j k space ? keys";
 	struct screen *s = &r->screen;
 	_cleanup_str_ struct str title = { 0 };
 	unsigned body = s->rows > 2 ? s->rows - 2 : 1;

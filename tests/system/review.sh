@@ -51,6 +51,7 @@ for size in "80 24" "140 40"; do
 	check "... and the first diff" see 'when an editor opens the project'
 	check "... with escaped names" see 'evil\033'
 	check "... by which the terminal is not told anything" obeys_nothing
+	check "... and the keys, all of the line" see 'space ? keys'
 	type '?'
 	check "? shows the keys" see 'undecided again'
 	check "... all of them" see 'Any key goes back'
