@@ -197,7 +197,8 @@ int git_write_gitfile(struct git_store *main, const char *where, const char *git
 		      struct err *err);
 /* Names the host's other work trees to the session; to: its git directory. */
 int git_show_worktrees(struct git_store *store, int to, struct err *err);
-void git_adopt_worktrees(struct git_store *store, struct git_report *report);
+/* The number of those that were not there. */
+size_t git_adopt_worktrees(struct git_store *store, struct git_report *report);
 void git_adopt_modules(struct git_store *main, struct git_report *report);
 
 /* exchange.c: a copy of a file of a git directory, for git to work on, as GIT_COPY "NAME"; what it was; and the copy in its

@@ -425,21 +425,6 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	return r;
 }
 
-/* Those that are new, and then what was staged in them. */
-static int adopt_trees(struct git_store *store, struct git_report *ret, struct err *err)
-{
-	size_t first = store->n_parts;
-	int r = git_begin_turn(store, err);
-
-	if (r < 0)
-		return r;
-	git_adopt_worktrees(store, ret);
-	git_end_turn(store);
-	for (size_t i = first; r == 0 && i < store->n_parts; i++)
-		r = publish_one(&store->parts[i], true, ret, err);
-	return r;
-}
-
 /* The first that fails is told of, and the others are published all the same. */
 static int publish_parts(struct git_store *store, bool trees, bool last, struct git_report *ret,
 			 struct err *err)
@@ -456,6 +441,19 @@ static int publish_parts(struct git_store *store, bool trees, bool last, struct 
 			r = -err->code;
 		}
 	return r;
+}
+
+/* Those that are new, and then what was staged in them. */
+static int adopt_trees(struct git_store *store, struct git_report *ret, struct err *err)
+{
+	int r = git_begin_turn(store, err);
+	size_t n;
+
+	if (r < 0)
+		return r;
+	n = git_adopt_worktrees(store, ret);
+	git_end_turn(store);
+	return n && store->lasting ? publish_parts(store, true, true, ret, err) : 0;
 }
 
 /* Submodules first: what the repository around them says of them is then there. Work trees last: a branch that is new is

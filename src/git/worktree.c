@@ -179,6 +179,11 @@ static int make_tree(struct git_store *store, const struct tree *tree, struct er
 	unlinkat(dir, "index.lock", 0); /* nobody works in it yet */
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++) {
 		git_step(store, "worktree");
+		/* It is known before it is there: what was staged in it is not taken for the host's. */
+		if (i + 1 == ARRAY_LEN(files) && store->lasting)
+			r = git_add_tree(store, tree->id, true, err);
+		if (r < 0)
+			break;
 		r = files[i][0] ? os_write_file_atomic(dir, files[i][0], files[i][1],
 						       strlen(files[i][1]), 0644, err)
 				: git_do(&read, NULL, err);
@@ -227,6 +232,19 @@ static bool has_modules(int dir)
 	return fstatat(dir, "modules", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* One without a branch begins where the host stands: its own commit may not be there yet, and comes with its round. */
+static struct tree *beginning(const struct git_store *store, struct tree *tree,
+			      const struct git_state *host)
+{
+	const char *head = host->head;
+
+	if (head && str_starts(head, "ref: "))
+		head = git_find(&host->refs, head + 5);
+	if (store->lasting && head && !str_starts(tree->head, "ref: "))
+		tree->head = head;
+	return tree;
+}
+
 static void add_tree(struct git_store *store, int dir, const char *id, struct git_report *report)
 {
 	struct arena *a = &store->arena;
@@ -239,7 +257,10 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 					    : read_where(store, dir, id);
 	if (is_made(store, &tree, &err))
 		return;
-	if (is_taken(store, id))
+	if (store->lasting && strcmp(store->real, store->common) != 0)
+		git_hold(report, "worktree", id,
+			 "it was added from the only one that the command may write");
+	else if (is_taken(store, id))
 		git_hold(report, "worktree", id, "the host has one of that name");
 	else if (!tree.where || !tree.head)
 		git_hold(report, "worktree", id, "it is none in the project");
@@ -250,8 +271,7 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 		git_hold(report, "worktree", id, "its branch is not there");
 	else if (str_starts(tree.head, "ref: ") && git_same(tree.head, host.head))
 		git_hold(report, "worktree", id, "its branch is checked out");
-	else if (make_tree_again(store, &tree, &err) < 0 ||
-		 (store->lasting && git_add_tree(store, id, true, &err) < 0))
+	else if (make_tree_again(store, beginning(store, &tree, &host), &err) < 0)
 		git_hold(report, "worktree", id, arena_strdup(&report->arena, err.msg));
 }
 
@@ -291,7 +311,7 @@ static void drop_tree(struct git_store *store, const struct git_store *part)
 		os_remove_tree(trees, part->name);
 }
 
-void git_adopt_worktrees(struct git_store *store, struct git_report *report)
+size_t git_adopt_worktrees(struct git_store *store, struct git_report *report)
 {
 	_cleanup_close_ int own = record_open_dir(AT_FDCWD, store->private);
 	int fd = own < 0 ? -1 : record_open_dir(own, "worktrees");
@@ -317,4 +337,5 @@ void git_adopt_worktrees(struct git_store *store, struct git_report *report)
 	}
 	if (list)
 		closedir(list);
+	return n;
 }

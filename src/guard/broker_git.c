@@ -100,14 +100,18 @@ static bool dir_ends_in(const struct place *p, const char *end)
 	return p->dir_len >= m && !strncasecmp(p->path + p->dir_len - m, end, m);
 }
 
-/* .git/worktrees/ID, below a directory that is called .git. */
+/* .git/worktrees/ID, below a directory that is called .git or that is private. */
 static bool in_worktrees(const struct place *p)
 {
-	size_t at = p->dir_len;
+	static const char name[] = "/worktrees/";
+	size_t at = p->dir_len, n = strlen(name);
 
 	while (at > 0 && p->path[at - 1] != '/')
 		at--;
-	return at >= 16 && !strncmp(p->path + at - 16, "/.git/worktrees/", 16);
+	if (at < n || strncmp(p->path + at - n, name, n) != 0)
+		return false;
+	return (p->anchor && p->anchor->home && at - n == p->anchor->len) ||
+	       (at >= n + 5 && !strncmp(p->path + at - n - 5, "/.git", 5));
 }
 
 /* The settings may lift the protection of a name: allowGitConfig, protect.remove. */

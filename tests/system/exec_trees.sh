@@ -95,5 +95,14 @@ ex "git worktree add -q --detach '$tmp/added/evil' && echo '$tmp/added/x/.git' >
 check "one whose files do not lead back to it is held" is "$(cd .git/worktrees && echo *) $(grep -c "worktree 'evil'" "$err")" "lost tree 1"
 ex "mkdir -p .git/worktrees/zz; echo \"\$(git rev-parse HEAD)\" >.git/worktrees/zz/HEAD; echo '$HOME/.git' >.git/worktrees/zz/gitdir; : >.git/worktrees/zz/index"
 check "... and so is one that was made up" is "$(cd .git/worktrees && echo *) $(git status --porcelain)" "lost tree "
+ex "git worktree add -q --detach '$tmp/added/far' && cd '$tmp/added/far' && echo f >f && git add f && git commit -q -m far && echo g >g && git add g"
+check "one without a branch, and its commit" is "$rc $(log_of "$tmp/added/far" | cut -d' ' -f1) $(git -C "$tmp/added/far" status --porcelain | xargs)" "0 far A g"
 check "the repository is sound" sound .
+
+# --- of a bare repository ---
+git init -q --bare "$tmp/bare.git" && git push -q "$tmp/bare.git" main && git -C "$tmp/bare.git" worktree add -q "$tmp/added/b1" main && git -C "$tmp/bare.git" worktree add -q -b zero "$tmp/added/b0" && cd "$tmp/added/b1" || exit 1
+settings bare.git added
+ex "git commit -q --allow-empty -m b1 && git worktree add -q -b two ../b2 && cd ../b2 && git log -1 --format=%s && git commit -q --allow-empty -m b2"
+check "work trees of a bare repository" is "$rc $(cat "$out") $(log_of . | cut -d' ' -f1) $(log_of ../b2 | cut -d' ' -f1) $(git worktree list | wc -l)" "0 b1 b1 b2 4"
+check "... which is sound" sound "$tmp/bare.git"
 finish
