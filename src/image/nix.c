@@ -221,7 +221,8 @@ static int dump_registration(struct arena *arena, const char *program, int log,
 int nix_closure_find(struct arena *arena, const struct strv *packages, int log,
 		     struct nix_closure *ret, struct err *err)
 {
-	char *program = run_find(arena, "nix-store", HOW, err), *closure, *graph;
+	char *program = run_find(arena, "nix-store", HOW, err);
+	char *closure = NULL, *graph = NULL;
 	struct strv paths = { 0 };
 	int r;
 

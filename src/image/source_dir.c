@@ -93,6 +93,7 @@ static int walk_one(struct walk *walk, int dir, const char *path, const char *na
 	struct stat st;
 	int fd, r;
 
+	known(path);
 	if (snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "", name) >=
 	    (int)sizeof(below))
 		return err_set(err, ENAMETOOLONG, "a path below '%s' is too long", path);

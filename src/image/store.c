@@ -199,7 +199,7 @@ static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struc
 			continue;
 		if (strlen(entry->d_name) == DIGEST_HEX - 1)
 			memcpy(name, entry->d_name, DIGEST_HEX);
-		if (*name && bsearch(name, keep->digests, keep->n, DIGEST_HEX, compare))
+		if (*name && keep->n && bsearch(name, keep->digests, keep->n, DIGEST_HEX, compare))
 			continue;
 		if (fstatat(blobs, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    unlinkat(blobs, entry->d_name, 0) == 0) {

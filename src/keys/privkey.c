@@ -22,6 +22,7 @@ static int unwrap(char *text, size_t len, struct blob *ret, struct err *err)
 	const char *end;
 	ssize_t bytes;
 
+	known(text);
 	if (len < head || memcmp(text, begin_line, head))
 		return err_set(err, EINVAL, "not a private key in OpenSSH's format");
 	end = memmem(text, len, end_line, sizeof(end_line) - 1);
@@ -82,7 +83,7 @@ static int parse_secret(struct blob in, struct blob outer, uint8_t *ret_seed, ui
 int privkey_parse(char *text, size_t len, uint8_t ret_seed[ED25519_KEY],
 		  uint8_t ret_public[ED25519_KEY], struct err *err)
 {
-	struct blob in, cipher, kdf, options, public, secret;
+	struct blob in = { 0 }, cipher, kdf, options, public, secret;
 	uint32_t n;
 	int r = unwrap(text, len, &in, err);
 

@@ -96,6 +96,7 @@ static bool next_entry(struct entries *e, char *hex)
 	if (!more || !scan_key(&e->scan, e->name, sizeof(e->name)) ||
 	    !scan_text(&e->scan, hex, HEX_SIZE))
 		return false;
+	known(hex);
 	/* Whatever we did not write ourselves we could not write again. */
 	if (vault_name_check(e->name, &ignored) < 0 || hex[strspn(hex, "0123456789abcdef")])
 		e->scan.bad = true;

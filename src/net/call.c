@@ -68,7 +68,7 @@ int call_take_inside(struct ports *p, unsigned index, struct err *err)
 static int take_socket(struct call *call, unsigned index)
 {
 	struct ports *p = call->ports;
-	struct err err;
+	struct err err = { 0 };
 	int fd;
 
 	if (call->into)

@@ -307,7 +307,7 @@ static int configure(struct filter *f, struct err *err)
 	const struct relay_hooks relay = { on_relay_ended, f };
 	const struct dial_hooks dials = { on_dial_connected, on_dial_failed, f };
 	struct dns dns = { .policy = f->policy, .names = f->names };
-	bool ipv6;
+	bool ipv6 = false;
 	int r = nsconf_open(f->netns, &f->sockets, err);
 
 	if (r == 0)

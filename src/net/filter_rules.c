@@ -269,6 +269,7 @@ static int check_allowed(const struct policy *policy, const struct policy *added
 {
 	int r = 0;
 
+	known(added);
 	for (size_t i = 0; r == 0 && i < added->n_rules; i++)
 		if (!(added->rules[i]->flags & RULE_DENY))
 			r = check_opens(policy, added->rules[i], err);
