@@ -18,22 +18,6 @@ static int changed_meanwhile(const char *what, const char *name, struct err *err
 			     "forgets it");
 }
 
-static void values_of(struct arena *arena, const struct gitkeys *keys, const char *name,
-		      struct git_items *ret)
-{
-	for (size_t i = 0; i < keys->n; i++)
-		if (!strcmp(keys->keys[i].name, name))
-			git_add_item(arena, ret, name, keys->keys[i].value);
-}
-
-static bool same_values(const struct git_items *a, const struct git_items *b)
-{
-	for (size_t i = 0; i < a->n && a->n == b->n; i++)
-		if (!git_same(a->v[i].value, b->v[i].value))
-			return false;
-	return a->n == b->n;
-}
-
 /* The host's value is another than the one that the session began with, and than the session's. */
 static int config_changed(struct git_store *store, const char *name,
 			  const struct git_items *session, bool *ret, struct err *err)
@@ -51,9 +35,9 @@ static int config_changed(struct git_store *store, const char *name,
 			r = err_set(err, EINVAL, "the configuration is not a plain one");
 	if (r < 0)
 		return r;
-	values_of(&store->arena, &keys[0], name, &base);
-	values_of(&store->arena, &keys[1], name, &host);
-	*ret = !same_values(&base, &host) && !same_values(session, &host);
+	git_values_of(&store->arena, &keys[0], name, &base);
+	git_values_of(&store->arena, &keys[1], name, &host);
+	*ret = !git_same_values(&base, &host) && !git_same_values(session, &host);
 	return 0;
 }
 
@@ -70,7 +54,7 @@ static int accept_config(struct git_store *store, const struct git_held *held, s
 	if (dir < 0 || os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
 	    gitkeys_parse(&store->arena, text, len, &keys) < 0)
 		return err_set(err, EINVAL, "the session's configuration cannot be read");
-	values_of(&store->arena, &keys, held->name, &values);
+	git_values_of(&store->arena, &keys, held->name, &values);
 	if (!held->anyway)
 		r = config_changed(store, held->name, &values, &changed, err);
 	if (r == 0 && changed)

@@ -9,8 +9,8 @@
 #include "git/priv.h"
 #include "spec/gitkeys_allow.h"
 
-static void values_of(struct arena *arena, const struct gitkeys *keys, const char *name,
-		      struct git_items *ret)
+void git_values_of(struct arena *arena, const struct gitkeys *keys, const char *name,
+		   struct git_items *ret)
 {
 	*ret = (struct git_items){ 0 };
 	for (size_t i = 0; i < keys->n; i++)
@@ -18,14 +18,12 @@ static void values_of(struct arena *arena, const struct gitkeys *keys, const cha
 			git_add_item(arena, ret, name, keys->keys[i].value);
 }
 
-static bool same_values(const struct git_items *a, const struct git_items *b)
+bool git_same_values(const struct git_items *a, const struct git_items *b)
 {
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->v[i].value, b->v[i].value) != 0)
+	for (size_t i = 0; i < a->n && a->n == b->n; i++)
+		if (!git_same(a->v[i].value, b->v[i].value))
 			return false;
-	return true;
+	return a->n == b->n;
 }
 
 static int set_in(struct git_store *store, const char *file, const char *name,
@@ -127,10 +125,10 @@ static int change(struct config_round *c, const char *name, struct err *err)
 	struct arena *a = &c->round->arena;
 	struct git_items base, session, host;
 
-	values_of(a, &c->base, name, &base);
-	values_of(a, &c->session, name, &session);
-	values_of(a, &c->host, name, &host);
-	if (same_values(&session, &base) || same_values(&session, &host) ||
+	git_values_of(a, &c->base, name, &base);
+	git_values_of(a, &c->session, name, &session);
+	git_values_of(a, &c->host, name, &host);
+	if (git_same_values(&session, &base) || git_same_values(&session, &host) ||
 	    is_layout(c->round->store, name))
 		return 0;
 	if (!may_change(c, name, &session, &host)) {
@@ -185,7 +183,7 @@ int git_apply_config(struct git_round *round, struct err *err)
 	for (size_t i = 0; r == 0 && i < c.base.n; i++) {
 		struct git_items values;
 
-		values_of(a, &c.session, c.base.keys[i].name, &values);
+		git_values_of(a, &c.session, c.base.keys[i].name, &values);
 		if (!values.n && is_first(&c.base, i))
 			r = change(&c, c.base.keys[i].name, err);
 	}

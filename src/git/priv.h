@@ -181,6 +181,11 @@ int git_apply_lfs(struct git_round *round, struct err *err);
 int git_read_hook(int dir, const char *name, char **ret, size_t *len);
 int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
 		   struct err *err);
+struct gitkeys;
+/* All values that a key has, in their order. */
+void git_values_of(struct arena *arena, const struct gitkeys *keys, const char *name,
+		   struct git_items *ret);
+bool git_same_values(const struct git_items *a, const struct git_items *b);
 /* Adds to the objects that the host must have. */
 void git_want(struct git_round *round, const char *oid);
 void git_hold_hooks(struct git_round *round);
