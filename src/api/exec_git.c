@@ -155,6 +155,18 @@ static bool is_full(const struct exec *x)
 	return x->git.n_repos * FDS_EACH + FDS_KEPT > os_raise_descriptors();
 }
 
+/* A command that fills the disk, say, gets no repository to judge by content instead of a private one. */
+static bool may_be_brought_about(int code)
+{
+	static const int codes[] = { EAGAIN, EBUSY,  EDQUOT, EIO,   EMFILE, EMLINK,
+				     ENFILE, ENOMEM, ENOSPC, EPIPE, ESTALE, ETIMEDOUT };
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (codes[i] == code)
+			return true;
+	return false;
+}
+
 /* Where there is none it is judged by content, and has no directories. */
 static void begin(struct exec *x, struct exec_repo *repo, const struct project_facts *project,
 		  bool late)
@@ -182,7 +194,7 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 			return;
 		}
 		why = arena_strdup(&x->arena, err.msg);
-		if (git_lasting_exists(&about)) {
+		if (git_lasting_exists(&about) || may_be_brought_about(err.code)) {
 			seal(x, repo, &about, why);
 			return;
 		}

@@ -7,9 +7,9 @@
  *	                           alternate, and those made inside.
  *	                        1, 2 ...  those of submodules
  *	STATE/wrapix/gitready/     those made ahead (ready.c)
+ *	STATE/wrapix/turns/        flock, by repository: held by the one who publishes
  *	STATE/wrapix/git/ID/meta   whose it is (JSON)
  *	                    lock   flock: held while a sandbox runs with it
- *	                    turn   flock: held by the one who publishes
  *	                    base   what both sides last agreed on (state.h)
  *	                    held   what was not published (JSON)
  *	                    incoming/  where new objects are checked

@@ -109,7 +109,7 @@ static int take_files(struct git_store *store, struct err *err)
 
 static int take_in_one(struct git_store *store, struct err *err)
 {
-	_cleanup_close_ int turn = git_open_host(store, store->common);
+	_cleanup_close_ int turn = git_open_turn(store->state, store->common);
 	int r;
 
 	if (turn < 0 || git_take_turn(turn) < 0)
@@ -253,11 +253,13 @@ static int make(struct git_store *store, const struct git_about *about, struct e
 
 static int open_or_make(struct git_store *store, const struct git_about *about, struct err *err)
 {
-	_cleanup_close_ int turn = open(about->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char stamp[GIT_STAMP];
+	char stamp[GIT_STAMP], state[PATH_MAX];
+	_cleanup_close_ int turn = -1;
 	struct err ignored;
 	int r;
 
+	snprintf(state, sizeof(state), "%s/wrapix", about->state_home);
+	turn = git_open_turn(state, about->common);
 	if (turn < 0 || git_take_turn(turn) < 0)
 		return err_errno(err, errno, "locking '%s'", about->common);
 	if (git_open(store, about->state_home, about->id, about->program, &ignored) == 0)

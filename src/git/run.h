@@ -76,8 +76,9 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
  */
 int git_open_host(const struct git_store *store, const char *dir);
 
-/* One round at a time in a repository. A command can lock that directory, too, and is not waited for for ever.
- * 0, or -1 with errno. */
+/* One round at a time in a repository, by a file in the state directory: the repository's own could be locked by a
+ * command as well. Who has it is not waited for for ever. A descriptor, or -1 with errno; 0, or -1. */
+int git_open_turn(const char *state, const char *common);
 int git_take_turn(int fd);
 
 /* The host's objects, and the same as a list of alternates. */

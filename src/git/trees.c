@@ -303,7 +303,7 @@ int git_take_trees(struct git_store *main, const struct git_about *about, struct
 		if (!tree->whole || has_it(main, tree->id))
 			continue;
 		if (turn < 0) {
-			turn = git_open_host(main, main->common);
+			turn = git_open_turn(main->state, main->common);
 			if (turn < 0 || git_take_turn(turn) < 0)
 				return err_errno(err, errno, "locking '%s'", main->common);
 			r = git_reload_parts(main, err);

@@ -299,6 +299,15 @@ static void move_tree(struct git_store *store, const struct git_store *part)
 		os_write_file_atomic(real, "gitdir", text, strlen(text), 0644, &ignored);
 }
 
+/* The user locked it: its files may be on a disk that is not there. */
+static bool is_kept(int trees, const char *id)
+{
+	_cleanup_close_ int dir = record_open_dir(trees, id);
+	struct stat st;
+
+	return dir < 0 || fstatat(dir, "locked", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* One that commands made, and that they removed with its files: the host's leads nowhere. */
 static void drop_tree(struct git_store *store, const struct git_store *part)
 {
@@ -307,7 +316,7 @@ static void drop_tree(struct git_store *store, const struct git_store *part)
 	struct stat st;
 
 	if (part->tree && part->fresh && lstat(part->private, &st) < 0 && git_is_same(part) &&
-	    !git_tree_is_there(part) && trees >= 0)
+	    !git_tree_is_there(part) && trees >= 0 && !is_kept(trees, part->name))
 		os_remove_tree(trees, part->name);
 }
 

@@ -44,7 +44,7 @@ CALLS = {"rename": 82, "mkdir": 83, "fsync": 74, "fdatasync": 75, "ftruncate": 7
          "move_mount": 429, "openat2": 437, "pidfd_open": 434, "getdents64": 217, "unlinkat": 263, "copy_file_range": 326}
 ERRORS = ["EIO", "ENOSPC", "EMFILE", "ENOMEM"]
 PROGRAMS = "wrapix,ralph,srt"
-KEPT = {"log", "cow", "ralph", "trust", "podman", "images", "builder"}  # of the state directory: what stays on purpose
+KEPT = {"log", "cow", "ralph", "trust", "podman", "images", "builder", "turns"}  # of the state directory: what stays on purpose
 
 LASTING = "x[0-9a-f]{12}|[0-9a-f]{32}"  # one for each project: the git directory of its commands, one that is ready for the next session
 

@@ -81,4 +81,14 @@ check "... has nothing new" cmp "$tmp/before" "$tmp/after"
 ex 'cd sub0 && git commit -q --allow-empty -m later'
 check "... and the other has its commits" is "$(git -C sub0 log --format=%s | xargs) $(git -C sub0 for-each-ref --format='%(refname:short)' refs/heads/evil)" "later new start evil"
 
+# --- a command that does not let go of a repository's directory ---
+git init -q held && git -C held commit -q --allow-empty -m start || exit 1
+timeout 100 "$wrapix" exec -s "$tmp/settings.json" -c 'exec 9<held/.git; flock 9; touch locked; while [ ! -e over ]; do sleep 0.05; done' &
+await test -e locked
+check "a command locks a git directory" eval '! flock -n held/.git true'
+ex 'cd held && git commit -q --allow-empty -m new && echo mine >.git/planted'
+check "... another works in it, in private as ever" is "$rc $(git -C held log -1 --format=%s) $(find held -name planted)" "0 new "
+: >over
+wait $!
+
 finish
