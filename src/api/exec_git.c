@@ -52,12 +52,12 @@ static void close_trees(struct exec *x, struct exec_repo *repo, const struct git
 	if (strcmp(about->real, about->common) != 0)
 		return;
 	for (size_t i = 0; i < about->n_trees; i++)
-		if (!about->trees[i].whole || !exec_git_writes_tree(x, &about->trees[i]))
+		if (!about->trees[i].whole || about->trees[i].closed)
 			add_dir(x, repo,
 				arena_printf(&x->arena, "%s/worktrees/%s", about->common,
 					     about->trees[i].id),
 				NULL);
-	repo->dirs[0].fixed = !exec_git_writes_own(x, about->common);
+	repo->dirs[0].fixed = about->closed;
 }
 
 /* In place of the host's, which are called so, with the host's objects to read. */
@@ -113,6 +113,10 @@ static void take_trees(struct exec *x, struct git_about *about)
 
 	if (!strcmp(about->real, about->common))
 		git_list_trees(&x->arena, about->common, &trees, &about->n_trees);
+	for (size_t i = 0; i < about->n_trees; i++)
+		trees[i].closed = !exec_git_writes_tree(x, &trees[i]);
+	about->closed = !strcmp(about->real, about->common) &&
+			!exec_git_writes_own(x, about->common);
 	about->trees = trees;
 }
 
@@ -322,6 +326,7 @@ static void follow(struct exec *x, struct exec_repo *repo)
 	repo->dirs = NULL;
 	repo->n_dirs = 0;
 	about.real = about.common = repo->store.real;
+	about.closed = repo->store.closed;
 	add_dirs(x, repo, &about);
 }
 

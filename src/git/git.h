@@ -56,6 +56,7 @@ struct git_store {
 	bool fresh;      /* the host has it from this session */
 	bool tree;       /* a work tree of the repository: HEAD and index are its own (trees.c) */
 	char *shared;    /* ... and the rest is in this private directory */
+	bool closed;     /* the command may not write its files: the branch it stands on stays */
 	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
 	bool broken;     /* ... the last of which was killed, and what it left may still be there */
@@ -71,6 +72,7 @@ struct git_store {
 struct git_tree {
 	const char *id;  /* below worktrees/ */
 	const char *top; /* where its files are */
+	bool closed;     /* the command may not write them */
 	bool whole;      /* it can be worked in beside others: nothing odd in it, no submodules */
 };
 /* Those whose files are there and say so. */
@@ -85,6 +87,7 @@ struct git_about {
 	const struct git_tree *trees; /* of git_list_trees(), where it lasts */
 	size_t n_trees;
 	const char *hooks; /* as store's */
+	bool closed;       /* likewise */
 	const char *view;  /* NULL, or as above: then it is published beside the host's branches */
 	bool lasting;
 };

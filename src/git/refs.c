@@ -271,6 +271,8 @@ int git_plan_refs(struct git_round *round, struct err *err)
 	int r = find_elsewhere(round, err);
 
 	find_carried(round);
+	if (round->store->closed && round->host.head && str_starts(round->host.head, "ref: "))
+		strv_add(&round->arena, &round->elsewhere, round->host.head + 5);
 	if (r == 0)
 		r = git_each(&round->base.refs, &round->session.refs, &round->host.refs, plan_ref,
 			     round, err);

@@ -95,8 +95,9 @@ void git_list_trees(struct arena *arena, const char *common, struct git_tree **r
 		struct git_tree *tree = top ? arena_grow(arena, ret, ret_n, sizeof(*tree)) : NULL;
 
 		if (tree)
-			*tree = (struct git_tree){ arena_strdup(arena, entry->d_name), top,
-						   is_whole(dir) };
+			*tree = (struct git_tree){ .id = arena_strdup(arena, entry->d_name),
+						   .top = top,
+						   .whole = is_whole(dir) };
 	}
 	if (list)
 		closedir(list);
@@ -310,6 +311,13 @@ int git_take_trees(struct git_store *main, const struct git_about *about, struct
 		}
 		if (r == 0 && !has_it(main, tree->id))
 			r = git_add_tree(main, tree->id, false, err);
+	}
+	main->closed = about->closed;
+	for (size_t i = 0; i < about->n_trees; i++) {
+		struct git_store *part = git_find_tree(main, about->trees[i].id);
+
+		if (part)
+			part->closed = about->trees[i].closed;
 	}
 	return r;
 }

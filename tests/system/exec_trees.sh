@@ -60,6 +60,10 @@ git worktree add -q -b third "$tmp/third"
 settings third
 ex "git -C '$tmp/third' commit -q --allow-empty -m three; git -C '$tmp/main' symbolic-ref HEAD refs/heads/side; echo x >'$d/HEAD'"
 check "two of three: the repository's own HEAD stays" is "$(log_of "$tmp/third" | cut -d' ' -f1) $(cat "$d/HEAD") $(grep -c 'the work tree that it belongs to' "$err")" "three ref: refs/heads/main 2"
+old=$(git rev-parse main)
+ex "git update-ref refs/heads/main topic"
+check "... and so does the branch that it stands on" is "$(git rev-parse main) $(git -C "$tmp/main" status --porcelain) $(grep -c "branch 'refs/heads/main'" "$err")" "$old  1"
+ex "git update-ref refs/heads/main $old"
 
 # --- one that a command adds ---
 cd "$tmp/main" && git worktree remove "$tmp/third" || exit 1
