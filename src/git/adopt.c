@@ -60,18 +60,31 @@ static int write_new(int dir, const char *name, const char *text, struct err *er
 	return r < 0 ? err_errno(err, -r, "writing '%s' of a new repository", name) : 0;
 }
 
-int git_make_repository(struct arena *a, const char *gitdir, const char *work_tree, bool sha256,
-			struct err *err)
+/* Nobody's link is followed that was put there meanwhile. */
+static int make_dir(struct git_store *store, const char *path)
+{
+	_cleanup_close_ int up = -1;
+	int fd = git_open_host(store, path);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	up = make_dir(store, path_parent(&store->arena, path));
+	if (up < 0)
+		return up;
+	if (mkdirat(up, path_name(path), 0755) < 0 && errno != EEXIST)
+		return -errno;
+	return record_open_dir(up, path_name(path));
+}
+
+int git_make_repository(struct git_store *store, const char *gitdir, const char *work_tree,
+			bool sha256, struct err *err)
 {
 	static const char *const dirs[] = { "objects", "objects/info", "objects/pack",
 					    "refs",    "refs/heads",   "refs/tags" };
 	_cleanup_str_ struct str config = { 0 };
-	_cleanup_close_ int dir = -1;
-	int r = os_mkdirs(gitdir, 0755, err);
+	_cleanup_close_ int dir = make_dir(store, gitdir);
+	int r;
 
-	if (r < 0)
-		return r;
-	dir = record_open_dir(AT_FDCWD, gitdir);
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (dir < 0 || mkdirat(dir, dirs[i], 0755) < 0)
 			return err_errno(err, dir < 0 ? -dir : errno, "making '%s'", gitdir);
@@ -80,7 +93,8 @@ int git_make_repository(struct arena *a, const char *gitdir, const char *work_tr
 		 "\tlogallrefupdates = true\n",
 		 sha256);
 	if (work_tree)
-		str_addf(&config, "\tworktree = \"%s\"\n", gitconfig_quote(a, work_tree));
+		str_addf(&config, "\tworktree = \"%s\"\n",
+			 gitconfig_quote(&store->arena, work_tree));
 	if (sha256)
 		str_add(&config, "[extensions]\n\tobjectformat = sha256\n");
 	r = write_new(dir, "config", config.s, err);
@@ -132,7 +146,7 @@ int git_adopt(struct git_store *main, const struct git_new *new, struct err *err
 
 	if (main->n_parts >= GIT_PARTS_MAX)
 		return err_set(err, E2BIG, "there are too many");
-	r = git_make_repository(a, new->gitdir,
+	r = git_make_repository(main, new->gitdir,
 				new->gitfile ? relative(a, new->gitdir, tree) : NULL,
 				git_is_sha256(main), err);
 	if (r < 0)

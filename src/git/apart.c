@@ -73,7 +73,7 @@ static int make_real(struct git_store *store, const char *private, struct err *e
 
 	if (from < 0)
 		return err_errno(err, errno, "opening what the sandbox made");
-	r = git_make_repository(&store->arena, store->real, NULL, is_sha256(store, private), err);
+	r = git_make_repository(store, store->real, NULL, is_sha256(store, private), err);
 	if (r < 0)
 		return r;
 	real = open(store->real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

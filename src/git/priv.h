@@ -192,8 +192,8 @@ void git_hold_hooks(struct git_round *round);
 /* adopt.c */
 enum { GIT_PARTS_MAX = 300 };
 /* An empty one, where nothing or an empty directory is. */
-int git_make_repository(struct arena *a, const char *gitdir, const char *work_tree, bool sha256,
-			struct err *err);
+int git_make_repository(struct git_store *store, const char *gitdir, const char *work_tree,
+			bool sha256, struct err *err);
 bool git_module_name_ok(const char *name);
 /* Where the project's private git directory stands. */
 const char *git_place_inside(struct git_store *main);
