@@ -318,23 +318,11 @@ static int edit(struct review *r, struct err *err)
 	return e < 0 ? e : reload(r, err);
 }
 
-/* 1: apply, 0: go on, or -errno. */
-static int on_key(struct review *r, int key, bool *ret_quit, struct err *err)
+/* Along the list, and along the diff. */
+static void move_by(struct review *r, int key)
 {
-	static const struct {
-		int key;
-		enum verdict verdict;
-	} verdicts[] = { { 'a', ACCEPTED }, { 'r', REJECTED }, { 't', THEIRS },
-			 { 'b', BOTH },     { 'o', OURS },     { 'u', UNDECIDED } };
 	long page = r->screen.rows > 6 ? (long)r->screen.rows / 2 : 1;
 
-	if (r->help && key != KEY_NONE && key != KEY_END_OF_INPUT) {
-		r->help = false;
-		return 0;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
-		if (key == verdicts[i].key)
-			decide(r, verdicts[i].verdict);
 	switch (key) {
 	case 'j':
 	case KEY_DOWN:
@@ -359,7 +347,32 @@ static int on_key(struct review *r, int key, bool *ret_quit, struct err *err)
 	case 'p':
 	case KEY_PAGE_UP:
 		scroll(r, -page);
-		break;
+	}
+}
+
+static void decide_by(struct review *r, int key)
+{
+	static const struct {
+		int key;
+		enum verdict verdict;
+	} verdicts[] = { { 'a', ACCEPTED }, { 'r', REJECTED }, { 't', THEIRS },
+			 { 'b', BOTH },     { 'o', OURS },     { 'u', UNDECIDED } };
+
+	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
+		if (key == verdicts[i].key)
+			decide(r, verdicts[i].verdict);
+}
+
+/* 1: apply, 0: go on, or -errno. */
+static int on_key(struct review *r, int key, bool *ret_quit, struct err *err)
+{
+	if (r->help && key != KEY_NONE && key != KEY_END_OF_INPUT) {
+		r->help = false;
+		return 0;
+	}
+	move_by(r, key);
+	decide_by(r, key);
+	switch (key) {
 	case '?':
 		r->help = true;
 		break;

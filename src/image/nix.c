@@ -236,6 +236,7 @@ int nix_closure_find(struct arena *arena, const struct strv *packages, int log,
 		r = ask_store(arena, program, "--graph", &ret->roots, log, &graph, err);
 	if (r < 0)
 		return r;
+	known(closure && graph);
 	add_lines(arena, closure, &paths);
 	r = take_names(arena, &paths, ret, err);
 	if (r == 0)
