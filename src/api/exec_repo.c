@@ -144,16 +144,24 @@ static char *own_top(struct exec *x, const char *common)
 	return !strcmp(path_name(common), ".git") ? path_parent(&x->arena, common) : NULL;
 }
 
+/* The one that the command starts in is its own also where it starts below the top, and may write only there. */
+static bool writes_files(struct exec *x, const char *top)
+{
+	const struct project_facts *here = &x->host.project;
+
+	return may_write(x, top, "file") || (here->git != GIT_NONE && !strcmp(here->top, top));
+}
+
 bool exec_git_writes_tree(struct exec *x, const struct git_tree *tree)
 {
-	return may_write(x, tree->top, "file");
+	return writes_files(x, tree->top);
 }
 
 bool exec_git_writes_own(struct exec *x, const char *common)
 {
 	char *top = own_top(x, common);
 
-	return !top || may_write(x, top, "file") || path_is_below(x->host.project.dir, common);
+	return !top || writes_files(x, top) || path_is_below(x->host.project.dir, common);
 }
 
 bool exec_git_is_shared(struct exec *x, const struct project_facts *project)

@@ -67,9 +67,10 @@ both "... nor as a proxy" "no" "--network none" '[ "$(x echo:allowed.test)" = ok
 
 settings s.json ''
 cp s.json live.json
-mkfifo go first
+mkfifo first
 sed 's/"allowedDomains":\[\]/"allowedDomains":["allowed.test"]/' s.json >n
 both "a settings file that is written again counts" "EAI_NONAME ok" "$filtered" '
-	/wrapix exec -d -s live.json -- sh -c "python3 -B netprobe.py echo:allowed.test; echo go >first; read x <go; python3 -B netprobe.py echo:allowed.test" 2>err &
-	read x <first; mv n live.json; until grep -q "read again" err; do sleep 0.02; done; echo go >go; wait'
+	/wrapix exec -s live.json -- sh -c "p() { python3 -B netprobe.py echo:allowed.test; }; p; echo go >first; n=0
+		until [ \$n = 100 ] || p | grep -qx ok; do n=\$((n + 1)); done; p" &
+	read x <first; mv n live.json; wait'
 finish
