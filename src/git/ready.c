@@ -33,6 +33,7 @@
 #define MADE_MAX ((size_t)1 << 20)
 #define READY_BYTES ((uint64_t)64 << 20)
 enum { KEPT = 4, KEPT_DAYS = 14, LEFT_S = 60, KEY_LEN = 32 };
+#define SECOND 1000000000LL
 
 /* Only where a change shows in the numbers of a file at once, whoever makes it. */
 static bool is_local(const char *path)
@@ -193,11 +194,17 @@ int git_ready_take(struct git_store *store)
 
 /* --- sweeping --- */
 
+/* In nanoseconds: several may have been made in one second. */
 static int64_t age(int at, const char *name)
 {
+	struct timespec now;
 	struct stat st;
 
-	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -1 : time(NULL) - st.st_mtime;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0
+		       ? -1
+		       : (now.tv_sec - st.st_mtim.tv_sec) * SECOND + now.tv_nsec -
+				 st.st_mtim.tv_nsec;
 }
 
 /* The oldest beyond what is kept, those of long ago, and what was left half made or half removed. */
@@ -215,7 +222,7 @@ static void sweep(int ready)
 		bool begun = str_starts(entry->d_name, ".new-") ||
 			     str_starts(entry->d_name, ".old-");
 
-		if (begun ? old > LEFT_S : old > KEPT_DAYS * 86400LL) {
+		if (old > (begun ? LEFT_S : KEPT_DAYS * 86400LL) * SECOND) {
 			if (begun || entry->d_name[0] != '.')
 				os_remove_tree(ready, entry->d_name);
 		} else if (entry->d_name[0] != '.') {
