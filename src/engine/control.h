@@ -22,6 +22,7 @@ enum control_type {
 	CONTROL_STOPPED,  /* child: the command was stopped by value */
 	CONTROL_EXITED,   /* child: the command ended with wait status value */
 	CONTROL_EXITED_LAST, /* child: the same, and nobody else is left inside */
+	CONTROL_LEAVE,       /* supervisor: PID 1 may end, where it waits for that */
 	CONTROL_LEND,        /* supervisor: send the namespaces */
 	CONTROL_SPACE,       /* child: one of them comes along; value 0: that was all */
 	CONTROL_READY,       /* lent: it listens, or fails and says why in its own words */

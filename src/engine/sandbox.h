@@ -63,6 +63,8 @@ struct sandbox_link {
 	int (*hear)(struct sandbox *sandbox, struct said *ret);
 	/* A signal for the command. */
 	void (*deliver)(struct sandbox *sandbox, int signal_no);
+	/* What there is to know of the sandbox's end is known; NULL: it does not wait for that. */
+	void (*let_go)(struct sandbox *sandbox);
 	/* The process behind 'pidfd' is dead, or is to die: waits for it. ret_status: what the command's
 	 * status is when PID 1 said none. */
 	int (*reap)(struct sandbox *sandbox, int *ret_status, struct err *err);

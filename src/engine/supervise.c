@@ -83,6 +83,8 @@ static void command_ended(struct supervisor *s, int status)
 	s->status = status;
 	if (s->guests && guests->ended)
 		guests->ended(s->guests, status);
+	if (s->sandbox->link->let_go)
+		s->sandbox->link->let_go(s->sandbox);
 	sandbox_tell(s->sandbox, EVENT_EXITED, status);
 }
 

@@ -63,7 +63,7 @@ hold() {
 mkdir /tmp/project /tmp/home
 chown "$uid" /tmp/pid /tmp/project /tmp/home
 session() { (cd /tmp/project && as_user env HOME=/tmp/home "$dir/wrapix" run --network none "$@" </dev/null >/tmp/out 2>/tmp/err; rc=$?; as_user env HOME=/tmp/home "$dir/wrapix" log --json >/tmp/events; exit $rc); rc=$? out=$(cat /tmp/out); }
-told() { grep -F "\"what\":\"limit\",\"reason\":\"$1\"" /tmp/events | grep -vF '"predicted":true,"fix"' | grep -F -- "${2-}"; } # its process may be likely only
+told() { grep -F "\"what\":\"limit\",\"reason\":\"$1\"" /tmp/events | grep -vF '"predicted":true,"fix"' | grep -F -- "${2-}" || { sed 's/^/# /' /tmp/events; false; }; } # its process may be likely only
 hog='dd if=/dev/zero of=/dev/null bs=100M count=1' bomb='while :; do sleep 1000 & done' # python3 takes seconds to start here
 
 echo "# no manager for the user"

@@ -273,7 +273,19 @@ static void deliver(pid_t command, int signal_no)
 	kill(group ? -command : command, signal_no);
 }
 
-_Noreturn static void reap_and_forward(pid_t command, int control, int signals)
+/* systemd removes a scope with its last process, and what the kernel counted in it: the supervisor looks first. */
+_Noreturn static void leave(const struct child *child, int control)
+{
+	struct control message = { 0 };
+
+	while (child->limits_by == CGROUP_SYSTEMD && message.type != CONTROL_LEAVE &&
+	       control_receive(control, &message, NULL) == 0)
+		;
+	_exit(0);
+}
+
+_Noreturn static void reap_and_forward(const struct child *child, pid_t command, int control,
+				       int signals)
 {
 	struct pollfd fds[] = {
 		{ .fd = control, .events = POLLIN },
@@ -288,7 +300,7 @@ _Noreturn static void reap_and_forward(pid_t command, int control, int signals)
 			_exit(EXIT_WRAPIX);
 		if ((fds[1].revents & POLLIN) && read(signals, &info, sizeof(info)) > 0 &&
 		    reap(command, control))
-			_exit(0);
+			leave(child, control);
 		if (!fds[0].revents)
 			continue;
 		if (control_receive(control, &message, NULL) < 0)
@@ -358,5 +370,5 @@ _Noreturn void init_main(struct child *child)
 		init_fail(child, (err_errno(&err, errno, "signalfd"), &err));
 	os_close_all_but(0, (int[]){ MIN(child->control, signals), MAX(child->control, signals) },
 			 2);
-	reap_and_forward(command, child->control, signals);
+	reap_and_forward(child, command, child->control, signals);
 }

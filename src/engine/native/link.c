@@ -31,6 +31,12 @@ static void deliver(struct sandbox *sandbox, int signal_no)
 	control_send(sandbox->control, CONTROL_SIGNAL, signal_no, -1);
 }
 
+static void let_go(struct sandbox *sandbox)
+{
+	if (sandbox->limits_by == CGROUP_SYSTEMD)
+		control_send(sandbox->control, CONTROL_LEAVE, 0, -1);
+}
+
 static void tell_peaks(const struct sandbox *sandbox)
 {
 	const struct engine_hooks *hooks = sandbox->hooks;
@@ -68,6 +74,7 @@ static void stop(struct sandbox *sandbox)
 const struct sandbox_link native_link = {
 	.hear = hear,
 	.deliver = deliver,
+	.let_go = let_go,
 	.reap = reap,
 	.start = start,
 	.stop = stop,
