@@ -41,16 +41,21 @@ static bool is_writable(const struct lesson *lesson)
 	return lesson->fix.key && !lesson->dropped && !lesson->fix.remove && !lesson->fix.raise;
 }
 
+static bool is_writable_risk(const struct lesson *lesson)
+{
+	return is_writable(lesson) && !is_plain(lesson);
+}
+
 /* To be written. */
 static bool is_chosen(const struct lesson *lesson, const struct learn_args *args)
 {
 	return is_plain(lesson) || (args->risky && is_writable(lesson));
 }
 
-static bool has_writable(const struct lessons *l)
+static bool has(const struct lessons *l, bool (*is)(const struct lesson *))
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (is_writable(&l->v[i]))
+		if (is(&l->v[i]))
 			return true;
 	return false;
 }
@@ -66,11 +71,11 @@ static void add_cut(struct str *out, const char *text, size_t max)
 	str_add(out, strlen(text) > max ? "..." : "");
 }
 
-static void add_needs(struct str *out, const struct lesson *lesson)
+static void add_needs(struct str *out, const struct strv *lines, const char *title)
 {
-	for (size_t i = 0; i < lesson->commands.len; i++) {
-		str_add(out, i ? ", " : "\n      needed by ");
-		add_cut(out, lesson->commands.v[i], COMMAND_SHOWN);
+	for (size_t i = 0; i < lines->len; i++) {
+		str_add(out, i ? ", " : title);
+		add_cut(out, lines->v[i], COMMAND_SHOWN);
 	}
 }
 
@@ -90,7 +95,8 @@ static void print_one(const struct lessons *l, const struct lesson *lesson)
 	}
 	if (lesson->count > 1)
 		str_addf(&out, " (%lu times)", lesson->count);
-	add_needs(&out, lesson);
+	add_needs(&out, &lesson->commands, "\n      needed by ");
+	add_needs(&out, &lesson->likely, "\n      likely needed by ");
 	if (lesson->fix.risk) {
 		str_add(&out, "\n      careful: ");
 		str_add_escaped(&out, lesson->fix.risk);
@@ -98,7 +104,7 @@ static void print_one(const struct lessons *l, const struct lesson *lesson)
 	printf("%s\n", out.s);
 }
 
-static bool print_part(const struct lessons *l, bool (*is)(const struct lesson *),
+static void print_part(const struct lessons *l, bool (*is)(const struct lesson *),
 		       const char *title)
 {
 	bool any = false;
@@ -111,13 +117,26 @@ static bool print_part(const struct lessons *l, bool (*is)(const struct lesson *
 		any = true;
 		print_one(l, &l->v[i]);
 	}
-	return any;
+}
+
+/* What to type for what was not written yet. */
+static void print_hint(const struct lessons *l, const struct learn_args *args)
+{
+	bool plain = has(l, is_plain), writable = has(l, is_writable_risk);
+	const char *id = l->id ? l->id : "";
+
+	if (args->apply && !plain && !args->risky && l->n)
+		puts("nothing was written");
+	if (!args->apply && plain)
+		printf("hint: 'wrapix learn %s --apply' writes it%s\n", id,
+		       writable ? "; with --risky also what has a risk" : "");
+	else if (writable && !args->risky)
+		printf("hint: 'wrapix learn %s --apply --risky' writes also what has a risk\n", id);
 }
 
 static void print_text(const struct lessons *l, const struct learn_args *args)
 {
 	_cleanup_str_ struct str out = { 0 };
-	bool risky;
 
 	str_add(&out, "session ");
 	str_add_escaped(&out, l->id ? l->id : "");
@@ -131,16 +150,14 @@ static void print_text(const struct lessons *l, const struct learn_args *args)
 	denial_add_path(&out, l->place.file ? l->place.file : "the settings", l->place.home);
 	str_add(&out, ":");
 	print_part(l, is_plain, out.s);
-	risky = print_part(l, is_risky,
-			   args->risky && args->apply
-				   ? "written as well, but for entries that are to go and limits:"
-				   : "with a risk, and not proposed:");
+	print_part(l, is_risky,
+		   args->risky && args->apply
+			   ? "written as well, but for entries that are to go and limits:"
+			   : "with a risk, and not proposed:");
 	print_part(l, is_hopeless, "what no setting allows:");
 	if (l->others)
 		printf("and %lu more that found no place here\n", l->others);
-	if (!args->apply && has_writable(l))
-		printf("hint: 'wrapix learn %s --apply' writes it%s\n", l->id ? l->id : "",
-		       risky ? "; with --risky also what has a risk" : "");
+	print_hint(l, args);
 }
 
 static void add_json(struct str *out, const struct lesson *lesson, bool chosen)
@@ -157,6 +174,8 @@ static void add_json(struct str *out, const struct lesson *lesson, bool chosen)
 	json_add_member(out, "reason", lesson->denial.reason);
 	json_add_key(out, "commands");
 	json_add_strings(out, &lesson->commands);
+	json_add_key(out, "likely");
+	json_add_strings(out, &lesson->likely);
 	str_add(out, "}");
 }
 

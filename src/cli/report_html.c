@@ -164,6 +164,19 @@ static void add_facts(struct str *out, const struct report *r)
 		str_addf(out, "<p class=\"warn\">%lu events are not in the log.</p>\n", r->lost);
 }
 
+static void add_needs(struct str *out, const struct strv *lines, const char *title)
+{
+	for (size_t i = 0; i < lines->len; i++) {
+		if (i)
+			str_add(out, ", <code>");
+		else
+			str_addf(out, "<p class=\"soft\">%s <code>", title);
+		add_command(out, lines->v[i]);
+		str_add(out, "</code>");
+	}
+	str_add(out, lines->len ? "</p>" : "");
+}
+
 static void add_lesson(struct str *out, const struct report *r, const struct lesson *lesson)
 {
 	_cleanup_str_ struct str act = { 0 }, why = { 0 }, fix = { 0 };
@@ -186,12 +199,9 @@ static void add_lesson(struct str *out, const struct report *r, const struct les
 		add_raw(out, lesson->fix.risk);
 		str_add(out, ".</p>");
 	}
-	for (size_t i = 0; i < lesson->commands.len; i++) {
-		str_add(out, i ? ", <code>" : "<p class=\"soft\">needed by <code>");
-		add_command(out, lesson->commands.v[i]);
-		str_add(out, "</code>");
-	}
-	str_add(out, lesson->commands.len ? "</p></li>\n" : "</li>\n");
+	add_needs(out, &lesson->commands, "needed by");
+	add_needs(out, &lesson->likely, "likely needed by");
+	str_add(out, "</li>\n");
 }
 
 static void add_denials(struct str *out, const struct report *r)

@@ -40,6 +40,14 @@ static void add_command(struct str *out, const char *line)
 	add_code(out, seen.s);
 }
 
+static void add_needs(struct str *out, const struct strv *lines, const char *title)
+{
+	for (size_t i = 0; i < lines->len; i++) {
+		str_add(out, i ? ", " : title);
+		add_command(out, lines->v[i]);
+	}
+}
+
 static void add_lesson(struct str *out, const struct report *r, const struct lesson *lesson)
 {
 	_cleanup_str_ struct str act = { 0 }, fix = { 0 };
@@ -58,10 +66,8 @@ static void add_lesson(struct str *out, const struct report *r, const struct les
 		str_add(out, "; careful: ");
 		add_code_raw(out, lesson->fix.risk);
 	}
-	for (size_t i = 0; i < lesson->commands.len; i++) {
-		str_add(out, i ? ", " : "  \n  needed by ");
-		add_command(out, lesson->commands.v[i]);
-	}
+	add_needs(out, &lesson->commands, "  \n  needed by ");
+	add_needs(out, &lesson->likely, "  \n  likely needed by ");
 	str_add(out, "\n");
 }
 
@@ -191,6 +197,8 @@ static void add_json_lesson(struct str *out, const struct lesson *lesson)
 	fix_add_json(out, &lesson->fix);
 	json_add_key(out, "commands");
 	json_add_strings(out, &lesson->commands);
+	json_add_key(out, "likely");
+	json_add_strings(out, &lesson->likely);
 	str_add(out, "}");
 }
 

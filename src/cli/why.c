@@ -11,6 +11,7 @@
 #include "cli/exec.h"
 #include "cli/settings.h"
 #include "os/fs.h"
+#include "os/proc.h"
 
 enum { EXIT_REFUSED = 3 };
 
@@ -148,8 +149,10 @@ static int ask(struct why *w, const struct why_args *args, const char *word)
 		why_call(w, call);
 	else if (is_path(word))
 		why_path(w, resolve(&w->arena, word, w->place.home));
-	else if (why_host(w, word, &err) < 0)
+	else if (why_host(w, word, &err) < 0) {
+		err_hint(&err, "a command stands after '--', a file of this directory after './'");
 		return cli_fail(&err);
+	}
 	return print(w, args->json);
 }
 
@@ -238,6 +241,28 @@ static bool is_line(const char *word)
 	return strpbrk(word, " \t\n") && !strchr("/~.", *word) && access(word, F_OK) < 0;
 }
 
+/* A program that is found, and no host by its looks: those have a dot or a port. */
+static bool is_program(const char *word)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+
+	return !strpbrk(word, ".:()") && !is_path(word) &&
+	       os_find_program(&arena, word, getenv("PATH"), NULL);
+}
+
+/* Those of sandbox-runtime and of wrapix.json have no rules about commands. */
+static int ask_command(const struct why_args *args, const char *line, const char *word)
+{
+	struct err err = { 0 };
+
+	if (!args->settings && !args->run && (!args->from || strcmp(args->from, "srt") != 0))
+		return cli_check(line, args->json);
+	err_usage(&err, "'%s' is a command, and these settings have no rules about commands", line);
+	if (word && is_program(word))
+		err_hint(&err, "a host is '%s.' or '%s:443', a file here './%s'", word, word, word);
+	return cli_fail(&err);
+}
+
 static int cmd_why(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -253,8 +278,9 @@ static int cmd_why(int argc, char **argv)
 		err_usage(&err, "say one thing: a path, a host, or a command after '--'");
 		return cli_fail(&err);
 	}
-	if (words.s || is_line(rest.operands[0]))
-		return cli_check(words.s ? words.s : rest.operands[0], args.json);
+	if (words.s || is_line(rest.operands[0]) || is_program(rest.operands[0]))
+		return ask_command(&args, words.s ? words.s : rest.operands[0],
+				   words.s ? NULL : rest.operands[0]);
 	return (args.run ? ask_run : ask_exec)(&args, rest.operands[0]);
 }
 
@@ -274,20 +300,23 @@ static const struct opt opts[] = {
 const struct command command_why = {
 	.name = "why",
 	.section = SECTION_SANDBOX,
-	.usage = "why [options] PATH|HOST[:PORT]|CALL() | -- CMD...",
+	.usage = "why [options] PATH|HOST[:PORT]|CALL()|COMMAND | -- CMD...",
 	.summary = "say whether something would be allowed, by which rule, and how to change it",
 	.description =
 		"Asks the rules that 'wrapix exec' would hold a command to here, and runs nothing. "
-		"A word with a '/' in it, or the name of something that is here, is a path; "
-		"'mount()' is a system call; a line with blanks is a command, and others are "
-		"hosts. A command is held against Claude Code's permission rules, as 'wrapix "
-		"check' does.\n"
+		"The first of these that fits counts: 'mount()' is a system call; a word with a "
+		"'/' "
+		"in it, or the name of something that is here, is a path; a line with blanks, and "
+		"the name of a program on PATH that has no dot and no port, is a command; others "
+		"are hosts. To say otherwise: './ls' is a path, '-- ls' a command, 'ls.' or "
+		"'ls:443' a host. A command is held against Claude Code's permission rules, as "
+		"'wrapix check' does.\n"
 		"The exit status is 0 when all of it is allowed and 3 when something is not; for a "
 		"command it is that of 'wrapix check'.",
 	.examples = EXAMPLES("wrapix why ~/.npmrc", "may it be read, and written?",
 			     "wrapix why --run example.com:443",
 			     "does 'wrapix run' reach it here?"),
-	.syntax = { opts, .max = 1, .operand = "PATH|HOST", .complete = COMPLETE_FILE,
+	.syntax = { opts, .max = 1, .operand = "PATH|HOST|COMMAND", .complete = COMPLETE_FILE,
 		    .command = true },
 	.run = cmd_why,
 };

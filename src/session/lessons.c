@@ -114,11 +114,19 @@ static struct lesson *find(struct lessons *l, const struct fix *fix, const struc
 	return lesson;
 }
 
-static void add_commands(struct lessons *l, struct lesson *lesson, const char *command)
+static void add_command(struct lessons *l, struct strv *to, const char *command)
 {
-	if (command && *command && lesson->commands.len < LESSON_COMMANDS &&
-	    !strv_has(&lesson->commands, command))
-		strv_add(&l->arena, &lesson->commands, command);
+	if (command && *command && to->len < LESSON_COMMANDS && !strv_has(to, command))
+		strv_add(&l->arena, to, command);
+}
+
+/* Who did it was looked for, and may be another one. */
+static bool is_likely(struct json_object *event)
+{
+	struct json_object *process = json_object_object_get(event, "process");
+
+	return json_object_is_type(process, json_type_object) &&
+	       json_object_get_boolean(json_object_object_get(process, "predicted"));
 }
 
 void lessons_add(struct lessons *l, struct json_object *event)
@@ -146,7 +154,7 @@ void lessons_add(struct lessons *l, struct json_object *event)
 	}
 	lesson->count += (unsigned long)count;
 	event_add_command(&command, event);
-	add_commands(l, lesson, command.s);
+	add_command(l, is_likely(event) ? &lesson->likely : &lesson->commands, command.s);
 }
 
 /* --- the least that covers them --- */
@@ -169,7 +177,9 @@ static void give_to(struct lessons *l, struct lesson *to, struct lesson *from)
 {
 	to->count += from->count;
 	for (size_t i = 0; i < from->commands.len; i++)
-		add_commands(l, to, from->commands.v[i]);
+		add_command(l, &to->commands, from->commands.v[i]);
+	for (size_t i = 0; i < from->likely.len; i++)
+		add_command(l, &to->likely, from->likely.v[i]);
 	from->dropped = true;
 }
 

@@ -18,6 +18,7 @@ struct lesson {
 	struct denial denial; /* the first of them; for what nothing allows */
 	unsigned long count;
 	struct strv commands; /* who needed it, as a shell takes them; cut, not all of many */
+	struct strv likely;   /* the same of those of whom that is not certain */
 	bool dropped;         /* another one covers it */
 };
 

@@ -28,6 +28,8 @@ event(2.4, type="deny", what="write", call="openat", path=home + "/.bashrc", rea
 event(2.5, type="deny", what="write", call="openat", reason="not-allowed", process=who,
       path=home + "/x\x1b[2J\n<img src=x onerror=\"document.title='owned'\">\u202e\udcff" + "long" * 60)
 event(3.0, type="deny", what="write", call="mkdir", path=here + "/.vscode", reason="protect", rule=".vscode", key="protect")
+event(3.1, type="deny", what="limit", call="fork", reason="processes", rule="40", key="limits.processes",
+      process={"pid": 11, "comm": "make", "argv": ["make", "-j99"], "predicted": True})
 event(3.2, type="limit", text="memory: <i>512M</i>, a process was killed")
 event(3.3, type="rule", effect="allow", rule="new.example")
 event(3.4, type="warning", text="a part `failed` | here")

@@ -20,7 +20,7 @@ check "a page" is "$rc$(cat "$err")" 0
 check "... that only its owner reads" is "$(stat -c %a "$page")" 600
 check "... of text and structure alone, whatever names hold" python3 "$top/tests/lib/reportpage.py" check "$page"
 for part in 'Session site&lt;/title&gt;' 'What was refused' '43.5 MiB' 'looking up evil.example' 'add &quot;evil.example&quot; to network.allowedDomains' \
-	'Careful: programs outside' 'needed by <code>npm install' 'memory: &lt;i&gt;512M' 'from now on: allow new.example' 'ended with status 3' '330 MiB' \
+	'Careful: programs outside' 'needed by <code>npm install' '>likely needed by <code>make -j99' 'memory: &lt;i&gt;512M' 'from now on: allow new.example' 'ended with status 3' '330 MiB' \
 	'<dt>most memory at once</dt><dd>942 MiB' '<dt>most processes at once</dt><dd>77' \
 	'settings changed: -network.allowedDomains &lt;u&gt;gone.example +permissions.deny[0] Read(.env)'; do
 	check "... with: $part" has "$page" "$part"
@@ -57,9 +57,10 @@ fi
 wx report reportaa --md
 check "Markdown" has "$out" '`looking up evil.example: no rule allows this host` (2 times)'
 check "... on lines of its own" printable "$out"
+check "... who it likely was" has "$out" '  likely needed by `make -j99`'
 check "... that no backtick leaves" has "$out" '`` npm install "<b>" & `x` `` in'
 wx report reportaa --json
-check "JSON" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["refused"] == 5 and a["status"] == 3 and a["hosts"][0]["received"] == 45625685 and len(a["denials"]) == 4' "$out"
+check "JSON" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["refused"] == 6 and a["status"] == 3 and a["hosts"][0]["received"] == 45625685 and len(a["denials"]) == 5 and a["denials"][4]["likely"] == ["make -j99"] and not a["denials"][4]["commands"]' "$out"
 wx report nobody
 check "no such session" refused 2 "there is no log of a session 'nobody'"
 wx report reportaa -o "$tmp/no/where.html"

@@ -271,6 +271,20 @@ why 0 "every sandbox may make it" -s "$s" 'read()'
 why 1 'add "Bash(git push)" to permissions.allow in ' -- git push
 why 1 'part     git log' 'git log | head; git push'
 why 3 'writing ~/a b: no' -s "$s" '~/a b'
+why 1 'add "Bash(uptime)" to permissions.allow in ' uptime
+why 3 'looking up uptime: no' -s "$s" uptime.
+why 3 'connecting to uptime:443: no' -s "$s" uptime:443
+why 3 'looking up no-such-program: no' -s "$s" no-such-program
+: >uptime
+why 0 'reading '"$project"'/uptime: yes' -s "$s" uptime
+rm uptime
+wx why --run uptime
+check "rules about commands are Claude Code's alone" refused 2 "'uptime' is a command, and these settings have no rules about commands"
+check "... and how to say that it is a host" has "$err" "a host is 'uptime.' or 'uptime:443'"
+wx why -s "$s" -- git push
+check "... by whatever words" refused 2 "'git push' is a command"
+wx why python3.11
+check "a word that can be no host" has "$err" "a command stands after '--'"
 wx why --json -s "$s" "$HOME/z"
 check "why --json" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert a["policy"] == "srt" and [x["allowed"] for x in a["answers"]] == [True, False] and a["answers"][1]["fix"]["add"] == "~/z"' "$out"
 wx why
@@ -325,6 +339,15 @@ wx exec -s "$s" -c 'touch ~/z ~/cache/a ~/cache/d'
 check "... and then it is allowed" is "$rc$(cat "$err")" 0
 wx exec -s "$s" -c 'touch ~/.bashrc'
 check "... but not what has a risk" isnt "$rc" 0
+rm -rf "$logs"
+wx exec -s "$s" -c 'touch ~/.bashrc; true'
+wx learn
+check "where all has a risk, --apply by itself is not proposed" has "$out" "--apply --risky' writes also what has a risk"
+check "... in one hint" is "$(grep -c ^hint "$out")" 1
+cp "$s" "$tmp/before"
+wx learn --apply
+check "... and writes nothing, which is said" has "$out" "nothing was written"
+check "... " cmp "$s" "$tmp/before"
 wx learn nobody
 check "no such session" refused 2 "there is no log of a session 'nobody'"
 rm -rf "$logs"

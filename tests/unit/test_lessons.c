@@ -54,6 +54,23 @@ static const struct {
 	{ "no refusals", { "{\"type\":\"limit\",\"text\":\"memory\"}" }, "" },
 };
 
+/* Whoever is only likely to have done it is not said to have needed it. */
+static void only_likely(void)
+{
+	struct lessons l;
+
+	lessons_init(&l, "/home/me");
+	add(&l, HEAD);
+	add(&l,
+	    "{\"type\":\"deny\",\"what\":\"limit\",\"reason\":\"processes\",\"rule\":\"9\",\"key\":"
+	    "\"limits.processes\",\"process\":{\"pid\":2,\"argv\":[\"make\"],\"predicted\":true}}");
+	lessons_merge(&l);
+	ok(l.n == 1 && !l.v[0].commands.len && l.v[0].likely.len == 1,
+	   "a likely process is kept apart");
+	is_str(l.v[0].likely.v[0], "make", "... with its command");
+	lessons_release(&l);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -76,5 +93,6 @@ int main(void)
 		str_release(&got);
 		lessons_release(&l);
 	}
+	only_likely();
 	return done();
 }
