@@ -297,16 +297,9 @@ static bool is_expected(int dir, const char *name, const struct node *want)
 /* One thing from here to there, where nothing is. */
 static int move_one(int from, const char *from_name, int to, const char *to_name)
 {
-	if (renameat2(from, from_name, to, to_name, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno == EEXIST)
-		return -ESTALE;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	/* A file system without it: link and unlink are as careful, for files. */
-	if (linkat(from, from_name, to, to_name, 0) < 0)
-		return errno == EEXIST ? -ESTALE : -errno;
-	return unlinkat(from, from_name, 0) < 0 ? -errno : 0;
+	int r = os_move_new(from, from_name, to, to_name);
+
+	return r == -EEXIST ? -ESTALE : r;
 }
 
 /* Out of its place, and back again when it is not what was expected. */

@@ -298,6 +298,18 @@ static int remove_entries(int fd, dev_t dev)
 	return r;
 }
 
+int os_move_new(int from_dir, const char *from, int to_dir, const char *to)
+{
+	if (renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* A file system without it: link and unlink are as careful, for files. */
+	if (linkat(from_dir, from, to_dir, to, 0) < 0 || unlinkat(from_dir, from, 0) < 0)
+		return -errno;
+	return 0;
+}
+
 int os_remove_tree(int dir_fd, const char *name)
 {
 	struct stat st;

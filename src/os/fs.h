@@ -46,6 +46,9 @@ int os_write_file_soon(int dir_fd, const char *name, const void *data, size_t le
 /* mkdir -p. */
 int os_mkdirs(const char *path, mode_t mode, struct err *err);
 
+/* Renames to where nothing is: -EEXIST. Killed in between, a file may have both names where a file system is of the poorer kind. */
+int os_move_new(int from_dir, const char *from, int to_dir, const char *to);
+
 /* rm -r of name in dir_fd: never follows a link, never leaves the file system. Absent is fine. */
 int os_remove_tree(int dir_fd, const char *name);
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
@@ -12,40 +12,58 @@
 #include "ralph/git.h"
 
 enum { INDEX_MAX = 1 << 30 };
+#define OURS "ralph" /* what a lock of ours begins with */
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* "ralph PID": a lock of ours, whose holder may be dead. */
+/* Of ours, and nobody holds it: that ralph was killed. */
 static bool is_stale_lock(const char *lock)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	int pid;
+	_cleanup_close_ int fd = open(lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[sizeof(OURS)] = "";
 
-	return os_read_file_at(AT_FDCWD, lock, 64, &text, &len) == 0 &&
-	       sscanf(text, "ralph %d", &pid) == 1 && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
+	return fd >= 0 && os_read_full(fd, text, sizeof(text) - 1) >= 0 && str_starts(text, OURS) &&
+	       flock(fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+/* It comes into being with our word in it, and held: whenever we are killed, it can be told whose it was. */
+static int take_lock(struct arena *arena, const char *lock)
+{
+	const char *mark = arena_printf(arena, "%s.ralph", lock);
+	int fd, r = 0;
+
+	unlink(mark);
+	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		r = -errno;
+	if (r == 0)
+		r = os_write_all(fd, OURS, strlen(OURS));
+	if (r == 0)
+		r = os_move_new(AT_FDCWD, mark, AT_FDCWD, lock);
+	if (r == 0)
+		return fd;
+	close_ptr(&fd);
+	unlink(mark);
+	if (r == -EEXIST && is_stale_lock(lock))
+		unlink(lock);
+	return r == -EEXIST ? -EAGAIN : r;
 }
 
 /* git's own protocol: who makes index.lock may replace the index. 0, or -EAGAIN for another try. */
-static int replace_index(const char *index, const char *new, const char *lock,
+static int replace_index(struct arena *arena, const char *index, const char *new,
 			 const struct stat *was)
 {
+	const char *lock = arena_printf(arena, "%s.lock", index);
+	_cleanup_close_ int fd = take_lock(arena, lock);
 	struct stat now = { 0 };
-	char mark[32];
-	int r, fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int r = 0;
 
-	if (fd < 0) {
-		if (errno == EEXIST && is_stale_lock(lock))
-			unlink(lock);
-		return -EAGAIN;
-	}
-	snprintf(mark, sizeof(mark), "ralph %d\n", (int)getpid());
-	r = os_write_all(fd, mark, strlen(mark));
-	close(fd);
+	if (fd < 0)
+		return fd;
 	(void)stat(index, &now); /* none is as good as another one */
-	if (r == 0 && (now.st_ino != was->st_ino || now.st_size != was->st_size ||
-		       now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-		       now.st_mtim.tv_nsec != was->st_mtim.tv_nsec))
+	if (now.st_ino != was->st_ino || now.st_size != was->st_size ||
+	    now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+	    now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
 		r = -EAGAIN; /* somebody else was faster */
 	if (r == 0 && rename(new, index) < 0)
 		r = -errno;
@@ -76,7 +94,7 @@ static int refresh_once(const struct work *work, struct arena *arena, const char
 		    list->s, list->len, NULL) != 0)
 		r = -EIO;
 	if (r == 0)
-		r = replace_index(index, new, arena_printf(arena, "%s.lock", index), &was);
+		r = replace_index(arena, index, new, &was);
 	unlink(new);
 	return r;
 }

@@ -8,6 +8,7 @@
 rounds=${1:-25}
 seed=${2:-4711}
 parallel=${3:-1}
+command -v strace >/dev/null || bail "strace is not installed"
 be_user "$@"
 set_up
 ralph=${wrapix%/cli/wrapix}/ralph/ralph
@@ -25,7 +26,7 @@ printf '# F\n' >specs/f.md
 git add -A && git commit -qm base
 
 # Every task adds its line to a file that all share, and makes, replaces and removes files of its own.
-tasks=$((rounds + 5))
+tasks=$((rounds + 10))
 {
 	printf '{"kind":"feature","name":"f","spec":"specs/f.md","created":1,"updated":1}\n'
 	i=1
@@ -58,6 +59,16 @@ while [ $killed -lt "$rounds" ]; do
 	killed=$((killed + 1))
 done
 check "$rounds kills" is "$killed" "$rounds"
+
+# And at each call about the lock of the user's index: nobody could tell afterwards whose an empty one is.
+lock=$project/.git/index.lock
+lock_kills=
+for call in unlink openat flock write renameat2; do
+	timeout -s KILL 60 strace -qqq -o /dev/null -P "$lock" -P "$lock.ralph" -e trace=$call -e inject=$call:signal=KILL:when=1 \
+		"$ralph" loop f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	lock_kills="$lock_kills$?$([ -e "$lock" ] && [ ! -s "$lock" ] && echo " empty") "
+done
+check "a kill at each call about the index's lock" is "$lock_kills" "137 137 137 137 137 "
 timeout -s KILL 300 "$ralph" loop -p "$parallel" f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 rc=$?
 check "the next loop finishes" is "$rc" 0
