@@ -3,6 +3,7 @@
 #pragma once
 
 #include "git/git.h"
+#include "git/locks.h"
 #include "git/run.h"
 #include "git/state.h"
 #include "plan/plan.h"
@@ -217,19 +218,6 @@ void git_exchange_repair(int dir, const char *name);
 /* holders.c: a process, by its number, is a git that is at work in the host's repository; and all of them. */
 bool git_holds(const struct git_store *store, const char *pid);
 void git_find_holders(const struct git_store *store, struct arena *arena, struct strv *ret);
-
-/* Of a file. */
-#define GIT_LOCKED "'%s' is there, of another git that works or that was killed"
-
-/* locks.c: what a git is about to change of the host's or the session's references, as 'update-ref --stdin' takes it, or "symref HEAD
- * TARGET", or "reflog NAME OID"; it is done. */
-int git_locks_note(const struct git_store *store, bool inside, const char *changes);
-void git_locks_forget(const struct git_store *store, bool inside);
-bool git_locks_noted(const struct git_store *store);
-/* With the turn: unlocks what a git that was killed left. -EAGAIN when that cannot be told from somebody else's. */
-int git_locks_mend(const struct git_store *store, struct err *err);
-/* A lock that stands in the way of a change, or NULL. */
-char *git_locks_find(const struct git_store *store, const char *change, struct arena *arena);
 
 /* turn.c: the turn in the host's repository, for a store's gits that change it; nothing of those before is left. */
 int git_begin_turn(struct git_store *store, struct err *err);

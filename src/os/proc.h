@@ -76,6 +76,7 @@ struct os_command {
 	char *const *env;
 	const char *cwd;
 	int in, out; /* -1: /dev/null; its errors always go there */
+	int keep;    /* what it inherits beside these, or 0 */
 };
 /* Runs a program to its end, which comes with ours; returns the wait status, or -errno. */
 int os_run(const struct os_command *command);

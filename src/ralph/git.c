@@ -45,24 +45,32 @@ static int memory_file(const char *text, size_t len)
 	return fd;
 }
 
-static int run(const struct work *work, struct arena *arena, const char *const *args,
-	       const char *index, int in, int out, bool push)
+struct call {
+	const char *const *args;
+	const char *index;
+	int in, out, keep; /* as os_command's */
+	bool push;
+};
+
+static int run(const struct work *work, struct arena *arena, const struct call *call)
 {
 	struct strv argv = { 0 }, env = { 0 };
-	struct os_command command = { .cwd = work->site.top, .in = in, .out = out };
+	struct os_command command = {
+		.cwd = work->site.top, .in = call->in, .out = call->out, .keep = call->keep
+	};
 	char *git = os_find_program(arena, "git", getenv("PATH"), work->site.top);
 	int status;
 
 	if (!git)
 		return -ENOENT;
 	strv_add(arena, &argv, git);
-	if (!push) {
+	if (!call->push) {
 		strv_add(arena, &argv, "-c");
 		strv_add(arena, &argv, "core.hooksPath=/dev/null");
 	}
-	for (; *args; args++)
-		strv_add(arena, &argv, *args);
-	add_environment(arena, &env, index, push);
+	for (const char *const *arg = call->args; *arg; arg++)
+		strv_add(arena, &argv, *arg);
+	add_environment(arena, &env, call->index, call->push);
 	command.argv = argv.v;
 	command.env = env.v;
 	status = os_run(&command);
@@ -71,15 +79,20 @@ static int run(const struct work *work, struct arena *arena, const char *const *
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
 }
 
+int git_tell(const struct work *work, struct arena *arena, const char *const *args, int keep)
+{
+	return run(work, arena, &(struct call){ .args = args, .in = -1, .out = -1, .keep = keep });
+}
+
 int git_ask(const struct work *work, struct arena *arena, const char *const *args,
 	    const char *index, const char *input, size_t input_len, char **ret)
 {
 	_cleanup_close_ int in = input ? memory_file(input, input_len) : -1;
 	_cleanup_close_ int out = memory_file(NULL, 0);
 	_cleanup_free_ char *text = NULL;
+	struct call call = { .args = args, .index = index, .in = in, .out = out };
 	struct stat st;
-	int status = out < 0 || (input && in < 0) ? -EIO
-						  : run(work, arena, args, index, in, out, false);
+	int status = out < 0 || (input && in < 0) ? -EIO : run(work, arena, &call);
 
 	if (ret)
 		*ret = NULL;
@@ -278,60 +291,6 @@ static int make_commit(const struct work *work, struct arena *arena, const char 
 	return status ? failed(status, "making a commit", err) : 0;
 }
 
-static bool git_moved(const struct work *work, struct arena *arena, const char *from)
-{
-	char *head = NULL;
-	int status = git_ask(work, arena, ARGS("rev-parse", "--verify", "--quiet", "HEAD"), NULL,
-			     NULL, 0, &head);
-
-	return from ? status || strcmp(head, from) != 0 : !status;
-}
-
-/* The locks of HEAD and its branch are held for a moment; one that stays is of a git that was killed. */
-static void break_stale_locks(const struct work *work, struct arena *arena)
-{
-	enum { STALE_SECONDS = 5 };
-	const char *names[2] = { "HEAD" };
-	char *branch, *path;
-	struct stat st;
-
-	if (git_ask(work, arena, ARGS("symbolic-ref", "--quiet", "HEAD"), NULL, NULL, 0, &branch) ==
-	    0)
-		names[1] = branch;
-	for (size_t i = 0; i < ARRAY_LEN(names) && names[i]; i++) {
-		const char *lock = arena_printf(arena, "%s.lock", names[i]);
-
-		if (git_ask(work, arena, ARGS("rev-parse", "--git-path", lock), NULL, NULL, 0,
-			    &path) != 0)
-			continue;
-		path = path_join(arena, work->site.top, path);
-		if (lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= STALE_SECONDS)
-			unlink(path);
-	}
-}
-
-static int move_branch(const struct work *work, struct arena *arena, const char *to,
-		       const char *from)
-{
-	static const char none[] = "0000000000000000000000000000000000000000";
-	int status = 1;
-
-	for (int i = 0; status && i < 16; i++) {
-		if (i) {
-			break_stale_locks(work, arena);
-			poll(NULL, 0, 500);
-		}
-		status = git_ask(
-			work, arena,
-			ARGS("update-ref", "-m", "ralph: a step", "HEAD", to, from ? from : none),
-			NULL, NULL, 0, NULL);
-		/* Somebody else has moved it: no lock, and no use in waiting. */
-		if (status && git_moved(work, arena, from))
-			return -ESTALE;
-	}
-	return status;
-}
-
 struct commit_job {
 	const struct work *work;
 	struct arena *arena;
@@ -349,7 +308,7 @@ static int commit_on(const struct commit_job *job, const struct head *head, char
 	struct arena *a = job->arena;
 	char *tree = NULL, *commit = NULL, *known;
 	struct err ignored;
-	int status, r = write_tree(work, a, &job->list, head, &tree, err);
+	int r = write_tree(work, a, &job->list, head, &tree, err);
 
 	known(r < 0 || tree);
 	if (r == 0 && head->tree && !strcmp(head->tree, tree))
@@ -360,11 +319,9 @@ static int commit_on(const struct commit_job *job, const struct head *head, char
 		r = job->before(job->ctx, commit, err);
 	if (r < 0)
 		return r;
-	status = move_branch(work, a, commit, head->commit);
-	if (status == -ESTALE && head->in_index)
-		return status;
-	if (status)
-		return failed(status, "moving the branch", err);
+	r = git_move_branch(work, a, commit, head->commit, err);
+	if (r < 0)
+		return r;
 	known = arena_printf(a, "%s\n%s", commit, tree);
 	(void)work_write_soon(work, "index.head", known, strlen(known),
 			      &ignored); /* else it is read again */
@@ -399,7 +356,8 @@ int git_commit(const struct work *work, struct arena *arena, char *const *paths,
 int git_push(const struct work *work, struct err *err)
 {
 	struct arena arena = { 0 };
-	int status = run(work, &arena, ARGS("push", "--quiet"), NULL, -1, -1, true);
+	struct call call = { .args = ARGS("push", "--quiet"), .in = -1, .out = -1, .push = true };
+	int status = run(work, &arena, &call);
 
 	arena_release(&arena);
 	if (status == 0)

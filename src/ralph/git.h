@@ -9,6 +9,9 @@
 int git_ask(const struct work *work, struct arena *arena, const char *const *args,
 	    const char *index, const char *input, size_t input_len, char **ret);
 
+/* The same without a word; it inherits 'keep'. */
+int git_tell(const struct work *work, struct arena *arena, const char *const *args, int keep);
+
 /* Paths as git takes them from its input: with a NUL after each. */
 void git_add_paths(struct str *out, char *const *paths, size_t n);
 
@@ -29,6 +32,11 @@ int git_ignored(const struct work *work, char *const *paths, size_t n, const cha
 int git_commit(const struct work *work, struct arena *arena, char *const *paths, size_t n,
 	       const char *message, int (*before)(void *ctx, const char *id, struct err *err),
 	       void *ctx, char **ret, struct err *err);
+/* HEAD, or the branch it stands on, from one commit (NULL: from nothing) to another. -ESTALE: it is elsewhere. */
+int git_move_branch(const struct work *work, struct arena *arena, const char *to, const char *from,
+		    struct err *err);
+/* Takes away what the git of one that was killed left locked. */
+int git_unlock_branch(const struct work *work, struct err *err);
 /* Brings the index up to date for these paths. */
 void git_refresh(const struct work *work, char *const *paths, size_t n);
 /* Whether a commit could be made: git knows who the user is. */

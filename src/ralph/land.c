@@ -99,10 +99,15 @@ static int commit(struct work *work, const struct item *item, struct attempt *at
 
 	memcpy(paths, harvest->paths, harvest->n * sizeof(char *));
 	n = only_files(work, &arena, paths, harvest->n);
-	if (attempt->commit && git_has(work, attempt->commit)) { /* before a kill */
+	r = attempt->commit ? git_unlock_branch(work, err) : 0;
+	if (r == 0 && attempt->commit && git_has(work, attempt->commit)) { /* before a kill */
 		git_refresh(work, paths, n);
 		arena_release(&arena);
 		return 0;
+	}
+	if (r < 0) {
+		arena_release(&arena);
+		return r;
 	}
 	message = arena_printf(&arena, "%s\n\nRalph-Item: %s\nRalph-Feature: %s\n", item->title,
 			       item->id, item->feature);
