@@ -21,6 +21,7 @@
 /* Of one look: a directory that is moved may be any. */
 enum { DEPTH_MAX = 64, ENTRIES_MAX = 50000 };
 #define HASHED_MAX ((size_t)8 << 20)
+#define WALK_MAX ((off_t)256 << 20) /* other sandboxes wait for their turn meanwhile */
 
 /* ------------------------------------------------------------------ the list */
 
@@ -154,6 +155,7 @@ void later_read_text(struct later *later, int dir, const char *name, struct late
 struct walk {
 	struct later *later;
 	size_t entries;
+	off_t bytes;
 	bool too_much;
 	bool closed; /* something in it is ro */
 };
@@ -199,7 +201,9 @@ static void look(struct walk *walk, int dir, const char *path, int depth)
 	file = later_add(later, path, &st);
 	if (!file)
 		return;
-	if (!later->brief || (st.st_size <= LATER_TEXT_MAX && later->texts < LATER_TEXTS_MAX))
+	walk->bytes += MIN(st.st_size, (off_t)HASHED_MAX);
+	if ((!later->brief && walk->bytes <= WALK_MAX) ||
+	    (st.st_size <= LATER_TEXT_MAX && later->texts < LATER_TEXTS_MAX))
 		later_read_text(later, dir, path_name(path), file);
 	later_write(later, file);
 }

@@ -19,7 +19,7 @@
  *	broker_read.c      reads: decided on, or looked at while mounts decide
  *	broker_seen.c      where such looks were lately
  *	broker_cover.c     whether these mounts are still there
- *	broker_turn.c      one change at a time, of all commands
+ *	broker_turn.c      one change at a time, of all sandboxes of a user
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')
  *	broker_private.c   git directories that are private ('wrapix exec')
@@ -29,7 +29,7 @@
  * into the host's name of it before the rules see it.
  *
  * One process serves one call after the other, nothing else of the sandbox can change a brokered tree, and
- * other commands' brokers wait for their turn: between the decision and the deed nothing inside can move a directory
+ * other sandboxes' brokers wait for their turn: between the decision and the deed nothing inside can move a directory
  * away.
  */
 #pragma once

@@ -13,7 +13,8 @@
  *   on, and finds that.
  *
  * Nothing here trusts a look: the workspace is read-only inside, the broker alone changes it, one call at a
- * time, so what was judged is what is done. The host may change its tree meanwhile, as it likes.
+ * time, and brokers of other sandboxes wait for their turn, so what was judged is what is done. The host may change its
+ * tree meanwhile, as it likes.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -164,6 +165,7 @@ static int cover(struct request *r, struct place *p, size_t n)
 	char buf[PATH_MAX];
 	int e = r->lent ? -EACCES : open_spot(r, p, n, buf, &spot);
 
+	turn_give(r); /* it may take git, and what is done is done in private */
 	if (e == 0)
 		e = cover_spot(r, &spot, strcmp(spot.name, ".git") ? GATE_OLD : GATE_REPO);
 	close_ptr(&spot.dir);

@@ -323,6 +323,8 @@ int private_judge(struct request *r, const struct place *p);
 void private_lend(struct request *r, const struct place *from, const struct place *to);
 /* The name of the place for what we have opened in it, in the buffer of a path; its new length. */
 int private_name(const struct broker *b, char buf[PATH_MAX], int len);
+/* May it be read? The host's own objects that stand in a private place count by the host's name of them as well. */
+struct file_verdict private_read(const struct broker *b, const char *path);
 
 /* ---- broker_repository.c */
 /* Before a change that is allowed, in no private place: 0, AGAIN, or -errno (reported). */

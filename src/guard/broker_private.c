@@ -52,6 +52,35 @@ int private_name(const struct broker *b, char buf[PATH_MAX], int len)
 	return len;
 }
 
+/* A linked work tree's own directory is COMMON/worktrees/ID, and the objects are the repository's. */
+static size_t common_len(const struct anchor *a)
+{
+	const char *id = strrchr(a->path, '/');
+	size_t n = id ? (size_t)(id - a->path) : 0, m = strlen("/worktrees");
+
+	return n > m && !strncmp(id - m, "/worktrees", m) ? n - m : a->len;
+}
+
+struct file_verdict private_read(const struct broker *b, const char *path)
+{
+	struct file_verdict v = file_rules_read(b->rules, path);
+	char host[PATH_MAX];
+
+	for (size_t i = 0; v.allowed && i < b->n_private; i++) {
+		const struct anchor *a = &b->anchors[i];
+		const size_t lengths[] = { a->len, common_len(a) };
+
+		if (strncmp(path, a->path, a->len) != 0 ||
+		    !str_starts(path + a->len, "/" GIT_HOST "/"))
+			continue;
+		for (size_t k = 0; v.allowed && k < ARRAY_LEN(lengths); k++)
+			if (snprintf(host, sizeof(host), "%.*s%s", (int)lengths[k], a->path,
+				     path + a->len + strlen("/" GIT_HOST)) < (int)sizeof(host))
+				v = file_rules_read(b->rules, host);
+	}
+	return v;
+}
+
 /* Where the host's objects are mounted. */
 static bool is_closed(const struct place *p)
 {

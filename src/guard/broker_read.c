@@ -221,7 +221,7 @@ static struct file_verdict judge_read(struct request *r, const struct place *p, 
 				      bool known)
 {
 	static const char gone[] = " (deleted)";
-	struct file_verdict v = file_rules_read(r->b->rules, where);
+	struct file_verdict v = private_read(r->b, where);
 	size_t n = strlen(where), m = strlen(gone);
 
 	if (v.allowed && r->nested && !known && !is_at(where, &p->st) &&
@@ -230,7 +230,7 @@ static struct file_verdict judge_read(struct request *r, const struct place *p, 
 	if (!v.allowed || n <= m || strcmp(where + n - m, gone) != 0)
 		return v;
 	where[n - m] = '\0';
-	return file_rules_read(r->b->rules, where);
+	return private_read(r->b, where);
 }
 
 int open_read(struct request *r, const char *path, int flags)

@@ -192,6 +192,19 @@ settings '' ', "allowNestedUserNamespaces": true'
 ex 'unshare -Ur --mount git commit -q --allow-empty -m nested'
 check "in namespaces of its own" is "$rc $(git log -1 --format=%s)" "0 nested"
 
+# The private one has the host's own objects under another name.
+new_repo "$tmp/objects" && git -C "$tmp/objects" worktree add -q "$tmp/tree" || exit 1
+at=$(git -C "$tmp/objects" rev-parse HEAD:file | sed 's,..,&/,')
+for dir in objects tree; do
+	cd "$tmp/$dir" || exit 1
+	settings
+	ex 'git log -1 --format=%s; git show HEAD:file'
+	check "an object of the host's can be read ($dir)" output "start start"
+	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [\"$tmp/**/.git/objects/$at\"], \"allowWrite\": [\".\"], \"denyWrite\": []}}" >"$tmp/settings.json"
+	ex 'git log -1 --format=%s; git show HEAD:file'
+	check "... but where a pattern denies it by the name that it has there" output start
+done
+
 # --- after a session ---
 settings
 new_repo "$tmp/after" && cd "$tmp/after" || exit 1

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Half of a race between two commands: exec_races.py RACE SIDE ROUNDS, in the directory that both may write.
+"""Half of a race between two sandboxes: exec_races.py RACE SIDE ROUNDS, in the directory that both may write.
 
 One side does what its broker or its supervisor judges first and does then; the other exchanges what was judged. Prints how often its own
 part was done, and 'escaped' when something came of it that neither may do."""
 
 import ctypes
+import mmap
 import os
+import struct
 import sys
 import time
 
@@ -111,6 +113,61 @@ def publish_second(i):
     exchange(f"sub{i}", f"link{i}")
     write(f"back{i}", "")
     return exchanged
+
+
+# A directory has of a repository all but two names, and each makes one of them, in the same moment.
+class Meeting:
+    """Both sides' counts, in memory that they share: who is there waits for the other without a call that a supervisor hears of."""
+
+    ENOUGH = 15  # seconds, after which a race is over that a busy machine makes slow
+
+    def __init__(self, name, side):
+        self.mine, self.other = (0, 8) if side == "first" else (8, 0)
+        if side == "first":
+            write(f"{name}-new", "\0" * 32)
+            os.rename(f"{name}-new", name)
+        wait_for(name)
+        with open(name, "r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 32)
+
+    def get(self, at):
+        return struct.unpack_from("q", self.memory, at)[0]
+
+    def meet(self):
+        count = self.get(self.mine) + 1
+        struct.pack_into("q", self.memory, self.mine, count)
+        while self.get(self.other) < count:
+            os.sched_yield()
+            if time.monotonic() - start > LIMIT:
+                sys.exit("nobody to meet")
+
+    def is_over(self):
+        """The first one says so."""
+        if self.mine == 0 and time.monotonic() - start > self.ENOUGH:
+            struct.pack_into("q", self.memory, 16, 1)
+        self.meet()
+        return self.get(16) == 1
+
+
+def become(side, i, make):
+    if not i:
+        become.meeting = Meeting(f"{os.environ['RACE']}-meeting", side)
+    if side == "first":
+        os.makedirs(f"{os.environ['RACE']}{i}/objects")
+        write(f"{os.environ['RACE']}{i}/config", "[core]\n\tfsmonitor = evil\n")
+    if become.meeting.is_over():
+        return 0
+    for _ in range(i * 7 % 200):  # another moment each time; none of them is a condition
+        pass
+    return tried(make, f"{os.environ['RACE']}{i}")
+
+
+def become_first(i):
+    return become("first", i, lambda name: write(f"{name}/HEAD", "ref: refs/heads/main\n"))
+
+
+def become_second(i):
+    return become("second", i, lambda name: os.mkdir(f"{name}/refs"))
 
 
 def main():

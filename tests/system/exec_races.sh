@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Two commands of 'wrapix exec' at once that share what they may write: what one's supervisor has judged the other exchanges before it is
-# done. However often they try, nothing comes of it. exec_races.sh [N]: N times as often. Prints TAP.
+# Two commands of 'wrapix exec', or sessions of 'wrapix run', at once that share what they may write: what one's supervisor has judged the
+# other exchanges before it is done. However often they try, nothing comes of it. exec_races.sh [N]: N times as often. Prints TAP.
 #
 # shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
 . "$(dirname -- "$0")/../lib/system.sh"
@@ -80,6 +80,27 @@ check "a repository that no command may write, in the place of one that is publi
 check "... has nothing new" cmp "$tmp/before" "$tmp/after"
 ex 'cd sub0 && git commit -q --allow-empty -m later'
 check "... and the other has its commits" is "$(git -C sub0 log --format=%s | xargs) $(git -C sub0 for-each-ref --format='%(refname:short)' refs/heads/evil)" "later new start evil"
+
+# --- two sessions, and a session and a command, make a repository of a directory, each a name of it ---
+mkdir "$tmp/shared" && cd "$tmp/shared" && cp "$tmp/race" race.py || exit 1
+session() { RACE=$1 timeout 100 "$wrapix" run --network none --env RACE -- python3 race.py become "$2" $((100 * races)) >"$tmp/$2" 2>"$tmp/$2.err"; }
+command_of() { RACE=$1 side become "$2" $((100 * races)); }
+become() { # become NAME FIRST SECOND: the names that make it one, and what else
+	rm -f become-*
+	"$3" "$1" second &
+	"$2" "$1" first
+	wait $!
+}
+whole() { find . -path "./$1[0-9]*/refs" | while read -r dir; do find "${dir%/refs}" -name HEAD; done; }
+become run session session
+check "two sessions make a repository of a directory, each a name of it, 100 times: each can" held
+check "... and none is one on the host" is "$(whole run)" ""
+become mixed session command_of
+check "a session and a command: each can" held
+check "... and none is one" is "$(whole mixed)" ""
+mkdir -p run0/objects run0/refs && echo "ref: refs/heads/main" >run0/HEAD || exit 1
+check "... which git would obey" is "$(cd run0 && git config core.fsmonitor)" evil
+cd "$tmp/work" || exit 1
 
 # --- a command that does not let go of a repository's directory ---
 git init -q held && git -C held commit -q --allow-empty -m start || exit 1
