@@ -71,6 +71,18 @@ static int replace_index(struct arena *arena, const char *index, const char *new
 	return r;
 }
 
+/* The copy, by git. One that was killed is asked again. */
+static int update_copy(const struct work *work, struct arena *arena, const char *new,
+		       const struct str *list)
+{
+	int status = git_ask(work, arena,
+			     ARGS("update-index", "--add", "--remove", "-z", "--stdin"), new,
+			     list->s, list->len, NULL);
+
+	unlink(arena_printf(arena, "%s.lock", new)); /* of one that was killed */
+	return status == -EINTR ? -EAGAIN : status ? -EIO : 0;
+}
+
 /* One try: a copy of the index is brought up to date, and put in its place. */
 static int refresh_once(const struct work *work, struct arena *arena, const char *index,
 			const struct str *list)
@@ -83,16 +95,14 @@ static int refresh_once(const struct work *work, struct arena *arena, const char
 	int r = 0;
 
 	unlink(new);
-	unlink(arena_printf(arena, "%s.lock", new)); /* of a git that was killed */
+	unlink(arena_printf(arena, "%s.lock", new));
 	if (from >= 0 && fstat(from, &was) == 0)
 		r = os_read_fd(from, INDEX_MAX, &text, &len);
 	to = r < 0 || from < 0 ? -1 : open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (r == 0 && to >= 0)
 		r = os_write_all(to, text, len);
-	if (r == 0 &&
-	    git_ask(work, arena, ARGS("update-index", "--add", "--remove", "-z", "--stdin"), new,
-		    list->s, list->len, NULL) != 0)
-		r = -EIO;
+	if (r == 0)
+		r = update_copy(work, arena, new, list);
 	if (r == 0)
 		r = replace_index(arena, index, new, &was);
 	unlink(new);
