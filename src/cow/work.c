@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Carrying steps out, forwards and back; see work.h. */
+#include "cow/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "os/fs.h"
+
+int work_begin(struct work *w, struct cow *cow, const struct apply_options *options,
+	       struct apply_report *report, struct err *err)
+{
+	*w = (struct work){ .cow = cow, .options = options, .report = report, .dir = -1 };
+	if (flock(cow->root, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, EBUSY, "another session is being applied to '%s' right now",
+			       cow->project);
+	slots_init(&w->slots, cow, -1);
+	return 0;
+}
+
+void work_end(struct work *w)
+{
+	slots_release(&w->slots);
+	journal_release(&w->journal);
+	close_ptr(&w->dir);
+	flock(w->cow->root, LOCK_UN);
+}
+
+void work_tell(const struct work *w, const char *what, size_t i)
+{
+	if (w->options->on_step)
+		w->options->on_step(w->options->ctx, what, i, w->journal.n_steps);
+}
+
+static void open_place(const struct work *w, const char *path, struct place_at *ret)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	ret->dir = os_openat2(w->cow->root, dir, O_RDONLY | O_DIRECTORY, 0,
+			      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+	ret->name = slash ? slash + 1 : path;
+}
+
+static void failed(struct work *w, const struct step *step, const char *doing, int r)
+{
+	bool full = r == -ENOTEMPTY || r == -EEXIST; /* a directory */
+	char text[256];
+
+	if (r == -ESTALE)
+		snprintf(text, sizeof(text), "it changed while it was being %s", doing);
+	else if (full)
+		snprintf(text, sizeof(text), "something of yours is in it");
+	else
+		snprintf(text, sizeof(text), "it cannot be %s: %s", doing, strerror(-r));
+	apply_report_add(w->report, r == -ESTALE || full ? OUTCOME_CONFLICT : OUTCOME_FAILED,
+			 step->path, text);
+}
+
+/* The disk or the machine refuses, not the place: the same may work later. */
+static bool may_pass(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT || r == -EIO || r == -ENOMEM || r == -EMFILE ||
+	       r == -ENFILE;
+}
+
+/* The move of one step, forwards or back; what was done already is passed over. */
+static int move(struct work *w, size_t i, bool back)
+{
+	const struct step *step = &w->journal.steps[i];
+	_cleanup_close_ int dir = -1;
+	struct place_at place;
+	int r;
+
+	if (step->kind != STEP_MODE && slot_is_moved(&w->slots, i, step) == !back)
+		return 0;
+	open_place(w, step->path, &place);
+	dir = place.dir;
+	r = dir < 0 ? dir : slot_move(&w->slots, i, step, &place, back);
+	if (r == -ENOENT && step->kind == STEP_REMOVE && !back)
+		return 0; /* the user has removed it, too */
+	if (r < 0)
+		failed(w, step, back ? "taken back" : "taken over", r);
+	return r;
+}
+
+static void set_mtime(const struct work *w, const struct touched *touched)
+{
+	struct timespec times[2] = {
+		{ .tv_nsec = UTIME_OMIT },
+		{ touched->mtime / 1000000000, touched->mtime % 1000000000 },
+	};
+	_cleanup_close_ int fd = os_openat2(w->cow->root, touched->path, O_RDONLY | O_DIRECTORY, 0,
+					    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+						    RESOLVE_NO_XDEV);
+
+	if (fd >= 0)
+		futimens(fd, times); /* a comfort */
+}
+
+/* What these places are from now on is what later changes are measured against. */
+static int refresh(struct work *w, struct err *err)
+{
+	const struct journal *j = &w->journal;
+	struct manifest_entry *entries = calloc(j->n_steps + 1, sizeof(*entries));
+	int r;
+
+	if (!entries)
+		return err_errno(err, ENOMEM, "writing the manifest");
+	for (size_t i = 0; i < j->n_steps; i++) {
+		struct place_at place;
+
+		entries[i].path = j->steps[i].path;
+		open_place(w, j->steps[i].path, &place);
+		if (place.dir >= 0) {
+			node_at(place.dir, place.name, &entries[i].node);
+			close(place.dir);
+		}
+	}
+	r = manifest_refresh(w->cow, entries, j->n_steps, err);
+	free(entries);
+	return r;
+}
+
+int work_forward(struct work *w, struct err *err)
+{
+	int r;
+
+	for (size_t i = 0; i < w->journal.n_steps; i++) {
+		work_tell(w, "apply", i);
+		/* What fails is reported, and still a change: it can be applied again. */
+		(void)move(w, i, false);
+	}
+	work_tell(w, "sync", 0);
+	syncfs(w->cow->root);
+	r = refresh(w, err);
+	work_tell(w, "keep", 0);
+	if (r == 0)
+		r = slots_keep(&w->slots, &w->journal, err);
+	work_tell(w, "done", 0);
+	if (r == 0)
+		r = journal_set_state(w->dir, JOURNAL_DONE, err);
+	work_tell(w, "leave", 0);
+	return r < 0 ? r : slots_leave(&w->slots, err);
+}
+
+int work_unsettle(struct work *w, struct err *err)
+{
+	struct journal *j = &w->journal;
+	char *suffix = arena_printf(&j->arena, ".wrapix-%s", w->cow->id);
+	struct manifest_entry *entries = calloc(j->n_steps + 1, sizeof(*entries));
+	int r;
+
+	if (!entries)
+		return err_errno(err, ENOMEM, "writing what is settled");
+	for (size_t i = 0; i < j->n_steps; i++) {
+		const char *path = j->steps[i].path;
+		size_t len = strlen(path), tail = strlen(suffix);
+
+		if (len > tail && !strcmp(path + len - tail, suffix))
+			path = arena_strndup(&j->arena, path, len - tail);
+		entries[i].path = path;
+	}
+	r = faccessat(w->cow->dir, "settled", F_OK, 0) < 0
+		    ? 0
+		    : manifest_settle(w->cow, entries, j->n_steps, err);
+	free(entries);
+	return r;
+}
+
+/* What was there before is in the slots alone: they are not given up as long as it may still come back. */
+int work_back(struct work *w, struct err *err)
+{
+	int r, worst = 0;
+
+	for (size_t i = w->journal.n_steps; i-- > 0;) {
+		work_tell(w, "undo", i);
+		r = move(w, i, true);
+		worst = may_pass(r) ? r : worst;
+	}
+	if (worst < 0) {
+		err_errno(err, -worst, "not all of it could be taken back");
+		return err_hint(err, "'wrapix undo %s' goes on", w->cow->id);
+	}
+	work_tell(w, "times", 0);
+	for (size_t i = w->journal.n_touched; i-- > 0;)
+		set_mtime(w, &w->journal.touched[i]);
+	syncfs(w->cow->root);
+	r = refresh(w, err);
+	if (r == 0)
+		r = work_unsettle(w, err);
+	work_tell(w, "undone", 0);
+	if (r == 0)
+		r = journal_set_state(w->dir, JOURNAL_UNDONE, err);
+	work_tell(w, "clean", 0);
+	return r < 0 ? r : slots_drop(&w->slots, err);
+}
+
+void work_drop(struct work *w)
+{
+	char name[32];
+	struct err ignored;
+
+	slots_drop(&w->slots, &ignored);
+	snprintf(name, sizeof(name), "apply/%u", w->journal.number);
+	os_remove_tree(w->cow->dir, name);
+}
