@@ -98,6 +98,7 @@ static void list_members(const struct crowd *crowd, struct members *m)
 		add_below(m, crowd->sandbox->first, 0);
 	else if (os_read_file_at(crowd->group, "cgroup.procs", LIST_MAX, &list, NULL) == 0)
 		each_number(list, m, 0, add_listed);
+	known(m->of);
 }
 
 int crowd_open_root(const struct sandbox *sandbox)
@@ -148,7 +149,7 @@ struct owner *suspects_find_parent(const struct crowd *crowd)
 	pid_t pid = 0;
 
 	list_members(crowd, &m);
-	if (m.of)
+	if (m.n)
 		qsort(m.of, m.n, sizeof(*m.of), by_parent);
 	for (size_t i = 0, next; i < m.n; i = next) {
 		for (next = i; next < m.n && m.of[next].parent == m.of[i].parent; next++)
@@ -211,7 +212,7 @@ void suspects_hold(struct suspects *s, const struct crowd *crowd)
 	struct members m;
 
 	list_members(crowd, &m);
-	if (m.of)
+	if (m.n)
 		qsort(m.of, m.n, sizeof(*m.of), by_size);
 	for (size_t i = 0; i < s->n;) {
 		bool large = has_ended(&s->held[i]);

@@ -93,11 +93,12 @@ int entry_binds_load(const char *stage, struct entry_binds *ret, struct err *err
 
 int entry_binds_do(const struct entry_binds *binds, struct err *err)
 {
-	struct entry_bind bind;
+	struct entry_bind bind = { 0 };
 	size_t at = 0;
 	int r;
 
 	while ((r = entry_binds_next(binds, &at, &bind, err)) > 0) {
+		known(bind.dest);
 		r = bind_one(&bind, err);
 		if (r < 0)
 			break;

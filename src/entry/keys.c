@@ -74,6 +74,7 @@ static int set_ssh(const struct entry *entry, int ssh, const char *path, struct 
 
 	if (r < 0)
 		return r;
+	known(key.s);
 	/* In ssh's file quotes keep blanks together; a quote itself cannot be said. */
 	if (strpbrk(key.s, "\"\n"))
 		return err_usage(err, "the key's path has a quote or a newline in it");

@@ -226,7 +226,7 @@ static int prepare(int *ret_link, struct err *err)
 					    "WRAPIX_STAGE", "WRAPIX_LINK", "WRAPIX_FORWARD",
 					    "WRAPIX_CWD" };
 	const char *stage = getenv("WRAPIX_STAGE");
-	struct entry entry;
+	struct entry entry = { 0 };
 	int r = stage ? take_environment(stage, err) : 0;
 
 	if (r == 0)
@@ -235,6 +235,7 @@ static int prepare(int *ret_link, struct err *err)
 		r = become(&entry, err);
 	if (r < 0)
 		return r;
+	known(entry.home);
 	make_home(&entry);
 	r = enter_project(err);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -259,7 +260,8 @@ int main(int argc, char **argv)
 		entry_say("", &err);
 		return EXIT_WRAPIX;
 	}
-	mark = getenv("WRAPIX_MARK") ? strdup(getenv("WRAPIX_MARK")) : NULL;
+	mark = getenv("WRAPIX_MARK");
+	mark = mark ? strdup(mark) : NULL;
 	unsetenv("WRAPIX_MARK");
 	return entry_run(argc > 1 ? argv + 1 : (char **)shell, link, mark);
 }

@@ -59,6 +59,7 @@ static bool was_told(const char *pid, const char *file, const char *place)
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || os_read_fd(fd, WORDS_MAX, &text, &len) < 0)
 		return false;
+	known(text && place);
 	for (const char *p = text; p < text + len; p += strlen(p) + 1)
 		if (strstr(p, place))
 			return true;

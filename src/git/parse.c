@@ -229,6 +229,12 @@ bool git_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+/* NULL behind the last. */
+static const char *name_at(const struct git_items *list, size_t at)
+{
+	return at < list->n ? list->v[at].name : NULL;
+}
+
 int git_each(const struct git_items *base, const struct git_items *session,
 	     const struct git_items *host, git_each_fn *fn, void *ctx, struct err *err)
 {
@@ -239,14 +245,16 @@ int git_each(const struct git_items *base, const struct git_items *session,
 		const char *name = NULL, *values[3] = { 0 };
 		int r;
 
-		for (int i = 0; i < 3; i++)
-			if (at[i] < lists[i]->n &&
-			    (!name || strcmp(lists[i]->v[at[i]].name, name) < 0))
-				name = lists[i]->v[at[i]].name;
+		for (int i = 0; i < 3; i++) {
+			const char *own = name_at(lists[i], at[i]);
+
+			if (own && (!name || strcmp(own, name) < 0))
+				name = own;
+		}
 		if (!name)
 			return 0;
 		for (int i = 0; i < 3; i++)
-			if (at[i] < lists[i]->n && !strcmp(lists[i]->v[at[i]].name, name))
+			if (git_same(name_at(lists[i], at[i]), name))
 				values[i] = lists[i]->v[at[i]++].value;
 		r = fn(ctx, name, values[0], values[1], values[2], err);
 		if (r < 0)

@@ -139,14 +139,15 @@ static int add_dir(struct stamps *s, const char *path, add_fn *fn, int depth)
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
 	dir = opendir(path);
-	if (!dir || depth > DEPTH_MAX)
-		r = dir ? -ENOTSUP : -errno;
+	if (!dir)
+		return -errno;
+	if (depth > DEPTH_MAX)
+		r = -ENOTSUP;
 	while (r == 0 && (entry = readdir(dir)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    !git_is_sample(entry->d_name))
 			r = fn(s, path_join(&s->arena, path, entry->d_name), depth + 1);
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return r;
 }
 

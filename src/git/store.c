@@ -343,7 +343,7 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 		if (!record_id_ok(entry->d_name) || git_is_quiet(dirfd(dir), entry->d_name) ||
 		    git_open(&store, state_home, entry->d_name, NULL, &ignored) < 0)
 			continue;
-		if (!project || !strcmp(store.project, project))
+		if (!project || git_same(store.project, project))
 			add_info(arena, &store, list, len);
 	}
 	closedir(dir);

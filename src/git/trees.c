@@ -136,11 +136,12 @@ int git_write_tree_files(struct git_store *part, int to, struct err *err)
 	struct arena *a = &part->arena;
 	_cleanup_close_ int real = git_open_host(part, part->real);
 	char *gitdir = real < 0 ? NULL : read_line(a, real, "gitdir");
-	const char *const files[][2] = { { "commondir", "../..\n" },
-					 { "gitdir",
-					   gitdir ? arena_printf(a, "%s\n", gitdir) : NULL } };
-	int r = gitdir ? 0 : err_set(err, EINVAL, "the work tree '%s' is none", part->name);
+	const char *files[][2] = { { "commondir", "../..\n" }, { "gitdir", NULL } };
+	int r = 0;
 
+	if (!gitdir)
+		return err_set(err, EINVAL, "the work tree '%s' is none", part->name);
+	files[1][1] = arena_printf(a, "%s\n", gitdir);
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++) {
 		_cleanup_free_ char *there = NULL;
 		size_t len;

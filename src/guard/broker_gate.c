@@ -28,7 +28,7 @@
 
 /* A name as any file system that ignores something might compare it: in small letters, without what is not
  * ASCII (code points that are skipped when names are compared), without the end that Windows cuts off. */
-static void fold(const char *name, size_t n, char buf[NAME_MAX + 2])
+static size_t fold(const char *name, size_t n, char buf[NAME_MAX + 2])
 {
 	size_t len = 0;
 
@@ -38,6 +38,7 @@ static void fold(const char *name, size_t n, char buf[NAME_MAX + 2])
 	while (len > 0 && (buf[len - 1] == '.' || buf[len - 1] == ' '))
 		len--;
 	buf[len] = '\0';
+	return len;
 }
 
 static bool is_dotgit(const char *name, size_t n)
@@ -49,12 +50,13 @@ static bool is_dotgit(const char *name, size_t n)
 static bool like_dotgit(const char *name, size_t n)
 {
 	char folded[NAME_MAX + 2];
+	size_t len;
 
 	if (n < 4 || n > NAME_MAX)
 		return false;
-	fold(name, n, folded);
-	return !strcmp(folded, ".git") || (!strncmp(folded, "git~", 4) && folded[4] &&
-					   !folded[4 + strspn(folded + 4, "0123456789")]);
+	len = fold(name, n, folded);
+	return is_dotgit(folded, len) || (len > 4 && !memcmp(folded, "git~", 4) &&
+					  !folded[4 + strspn(folded + 4, "0123456789")]);
 }
 
 /* ------------------------------------------------------------------ git directories of the host's */
