@@ -113,6 +113,7 @@ static void take_trees(struct exec *x, struct git_about *about)
 
 	if (!strcmp(about->real, about->common))
 		git_list_trees(&x->arena, about->common, &trees, &about->n_trees);
+	known(trees || !about->n_trees);
 	for (size_t i = 0; i < about->n_trees; i++)
 		trees[i].closed = !exec_git_writes_tree(x, &trees[i]);
 	about->closed = !strcmp(about->real, about->common) &&

@@ -84,8 +84,9 @@ void repository_finish(struct git_store *store, struct arena *arena, struct strv
 	git_report_release(&report);
 }
 
-void repository_repair(const char *state_home, const char *project, struct arena *arena,
-		       struct strv *ret_says)
+/* Publishes what runs that were killed left of this project, each with a line of what is held. */
+static void repository_repair(const char *state_home, const char *project, struct arena *arena,
+			      struct strv *ret_says)
 {
 	struct git_info *list = NULL;
 	char *program = repository_program(arena, project);

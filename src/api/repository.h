@@ -43,7 +43,3 @@ void repository_tell(const struct git_store *store, const struct git_report *rep
 		     struct arena *arena, struct strv *ret_says);
 /* git, but none that the project brings along; NULL: there is none. */
 char *repository_program(struct arena *arena, const char *project);
-
-/* Publishes what runs that were killed left of this project, each with a line of what is held. */
-void repository_repair(const char *state_home, const char *project, struct arena *arena,
-		       struct strv *ret_says);

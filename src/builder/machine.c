@@ -50,7 +50,8 @@ char *builder_log(struct builder *b)
 	return path_join(&b->arena, b->state, "log");
 }
 
-char *builder_settings_text(struct builder *b)
+/* The settings that it would be started with now. */
+static char *builder_settings_text(struct builder *b)
 {
 	_cleanup_str_ struct str text = { 0 };
 
@@ -60,7 +61,8 @@ char *builder_settings_text(struct builder *b)
 	return arena_strdup(&b->arena, text.s);
 }
 
-int builder_lock(struct builder *b, struct err *err)
+/* Nobody starts or stops it until the descriptor is closed. */
+static int builder_lock(struct builder *b, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
 

@@ -31,12 +31,8 @@ int builder_look(struct builder *builder, struct builder_machine *ret, struct er
 int builder_start(struct builder *builder, struct err *err);
 /* 0, or 1 when there was none. */
 int builder_stop(struct builder *builder, struct err *err);
-/* Nobody starts or stops it until the descriptor is closed. */
-int builder_lock(struct builder *builder, struct err *err);
 /* Somebody starts or stops it just now. To ask sshd would be a visit, which keeps it from stopping. */
 bool builder_is_locked(struct builder *builder);
-/* The settings that it would be started with now. */
-char *builder_settings_text(struct builder *builder);
 /* Which engine that would be. */
 enum engine_kind builder_engine(const struct builder *builder);
 

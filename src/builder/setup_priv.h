@@ -32,9 +32,3 @@ int setup_read(struct arena *arena, const char *path, struct found *ret, struct 
 
 /* setup_record.c. -ENOENT with a hint where setup has not been. */
 int record_load(struct arena *arena, const char *etc, struct saved_list *ret, struct err *err);
-bool record_exists(struct arena *arena, const char *etc);
-/* What is there now, of all files that will change: whole or not at all. */
-int record_make(struct setup_changes *changes, struct err *err);
-/* What setup is about to write. */
-int record_written(struct setup_changes *changes, struct err *err);
-int record_forget(struct setup_changes *changes, struct err *err);

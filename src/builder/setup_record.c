@@ -27,7 +27,7 @@ static char *below(const struct setup_changes *changes, const char *name)
 	return path_join(&((struct setup_changes *)changes)->arena, changes->etc, name);
 }
 
-bool record_exists(struct arena *arena, const char *etc)
+static bool record_exists(struct arena *arena, const char *etc)
 {
 	return access(arena_printf(arena, "%s/" SAVED_DIR "/record", etc), F_OK) == 0;
 }
@@ -177,7 +177,8 @@ static int fill_record(const struct setup_changes *changes, int dir, struct err 
 	return r;
 }
 
-int record_make(struct setup_changes *changes, struct err *err)
+/* What is there now, of all files that will change: whole or not at all. */
+static int record_make(struct setup_changes *changes, struct err *err)
 {
 	_cleanup_close_ int etc = open_dir(changes->etc, err), dir = -1;
 	int r = etc < 0 ? etc : 0;
@@ -198,7 +199,8 @@ int record_make(struct setup_changes *changes, struct err *err)
 	return r;
 }
 
-int record_written(struct setup_changes *changes, struct err *err)
+/* What setup is about to write. */
+static int record_written(struct setup_changes *changes, struct err *err)
 {
 	_cleanup_close_ int dir = open_dir(below(changes, SAVED_DIR), err);
 	_cleanup_str_ struct str text = { 0 };
@@ -215,7 +217,7 @@ int record_written(struct setup_changes *changes, struct err *err)
 	return os_write_file_atomic(dir, "written", text.s, text.len, 0600, err);
 }
 
-int record_forget(struct setup_changes *changes, struct err *err)
+static int record_forget(struct setup_changes *changes, struct err *err)
 {
 	_cleanup_close_ int etc = open_dir(changes->etc, err);
 

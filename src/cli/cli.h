@@ -158,9 +158,6 @@ bool cli_color(FILE *file);
 /* The help of wrapix itself (command NULL) or of one subcommand, on standard output. */
 void cli_print_help(const struct command *command);
 
-/* The shells there is a completion for. */
-const char *const *completion_shells(const char *name);
-
 /* The public library's error, printed as ours; returns the exit status it leads to. */
 int cli_fail_public(const struct wrapix_error *error);
 

@@ -430,7 +430,8 @@ static const struct {
 	void (*add)(struct str *out);
 } shells[] = { { "bash", add_bash }, { "zsh", add_zsh }, { "fish", add_fish } };
 
-const char *const *completion_shells(_unused_ const char *name)
+/* The shells there is a completion for. */
+static const char *const *completion_shells(_unused_ const char *name)
 {
 	static const char *words[ARRAY_LEN(shells) + 1];
 

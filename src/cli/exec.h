@@ -26,10 +26,6 @@ struct exec_args {
 /* Text as a descriptor of at least 3; -1 when it is none. */
 int exec_parse_fd(const char *text);
 
-/* Parses srt's command line into args, whose words it allocates. CLI_GO_ON, or the status to end
- * with after help, version or the error has been printed. */
-int srt_parse_args(int argc, char **argv, struct exec_args *args);
-
 /* exec_claude.c: the settings that count, by the arguments and the place; *ret_use is false for srt's. */
 struct claude_where;
 int exec_choose(const struct exec_args *args, struct arena *arena, struct claude_where *ret,

@@ -38,7 +38,8 @@ static void add_names(struct str *out, const struct oci_index *index)
 	}
 }
 
-int image_find(struct store *store, const char *word, struct oci_image *ret, struct err *err)
+/* The image of that name or digest, read; an error that says which there are. */
+static int image_find(struct store *store, const char *word, struct oci_image *ret, struct err *err)
 {
 	_cleanup_str_ struct str names = { 0 };
 	const struct oci_name *found;

@@ -20,9 +20,6 @@ struct image_args {
 int image_open_store(struct store *store, struct err *err);
 char *image_store_path(struct arena *arena);
 
-/* The image of that name or digest, read; an error that says which there are. */
-int image_find(struct store *store, const char *word, struct oci_image *ret, struct err *err);
-
 /* Parses the words, opens the store and calls fn; the exit status. */
 typedef int image_fn(struct store *store, const struct image_args *args, struct err *err);
 int image_command(int argc, char **argv, image_fn *fn);

@@ -192,7 +192,9 @@ static int take_options(struct exec_args *args, const struct match *matches, siz
 	return status;
 }
 
-int srt_parse_args(int argc, char **argv, struct exec_args *args)
+/* Parses srt's command line into args, whose words it allocates. CLI_GO_ON, or the status to end
+ * with after help, version or the error has been printed. */
+static int srt_parse_args(int argc, char **argv, struct exec_args *args)
 {
 	size_t n = 0;
 

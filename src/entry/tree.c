@@ -66,6 +66,8 @@ static int copy_link(const struct tree *tree, int dir, const char *name, int des
 	return own(tree, dest, name);
 }
 
+static int copy_all(const struct tree *tree, int dir, int dest);
+
 static int copy_one(const struct tree *tree, int dir, const char *name, int dest)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -87,10 +89,10 @@ static int copy_one(const struct tree *tree, int dir, const char *name, int dest
 	sub_dest = openat(dest, name, flags);
 	if (r < 0)
 		return r;
-	return sub < 0 || sub_dest < 0 ? -errno : tree_copy(tree, sub, sub_dest);
+	return sub < 0 || sub_dest < 0 ? -errno : copy_all(tree, sub, sub_dest);
 }
 
-int tree_copy(const struct tree *tree, int dir, int dest)
+static int copy_all(const struct tree *tree, int dir, int dest)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -115,6 +117,6 @@ int tree_copy_to(const struct tree *tree, const char *from, const char *to, stru
 	dest = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dest < 0)
 		return err_errno(err, errno, "opening '%s'", to);
-	r = tree_copy(tree, dir, dest);
+	r = copy_all(tree, dir, dest);
 	return r < 0 ? err_errno(err, -r, "copying '%s' to '%s'", from, to) : 0;
 }

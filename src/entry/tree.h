@@ -18,7 +18,5 @@ struct tree {
 		-1U, -1U \
 	}
 
-/* The content of directory 'dir' to directory 'dest'. Returns 0 or -errno. */
-int tree_copy(const struct tree *tree, int dir, int dest);
-/* The same by path; absent is fine. The error says where it failed. */
+/* The content of directory 'from' to directory 'to'; absent is fine. The error says where it failed. */
 int tree_copy_to(const struct tree *tree, const char *from, const char *to, struct err *err);

@@ -136,7 +136,17 @@ int git_write_gitfile(struct git_store *main, const char *where, const char *git
 
 /* --- adopting one --- */
 
-int git_adopt(struct git_store *main, const struct git_new *new, struct err *err)
+/* A repository that the session made, and that the host does not have. */
+struct new_repository {
+	const char *private; /* its git directory, which is taken away from there */
+	const char *gitdir;  /* where the host's is to be: absent, or an empty directory */
+	const char *name;    /* what the session calls it */
+	const char *where;   /* its files, below the top */
+	bool gitfile;        /* it lies elsewhere, and its files need a .git that leads there */
+};
+
+/* Makes an empty one on the host, which git_publish() then fills. The sandbox must be gone. */
+static int adopt(struct git_store *main, const struct new_repository *new, struct err *err)
 {
 	struct arena *a = &main->arena;
 	struct git_store *part;
@@ -215,7 +225,7 @@ static char *work_tree(const struct search *s, int dir, const char *name)
 static void adopt_module(struct search *s, int dir, const char *name)
 {
 	struct arena *a = &s->main->arena;
-	struct git_new new = {
+	struct new_repository new = {
 		.name = name,
 		.private = arena_printf(a, "%s/modules/%s", s->main->private, name),
 		.gitdir = arena_printf(a, "%s/modules/%s", s->main->real, name),
@@ -227,7 +237,7 @@ static void adopt_module(struct search *s, int dir, const char *name)
 	new.where = git_module_name_ok(name) ? work_tree(s, dir, name) : NULL;
 	if (!new.where || lstat(new.gitdir, &st) == 0 || s->n++ >= NEW_MAX)
 		git_hold(s->report, "submodule", name, "the host takes no such submodule");
-	else if (git_adopt(s->main, &new, &err) < 0)
+	else if (adopt(s->main, &new, &err) < 0)
 		git_hold(s->report, "submodule", name, arena_strdup(&s->report->arena, err.msg));
 }
 

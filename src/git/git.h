@@ -150,18 +150,9 @@ void git_report_release(struct git_report *report);
 int git_publish(struct git_store *store, bool last, struct git_report *ret, struct err *err);
 /* Takes away what a git of ours that was killed left locked in the host's repository. -EAGAIN when somebody else works there. */
 int git_unlock(struct git_store *store, struct err *err);
-/* A repository that the session made, and that the host does not have. */
-struct git_new {
-	const char *private; /* its git directory, which is taken away from there */
-	const char *gitdir;  /* where the host's is to be: absent, or an empty directory */
-	const char *name;    /* what the session calls it */
-	const char *where;   /* its files, below the top */
-	bool gitfile;        /* it lies elsewhere, and its files need a .git that leads there */
-};
-/* Makes an empty one on the host, which git_publish() then fills. The sandbox must be gone. */
-int git_adopt(struct git_store *store, const struct git_new *new, struct err *err);
 
-/* The same as a session of its own, where about->real (and common) is an empty directory; the store is new. */
+/* A repository that the session made, and that the host does not have, as a session of its own: about->real (and common)
+ * is an empty directory, which git_publish() fills; the store is new. */
 int git_adopt_apart(struct git_store *store, const struct git_about *about, const char *private,
 		    struct err *err);
 /* Objects of another repository of the host's that this one may borrow from, until it is closed. */

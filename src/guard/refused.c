@@ -158,7 +158,8 @@ static void add_arg(struct str *out, enum shown shown, const struct seccomp_noti
 	}
 }
 
-void refused_add_args(struct str *out, const char *name, const struct seccomp_notif *call)
+/* The arguments that matter. */
+static void add_args(struct str *out, const char *name, const struct seccomp_notif *call)
 {
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
 		if (strcmp(calls[i].name, name) != 0)
@@ -182,7 +183,7 @@ int refused_call(void *ctx, const struct seccomp_notif *call)
 	if (!code)
 		return NOTIFY_CONTINUE; /* another guest's question about the same call */
 	if (name)
-		refused_add_args(&args, name, call);
+		add_args(&args, name, call);
 	/* What was read was the caller's only if it is there still. */
 	if (name && notify_is_valid(r->notify, call->id))
 		r->fn(r->ctx, &(struct refused_call){

@@ -28,6 +28,3 @@ struct refused {
 
 /* A notify_fn for the calls of seccomp_refused(). */
 int refused_call(void *refused, const struct seccomp_notif *call);
-
-/* The arguments that matter, from the numbers alone where 'notify' is NULL. For tests too. */
-void refused_add_args(struct str *out, const char *name, const struct seccomp_notif *call);

@@ -29,3 +29,6 @@ typedef int source_fn(void *ctx, struct archive_entry *entry, source_read_fn *re
 
 /* Entries of a directory or a store are sorted by name, and all belong to root; an archive's come as they are. */
 int source_visit(const struct source *source, source_fn *fn, void *ctx, struct err *err);
+
+/* For the files of this room: an archive (source_tar.c). */
+int source_visit_tar(const struct source *source, source_fn *fn, void *ctx, struct err *err);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "image/source_priv.h"
+#include "image/source.h"
 
 enum { MAX_DEPTH = 128 };
 
@@ -191,12 +191,13 @@ static int walk_names(struct walk *walk, int fd, const struct source *source, st
 	return r;
 }
 
-int source_visit_dir(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+static int source_visit_dir(const struct source *source, source_fn *fn, void *ctx, struct err *err)
 {
 	return visit(source, fn, ctx, walk_all, err);
 }
 
-int source_visit_store(const struct source *source, source_fn *fn, void *ctx, struct err *err)
+static int source_visit_store(const struct source *source, source_fn *fn, void *ctx,
+			      struct err *err)
 {
 	return visit(source, fn, ctx, walk_names, err);
 }

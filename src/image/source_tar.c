@@ -6,7 +6,7 @@
 #include <locale.h>
 
 #include "image/names.h"
-#include "image/source_priv.h"
+#include "image/source.h"
 
 static ssize_t read_tar(void *from, void *buffer, size_t len)
 {

@@ -145,8 +145,13 @@ static int write_env(const struct oci_image *image, int roots, struct err *err)
 	return os_write_file_atomic(roots, name, out.s ? out.s : "", out.len, 0644, err);
 }
 
-int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
-		 char **ret_path, struct err *err)
+/*
+ * The merged root of an image: unpacked once, into ROOTS/DIGEST, by a child that may write nothing
+ * else. Returns a descriptor of a file that is locked (shared) as long as it is open: gc leaves that
+ * root alone. *ret_path is in the arena.
+ */
+static int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
+			char **ret_path, struct err *err)
 {
 	char link[32];
 	char *dir;

@@ -44,8 +44,6 @@ char *apple_staged(struct arena *arena, const struct plan *plan, const struct op
 void apple_binds(struct arena *arena, const struct plan *plan, struct str *out);
 /* A socket of the session's: "link", "net", "agent", "relay-N"; outside, and inside. */
 char *apple_socket(struct arena *arena, const char *stage, const char *name);
-/* The ports inside that are sockets outside, as WRAPIX_FORWARD takes them; "": none. */
-char *apple_forwards(struct arena *arena, const struct plan *plan);
 /* What the entrypoint is told, beside the plan's own environment. */
 void apple_env(struct arena *arena, const struct plan *plan, struct strv *ret);
 /* The whole command line. */

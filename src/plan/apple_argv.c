@@ -147,7 +147,8 @@ char *apple_socket(struct arena *arena, const char *stage, const char *name)
 	return arena_printf(arena, "%s/%s.sock", stage, name);
 }
 
-char *apple_forwards(struct arena *arena, const struct plan *plan)
+/* The ports inside that are sockets outside, as WRAPIX_FORWARD takes them; "": none. */
+static char *apple_forwards(struct arena *arena, const struct plan *plan)
 {
 	_cleanup_str_ struct str out = { 0 };
 	size_t n = 0;

@@ -193,7 +193,7 @@ static int plan_open(struct plan *plan, const struct host *host, struct err *err
 	return 0;
 }
 
-int plan_host_network(struct plan *plan, const struct host *host, struct err *err)
+static int plan_host_network(struct plan *plan, const struct host *host, struct err *err)
 {
 	if (host->inside)
 		return 0; /* "the host" is the outer sandbox */

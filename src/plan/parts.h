@@ -51,9 +51,7 @@ int plan_deploy_key(struct plan *plan, const struct spec *spec, const struct hos
 /* notify.c */
 void plan_notify(struct plan *plan, const struct spec *spec, const struct host *host);
 
-/* network.c */
-int plan_host_network(struct plan *plan, const struct host *host, struct err *err);
-/* Ports and who may be reached, without the resolver's file. */
+/* network.c: ports and who may be reached, without the resolver's file. */
 int plan_reach(struct plan *plan, const struct spec *spec, const struct host *host,
 	       struct err *err);
 int plan_ports(struct plan *plan, const struct spec *spec, struct err *err);

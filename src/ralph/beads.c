@@ -37,7 +37,8 @@ bool beads_used(const struct site *site)
 	return used;
 }
 
-const char *beads_word(enum item_status status)
+/* The state of an issue in bd's words for an item's. */
+static const char *beads_word(enum item_status status)
 {
 	switch (status) {
 	case ITEM_OPEN:
@@ -53,7 +54,8 @@ const char *beads_word(enum item_status status)
 	}
 }
 
-const char *beads_json(const char *text)
+/* Where the JSON begins in what bd printed, which may have warnings before it. */
+static const char *beads_json(const char *text)
 {
 	known(text);
 	while (*text && *text != '[' && *text != '{') {

@@ -12,11 +12,5 @@
 bool beads_used(const struct site *site);
 int beads_sync(struct work *work, struct err *err);
 
-/* The state of an issue in bd's words for an item's. */
-const char *beads_word(enum item_status status);
-
 /* What 'bd list' said of a feature's issues is taken over into its items. */
 int beads_take(struct work *work, const struct feature *feature, const char *text, struct err *err);
-
-/* For tests: where the JSON begins in what bd printed, which may have warnings before it. */
-const char *beads_json(const char *text);

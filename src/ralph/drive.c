@@ -33,7 +33,9 @@ struct drive {
 	int failure; /* -errno, of what ends everything */
 };
 
-int drive_state(const struct items *items, bool *ret_ready)
+/* What a feature's items come to, when nothing runs: DRIVE_DONE, _NOTHING (ready is set when there is
+ * work), _FAILED or _STUCK. */
+static int drive_state(const struct items *items, bool *ret_ready)
 {
 	struct item_count count;
 

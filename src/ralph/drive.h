@@ -28,7 +28,3 @@ struct drive_result {
 /* Takes the feature's lock; -EBUSY when another has it and 'wait' is not set. */
 int drive_feature(struct work *work, const struct feature *feature,
 		  const struct drive_options *options, struct drive_result *ret, struct err *err);
-
-/* What a feature's items come to, when nothing runs: DRIVE_DONE, _NOTHING (ready is set when there is
- * work), _FAILED or _STUCK. */
-int drive_state(const struct items *items, bool *ret_ready);

@@ -49,6 +49,32 @@ static void drop_upstream(struct pair *p)
 	p->upstream.fd = -1;
 }
 
+static void pair_end(struct pair *p)
+{
+	if (p->ssl && p->state == PAIR_OPEN) {
+		SSL_SESSION *session = SSL_get1_session(p->ssl);
+
+		if (session && SSL_SESSION_is_resumable(session)) {
+			SSL_SESSION_free(p->relay->session);
+			p->relay->session = session;
+		} else {
+			SSL_SESSION_free(session);
+		}
+		SSL_shutdown(p->ssl);
+	}
+	drop_upstream(p);
+	loop_remove(&p->relay->loop, &p->client);
+	close(p->client.fd);
+	*p->link = p->next;
+	if (p->next)
+		p->next->link = p->link;
+	p->relay->n_pairs--;
+	secret_free(&p->out);
+	free(p->in);
+	free(p->down);
+	free(p);
+}
+
 /* An answer of our own, after which the connection ends. */
 static void answer(struct pair *p, int status, const char *why)
 {
@@ -395,32 +421,6 @@ int pair_begin(struct relay *relay, int client, struct err *err)
 		return err_errno(err, ENOMEM, "a connection");
 	}
 	return 0;
-}
-
-void pair_end(struct pair *p)
-{
-	if (p->ssl && p->state == PAIR_OPEN) {
-		SSL_SESSION *session = SSL_get1_session(p->ssl);
-
-		if (session && SSL_SESSION_is_resumable(session)) {
-			SSL_SESSION_free(p->relay->session);
-			p->relay->session = session;
-		} else {
-			SSL_SESSION_free(session);
-		}
-		SSL_shutdown(p->ssl);
-	}
-	drop_upstream(p);
-	loop_remove(&p->relay->loop, &p->client);
-	close(p->client.fd);
-	*p->link = p->next;
-	if (p->next)
-		p->next->link = p->link;
-	p->relay->n_pairs--;
-	secret_free(&p->out);
-	free(p->in);
-	free(p->down);
-	free(p);
 }
 
 void pairs_expire(struct relay *relay)

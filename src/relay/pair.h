@@ -57,7 +57,6 @@ struct pair {
 
 /* Takes the connection over. */
 int pair_begin(struct relay *relay, int client, struct err *err);
-void pair_end(struct pair *pair);
 /* Closes those that wait for nothing; called now and then. */
 void pairs_expire(struct relay *relay);
 

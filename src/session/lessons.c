@@ -28,7 +28,8 @@ static const char *keep(struct lessons *l, const char *text)
 	return text ? arena_strdup(&l->arena, text) : NULL;
 }
 
-void event_add_command(struct str *out, struct json_object *event)
+/* The command of an event's process, as a shell takes it; cut. "" where it is not known. */
+static void event_add_command(struct str *out, struct json_object *event)
 {
 	struct json_object *process = json_object_object_get(event, "process"), *argv;
 	size_t from = out->len, n;

@@ -39,6 +39,3 @@ void lessons_add(struct lessons *lessons, struct json_object *event);
 /* When all are there: the least that covers them. */
 void lessons_merge(struct lessons *lessons);
 void lessons_release(struct lessons *lessons);
-
-/* The command of an event's process, as a shell takes it; cut. "" where it is not known. */
-void event_add_command(struct str *out, struct json_object *event);

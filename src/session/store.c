@@ -13,7 +13,8 @@
 #define SUFFIX ".jsonl"
 #define LOGS_MAX 4096 /* looked at when there are too many */
 
-void store_name(char ret[SESSION_ID_MAX + 16], const char *id, enum store_part part)
+/* "ID.jsonl" or "ID.1.jsonl". */
+static void store_name(char ret[SESSION_ID_MAX + 16], const char *id, enum store_part part)
 {
 	snprintf(ret, SESSION_ID_MAX + 16, "%s%s" SUFFIX, id, part == STORE_TAIL ? ".1" : "");
 }

@@ -6,8 +6,6 @@
 
 enum store_part { STORE_HEAD, STORE_TAIL };
 
-/* "ID.jsonl" or "ID.1.jsonl". */
-void store_name(char ret[SESSION_ID_MAX + 16], const char *id, enum store_part part);
 /* The head's id; false for every other file. */
 bool store_id(const char *name, char ret_id[SESSION_ID_MAX]);
 

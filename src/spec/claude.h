@@ -195,8 +195,7 @@ struct claude_files {
 
 /* True when dir is in a project that has settings of its own. */
 bool claude_is_project(const struct claude_where *where);
-int claude_files_load(struct claude_files *ret, const struct claude_where *where, struct err *err);
 void claude_files_release(struct claude_files *files);
-/* Both steps. */
+/* The files, and what they amount to. */
 int claude_load(struct claude_settings *ret, const struct claude_where *where,
 		struct claude_files *ret_files, struct err *err);

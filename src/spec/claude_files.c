@@ -177,7 +177,8 @@ bool claude_is_project(const struct claude_where *where)
 	return found;
 }
 
-int claude_files_load(struct claude_files *ret, const struct claude_where *where, struct err *err)
+static int claude_files_load(struct claude_files *ret, const struct claude_where *where,
+			     struct err *err)
 {
 	const char *shared;
 	int r;

@@ -169,7 +169,8 @@ static void lay_over(struct arena *arena, struct credential *c, const struct cre
 	c->layer = over->layer;
 }
 
-int spec_add_credential(struct spec *spec, const struct credential *credential, struct err *err)
+static int spec_add_credential(struct spec *spec, const struct credential *credential,
+			       struct err *err)
 {
 	struct credential *c = find(spec->credentials, spec->n_credentials, credential->name);
 	struct credential over;

@@ -57,7 +57,6 @@ int credential_read(struct arena *arena, const struct json_at *at, struct json_o
 /* "NAME[=on|off|brokered]" */
 int spec_add_credential_string(struct spec *spec, const char *text, enum layer layer,
 			       struct err *err);
-int spec_add_credential(struct spec *spec, const struct credential *credential, struct err *err);
 
 /* The credentials of this sandbox, complete: the agent's own (NULL: no agent) under what the spec says,
  * without those that are off. Each brokered one has all that it takes. */

@@ -151,7 +151,8 @@ static char *canonical(struct host *host, const char *path)
 	return real ? real : path_join(&host->arena, "/", path);
 }
 
-void host_probe_identity(char **environment, struct host *host)
+/* The user by the database, and the home by $HOME. */
+static void host_probe_identity(char **environment, struct host *host)
 {
 	const char *home = host_raw_env(environment, "HOME");
 
@@ -317,7 +318,7 @@ static bool is_inside(void)
 	       (!strcmp(path_name(name), "wrapix-init") || !strcmp(name, "wrapix-lent"));
 }
 
-void host_probe_dirs(char **environment, struct host *host)
+static void host_probe_dirs(char **environment, struct host *host)
 {
 	host->state_home = xdg_dir(host, environment, "XDG_STATE_HOME", ".local/state");
 	host->config_home = xdg_dir(host, environment, "XDG_CONFIG_HOME", ".config");

@@ -27,8 +27,5 @@ int host_probe_exec(const struct spec *spec, char **environment, struct host *ho
 int host_probe_builder(const struct spec *spec, char **environment, struct host *host,
 		       struct err *err);
 void host_probe_proxy(char **environment, struct host *host);
-/* The user by the database, and the home by $HOME. */
-void host_probe_identity(char **environment, struct host *host);
-void host_probe_dirs(char **environment, struct host *host);
 /* What the kernel can do for a sandbox, and which of our descriptors are a terminal. */
 void host_probe_kernel(struct host *host);

@@ -8,7 +8,7 @@
 #include "cli/ralph/ralph.h"
 #include "os/proc.h"
 
-void add_plain(struct str *out, const char *text)
+static void add_plain(struct str *out, const char *text)
 {
 	str_add(out, "");
 	str_add_visible(out, text ? text : "", text ? strlen(text) : 0);

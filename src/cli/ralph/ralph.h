@@ -27,7 +27,6 @@ int ralph_fail(const struct err *err);
 void ralph_next(const char *fmt, ...) _printf_(1, 2);
 
 /* Text of an agent's for a terminal: what is not visible is escaped. */
-void add_plain(struct str *out, const char *text);
 void print_plain(const char *text);
 /* "name: title", without a newline. */
 void print_title(const char *name, const char *title);

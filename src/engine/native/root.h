@@ -43,9 +43,6 @@ int root_clone_source(struct root *root, const struct op *op);
 /* Carries one operation out. */
 int root_do(struct root *root, const struct op *op, struct err *err);
 
-/* Puts a detached mount in its place, and takes it over. */
-int root_attach(struct root *root, const struct op *op, int mount_fd, struct err *err);
-
 /* The same over what is there, or -errno in the mount's place; an optional one may be out of reach. */
 int root_cover_by(struct root *root, const struct op *op, int fd, struct err *err);
 

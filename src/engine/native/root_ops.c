@@ -112,7 +112,8 @@ static int make_mount_point(struct root *root, const struct op *op, const char *
 	return 0;
 }
 
-int root_attach(struct root *root, const struct op *op, int mount_fd, struct err *err)
+/* Puts a detached mount in its place, and takes it over. */
+static int root_attach(struct root *root, const struct op *op, int mount_fd, struct err *err)
 {
 	const char *name = go_to(root, op, err);
 	int r;
