@@ -97,7 +97,8 @@ static int run_loader(struct builder *b, struct strv *words, struct err *err)
 
 	if (!program) {
 		err_set(err, ENOENT, "there is no wrapix-image on this machine");
-		return err_hint(err, "it is installed together with wrapix: 'make install'");
+		return err_hint(
+			err, "in a clone 'make' builds it; 'make install' installs it with wrapix");
 	}
 	strv_add(&b->arena, &argv, program);
 	for (size_t i = 0; i < words->len; i++)

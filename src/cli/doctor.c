@@ -128,7 +128,9 @@ static void check_cow(const struct patient *p, struct finding *f)
 {
 	struct arena a = { 0 };
 	const char *const bases[] = { path_join(&a, p->host->state_home, "wrapix"), "/var/tmp" };
+	struct err ignored; /* then it cannot be written, either */
 
+	(void)os_mkdirs(bases[0], 0700, &ignored); /* in a new home a start makes it */
 	for (size_t i = 0; i < ARRAY_LEN(bases) && !f->text.len; i++)
 		if (access(bases[i], W_OK) == 0 && overlay_probe(bases[i]))
 			str_addf(&f->text, "overlayfs, with the changes in '%s'", bases[i]);
@@ -304,7 +306,7 @@ static void check_messages(const struct patient *p, struct finding *f)
 	f->verdict = MISSING;
 	str_add(&f->fix,
 		"a notification service for your desktop (dunst, mako, ...), or libnotify; "
-		"then: wrapix-notifyd --test");
+		"then: wrapix run -- wrapix-notify TITLE MESSAGE");
 }
 
 static double now_ms(void)

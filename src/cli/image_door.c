@@ -25,7 +25,7 @@ static int become(char **argv)
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		execv(places[i], argv);
 	err_errno(&err, errno, "starting '%s'", places[1]);
-	err_hint(&err, "it is installed together with wrapix: 'make install'");
+	err_hint(&err, "in a clone 'make' builds it; 'make install' installs it with wrapix");
 	arena_release(&arena);
 	return cli_fail(&err);
 }

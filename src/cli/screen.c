@@ -60,8 +60,10 @@ int screen_start(struct screen *screen, struct err *err)
 
 	*screen = (struct screen){ .on = false };
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
-	    tcgetattr(STDIN_FILENO, &screen->saved) < 0)
-		return err_usage(err, "standard input and output must be a terminal");
+	    tcgetattr(STDIN_FILENO, &screen->saved) < 0) {
+		err_usage(err, "standard input and output must be a terminal");
+		return err_hint(err, "'wrapix diff' and 'wrapix apply' need none");
+	}
 	sigaction(SIGWINCH, &action, NULL);
 	screen_resume(screen);
 	return 0;

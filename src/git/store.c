@@ -12,12 +12,18 @@
 #include "os/fs.h"
 #include "session/record.h"
 
+static int no_session(const char *id, struct err *err)
+{
+	err_set(err, ENOENT, "there is no session '%s' with a git directory", id);
+	return err_hint(err, "'wrapix git status' lists them");
+}
+
 int git_store_name(struct git_store *store, const char *state_home, const char *id, struct err *err)
 {
 	struct arena *a = &store->arena;
 
 	if (!record_id_ok(id))
-		return err_set(err, ENOENT, "there is no session '%s' with a git directory", id);
+		return no_session(id, err);
 	store->state = path_join(a, state_home, "wrapix");
 	store->id = arena_strdup(a, id);
 	store->path = arena_printf(a, "%s/git/%s", store->state, id);
@@ -212,7 +218,11 @@ int git_open(struct git_store *store, const char *state_home, const char *id, co
 	store->dir = record_open_dir(AT_FDCWD, store->path);
 	r = store->dir < 0 ? err_errno(err, -store->dir, "opening it") : read_meta(store, err);
 	if (r < 0) {
+		bool absent = store->dir == -ENOENT;
+
 		git_close(store);
+		if (absent)
+			return no_session(id, err);
 		return err_wrap(err, "the git directory of the session '%s'", id);
 	}
 	return 0;

@@ -67,7 +67,8 @@ int debian_make_tar(const char *tar, const struct strv *packages, const char *ar
 	if (!program) {
 		r = -err->code;
 	} else if (!suite) {
-		r = err_set(err, ENOTSUP, "this machine's os-release names no Debian suite");
+		err_set(err, ENOTSUP, "this machine's os-release names no Debian suite");
+		r = err_hint(err, "--from says what else an image can be made of");
 	} else {
 		strv_add(&arena, &argv, program);
 		strv_add(&arena, &argv, "--variant=minbase");

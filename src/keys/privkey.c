@@ -115,8 +115,10 @@ static int check_file(int fd, const char *path, struct err *err)
 		return err_errno(err, errno, "looking at '%s'", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, EINVAL, "'%s' is not a file", path);
-	if (st.st_uid != geteuid())
-		return err_set(err, EPERM, "'%s' belongs to uid %u, not to you", path, st.st_uid);
+	if (st.st_uid != geteuid()) {
+		err_set(err, EPERM, "'%s' belongs to uid %u, not to you", path, st.st_uid);
+		return err_hint(err, "if it is your key: sudo chown %u '%s'", geteuid(), path);
+	}
 	if (st.st_mode & 077) {
 		err_set(err, EPERM, "'%s' can be read by others (mode %04o)", path,
 			st.st_mode & 07777);

@@ -105,8 +105,12 @@ int proxy_parse(const char *url, const char *no_proxy, struct proxy *ret, struct
 	}
 	at = memrchr(rest, '@', len);
 	if ((at && !parse_credentials(rest, (size_t)(at - rest), &proxy)) ||
-	    !parse_authority(at ? at + 1 : rest, at ? len - (size_t)(at + 1 - rest) : len, &proxy))
-		return err_set(err, EINVAL, "the proxy's address (HTTPS_PROXY) cannot be read");
+	    !parse_authority(at ? at + 1 : rest, at ? len - (size_t)(at + 1 - rest) : len,
+			     &proxy)) {
+		err_set(err, EINVAL, "the proxy's address (HTTPS_PROXY) cannot be read");
+		return err_hint(err, "as in http://HOST:PORT; https_proxy, HTTPS_PROXY, all_proxy, "
+				     "ALL_PROXY: the first that is set counts");
+	}
 	snprintf(proxy.exempt, sizeof(proxy.exempt), "%s", no_proxy ? no_proxy : "");
 	*ret = proxy;
 	return 0;

@@ -49,7 +49,8 @@ static int take_ids(struct plan *plan, const struct host *host, struct err *err)
 	}
 	if (!host->tools.entry) {
 		err_set(err, ENOENT, "there is no wrapix-entry on this machine");
-		return err_hint(err, "it is installed together with wrapix: 'make install'");
+		return err_hint(
+			err, "in a clone 'make' builds it; 'make install' installs it with wrapix");
 	}
 	plan->ids = (struct plan_ids){
 		.newuidmap = arena_strdup(&plan->arena, ids->newuidmap),

@@ -321,7 +321,6 @@ static inline bool plan_is_interactive(const struct plan *plan)
 	return plan->tty[0] && plan->tty[1];
 }
 
-/* The host's tree is the root, so names of ours are only where something of ours is mounted. */
 /* The system is an image's. */
 static inline bool plan_has_image(const struct plan *plan)
 {
@@ -331,6 +330,7 @@ static inline bool plan_has_image(const struct plan *plan)
 	return false;
 }
 
+/* The host's tree is the root, so names of ours are only where something of ours is mounted. */
 static inline bool plan_root_of_host(const struct plan *plan)
 {
 	return plan->n_ops && plan->ops[0].kind == OP_ROOT;

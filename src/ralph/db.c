@@ -110,7 +110,8 @@ static int prepare(struct db *db, const char *path, struct err *err)
 	if (r == 0 && version > SCHEMA) {
 		err_set(err, EINVAL, "the database '%s' was made by a later version of ralph",
 			path);
-		r = -EINVAL;
+		r = err_hint(err, "install that version; or move it away: it is made again from "
+				  ".wrapix/ralph");
 	}
 	if (r == 0 && version < SCHEMA)
 		r = execute(db, sql, "making its tables", err);

@@ -44,7 +44,7 @@ static int find_programs(struct scene *scene, struct err *err)
 			return 0;
 		}
 	err_errno(err, errno, "looking for '%s'", places[1]);
-	return err_hint(err, "it is installed together with wrapix: 'make install'");
+	return err_hint(err, "in a clone 'make' builds it; 'make install' installs it with wrapix");
 }
 
 /* What was killed half-way left its directory, and nobody holds its lock. */

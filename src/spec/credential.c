@@ -330,8 +330,10 @@ int credentials_resolve(struct arena *arena, const struct spec *spec, const stru
 			continue;
 		if (all[i].mode == CREDENTIAL_BROKERED && (!all[i].upstream || !all[i].base_url)) {
 			err_usage(err, "the credential %s cannot be brokered", all[i].name);
-			return err_hint(err, "its \"upstream\" and \"baseUrl\" must be known: "
-					     "docs/credentials.md");
+			return err_hint(err,
+					"agents bring their own (--agent claude); of others "
+					"~/.config/wrapix/config.json must say \"upstream\" and "
+					"\"baseUrl\": docs/credentials.md");
 		}
 		fill(arena, &all[i]);
 		*(struct credential *)arena_grow(arena, &list, &n, sizeof(*list)) = all[i];

@@ -205,7 +205,7 @@ int spec_derive_image(struct spec *spec, struct err *err)
 	if (!spec->packages.len)
 		return 0;
 	if (spec->image) {
-		err_usage(err, "packages cannot go into the image '%s', which is there",
+		err_usage(err, "packages cannot go into an image that is named ('%s')",
 			  spec->image);
 		return err_hint(err, "wrapix image build PROFILE --package NAME --name ANOTHER");
 	}

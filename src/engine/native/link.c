@@ -54,8 +54,10 @@ static int reap(struct sandbox *sandbox, int *ret_status, struct err *err)
 
 	sandbox->pid = 0;
 	tell_peaks(sandbox);
-	if (status < 0 || !WIFSIGNALED(status))
-		return err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
+	if (status < 0 || !WIFSIGNALED(status)) {
+		err_set(err, ECHILD, "PID 1 of the sandbox ended unexpectedly");
+		return err_hint(err, "'wrapix doctor' tries each thing that a sandbox needs");
+	}
 	*ret_status = status; /* all was killed: the user's doing, or memory's */
 	return 0;
 }

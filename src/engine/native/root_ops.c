@@ -102,8 +102,11 @@ static int make_mount_point(struct root *root, const struct op *op, const char *
 		if (fstatat(root->parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			return 0;
 		err_errno(err, errno, "mounting on '%s'", op->dest);
-		return err_hint(err, "wrapix creates nothing in your files; create it, or choose a "
-				     "destination outside " WORKSPACE_INSIDE);
+		return err_hint(
+			err, "wrapix creates nothing in your files; %s",
+			path_is_below(op->dest, WORKSPACE_INSIDE)
+				? "create it, or choose a destination outside " WORKSPACE_INSIDE
+				: "choose a destination of its own, as in SRC:/mnt/NAME");
 	}
 	r = op->flags & OPF_DIR ? mkdirat(root->parent, name, 0755)
 				: mknodat(root->parent, name, S_IFREG | 0444, 0);

@@ -294,8 +294,10 @@ static int await_exec(struct sandbox *sandbox, struct err *err)
 		receive_descriptors(sandbox);
 		return 0;
 	}
-	if (n != sizeof(reported))
-		return err_set(err, EIO, "the sandbox failed without saying why");
+	if (n != sizeof(reported)) {
+		err_set(err, EIO, "the sandbox failed without saying why");
+		return err_hint(err, "'wrapix doctor' tries each thing that a sandbox needs");
+	}
 	*err = reported;
 	return -err->code;
 }

@@ -89,6 +89,12 @@ static int start_command(const struct child *child, struct err *err)
 
 	err_errno(err, code, "executing '%s'", name);
 	err->exit = code == ENOENT || code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;
+	if (err->exit == EXIT_NOTFOUND && plan->hostname) /* not exec: that has all of the host's */
+		err_hint(err,
+			 plan_has_image(plan)
+				 ? "what is inside is the image's and the project"
+				 : "inside are this machine's /usr and the project, nothing of "
+				   "your home: --mount, --profile and --package bring more");
 	return -code;
 }
 

@@ -44,7 +44,10 @@ static int fail(const struct stage_message *message, struct err *err)
 	*err = message->err;
 	err->msg[sizeof(err->msg) - 1] = '\0';
 	err->hint[sizeof(err->hint) - 1] = '\0';
-	return err->code > 0 ? -err->code : err_set(err, EIO, "wrapix-init failed");
+	if (err->code > 0)
+		return -err->code;
+	err_set(err, EIO, "wrapix-init failed");
+	return err_hint(err, "what podman said is above; 'wrapix doctor' looks for reasons");
 }
 
 /* Negative: it failed. 1: the command runs. */

@@ -342,8 +342,8 @@ static int query(const struct args *args, const char *dir)
 	if (door < 0) {
 		err_errno(&err, -door, "asking the daemon of '%s/wrapix'", dir);
 		err_hint(&err,
-			 "none is running; 'wrapix run' starts one when a sandbox has something "
-			 "to say");
+			 "none is running; 'wrapix run -- wrapix-notify TITLE MESSAGE' starts one "
+			 "and shows a message");
 		return fail(&err);
 	}
 	if (args->test)

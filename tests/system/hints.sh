@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Errors that a newcomer meets, each with what to type in its hint, and that typing it helps; docs/troubleshooting.md
+# has them all. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2154,SC2317 # the library; its variables; functions called by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+unset https_proxy HTTPS_PROXY all_proxy ALL_PROXY http_proxy no_proxy NO_PROXY
+hinted() { refused "$1" "$2" && has "$err" "hint: $3"; }
+
+# --- doctor, in a home that nobody has used yet ---
+wx doctor
+cp "$out" "$tmp/doctor"
+said=$(sed -n "s/^ok  *copy-on-write .* in '\(.*\)'\$/\1/p" "$out")
+inside 'echo x >x' --workspace cow
+kept=$state
+[ -n "$(ls "$state/cow")" ] || kept=/var/tmp
+! grep -qF "overlayfs cannot be used" "$tmp/doctor" || kept=
+check "doctor says where a copy-on-write session is kept" is "$said" "$kept"
+wx review
+check "review without a terminal says what does without" hinted 2 "must be a terminal" "'wrapix diff'"
+wx discard --yes
+
+# --- programs and mounts ---
+inside 'true'
+check "control: a program that is inside" ended 0
+wx run --network none -- nosuch
+check "a program that is not inside: why that is" hinted 127 "executing 'nosuch'" "inside are this machine's /usr"
+mkdir "$home/bin"
+printf '#!/bin/sh\necho mine\n' >"$home/bin/nosuch"
+chmod +x "$home/bin/nosuch"
+wx run --network none --mount "$home/bin:/opt/tools:ro" -- /opt/tools/nosuch
+check "... and --mount brings it" printed mine
+wx exec -- nosuch
+check "of a single command, which has the host's, it is not said" refused 127 "executing 'nosuch'"
+check "..." lacks "$err" "hint:"
+wx run --network none --mount "$home/bin:/usr/nosuch:ro" -- true
+check "a mount in the system has no place" hinted 125 "mounting on '/usr/nosuch'" "wrapix creates nothing in your files; choose"
+wx run --network none --mount "$home/bin:/workspace/nosuch:ro" -- true
+check "one in the project must be there" hinted 125 "mounting on '/workspace/nosuch'" "wrapix creates nothing in your files; create"
+wx run --image x --package jq -- true
+check "packages and an image" hinted 2 "packages cannot go into an image that is named ('x')" "wrapix image build"
+
+# --- network and keys ---
+HTTPS_PROXY='http://[::1' wx run --allow example.com -- true
+check "a proxy that cannot be read" hinted 125 "the proxy's address" "as in http://HOST:PORT"
+wx run --network none --credential OTHER=brokered -- true
+check "a credential that nobody has described" hinted 2 "cannot be brokered" "agents bring their own"
+wx key add site
+key=$home/.ssh/deploy_keys/site
+chmod 644 "$key"
+wx run --network none --deploy-key site -- true
+check "a key that others can read" hinted 125 "can be read by others" "chmod 600 '$key'"
+chmod 600 "$key"
+wx run --network none --deploy-key site -- true
+check "... and then they cannot" ended 0
+rm "$key.pub"
+wx run --network none --deploy-key site -- true
+check "a key without its public half" hinted 125 "is not there, or no Ed25519 key" "ssh-keygen -y -f"
+sh -c "$(sed -n 's/^hint: \(.*\) writes it anew$/\1/p' "$err")"
+wx run --network none --deploy-key site -- true
+check "... which the hint writes" ended 0
+
+# --- git ---
+wx git drop nosuch
+check "a session that is none" hinted 125 "there is no session 'nosuch' with a git directory" "'wrapix git status'"
+finish
