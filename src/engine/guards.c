@@ -74,11 +74,11 @@ static void on_limit_hit(void *ctx, const struct limit_hit *hit)
 	tell_denied(ctx, &denial, hit->pid);
 }
 
-static bool was_bound(void *ctx, const struct stat *st)
+static bool was_bound(void *ctx, int file)
 {
 	const struct sandbox *sandbox = ctx;
 
-	return sandbox->broker && broker_bound(sandbox->broker, st->st_dev, st->st_ino);
+	return sandbox->broker && broker_bound(sandbox->broker, file);
 }
 
 /* The host's name of what the operation shows; one that only makes something read-only names a place
@@ -131,13 +131,19 @@ static enum protect_answer on_change(void *ctx, const struct protect_change *cha
 		       : ANSWER_GO_ON;
 }
 
-static void on_bound(void *ctx, int socket, const struct stat *st, const struct sockaddr_un *name,
-		     size_t len)
+static void on_bound(void *ctx, int socket, int file, const struct sockaddr_un *name, size_t len)
 {
 	const struct sandbox *sandbox = ctx;
+	struct connect_guard *guard = sandbox->guards ? &sandbox->guards->connect : NULL;
+	struct stat st;
+	int held;
 
-	if (sandbox->guards)
-		datagram_bound(&sandbox->guards->connect, socket, st, name, len);
+	if (!guard || !guard->loop || fstat(file, &st) < 0)
+		return;
+	datagram_bound(guard, socket, &st, name, len);
+	held = was_bound(ctx, file) ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 3);
+	if (held >= 0)
+		unix_hold(guard, held, &st);
 }
 
 static void on_private(void *ctx, const char *path)

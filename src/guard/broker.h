@@ -66,9 +66,9 @@ struct broker_hooks {
 	/* With a gate, before each change. NULL: nobody asks. */
 	enum protect_answer (*on_change)(void *ctx, const struct protect_change *change,
 					 const char **ret_reason, size_t *ret_held);
-	/* A socket of the caller's has got the name that it wanted. NULL: nobody asks. */
-	void (*on_bound)(void *ctx, int socket, const struct stat *st,
-			 const struct sockaddr_un *name, size_t len);
+	/* A socket of the caller's has got the name that it wanted; its file. NULL: nobody asks. */
+	void (*on_bound)(void *ctx, int socket, int file, const struct sockaddr_un *name,
+			 size_t len);
 	/* Something in this place of broker_add_private() is about to change, for the first time. */
 	void (*on_private)(void *ctx, const char *path);
 	/* A git directory of the host's is about to be worked in, that of 'dir' (NULL: it is known by itself). Says what
@@ -139,5 +139,5 @@ int broker_call_lent(struct broker *broker, const struct notify *notify,
 		     const struct seccomp_notif *call);
 void broker_forget(struct broker *broker, const struct notify *notify);
 
-/* The sandbox itself bound this socket. */
-bool broker_bound(const struct broker *broker, dev_t dev, ino_t ino);
+/* The sandbox itself bound the socket at this file, and the file system says that it is that file still. */
+bool broker_bound(const struct broker *broker, int file);

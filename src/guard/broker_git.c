@@ -258,7 +258,6 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 {
 	bool is_git = is_git_dir(p->dir, PART_NONE);
 	const char *why;
-	struct stat st;
 
 	if (act == GIT_TOUCH)
 		return NULL;
@@ -279,8 +278,8 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 	if (part == PART_COMMONDIR || has(p->dir, "commondir"))
 		return "commondir leads git to another configuration";
 	why = adopt(arena, p);
-	if (!why && fstat(p->dir, &st) == 0) /* the command's own, by any name */
-		id_ring_add(&r->b->git_dirs, st.st_dev, st.st_ino);
+	if (!why) /* the command's own, by any name */
+		id_ring_add(&r->b->git_dirs, file_id_at(p->dir, ""));
 	repository_forget_plain(r->b);
 	return why;
 }
@@ -381,7 +380,6 @@ static bool is_exception(struct request *r, struct place *p, const struct file_r
 			 enum git_act act)
 {
 	size_t n = strcspn(p->name, "/");
-	struct stat st;
 
 	if (rule->kind != FILE_PROTECT || !str_starts(rule->text, ".git/"))
 		return false;
@@ -390,7 +388,7 @@ static bool is_exception(struct request *r, struct place *p, const struct file_r
 	if (ends_in(rule->text, "hooks") && dir_ends_in(p, "/hooks"))
 		return ends_in(p->name, ".sample") && act != GIT_REPLACE;
 	return rule->by_content && (act == GIT_REMOVE || act == GIT_TOUCH) &&
-	       fstat(p->dir, &st) == 0 && id_ring_has(&r->b->git_dirs, st.st_dev, st.st_ino);
+	       id_ring_has(&r->b->git_dirs, file_id_at(p->dir, ""));
 }
 
 int judge(struct request *r, struct place *p, enum git_act act)
@@ -442,14 +440,11 @@ int git_replace(struct request *r, struct place *from, struct place *to,
 
 void git_made_dir(struct request *r, const struct place *p)
 {
-	struct stat st;
-
 	if (r->b->gate)
 		return;
 	if (!ends_in(p->path, "/.git") && !strstr(p->path, "/.git/modules/"))
 		return;
-	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		id_ring_add(&r->b->git_dirs, st.st_dev, st.st_ino);
+	id_ring_add(&r->b->git_dirs, file_id_at(p->dir, p->name));
 	repository_forget_plain(r->b);
 }
 

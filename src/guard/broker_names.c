@@ -353,9 +353,9 @@ struct wanted {
 static int bind_at(struct request *r, int socket_fd, struct place *p, const struct wanted *wanted)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	_cleanup_close_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), file = -1;
 	size_t n = strlen(p->name);
-	struct stat st;
+	struct file_id id;
 	int e;
 
 	/* Relative, because a path through /proc might not fit. The caller finds the last component
@@ -367,12 +367,15 @@ static int bind_at(struct request *r, int socket_fd, struct place *p, const stru
 				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)));
 	if (fchdir(here) < 0)
 		abort(); /* relative paths of ours would mean something else from now on */
-	if (e == NOTIFY_DONE && fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		id_ring_add(&r->b->bound, st.st_dev, st.st_ino);
-		if (r->b->hooks.on_bound)
-			r->b->hooks.on_bound(r->b->hooks.ctx, socket_fd, &st, &wanted->name,
-					     wanted->len);
-	}
+	if (e == NOTIFY_DONE)
+		file = openat(p->dir, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (file < 0)
+		return e;
+	id = file_id_at(file, "");
+	if (id.born)
+		id_ring_add(&r->b->bound, id);
+	if (r->b->hooks.on_bound)
+		r->b->hooks.on_bound(r->b->hooks.ctx, socket_fd, file, &wanted->name, wanted->len);
 	return e;
 }
 

@@ -70,9 +70,11 @@ struct seen {
 	bool readonly;
 };
 
+/* A number that is free again is soon another file's, which was born later. */
 struct file_id {
 	dev_t dev;
-	ino_t ino;
+	ino_t ino;    /* 0: there is none */
+	int64_t born; /* nanoseconds; 0: the file system does not say */
 };
 
 /* The last BROKER_IDS files of a kind. */
@@ -195,8 +197,10 @@ int request_check(struct request *r);
 int request_result(int ret);
 int request_read_path(struct request *r, int arg, char buf[PATH_MAX]);
 int request_read(struct request *r, int arg, void *buf, size_t len);
-bool id_ring_has(const struct id_ring *ring, dev_t dev, ino_t ino);
-void id_ring_add(struct id_ring *ring, dev_t dev, ino_t ino);
+/* No link is followed; "": the directory itself. */
+struct file_id file_id_at(int dir, const char *name);
+bool id_ring_has(const struct id_ring *ring, struct file_id id);
+void id_ring_add(struct id_ring *ring, struct file_id id);
 void id_ring_drop(struct id_ring *ring, dev_t dev, ino_t ino);
 /* "/proc/self/fd/N" */
 const char *fd_path(int fd, char buf[32]);

@@ -144,9 +144,8 @@ static size_t ask(struct request *r, const char *dir, const char *gitdir, bool m
 		  const struct broker_gitdir **ret, bool *ret_again)
 {
 	const struct broker_hooks *hooks = &r->b->hooks;
-	struct stat st = { 0 };
-	bool known = lstat(gitdir, &st) == 0 &&
-		     id_ring_has(&r->b->by_content, st.st_dev, st.st_ino);
+	const struct file_id id = file_id_at(AT_FDCWD, gitdir);
+	bool known = id_ring_has(&r->b->by_content, id);
 	size_t n;
 
 	*ret_again = r->has_turn && !known;
@@ -154,7 +153,7 @@ static size_t ask(struct request *r, const char *dir, const char *gitdir, bool m
 		turn_give(r);
 	n = hooks->on_gitdir(hooks->ctx, dir, gitdir, made, ret);
 	if (!known)
-		id_ring_add(&r->b->by_content, st.st_dev, st.st_ino);
+		id_ring_add(&r->b->by_content, id);
 	return n;
 }
 
@@ -233,9 +232,7 @@ static bool is_taken(const struct broker *b, const char *gitdir)
 
 static bool is_made(struct request *r, const char *gitdir)
 {
-	struct stat st;
-
-	return lstat(gitdir, &st) == 0 && id_ring_has(&r->b->git_dirs, st.st_dev, st.st_ino);
+	return id_ring_has(&r->b->git_dirs, file_id_at(AT_FDCWD, gitdir));
 }
 
 static bool is_list(const struct place *p, size_t len)

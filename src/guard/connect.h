@@ -31,7 +31,7 @@ struct connect_hooks {
 	/* What was refused; path is NULL for a datagram socket of a 32-bit program. It is hostile. */
 	void (*denied)(void *ctx, pid_t pid, const char *call, const char *path);
 	/* The sandbox itself bound the socket at this file. NULL: no broker knows. */
-	bool (*bound)(void *ctx, const struct stat *st);
+	bool (*bound)(void *ctx, int file);
 	void *ctx;
 };
 
@@ -56,3 +56,5 @@ int connect_guard_start(struct connect_guard *guard, struct loop *loop, struct n
 /* A notify_fn for the calls of seccomp_notify_connect. */
 int connect_guard_call(void *guard, const struct seccomp_notif *call);
 void connect_guard_stop(struct connect_guard *guard);
+/* The sandbox bound the socket at this file, which is taken over: one that the hook above does not know again. */
+void unix_hold(struct connect_guard *guard, int file, const struct stat *st);

@@ -41,6 +41,6 @@ int connect_make_pair(const struct seccomp_notif *call, int flags, int ret_fds[2
 
 /* ---- unix_bind.c */
 int unix_bind_call(struct connect_guard *guard, const struct seccomp_notif *call);
-/* Without a broker: the sandbox bound this file. */
+/* Without a broker that knows: the sandbox bound this file. */
 bool unix_was_bound(const struct connect_guard *guard, const struct stat *st);
 void unix_bind_stop(struct connect_guard *guard);

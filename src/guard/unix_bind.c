@@ -3,9 +3,9 @@
  * bind(2) of UNIX sockets, as far as it is not the broker's.
  *
  * What the sandbox bound itself it may connect to, so that it must be known which files these are. The
- * broker knows of those that it made. Without one ('filesystem.disabled') each is bound here, and its
- * file is held: as long as it is, no socket of the host's can get its number. The name of a stand-in
- * for a datagram socket must be known in any case.
+ * broker knows of those that it made, by when they were born. Where there is none ('filesystem.disabled'), and each is
+ * bound here, and where the file system does not say, the file is held: as long as it is, no socket of the host's can
+ * get its number. The name of a stand-in for a datagram socket must be known in any case.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,8 +49,7 @@ void unix_bind_stop(struct connect_guard *g)
 	g->bound = NULL;
 }
 
-/* Takes the descriptor over. */
-static void hold(struct connect_guard *g, int fd, const struct stat *st)
+void unix_hold(struct connect_guard *g, int fd, const struct stat *st)
 {
 	size_t i;
 
@@ -84,7 +83,7 @@ static void note(struct connect_guard *g, int socket, const struct sockaddr_un *
 	if (g->hooks.bound)
 		close(fd);
 	else
-		hold(g, fd, &st);
+		unix_hold(g, fd, &st);
 }
 
 /* In the caller's view, where the mounts say what can be written. */

@@ -155,10 +155,14 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 	r = read_link(link, real);
 	if (r < 0)
 		return r;
-	if (is_own(guard, &st) || unix_was_bound(guard, &st) ||
-	    (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, &st)))
+	if (is_own(guard, &st))
 		job->file = take_fd(&fd);
-	else if (is_allowed(guard->allowed, real) && !(st.st_mode & S_ISVTX))
+	else if (st.st_mode & S_ISVTX)
+		; /* wrapix's own */
+	else if (unix_was_bound(guard, &st) ||
+		 (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, fd)))
+		job->file = take_fd(&fd);
+	else if (is_allowed(guard->allowed, real))
 		job->file = open_same(real, &st);
 	if (job->file >= 0)
 		return 0;

@@ -98,6 +98,64 @@ check "allowAllUnixSockets opens all of them" says ok inside python3 "$tmp/conne
 exec 7>&- 8>&-
 wait
 
+# --- a number that is free again ---
+# What the sandbox bound is known by the file's number, which the next file gets when it is gone.
+
+printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["."],"denyWrite":[]}}' >"$tmp/settings.json"
+mkdir -p numbers/own numbers/doors && cd numbers || exit 1
+cat >numbers.py <<'EOF'
+import os, socket, sys, time
+
+COUNT = 300
+
+
+def listen(name):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(name)
+    s.listen()
+    return s
+
+
+def reached(name):
+    try:
+        socket.socket(socket.AF_UNIX).connect(name)
+    except OSError:
+        return False
+    return True
+
+
+def await_file(name):
+    end = time.monotonic() + 50
+    while not os.path.exists(name) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+if sys.argv[1] == "inside":
+    for i in range(COUNT):
+        listen(f"own/{i}").close()
+    open("bound", "w").close()
+    await_file("there")
+    print(sum(reached(f"doors/{i}") for i in range(COUNT)), "of the host's,", end=" ")
+    mine = [listen(f"doors/mine{i}") for i in range(COUNT)]
+    print(sum(reached(f"doors/mine{i}") for i in range(COUNT)), "of its own")
+else:
+    await_file("bound")
+    for i in range(COUNT):
+        os.unlink(f"own/{i}")
+    theirs = [listen(f"doors/{i}") for i in range(COUNT)]
+    open("there", "w").close()
+    print(sum(reached(f"doors/{i}") for i in range(COUNT)))
+    sys.stdout.flush()
+    await_file("over")
+EOF
+python3 numbers.py outside >"$tmp/log/numbers" &
+inside python3 numbers.py inside >"$tmp/log/reached"
+: >over
+wait $!
+check "sockets of the host's that have the numbers of some that the sandbox bound" is "$(cat "$tmp/log/numbers")" 300
+check "... cannot be reached by it, and its own can" is "$(cat "$tmp/log/reached")" "0 of the host's, 300 of its own"
+cd .. || exit 1
+
 # --- descriptors that are passed ---
 
 settings ''
