@@ -84,7 +84,7 @@ world_routes() {
 }
 
 world_files() {
-	printf 'nameserver %s\noptions timeout:2 attempts:1\n' $out4 >$world/resolv.conf
+	printf 'nameserver %s\noptions timeout:8 attempts:1\n' $out4 >$world/resolv.conf
 	printf '127.0.0.1 localhost\n::1 localhost\n198.51.100.10 inhosts.test\n' >$world/hosts
 	printf 'passwd: files\ngroup: files\nhosts: files mdns4_minimal [NOTFOUND=return] resolve [!UNAVAIL=return] dns\n' >$world/nsswitch.conf
 	for file in resolv.conf hosts nsswitch.conf; do

@@ -84,7 +84,7 @@ joined "... and has nothing at all" "ENETUNREACH ENETUNREACH" echo:198.51.100.10
 joined "he adds links, addresses and routes of his own" "done done done done" \
 	command:ip,link,add,v0,type,veth,peer,name,v1 command:ip,link,set,v0,up command:ip,addr,add,203.0.113.77/24,dev,v0 \
 	command:ip,route,add,default,via,203.0.113.254,onlink,dev,v0
-joined "... which lead nowhere" "timeout (late)" connect_soon:198.51.100.10,7
+joined "... which lead nowhere" "timeout" connect_soon:198.51.100.10,7
 check "nothing arrived outside" unheard '^(tcp|udp|dns)'
 check "the supervisor is alive" alive
 end_sandbox

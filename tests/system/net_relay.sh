@@ -20,7 +20,9 @@ allow="--allow allowed.test:7 --allow allowed.test:80 --allow allowed.test:81 --
 never=$!
 "$wrapix" run --filter-tier "$tier" --allow allowed.test:443 --env PROBE_LATE=10 -- python3 -B nettls.py half:allowed.test,allowed.test >"$tmp/half.out" 2>&1 &
 half=$!
-started="$never $half"
+"$wrapix" run --filter-tier "$tier" --allow never.test:7 --env PROBE_TIMEOUT=60 -- python3 -B netprobe.py echo4:never.test >"$tmp/mute.out" 2>&1 &
+mute=$!
+started="$never $half $mute"
 
 # --- hosts that are not there: the same errno that a program sees without us ---
 trouble() { # trouble NAME WANT OPTIONS PROBE...; without the packet queue the connection was accepted before
@@ -35,7 +37,6 @@ trouble "no way to the network" "ENETUNREACH ENETUNREACH" "--allow noroute.test:
 trouble "... over IPv6" "ENETUNREACH" "--allow noroute6.test:7" echo6:noroute6.test
 trouble "a name without an address" "EHOSTUNREACH" "--allow nowhere.test:7" echo6:nowhere.test
 check "... with an event" event "nowhere.test:7: resolve"
-trouble "a resolver that does not answer" "EHOSTUNREACH (late)" "--allow never.test:7" echo4:never.test
 trouble "an address by rule where nobody listens" "ECONNREFUSED" "--allow 198.51.100.10:81" echo:198.51.100.10,81
 probe "the server resets" "ECONNRESET ECONNRESET" "$allow" echo4:allowed.test,1001 echo6:allowed.test,1001
 probe "a download that is cut off does not look complete" "reset" "$allow" cut:allowed.test
@@ -115,6 +116,8 @@ probe "no TLS at all: for the host that was dialled" "end" "--allow allowed.test
 wait $half
 check "half a hello, and silence: an end after ten seconds" is "$(head -n 1 "$tmp/half.out")" "ECONNRESET (late)"
 check "... with an event" has "$tmp/half.out" "allowed.test:443: bad-tls"
+wait $mute
+check "a resolver that does not answer: its seconds" is "$(head -n 1 "$tmp/mute.out")" "$(by_tier "EHOSTUNREACH (late)" "ECONNRESET (late)" "ECONNRESET (late)")"
 wait $never
 check "a host that never answers: thirty seconds" is "$(cat "$tmp/never.out")" "$(by_tier "EHOSTUNREACH (late)" "ECONNRESET (late)" "ECONNRESET (late)")"
 
