@@ -27,6 +27,34 @@ static const char *const system_dirs[] = {
 	"/run", "/sbin", "/usr", "/var", "/usr/bin", "/usr/lib"
 };
 
+/* What wrapix itself obeys and remembers: trust, keys, what of a session is to be taken over. */
+static int refuse_own(const struct spec *spec, const struct host *host, struct err *err)
+{
+	const struct project_facts *project = &host->project;
+	const char *const homes[] = { host->state_home, host->config_home };
+	_cleanup_(arena_release) struct arena arena = { NULL };
+
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+		const char *own = homes[i] ? path_join(&arena, homes[i], "wrapix") : NULL;
+
+		if (own && path_is_below(own, project->dir)) {
+			err_usage(err,
+				  "'%s' holds wrapix's own files, which decide about sandboxes",
+				  project->dir);
+			return err_hint(err,
+					"cd into a project in it; --force mounts it all the same");
+		}
+		if (own && !spec->only && path_is_below(own, project->top)) {
+			err_usage(err,
+				  "the repository '%s' holds wrapix's own files, which decide "
+				  "about sandboxes",
+				  project->top);
+			return err_hint(err, "--only mounts the directory alone");
+		}
+	}
+	return 0;
+}
+
 static int refuse_broad(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const char *dir = host->project.dir;
@@ -50,7 +78,7 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 			return err_hint(err,
 					"cd into a project first; --force mounts it all the same");
 		}
-	return 0;
+	return refuse_own(spec, host, err);
 }
 
 #define TREE (OPF_DIR | OPF_RECURSIVE | OPF_CHECK)
