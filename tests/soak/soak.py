@@ -275,8 +275,8 @@ KINDS = [  # how often of 100, and what
 ]
 
 
-def limit(number):
-    """From here on in a user namespace of our own, with only so many namespaces at a time; then without rights again."""
+def limit(number, rounds):
+    """The same again for so many rounds in a user namespace of our own, with only so many namespaces at a time, and without rights."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(0x10000000):
@@ -287,13 +287,13 @@ def limit(number):
     for kind in [f"max_{n}_namespaces" for n in LIMITED] + ["max_inotify_instances"]:
         with open(f"/proc/sys/user/{kind}", "w", encoding="ascii") as f:
             f.write(str(number))
-    os.execvp("setpriv", ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", sys.executable, "-B", *sys.argv, "limited"])
+    os.execvp("setpriv", ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", sys.executable, "-B", *sys.argv[:3], str(rounds), "limited"])
 
 
 def row(number):
     allowed = max(60, number // 20)
     if "limited" not in sys.argv:
-        limit(allowed)
+        limit(allowed, number)
     world = World()
     try:
         deck = [kind for often, kind in KINDS for _ in range(often)]
