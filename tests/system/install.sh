@@ -46,6 +46,11 @@ check "the units start what is installed" grep -qx "ExecStart=$prefix/bin/wrapix
 check "the agent of launchd, too" has "$at/share/wrapix/notify/wrapix-notifyd.plist" "$prefix/bin/wrapix-notifyd"
 check "the list of launchd is one" python3 -c 'import plistlib, sys; plistlib.load(open(sys.argv[1], "rb"))' "$at/share/wrapix/notify/wrapix-notifyd.plist"
 
+makers() { for program in "$at"/bin/*; do nm "$program" | grep -q ' T wrapix_plan_run$' && echo "${program##*/}"; done; }
+check "programs that make sandboxes are found" is "$(makers | paste -sd' ')" "ralph srt wrapix wrapix-builder"
+in_profile() { makers | while read -r name; do grep -q "^profile .*bin/{\([a-z,-]*,\)*${name}[,}]" "$1" || echo "$name"; done; }
+check "... and AppArmor's profile is for each of them" is "$(in_profile "$at/share/wrapix/apparmor/wrapix")" ""
+
 # --- it runs from there: mounted where it was configured to be, as a user ---
 
 installed() { # installed SCRIPT: by the ordinary user, with what is installed in its place
