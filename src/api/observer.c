@@ -203,8 +203,10 @@ static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 	owner_unref(owner);
 	if (is_limit && !denial->predicted)
 		observer->limits_hit |= 1U << which;
-	else if (strcmp(denial->reason, "read-only") != 0) /* who was refused that says so itself */
-		observer_emit(observer, WRAPIX_DENIED, -1, refusal_text(observer, denial));
+	else
+		observer_emit(observer, WRAPIX_DENIED,
+			      strcmp(denial->reason, "read-only") ? -1 : -2,
+			      refusal_text(observer, denial));
 }
 
 static void on_key(void *ctx, const struct key_event *event)

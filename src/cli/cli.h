@@ -77,7 +77,8 @@ struct run_args {
 	bool dry_run, json, facts, verbose;
 	bool running; /* the command has been started */
 	struct denials denials;
-	bool host_refused; /* one of these was of the network */
+	bool host_refused;      /* one of these was of the network */
+	bool read_only_refused; /* and one a write to what is read-only inside */
 	const char *resume;
 	const char *on;          /* another engine's place */
 	const char *host_file;   /* plan --host: facts about another machine */

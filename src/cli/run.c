@@ -76,6 +76,23 @@ int cli_parse_run(int argc, char **argv, struct run_args *args)
 	return args->resume ? set_resumed(args, rest.n_operands > 0) : CLI_GO_ON;
 }
 
+/* True when there is no line to be made for it. Programs try many places that are read-only, and say so themselves:
+ * of these the first has a line, and leaves the others to what is rarer. */
+static bool is_counted(struct run_args *args, const struct wrapix_event *event)
+{
+	bool read_only = event->number == -2;
+
+	args->host_refused |= event->number >= 0;
+	if (denials_again(&args->denials, event->text))
+		return true;
+	if (read_only && args->read_only_refused) {
+		args->denials.others++;
+		return true;
+	}
+	args->read_only_refused |= read_only;
+	return false;
+}
+
 /* What happens around the command, in one line each; silent where all is as usual. */
 static void on_event(void *ctx, const struct wrapix_event *event)
 {
@@ -83,11 +100,8 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 	_cleanup_str_ struct str text = { 0 };
 	const char *eol;
 
-	if (event->type == WRAPIX_DENIED) {
-		args->host_refused |= event->number >= 0;
-		if (denials_again(&args->denials, event->text))
-			return;
-	}
+	if (event->type == WRAPIX_DENIED && is_counted(args, event))
+		return;
 	/* While the command runs the terminal is in raw mode. */
 	eol = args->running && isatty(STDERR_FILENO) ? "\r\n" : "\n";
 	str_add_line(&text, event->text ? event->text : "");
