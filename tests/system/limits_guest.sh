@@ -98,6 +98,11 @@ session --memory 64M --pids 30 -- $hog
 check "wrapix's own session there: memory is an event, with who it was" told memory '"argv":["dd"'
 session --memory 64M --pids 30 -- sh -c "$bomb"
 check "... and so are processes" told processes
+session --memory 64M --pids 30 -- sh -c "PATH=\$PATH:/opt/wrapix/bin; wrapix exec -- $hog; echo \$?; wrapix exec -- sh -c '$bomb'; echo \$?"
+check "in an exec inside: the session's limits" got "137
+2"
+check "... in its own scope: memory is an event" told memory
+check "... and so are processes" told processes
 check "nor a failed unit" test -z "$(as_user systemctl --user list-units --all --plain --no-legend 'wrapix*')"
 
 echo "# from the user's own tree: a group beside ours, without D-Bus"

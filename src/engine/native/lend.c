@@ -245,11 +245,13 @@ _Noreturn static void become_lent(const struct lender *l, int owner, pid_t paren
 	_exit(EXIT_WRAPIX);
 }
 
-/* A scope of systemd's cannot be joined from where we are: it gets another one with the same limits. */
+/* A manager that lets nobody into a scope (systemd before 238) makes another one with the same limits, which nobody watches. */
 static int enter_group(struct lender *l, struct err *err)
 {
 	struct cgroup own = l->sandbox->cgroup;
 
+	if (cgroup_follow(&own, l->pid, err) == 0)
+		return 0;
 	snprintf(own.name, sizeof(own.name), "%.40s-exec%u", l->sandbox->cgroup.name,
 		 ++l->n_started);
 	return cgroup_enter(&own, l->pid, err);

@@ -226,6 +226,11 @@ int cgroup_enter(const struct cgroup *cg, pid_t pid, struct err *err)
 	return cg->kind == CGROUP_SYSTEMD ? cgroup_systemd_enter(cg, pid, err) : 0;
 }
 
+int cgroup_follow(const struct cgroup *cg, pid_t pid, struct err *err)
+{
+	return cg->kind == CGROUP_SYSTEMD ? cgroup_systemd_follow(cg, pid, err) : 0;
+}
+
 /* Runs in the child. A single thread that moves itself ("0" to "tasks") needs no lock against the
  * forks of the whole system; every other way to move in version 1 waits for one. */
 int cgroup_join(const struct cgroup *cg, struct err *err)

@@ -115,6 +115,8 @@ int cgroup_create(struct cgroup *cg, const struct cgroup_facts *facts, enum cgro
 int cgroup_fd(const struct cgroup *cg);
 int cgroup_enter(const struct cgroup *cg, pid_t pid, struct err *err);
 int cgroup_join(const struct cgroup *cg, struct err *err);
+/* In place of cgroup_enter() for a process that comes later, when the group has its first. */
+int cgroup_follow(const struct cgroup *cg, pid_t pid, struct err *err);
 
 /* The most at once, and the sum; 0: not known here. */
 struct cgroup_peaks {

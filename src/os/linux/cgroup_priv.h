@@ -20,6 +20,8 @@ unsigned cgroup_wanted(const struct cgroup_limits *limits);
 
 /* Puts pid into a new scope of the user's manager and waits until it is there. */
 int cgroup_systemd_enter(const struct cgroup *cg, pid_t pid, struct err *err);
+/* The same with the scope that is there. */
+int cgroup_systemd_follow(const struct cgroup *cg, pid_t pid, struct err *err);
 
 /* The number behind "key " at the start of a line of a group's file; 0 when there is none. */
 uint64_t cgroup_count(int group, const char *file, const char *key);

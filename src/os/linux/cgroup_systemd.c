@@ -13,6 +13,7 @@
  * controllers for us; CollectMode so that a failed scope is not kept. The scope goes by itself when
  * its last process ends, also after kill -9 of wrapix. No second level for a nested sandbox is
  * needed: systemd mounts with nsdelegate, and then a namespace's root cannot change its own limits.
+ * A delegated scope also takes in who comes later ('wrapix exec' in a session): AttachProcessesToUnit.
  *
  * The other side is the user's own manager; all the same nothing it sends is trusted with a size.
  */
@@ -134,7 +135,36 @@ static int check_entered(pid_t pid, const char *unit, struct err *err)
 	return 0;
 }
 
-int cgroup_systemd_enter(const struct cgroup *cg, pid_t pid, struct err *err)
+/* AttachProcessesToUnit(s name, s group below it, au pids), of systemd 238 */
+static int attach(const struct dbus_peer *peer, const struct cgroup *cg, const char *unit,
+		  pid_t pid, struct err *err)
+{
+	struct dbus_message m = { .type = 0 };
+	struct dbus_array pids;
+	struct dbus_writer w;
+	int r;
+
+	dbus_call(&w, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+		  "org.freedesktop.systemd1.Manager", "AttachProcessesToUnit", "ssau");
+	dbus_put_string(&w, unit);
+	dbus_put_string(&w, "");
+	pids = dbus_open_array(&w, 4);
+	dbus_put_u32(&w, (uint32_t)pid);
+	dbus_close_array(&w, pids);
+	r = dbus_send(peer, &w);
+	while (r == 0 && m.type != DBUS_RETURN && m.type != DBUS_ERROR)
+		r = dbus_receive(peer, &m);
+	if (r < 0)
+		return err_errno(err, -r, "talking to systemd at '%s'", cg->socket);
+	return m.type == DBUS_RETURN ? 0
+				     : err_set(err, EIO, "systemd let nobody into '%s': %s", unit,
+					       dbus_get_string(&m));
+}
+
+static int ask(const struct cgroup *cg, pid_t pid,
+	       int (*call)(const struct dbus_peer *, const struct cgroup *, const char *, pid_t,
+			   struct err *),
+	       struct err *err)
 {
 	struct dbus_peer peer = { .fd = -1 };
 	char unit[80];
@@ -145,7 +175,17 @@ int cgroup_systemd_enter(const struct cgroup *cg, pid_t pid, struct err *err)
 	if (r < 0)
 		r = err_errno(err, -r, "connecting to systemd at '%s'", cg->socket);
 	else
-		r = start_scope(&peer, cg, unit, pid, err);
+		r = call(&peer, cg, unit, pid, err);
 	close_ptr(&peer.fd);
 	return r < 0 ? r : check_entered(pid, unit, err);
+}
+
+int cgroup_systemd_enter(const struct cgroup *cg, pid_t pid, struct err *err)
+{
+	return ask(cg, pid, start_scope, err);
+}
+
+int cgroup_systemd_follow(const struct cgroup *cg, pid_t pid, struct err *err)
+{
+	return ask(cg, pid, attach, err);
 }
