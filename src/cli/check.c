@@ -125,6 +125,17 @@ int cli_check(const char *command, bool json)
 	return answer(&(struct check_args){ .json = json, .fix = true }, command);
 }
 
+void cli_add_line(struct str *out, char *const *words)
+{
+	bool line = words && words[0] && !words[1] && strpbrk(words[0], " \t\n") &&
+		    access(words[0], F_OK) < 0;
+
+	if (line)
+		str_add(out, words[0]);
+	else
+		str_add_shell_words(out, words);
+}
+
 static int cmd_check(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -135,7 +146,7 @@ static int cmd_check(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	str_add_shell_words(&words, rest.command);
+	cli_add_line(&words, rest.command);
 	if (args.hook && !args.command && !words.s)
 		return cli_hook();
 	if (args.hook || !args.command == !words.s) {

@@ -27,6 +27,8 @@ int cli_hook(void);
 
 /* What would become of a command, and what would allow it; returns the status of 'wrapix check'. */
 int cli_check(const char *command, bool json);
+/* The words after '--' as a shell takes them; one by itself with blanks in it is a line already. */
+void cli_add_line(struct str *out, char *const *words);
 
 /* In place of the file, at once and by way of its real name; made with its directory where there is
  * none. In mode.c. */

@@ -273,7 +273,7 @@ static int cmd_why(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	str_add_shell_words(&words, rest.command);
+	cli_add_line(&words, rest.command);
 	if (!rest.n_operands == !words.s) {
 		err_usage(&err, "say one thing: a path, a host, or a command after '--'");
 		return cli_fail(&err);

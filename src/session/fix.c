@@ -160,6 +160,31 @@ static void unprotect(const struct maker *m)
 	remove_entry(m, d->key, d->rule);
 }
 
+/* "~", "/", "Read(~)": all that the user has, of which parts are to be opened. */
+static bool is_everything(const struct maker *m, const char *rule)
+{
+	const char *home = m->place->home;
+	char *text = arena_strdup(m->arena, str_starts(rule, "Read(") ? rule + 5 : rule);
+	size_t len;
+
+	text += str_starts(text, "//"); /* Claude Code's absolute paths */
+	len = strlen(text);
+	while (len && strchr(")*/", text[len - 1]))
+		text[--len] = '\0';
+	return !len || !strcmp(text, "~") || (text[0] == '/' && home && path_is_below(home, text));
+}
+
+/* Who denies one directory means it; who denies everything opens parts of it. */
+static void allow_read(const struct maker *m)
+{
+	const struct denial *d = m->d;
+	const char *risk = fix_path_risk(d->path, !strcmp(d->what, "write"), m->place->home);
+
+	if (!risk && d->rule && !is_everything(m, d->rule))
+		risk = "somebody denied it on purpose";
+	set_path(m, "filesystem.allowRead", d->path, risk);
+}
+
 static void fix_file(const struct maker *m)
 {
 	const struct denial *d = m->d;
@@ -179,8 +204,7 @@ static void fix_file(const struct maker *m)
 	else if (d->firm || (d->key && strstr(d->key, "credentials")))
 		m->fix->none = "a credential is never given away; take its entry out to lift that";
 	else if (denied_read || (d->key && !write && strstr(d->key, "permissions.deny")))
-		set_path(m, "filesystem.allowRead", d->path,
-			 fix_path_risk(d->path, write, m->place->home));
+		allow_read(m);
 	else if (d->key && strchr(d->key, '['))
 		remove_entry(m, d->key, d->rule);
 	else

@@ -204,7 +204,7 @@ inside() {
 
 # Nothing on standard error, but for what the end says of writes to what is read-only.
 no_word() {
-	grep -v "^wrapix: refused writing .*: the sandbox has it to read\$\|^wrapix: and refused [0-9]* more\$\|^hint: 'wrapix log --violations" \
+	grep -v "^wrapix: refused writing .*: the sandbox has it to read\( ([0-9]* times)\)\?\$\|^wrapix: and refused [0-9]* more\$\|^hint: 'wrapix log --violations" \
 		"$err" >"$tmp/log/words"
 	empty "$tmp/log/words"
 }

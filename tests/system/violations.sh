@@ -271,6 +271,7 @@ why 3 "the kernel lacks it (ENOSYS)" -s "$s" 'io_uring_setup()'
 why 0 "every sandbox may make it" -s "$s" 'read()'
 why 1 'add "Bash(git push)" to permissions.allow in ' -- git push
 why 1 'part     git log' 'git log | head; git push'
+why 1 'part     git log' -- 'git log | head; git push'
 why 3 'writing ~/a b: no' -s "$s" '~/a b'
 why 1 'add "Bash(uptime)" to permissions.allow in ' uptime
 why 3 'looking up uptime: no' -s "$s" uptime.
