@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Executing the command, in the process that becomes it. Both engines' programs have this one. */
+/* Executing the command, in the process that becomes it; and what its parent does. All engines' programs have this one. */
 #include "engine/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -72,4 +74,22 @@ static int search_path(char *const argv[], char *const env[])
 int exec_command(char *const argv[], char *const env[])
 {
 	return strchr(argv[0], '/') ? try_exec(argv[0], argv, env) : search_path(argv, env);
+}
+
+void signal_command(pid_t command, int signal_no)
+{
+	bool group = signal_no == SIGINT || signal_no == SIGQUIT || signal_no == SIGCONT ||
+		     signal_no == SIGSTOP;
+
+	kill(group ? -command : command, signal_no);
+}
+
+bool reap_command(pid_t command, int *ret_status)
+{
+	pid_t pid;
+
+	do
+		pid = waitpid(-1, ret_status, WNOHANG | WUNTRACED);
+	while (pid > 0 && pid != command);
+	return pid > 0;
 }

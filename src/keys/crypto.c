@@ -7,7 +7,7 @@
  * the library are needed, and they are the same in every version since 1.1.1.
  *
  * What an attacker controls: the signature that is verified. The key is one that the user pinned;
- * keys.c asks for no other.
+ * protocol.c asks for no other.
  */
 #include "keys/crypto.h"
 

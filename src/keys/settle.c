@@ -25,9 +25,9 @@ bool key_file_exists(int dir, const char *name)
 
 static int move(int from, const char *name, int to, struct err *err)
 {
-	if (renameat2(from, name, to, name, RENAME_NOREPLACE) < 0)
-		return err_errno(err, errno, "moving '%s'", name);
-	return 0;
+	int r = os_move_new(from, name, to, name);
+
+	return r < 0 ? err_errno(err, -r, "moving '%s'", name) : 0;
 }
 
 static int back_up(struct arena *arena, int dir, const char *file, const char *place,

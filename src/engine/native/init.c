@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "engine/command.h"
 #include "engine/native/native.h"
 #include "engine/native/order.h"
 #include "engine/native/root.h"
@@ -230,11 +231,8 @@ static bool is_alone(void)
 static bool reap(pid_t command, int control)
 {
 	int status;
-	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != command)
-			continue;
+	while (reap_command(command, &status)) {
 		if (WIFSTOPPED(status)) {
 			control_send(control, CONTROL_STOPPED, WSTOPSIG(status), -1);
 			continue;
@@ -262,15 +260,6 @@ static void send_namespaces(int control)
 			control_send(control, CONTROL_SPACE, (int)i + 1, fd);
 	}
 	control_send(control, CONTROL_SPACE, 0, -1);
-}
-
-/* Keyboard signals are for the whole foreground group, the others for the command alone. */
-static void deliver(pid_t command, int signal_no)
-{
-	bool group = signal_no == SIGINT || signal_no == SIGQUIT || signal_no == SIGCONT ||
-		     signal_no == SIGSTOP;
-
-	kill(group ? -command : command, signal_no);
 }
 
 /* systemd removes a scope with its last process, and what the kernel counted in it: the supervisor looks first. */
@@ -306,7 +295,7 @@ _Noreturn static void reap_and_forward(const struct child *child, pid_t command,
 		if (control_receive(control, &message, NULL) < 0)
 			_exit(EXIT_WRAPIX); /* the supervisor is gone, and the sandbox goes with it */
 		if (message.type == CONTROL_SIGNAL)
-			deliver(command, message.value);
+			signal_command(command, message.value);
 		else if (message.type == CONTROL_LEND)
 			send_namespaces(control);
 	}

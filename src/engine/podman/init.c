@@ -296,23 +296,11 @@ static pid_t start_command(char **argv, unsigned filter)
 
 /* --- PID 1 --- */
 
-/* Keyboard signals are for the whole foreground group, the others for the command alone. */
-static void deliver(pid_t command, int signal_no)
-{
-	bool group = signal_no == SIGINT || signal_no == SIGQUIT || signal_no == SIGCONT ||
-		     signal_no == SIGSTOP;
-
-	kill(group ? -command : command, signal_no);
-}
-
 static void reap(pid_t command)
 {
 	int status;
-	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != command)
-			continue;
+	while (reap_command(command, &status)) {
 		if (WIFSTOPPED(status)) {
 			send_message(STAGE_STOPPED, WSTOPSIG(status), NULL);
 			continue;
@@ -341,7 +329,7 @@ _Noreturn static void reap_and_forward(pid_t command, int signals)
 		if (!machine)
 			receive(&message);
 		if (message.type == STAGE_SIGNAL)
-			deliver(command, message.value);
+			signal_command(command, message.value);
 	}
 }
 

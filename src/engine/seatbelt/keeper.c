@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "engine/command.h"
 #include "engine/control.h"
 #include "os/fs.h"
 #include "os/proc.h"
@@ -108,11 +109,8 @@ _Noreturn static void finish(const struct keeper *k, pid_t log, int tail_ms)
 static int reap(const struct keeper *k, pid_t command)
 {
 	int status;
-	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != command)
-			continue;
+	while (reap_command(command, &status)) {
 		if (WIFSTOPPED(status)) {
 			control_send(k->control, CONTROL_STOPPED, WSTOPSIG(status), -1);
 			continue;
@@ -126,10 +124,10 @@ static int reap(const struct keeper *k, pid_t command)
 /* As with the other engines; and the end is for all of them. */
 static void deliver(pid_t command, int signal_no)
 {
-	bool group = signal_no == SIGINT || signal_no == SIGQUIT || signal_no == SIGCONT ||
-		     signal_no == SIGSTOP || signal_no == SIGKILL;
-
-	kill(group ? -command : command, signal_no);
+	if (signal_no == SIGKILL)
+		kill(-command, SIGKILL);
+	else
+		signal_command(command, signal_no);
 }
 
 _Noreturn static void keep(const struct keeper *k, pid_t command, pid_t log, int signals)
