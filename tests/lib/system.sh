@@ -52,14 +52,18 @@ need_user() {
 	as_user test -x "$wrapix" || bail "$test_user cannot reach $wrapix"
 }
 
-# be_user "$@": from here on the script runs as the ordinary user.
+# be_user "$@": from here on the script runs as the ordinary user. The variables that $kept names come along.
 be_user() {
 	need_user
 	[ "$(id -u)" != 0 ] || {
 		HOME=$(getent passwd "$test_user" | cut -d: -f6)
 		export HOME
 		cd / || exit 1
-		clean_env setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}" "$@"
+		set -- setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}" "$@"
+		for name in ${kept-}; do
+			eval "set -- \"$name=\${$name-}\" \"\$@\""
+		done
+		clean_env "$@"
 		exit
 	}
 }

@@ -6,16 +6,8 @@
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
-sandbox=$wrapix
-wrapix=${wrapix%/cli/wrapix}/builder/wrapix-builder
-keys=$home/.local/share/wrapix/builder-keys
-nix=$home/.local/share/wrapix/builder-nix
-trap 'timeout 30 "$wrapix" stop >/dev/null 2>&1; tear_down' EXIT
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-export NIX_CONFIG='substituters =
-build-users-group =
-sandbox = false
-experimental-features = nix-command'
+. "$top/tests/lib/builder.sh"
+trap 'builder_stop; tear_down' EXIT
 
 # What the client builds: it says where it was built, and by whom. The shell's own words are all that it needs.
 cat >"$tmp/thing.nix" <<'END'
@@ -30,8 +22,6 @@ build() {
 		--builders "ssh-ng://builder@wrapix-builder $(uname -m)-linux - 2 1" "$tmp/thing.nix" --argstr n "$1" --argstr script "${2-}" 2>"$tmp/log/err")
 }
 result() { cat "$tmp/client$path"; }
-say() { timeout 30 "$wrapix" ssh -- "$@"; } # in the builder
-state() { "$wrapix" status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 is_state() { is "$(state state)" "$1"; }
 
 # --- start ---

@@ -8,20 +8,10 @@
 . "$top/tests/lib/podman.sh" # for rootfs
 be_user "$@"
 set_up
-sandbox=$wrapix
-wrapix=${wrapix%/cli/wrapix}/builder/wrapix-builder
-nix=$home/.local/share/wrapix/builder-nix
-keys=$home/.local/share/wrapix/builder-keys
+. "$top/tests/lib/builder.sh"
 PATH=$top/tests/lib/mac:$PATH
 export PATH WRAPIX_PLATFORM=darwin FAKE_CONTAINER_IDS=range FAKE_CONTAINER_STATE="$tmp/fake"
-trap 'timeout 30 "$wrapix" stop >/dev/null 2>&1; tear_down' EXIT
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-export NIX_CONFIG='substituters =
-build-users-group =
-sandbox = false
-experimental-features = nix-command'
-say() { timeout 30 "$wrapix" ssh -- "$@"; }
-state() { "$wrapix" status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+trap 'builder_stop; tear_down' EXIT
 
 mkdir -p "$tmp/fake" "$tmp/part"
 wx start --port "$port"

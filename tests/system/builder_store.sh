@@ -10,18 +10,8 @@ need_podman "$@"
 be_user "$@"
 set_up
 podman_up
-sandbox=$wrapix
-wrapix=${wrapix%/cli/wrapix}/builder/wrapix-builder
-nix=$home/.local/share/wrapix/builder-nix
-keys=$home/.local/share/wrapix/builder-keys
-trap 'timeout 30 "$wrapix" stop >/dev/null 2>&1; podman_down' EXIT
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-export NIX_CONFIG='substituters =
-build-users-group =
-sandbox = false
-experimental-features = nix-command'
-say() { timeout 30 "$wrapix" ssh -- "$@"; }
-state() { "$wrapix" status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+. "$top/tests/lib/builder.sh"
+trap 'builder_stop; podman_down' EXIT
 
 # --- two images, each with a path of its own in its store, and what they share ---
 for name in shared first second; do

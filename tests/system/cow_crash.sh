@@ -4,15 +4,9 @@
 #
 # shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
+kept="COW_DRIVER"
+be_user "$@"
 driver=${COW_DRIVER:-$top/build/tests/system/cow_driver}
-need_user
-[ "$(id -u)" != 0 ] || {
-	HOME=$(getent passwd "$test_user" | cut -d: -f6)
-	export HOME
-	cd / || exit 1
-	clean_env COW_DRIVER="$driver" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}"
-	exit
-}
 set_up
 
 # One of each kind of step; the same each time.

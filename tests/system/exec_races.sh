@@ -6,11 +6,8 @@
 # shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 set_up
-git config --global user.name "A User"
-git config --global user.email user@example.org
-git config --global init.defaultBranch main
+. "$top/tests/lib/git.sh"
 
 races=${1-1}
 mkdir "$tmp/work" "$tmp/denied" && cd "$tmp/work" || exit 1

@@ -7,17 +7,10 @@
 # shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 set_up
-git config --global user.name "A User"
-git config --global user.email user@example.org
-git config --global init.defaultBranch main
-git config --global protocol.file.allow always
+. "$top/tests/lib/git.sh"
 git config --global core.editor true
 
-new_repo() { # new_repo DIR: with one commit
-	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
-}
 ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
 settings() { # settings [OTHER KEYS]
 	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\", \"$tmp/other\"], \"denyWrite\": []}${1-}}" >"$tmp/settings.json"

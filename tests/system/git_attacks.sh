@@ -5,20 +5,11 @@
 #
 # shellcheck disable=SC1091,SC2012,SC2015,SC2016,SC2034,SC2059,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
+kept="GIT_DRIVER"
+be_user "$@"
 driver=${GIT_DRIVER:-$top/build/tests/system/git_driver}
-need_user
-[ "$(id -u)" != 0 ] || {
-	HOME=$(getent passwd "$test_user" | cut -d: -f6)
-	export HOME
-	cd / || exit 1
-	clean_env GIT_DRIVER="$driver" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}"
-	exit
-}
-command -v git >/dev/null || bail "git is not installed"
 set_up
-git config --global user.name Somebody
-git config --global user.email somebody@example.org
-git config --global init.defaultBranch main
+. "$top/tests/lib/git.sh"
 . "$top/tests/lib/git_attacks.sh"
 states=$home/.local/state
 private=$states/wrapix/gitdirs/s1/0

@@ -6,18 +6,9 @@
 # shellcheck disable=SC1091,SC2016,SC2034,SC2086,SC2119,SC2120,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name; words of options
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-command -v git >/dev/null || bail "git is not installed"
 command -v git-lfs >/dev/null || bail "git-lfs is not installed"
 set_up
-cat >"$home/.gitconfig" <<'END'
-[user]
-	name = Somebody
-	email = somebody@example.org
-[init]
-	defaultBranch = main
-[protocol "file"]
-	allow = always
-END
+. "$top/tests/lib/git.sh"
 new_repo() { # new_repo DIR [OPTION...]: with a commit
 	repo_dir=$1
 	shift

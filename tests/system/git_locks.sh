@@ -7,21 +7,12 @@
 #
 # shellcheck disable=SC1091,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
+kept="GIT_DRIVER INJECT GIT_POINTS"
+be_user "$@"
 driver=${GIT_DRIVER:-$top/build/tests/system/git_driver}
 inject=${INJECT:-$top/build/tests/crash/inject}
-need_user
-[ "$(id -u)" != 0 ] || {
-	HOME=$(getent passwd "$test_user" | cut -d: -f6)
-	export HOME
-	cd / || exit 1
-	clean_env GIT_DRIVER="$driver" INJECT="$inject" GIT_POINTS="${GIT_POINTS-}" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}"
-	exit
-}
-command -v git >/dev/null || bail "git is not installed"
 set_up
-git config --global user.name Somebody
-git config --global user.email somebody@example.org
-git config --global init.defaultBranch main
+. "$top/tests/lib/git.sh"
 repo=$tmp/repo
 states=$home/.local/state
 points=${GIT_POINTS:-4}

@@ -3,18 +3,12 @@
 # Random git commands inside and outside at the same time, against a model (tests/lib/git_random.py). The seeds are
 # fixed; GIT_SEEDS='A B C' takes others, GIT_STEPS more steps. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2154 # the library
+# shellcheck disable=SC1091,SC2034,SC2154 # the library
 . "$(dirname -- "$0")/../lib/system.sh"
+kept="GIT_SEEDS GIT_STEPS"
+be_user "$@"
 seeds=${GIT_SEEDS:-1 2 3 4}
 steps=${GIT_STEPS:-60}
-need_user
-[ "$(id -u)" != 0 ] || {
-	HOME=$(getent passwd "$test_user" | cut -d: -f6)
-	export HOME
-	cd / || exit 1
-	clean_env GIT_SEEDS="$seeds" GIT_STEPS="$steps" setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$here/${0##*/}"
-	exit
-}
 command -v git >/dev/null || bail "git is not installed"
 set_up
 git config --global user.name Somebody

@@ -6,15 +6,9 @@
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
-for tool in git strace; do command -v "$tool" >/dev/null || bail "$tool is not installed"; done
+command -v strace >/dev/null || bail "strace is not installed"
 set_up
-cat >"$home/.gitconfig" <<'END'
-[user]
-	name = Somebody
-	email = somebody@example.org
-[init]
-	defaultBranch = main
-END
+. "$top/tests/lib/git.sh"
 ready=$state/gitready
 
 # One file of the prepared directory keeps its number when it is taken over.
