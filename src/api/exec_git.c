@@ -49,7 +49,7 @@ static void add_dir(struct exec *x, struct exec_repo *repo, const char *path,
 /* Of work trees that the command may not write nothing is changed. */
 static void close_trees(struct exec *x, struct exec_repo *repo, const struct git_about *about)
 {
-	if (strcmp(about->real, about->common) != 0)
+	if (git_is_linked(about->real, about->common))
 		return;
 	for (size_t i = 0; i < about->n_trees; i++)
 		if (!about->trees[i].whole || about->trees[i].closed)
@@ -66,7 +66,7 @@ static void add_dirs(struct exec *x, struct exec_repo *repo, const struct git_ab
 	const struct git_store *store = &repo->store;
 
 	/* Of a linked work tree's repository nothing else is changed. */
-	if (strcmp(store->real, store->common) != 0)
+	if (git_is_linked(store->real, store->common))
 		add_dir(x, repo, store->common, NULL);
 	add_dir(x, repo, store->real, store);
 	for (size_t i = 0; i < store->n_parts; i++)
@@ -111,12 +111,12 @@ static void take_trees(struct exec *x, struct git_about *about)
 {
 	struct git_tree *trees = NULL;
 
-	if (!strcmp(about->real, about->common))
+	if (!git_is_linked(about->real, about->common))
 		git_list_trees(&x->arena, about->common, &trees, &about->n_trees);
 	known(trees || !about->n_trees);
 	for (size_t i = 0; i < about->n_trees; i++)
 		trees[i].closed = !exec_git_writes_tree(x, &trees[i]);
-	about->closed = !strcmp(about->real, about->common) &&
+	about->closed = !git_is_linked(about->real, about->common) &&
 			!exec_git_writes_own(x, about->common);
 	about->trees = trees;
 }

@@ -51,7 +51,7 @@ int git_config_set(struct git_store *store, const char *name, const struct git_i
 		   struct err *err)
 {
 	bool near = store->lasting &&
-		    !strcmp(store->real, store->common); /* git is started there */
+		    !git_is_linked(store->real, store->common); /* git is started there */
 	_cleanup_close_ int dir = git_open_host(store, store->common);
 	const char *where = near ? "." : store->common;
 	struct stat old;

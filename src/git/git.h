@@ -26,6 +26,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "plan/plan.h"
@@ -67,6 +69,12 @@ struct git_store {
 	{                              \
 		.dir = -1, .lock = -1, \
 	}
+
+/* A linked work tree's git directory, which has the repository's beside it; else it is the repository itself. */
+static inline bool git_is_linked(const char *real, const char *common)
+{
+	return strcmp(real, common) != 0;
+}
 
 /* A linked work tree of the host's. */
 struct git_tree {

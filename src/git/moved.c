@@ -17,7 +17,7 @@
 bool git_lasting_is_moved(const struct git_store *store)
 {
 	/* A linked work tree's own lies in another repository. */
-	return !strcmp(store->real, store->common) && !git_is_same(store);
+	return !git_is_linked(store->real, store->common) && !git_is_same(store);
 }
 
 static void move_parts(struct git_store *store, const char *old)

@@ -159,7 +159,7 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 	for (size_t i = 0; r == 0 && git_common_names[i]; i++)
 		r = git_copy_file(common, git_common_names[i], to, err);
 	/* The reflog of a linked worktree's HEAD is its own, and so is what is checked out of it. */
-	if (strcmp(store->real, store->common) != 0) {
+	if (git_is_linked(store->real, store->common)) {
 		if (r == 0)
 			r = copy_instead(real, to, "logs", "logs/HEAD", err);
 		if (r == 0)

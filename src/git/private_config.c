@@ -162,7 +162,7 @@ static int copy_config(struct git_store *store, struct str *out, struct err *err
 	if (r < 0 && r != -ENOENT)
 		return err_errno(err, -r, "reading the repository's configuration");
 	str_addn(out, text ? text : "", len);
-	if (strcmp(store->real, store->common) != 0)
+	if (git_is_linked(store->real, store->common))
 		str_add(out, "[core]\n\tbare = false\n");
 	return 0;
 }

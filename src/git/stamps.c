@@ -194,7 +194,7 @@ static int take(struct stamps *s, struct git_store *store)
 		r = add_names(s, store->common, git_common_names);
 	if (r == 0)
 		r = add_names(s, store->real, git_own_names);
-	if (r == 0 && strcmp(store->real, store->common) != 0)
+	if (r == 0 && git_is_linked(store->real, store->common))
 		r = add_names(s, store->real, own);
 	if (r == 0 && hooks)
 		r = add_tree(s, hooks, 0);

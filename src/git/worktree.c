@@ -68,7 +68,7 @@ int git_show_worktrees(struct git_store *store, int to, struct err *err)
 	struct arena *a = &store->arena;
 	int fd = git_open_host(store, path_join(a, store->common, "worktrees"));
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	const char *own = strcmp(store->real, store->common) ? path_name(store->real) : NULL;
+	const char *own = git_is_linked(store->real, store->common) ? path_name(store->real) : NULL;
 	_cleanup_close_ int trees = -1;
 	struct dirent *entry;
 	int r = 0;
@@ -257,7 +257,7 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 					    : read_where(store, dir, id);
 	if (is_made(store, &tree, &err))
 		return;
-	if (store->lasting && strcmp(store->real, store->common) != 0)
+	if (store->lasting && git_is_linked(store->real, store->common))
 		git_hold(report, "worktree", id,
 			 "it was added from the only one that the command may write");
 	else if (is_taken(store, id))

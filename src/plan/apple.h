@@ -4,7 +4,7 @@
  * the session's on the host.
  * Directories are mounted by container. It shares them by virtio-fs, which shows everything as root's and
  * passes neither single files nor sockets; so single files are staged, and wrapix-entry puts them in their
- * places (entry/binds.h):
+ * places (entry/binds.c):
  *
  *	STAGE/in/env		the environment, at APPLE_STAGE_INSIDE: container never sees it
  *	STAGE/in/tree/DEST	what the entrypoint makes in the machine's own root, where nothing is
