@@ -37,6 +37,12 @@ char *key_job_program(struct key_job *job, const char *name)
 	return os_find_program(&job->arena, name, getenv("PATH"), job->dir);
 }
 
+int key_job_without(const char *name, struct err *err)
+{
+	err_set(err, ENOENT, "there is no %s", name);
+	return err_hint(err, "install OpenSSH's client (Debian: openssh-client)");
+}
+
 int key_job_run(struct key_job *job, const char *const *argv, char **ret_said, struct err *err)
 {
 	_cleanup_free_ char *said = NULL;

@@ -30,6 +30,8 @@ int key_trust(struct key_job *job, struct err *err);
 int key_job_name(struct key_job *job, char **ret, struct err *err);
 /* A program on PATH that is not the project's; NULL where there is none. */
 char *key_job_program(struct key_job *job, const char *name);
+/* There is no such program, and it is OpenSSH's. */
+int key_job_without(const char *name, struct err *err);
 /* The output of a program that needs no more than argv, whatever its end. Returns its wait status;
  * what was said is in the arena. */
 int key_job_run(struct key_job *job, const char *const *argv, char **ret_said, struct err *err);

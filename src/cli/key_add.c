@@ -74,10 +74,8 @@ int key_add(struct key_job *job, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (!keygen) {
-		err_set(err, ENOENT, "there is no ssh-keygen");
-		return err_hint(err, "install OpenSSH's client (Debian: openssh-client)");
-	}
+	if (!keygen)
+		return key_job_without("ssh-keygen", err);
 	r = key_store_make(&job->arena, job->home, name, keygen, job->args.force, &backup, err);
 	if (r == 0)
 		r = key_store_find(&job->arena, job->home, name, &pair, err);

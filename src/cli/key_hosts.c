@@ -68,7 +68,7 @@ static int try_service(struct key_job *job, const char *key, const char *known_h
 	int status;
 
 	if (!ssh)
-		return err_set(err, ENOENT, "there is no ssh");
+		return key_job_without("ssh", err);
 	status = key_job_run(
 		job,
 		(const char *const[]){ ssh,
@@ -238,7 +238,7 @@ static int scan(struct key_job *job, const char *host, const char *port, struct 
 	int status;
 
 	if (!program)
-		return err_set(err, ENOENT, "there is no ssh-keyscan");
+		return key_job_without("ssh-keyscan", err);
 	status = key_job_run(job,
 			     (const char *const[]){ program, "-T", "15", "-t", "ed25519,ecdsa,rsa",
 						    "-p", port, "--", host, NULL },
@@ -250,9 +250,11 @@ static int scan(struct key_job *job, const char *host, const char *port, struct 
 	for (rest = said; (line = strsep(&rest, "\n"));)
 		if (line[0] != '#' && strstr(line, " AAAA"))
 			str_addf(&lines, "%s\n", line);
-	if (!lines.s)
+	if (!lines.s) {
+		said[strcspn(said, "\r")] = '\0';
 		return err_set(err, ENOENT, "'%s' offers no key at port %s%s%.300s", host, port,
 			       *said ? ": " : "", said);
+	}
 	return pins_add(pins, lines.s, "ssh-keyscan", err);
 }
 

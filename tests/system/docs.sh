@@ -52,4 +52,27 @@ commands() { # commands of wrapix in the pages that are not there
 	done
 }
 check "commands that the pages name exist" is "$(commands)" ""
+options() { # options of wrapix's commands in the pages that their help does not have
+	python3 - "$wrapix" README.md SECURITY.md docs/*.md <<'PY'
+import functools, re, subprocess, sys
+
+@functools.lru_cache(None)
+def help_of(*words):
+    done = subprocess.run([sys.argv[1], *words, "--help"], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+for page in sys.argv[2:]:
+    code = False
+    for line in open(page, encoding="utf-8"):
+        code ^= line.startswith("```")
+        spans = [line] if code or line.startswith("    ") else re.findall(r"`([^`]+)`", line)
+        for command in re.findall(r"(?:^|[;&])\s*wrapix ([a-z]+ [^;#|`$&\n]*)", "\n".join(spans), re.M):
+            words = re.split(r" -- | -c ", command)[0].split()
+            text = help_of(*words[:1 + (words[0] == "image")])
+            for option in re.findall(r"--[a-z][a-z-]*", " ".join(words)):
+                if text and not re.search(re.escape(option) + r"(?![a-z-])", text):
+                    print(f"{page}: wrapix {command}: {option}")
+PY
+}
+check "... and have the options that they name" is "$(options)" ""
 finish

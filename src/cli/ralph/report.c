@@ -118,7 +118,8 @@ static int report(struct work *work, const struct feature *feature, const struct
 	} else {
 		printf("# ");
 		print_title(feature->name, feature->title);
-		printf("\n\n%s, %zu sessions, $%.2f\n\n", bar.s, attempts->n, story.cost);
+		printf("\n\n%s, %zu session%s, $%.2f\n\n", bar.s, attempts->n,
+		       attempts->n == 1 ? "" : "s", story.cost);
 		print_tree(&story.items, stdout);
 		for (size_t i = 0; i < attempts->n; i++)
 			print_attempt(work, &attempts->v[i], &story.items, args->diff);
