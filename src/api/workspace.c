@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -130,19 +131,39 @@ static void fsync_name(int dir, const char *name)
 		fsync(fd);
 }
 
+/* Nothing is in it that anybody would come back for. */
+static bool is_for_nothing(const struct cow *cow)
+{
+	return cow_is_empty(cow) && faccessat(cow->dir, "apply", F_OK, 0) < 0;
+}
+
+/* The sandbox is gone, and will have changed nothing. Another process that got its number only costs time. */
+static bool ended_for_nothing(const struct workspace *workspace)
+{
+	return workspace->init > 0 && kill(workspace->init, 0) < 0 && errno == ESRCH &&
+	       is_for_nothing(&workspace->cow);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
 /* A copy of the supervisor that must hold nothing of it. */
 _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 {
 	struct cow *cow = &workspace->cow;
-	int keep[] = { MIN(cow->dir, cow->root), MAX(cow->dir, cow->root) };
+	int keep[] = { cow->dir, cow->root, cow->upper };
 	struct err err;
 
-	os_become_worker(parent, keep, 2);
+	qsort(keep, ARRAY_LEN(keep), sizeof(*keep), by_number);
+	os_become_worker(parent, keep, ARRAY_LEN(keep));
 	(void)!nice(5);
 	fsync_name(cow->dir, "meta"); /* nobody waits for it here */
 	/* Each that is missing only means that less is merged, and more is asked. */
 	manifest_write(cow, &err);
-	base_write(cow, &err);
+	if (!ended_for_nothing(workspace))
+		base_write(cow, &err);
 	_exit(0);
 }
 
@@ -239,8 +260,7 @@ void workspace_end(struct workspace *workspace, bool failed, struct arena *arena
 	(void)os_await(workspace->scribe);
 	if (!failed)
 		tell_foreign(workspace, arena, ret_says);
-	if ((failed && workspace->is_new) ||
-	    (cow_is_empty(&workspace->cow) && faccessat(workspace->cow.dir, "apply", F_OK, 0) < 0))
+	if ((failed && workspace->is_new) || is_for_nothing(&workspace->cow))
 		cow_remove(&workspace->cow, &err); /* else the next list sweeps it */
 	else if (!failed)
 		tell(workspace, arena, ret_says);
