@@ -158,6 +158,7 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 	b->has_caps = geteuid() == 0;
 	b->umask = umask(022);
 	umask(b->umask);
+	place_settle(b);
 	b->reads = view->reads;
 	b->mapped = view->maps;
 	for (size_t i = 0; i < BROKER_TASKS; i++)
@@ -204,6 +205,7 @@ void broker_free(struct broker *b)
 	close_ptr(&b->turn);
 	close_ptr(&b->proc);
 	close_ptr(&b->own_fds);
+	close_ptr(&b->home);
 	gate_free(b->gate);
 	arena_release(&b->arena);
 	free(b);

@@ -29,68 +29,6 @@
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
 	 O_PATH | O_TMPFILE)
 
-/* While we have it open as well, a fifo has one more at that end, and a program cannot be started. */
-static bool must_be_alone(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) < 0 || S_ISFIFO(st.st_mode) || (st.st_mode & 0111);
-}
-
-/* Two steps, and ours is closed in between: the caller waits until it is told of its own. */
-static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *add)
-{
-	struct seccomp_notif_resp answer = { .id = add->id };
-	int number;
-
-	add->flags = 0;
-	number = ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
-	if (number < 0)
-		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
-	dup3(r->b->own_fds, fd, O_CLOEXEC);
-	answer.val = number;
-	/* It is dead where this fails. */
-	(void)ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
-	return NOTIFY_LATER;
-}
-
-static int inject(struct request *r, int fd, int flags, bool alone)
-{
-	struct seccomp_notif_addfd add = {
-		.id = r->notif->id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND,
-		.srcfd = (uint32_t)fd,
-		.newfd_flags = flags & O_CLOEXEC,
-	};
-
-	turn_give(r);
-	if (alone)
-		return inject_alone(r, fd, &add);
-	if (ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
-		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
-	return NOTIFY_LATER;
-}
-
-int open_inject_any(struct request *r, int fd, int flags)
-{
-	return inject(r, fd, flags, must_be_alone(fd));
-}
-
-int open_inject_file(struct request *r, int fd, int flags)
-{
-	return inject(r, fd, flags, (flags & O_ACCMODE) != O_RDONLY && must_be_alone(fd));
-}
-
-int open_inject(struct request *r, int fd, int flags)
-{
-	struct stat st;
-
-	/* Nobody can open a directory for writing. */
-	if ((flags & O_ACCMODE) == O_RDONLY && (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)))
-		return -EISDIR;
-	return open_inject_any(r, fd, flags);
-}
-
 static void forget(struct broker *b, struct worker *w)
 {
 	if (w->end.fd >= 0) {
@@ -254,7 +192,7 @@ static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 	if (fd >= 0 && p->exists && !(flags & O_NONBLOCK) &&
 	    fcntl(fd, F_SETFL, flags & BROKER_SETTABLE) < 0)
 		return -errno;
-	return fd < 0 ? fd : open_inject(r, fd, flags);
+	return fd < 0 ? fd : open_inject_as(r, fd, flags, p->exists ? p->st.st_mode : mode);
 }
 
 static int open_place(struct request *r, struct place *p, int flags, mode_t mode)

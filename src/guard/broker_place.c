@@ -23,21 +23,6 @@ void place_release(struct place *p)
 	close_ptr(&p->own_dir);
 }
 
-int place_path(struct broker *b, int fd, char buf[PATH_MAX])
-{
-	char name[16];
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "%d", fd);
-	n = readlinkat(b->own_fds, name, buf, PATH_MAX - 1);
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	if (*buf != '/')
-		return 0; /* a pipe, a socket: it has no place */
-	return b->n_private ? private_name(b, buf, (int)n) : (int)n;
-}
-
 /* By its name inside. */
 static const struct anchor *find_anchor(struct broker *b, const char *path)
 {
@@ -355,7 +340,7 @@ int place_map(struct request *r, struct place *p)
 		return 0; /* place_of() did it */
 	if (!*p->name)
 		return map_directory(r, p);
-	n = place_path(r->b, p->view, p->path);
+	n = place_dir_path(r, p->view, p->path);
 	if (n <= 0)
 		return n < 0 ? n : OUTSIDE;
 	p->anchor = take_anchor(r->b, p->path, PATH_MAX);

@@ -97,6 +97,7 @@ struct broker {
 	struct broker_hooks hooks;
 	const struct notify *notify;
 	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
+	int home;                /* our working directory; -1: it is not left */
 	enum file_reads reads;
 	struct strv covers; /* mounts that stand for denied directories */
 	struct strv passed; /* of them, those in which something can be read */
@@ -251,6 +252,10 @@ int place_map(struct request *r, struct place *p);
 /* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
  * there is none, -errno. */
 int place_path(struct broker *b, int fd, char buf[PATH_MAX]);
+/* The same of a directory, faster. */
+int place_dir_path(struct request *r, int fd, char buf[PATH_MAX]);
+/* Once, before that. */
+void place_settle(struct broker *b);
 /* Of the first n bytes. */
 unsigned place_hash(const char *path, size_t n);
 /* Turns a path of the sandbox's into the host's, in place: false where the file is the sandbox's own.
@@ -362,6 +367,8 @@ int open_inject(struct request *r, int fd, int flags);
 int open_inject_any(struct request *r, int fd, int flags);
 /* A regular file: who only reads it keeps nobody from starting it. */
 int open_inject_file(struct request *r, int fd, int flags);
+/* open_inject() of a file whose mode was seen before; of a new one that which it was to have. */
+int open_inject_as(struct request *r, int fd, int flags, mode_t mode);
 /* A child waits until the file, which an O_PATH descriptor holds, can be opened, and answers. */
 int open_later(struct request *r, int object, int flags);
 

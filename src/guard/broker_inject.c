@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Giving a file to the caller: the kernel puts the descriptor into it, as the result of its call. Never a directory,
+ * where writing was asked for: a later call relative to one would find the writable tree.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include "guard/broker_priv.h"
+#include "os/linux/kernel.h"
+
+/* While we have it open as well, a fifo has one more at that end, and a program cannot be started. */
+static bool must_be_alone(mode_t mode)
+{
+	return S_ISFIFO(mode) || (mode & 0111);
+}
+
+static bool is_to_be_alone(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 || must_be_alone(st.st_mode);
+}
+
+/* Two steps, and ours is closed in between: the caller waits until it is told of its own. */
+static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *add)
+{
+	struct seccomp_notif_resp answer = { .id = add->id };
+	int number;
+
+	add->flags = 0;
+	number = ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
+	if (number < 0)
+		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+	dup3(r->b->own_fds, fd, O_CLOEXEC);
+	answer.val = number;
+	/* It is dead where this fails. */
+	(void)ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	return NOTIFY_LATER;
+}
+
+static int inject(struct request *r, int fd, int flags, bool alone)
+{
+	struct seccomp_notif_addfd add = {
+		.id = r->notif->id,
+		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.srcfd = (uint32_t)fd,
+		.newfd_flags = flags & O_CLOEXEC,
+	};
+
+	turn_give(r);
+	if (alone)
+		return inject_alone(r, fd, &add);
+	if (ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+	return NOTIFY_LATER;
+}
+
+int open_inject_any(struct request *r, int fd, int flags)
+{
+	return inject(r, fd, flags, is_to_be_alone(fd));
+}
+
+int open_inject_file(struct request *r, int fd, int flags)
+{
+	return inject(r, fd, flags, (flags & O_ACCMODE) != O_RDONLY && is_to_be_alone(fd));
+}
+
+int open_inject(struct request *r, int fd, int flags)
+{
+	struct stat st;
+
+	/* Nobody can open a directory for writing. */
+	if ((flags & O_ACCMODE) == O_RDONLY && (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode)))
+		return -EISDIR;
+	return open_inject_any(r, fd, flags);
+}
+
+int open_inject_as(struct request *r, int fd, int flags, mode_t mode)
+{
+	return (flags & O_ACCMODE) == O_RDONLY ? open_inject(r, fd, flags)
+					       : inject(r, fd, flags, must_be_alone(mode));
+}
