@@ -13,7 +13,9 @@
  *	broker_task.c      the caller: working directory, descriptors, umask
  *	broker_walk.c      a path to a directory and a name, in the sandbox's view
  *	broker_place.c     the same directory in the tree that can be written; the rules
- *	broker_open.c      opening; the descriptor is put into the caller
+ *	broker_path.c      what an open file is called now
+ *	broker_open.c      opening
+ *	broker_inject.c    the descriptor is put into the caller
  *	broker_names.c     names made, moved and removed
  *	broker_attrs.c     modes, owners, times, attributes, lengths
  *	broker_read.c      reads: decided on, or looked at while mounts decide

@@ -35,6 +35,20 @@ check "what was made is the user's" is "$(cat d/e/f; stat -c %U d/e/f)" "y
 $(id -un)"
 check "nothing else can" cannot 'echo x >"$HOME/x"' "Read-only file system"
 check "... and the report says so" has "$report" "\"path\":\"$HOME/x\",\"reason\":\"not-allowed\""
+# Directories that are closed, removed, moved while somebody is in them, and one that is called as the kernel calls what is out of reach.
+odd='top=$PWD; mkdir -p "o/(unreachable)" o/closed o/gone o/here
+	(cd "o/(unreachable)" && echo y >x && mv x z && mkdir d; ls)
+	(cd o/closed && chmod 0 . && touch x; echo $?; chmod 700 "$top/o/closed"; touch x; echo $?; ls)
+	(cd o/gone && rmdir ../gone && touch x; echo $?)
+	(cd o/here && mv ../here ../there && touch x; ls ../there)
+	(chmod 0 . && touch o/y; echo $?; chmod 700 "$top"; touch o/y; echo $?; mv o/y o/w; ls o)
+	rm -r o'
+srt "$odd"
+check "in directories that change as it would be outside" is "$rc $(tr '\n' ' ' <"$out")" "0 $(sh -c "$odd" 2>/dev/null | tr '\n' ' ')"
+check "... and under the rules" cannot 'mkdir "(unreachable)" && cd "(unreachable)" && echo x >fine && echo x >.gitconfig'
+check "... by their names" has "$report" "\"path\":\"$project/(unreachable)/.gitconfig\""
+chmod 755 .
+rm -r "(unreachable)"
 settings '' '' '"~/out", "../later/deep", "~/logs/*.log"' ''
 mkdir "$HOME/out" "$HOME/logs" "$tmp/later"
 check "allowWrite" can 'echo x >~/out/x'
