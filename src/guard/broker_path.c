@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guard/broker_priv.h"
+#include "os/linux/kernel.h"
 
 /* 0: a pipe, a socket: it has no place. */
 static int known_name(struct broker *b, char buf[PATH_MAX], int n)
