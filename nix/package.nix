@@ -43,10 +43,13 @@ stdenv.mkDerivation {
   # They start sandboxes, which a Nix build is none too happy with.
   doCheck = false;
 
-  # libcrypto is loaded by name when a key is first used; pasta, git and ssh are looked up on PATH.
+  # libcrypto is loaded by name when a key is first used; pasta, git and ssh are looked up on PATH. srt takes what its user has there,
+  # as its commands do, and starts without a shell before it.
   postFixup = ''
-    patchelf --add-rpath ${lib.makeLibraryPath [ openssl ]} $out/bin/wrapix
-    wrapProgram $out/bin/wrapix --inherit-argv0 --suffix PATH : ${lib.makeBinPath [ passt git openssh ]}
+    for program in ralph wrapix wrapix-builder; do
+      patchelf --add-rpath ${lib.makeLibraryPath [ openssl ]} $out/bin/$program
+      wrapProgram $out/bin/$program --inherit-argv0 --suffix PATH : ${lib.makeBinPath [ passt git openssh ]}
+    done
   '';
 
   meta = {
