@@ -121,6 +121,7 @@ struct broker {
 	const char *turn_path;    /* NULL: there is none to wait for */
 	int turn;                 /* -1: not opened yet */
 	char *plain[BROKER_DIRS]; /* directories that lie in no git directory */
+	struct timespec plain_at;
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
 	uint8_t rows[2][1024];
@@ -378,6 +379,8 @@ int open_later(struct request *r, int object, int flags);
 const struct seen *seen_find(struct request *r, const char *path, const char **ret_name);
 /* Some path may lead elsewhere from now on. */
 void seen_forget(struct broker *b);
+/* The kernel's clock, which goes on every few milliseconds, is another than it was at that time, which is now. */
+bool clock_ticked(struct timespec *at);
 void seen_release(struct broker *b);
 
 /* ---- broker_cover.c */

@@ -246,12 +246,14 @@ static bool is_list(const struct place *p, size_t len)
 	return false;
 }
 
-/* A directory that lies in no git directory is looked at once. */
+/* A directory that lies in no git directory is looked at once in a while: the host may make one of it. */
 static size_t find_gitdir(struct request *r, const struct place *p)
 {
 	char **known = &r->b->plain[place_hash(p->path, p->dir_len) % BROKER_DIRS];
 	size_t n;
 
+	if (clock_ticked(&r->b->plain_at))
+		repository_forget_plain(r->b);
 	if (*known && !strncmp(*known, p->path, p->dir_len) && !(*known)[p->dir_len])
 		return 0;
 	n = git_dir_len(p);

@@ -40,15 +40,12 @@ void seen_release(struct broker *b)
 		drop(&b->seen[i]);
 }
 
-/* The kernel's clock goes on every few milliseconds. */
-static void follow_clock(struct broker *b)
+bool clock_ticked(struct timespec *at)
 {
-	struct timespec now;
+	const struct timespec before = *at;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (b->seen_at.tv_sec != now.tv_sec || b->seen_at.tv_nsec != now.tv_nsec)
-		seen_forget(b);
-	b->seen_at = now;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, at);
+	return before.tv_sec != at->tv_sec || before.tv_nsec != at->tv_nsec;
 }
 
 /* By its one name, and not in /proc, where a name means something else to each caller. */
@@ -92,7 +89,8 @@ const struct seen *seen_find(struct request *r, const char *path, const char **r
 	if (r->nested || path[0] != '/' || len == 0 || !name[1] || strlen(name + 1) > NAME_MAX ||
 	    !strcmp(name, "/.") || !strcmp(name, "/.."))
 		return NULL;
-	follow_clock(b);
+	if (clock_ticked(&b->seen_at))
+		seen_forget(b);
 	seen = find_slot(b, path, len, &known);
 	if (!known) {
 		drop(seen);

@@ -123,6 +123,17 @@ wx git held
 check "... of which the rest is kept, and listed" is "$rc $(grep -c 'repository.*place' "$out")" "0 1"
 cd ..
 
+# --- one that the user makes of a directory that the command has written in ---
+mkfifo go
+"$wrapix" exec -s "$tmp/settings.json" -c 'mkdir -p late/refs/heads; for i in 1 2; do touch late/f late/refs/heads/f; rm late/f late/refs/heads/f; done
+	echo up >go; while [ ! -e made ]; do sleep 0.05; done; sleep 0.1; echo planted >late/refs/heads/planted; cat late/refs/heads/planted >written' 2>"$tmp/log/late" &
+pid=$!
+hear go
+git init -q --bare late && touch made
+wait $pid
+rm go made
+check "a repository that the user makes where a command has written is private for it, too" is "$(cat written) $(find late -name planted)" "planted "
+
 # --- one that a command moves ---
 new_repo mv1 && mkdir mvd && new_repo mvd/mv2 && new_repo mv3 || exit 1
 ex 'cd mv1 && git commit -q --allow-empty -m one && mv ../mv1 ../new1 && git log -1 --format=%s && git commit -q --allow-empty -m two'
