@@ -384,6 +384,13 @@ int request_denied(struct request *r, const char *path, const struct file_rule *
 	return -EACCES;
 }
 
+int request_apart(struct request *r, const char *path)
+{
+	tell(r,
+	     (struct broker_denial){ .path = path, .reason = r->b->mapped ? "read-only" : NULL });
+	return -EXDEV;
+}
+
 void request_predicted(struct request *r, const char *path, const struct file_rule *rule)
 {
 	/* A sandbox with names of its own has read-only places that no rule speaks of. */

@@ -156,7 +156,24 @@ static int second_place(struct request *r, struct place *from, const char *path,
 	return e != 0 ? e : place_map(r, to);
 }
 
-/* One of the two is not ours: two file systems, as far as the caller can see. */
+/* One of the two is not ours: two file systems, as far as the caller can see. What is read-only of them is told of. */
+static int rename_across(struct request *r, struct place *from, struct place *to, bool to_outside,
+			 unsigned flags)
+{
+	int e = place_stat(from);
+
+	if (e < 0 || !from->exists)
+		return e < 0 ? e : -ENOENT;
+	if (place_stat(to) < 0 || (to->exists && (flags & RENAME_NOREPLACE)))
+		return -EXDEV; /* nobody would do it: mv asks so whether it is a directory */
+	if (to_outside)
+		(void)place_outside(r, to, !to->exists);
+	else
+		(void)place_outside(r, from, false);
+	return -EXDEV;
+}
+
+/* The same of a link, which most callers can do without. */
 static int across(struct place *from)
 {
 	int e = place_stat(from);
@@ -186,8 +203,10 @@ static int judge_move(struct request *r, struct place *from, struct place *to, u
 
 	if (v.allowed && (flags & RENAME_EXCHANGE))
 		v = file_rules_move(r->b->rules, to->path, from->path, S_ISDIR(to->st.st_mode));
-	if (!v.allowed && !v.rule)
-		return -EXDEV; /* out of what is writable */
+	if (!v.allowed && !v.rule) /* out of what is writable */
+		return request_apart(r, file_rules_write(r->b->rules, from->path).allowed
+						? to->path
+						: from->path);
 	e = flags & (RENAME_EXCHANGE | RENAME_WHITEOUT)
 		    ? 0
 		    : git_replace(r, from, to, v.allowed ? NULL : v.rule);
@@ -236,7 +255,7 @@ int do_rename(struct request *r)
 	if (e == OUTSIDE && e2 == OUTSIDE)
 		return place_outside(r, &from, false);
 	if (e == OUTSIDE || e2 == OUTSIDE)
-		return across(&from);
+		return rename_across(r, &from, &to, e2 == OUTSIDE, flags);
 	e = place_stat(&from);
 	e2 = place_stat(&to);
 	if (e == 0 && (e2 == -EACCES || e2 == -ENOTDIR || from.exists))

@@ -51,6 +51,28 @@ check "... exact" events "$v" '"predicted" not in d'
 ex 'sh -c "touch $HOME/out/x; :"; :'
 check "outside of what is writable: predicted" events "$v" 'len(e) == 1 and d["predicted"] and d["path"] == "'"$HOME"'/out/x" and d["fix"] == {"key": "filesystem.allowWrite", "add": "~/out/x"}'
 check "... by whom, and who started that" events "$v" 'd["process"]["comm"] == "touch" and [p["comm"] for p in d["process"]["parents"]] == ["sh", "bash"]'
+settings '"~/.ssh", "~/*.secret"' '"."' '"keep"'
+echo x >"$HOME/out/mine"
+echo x >moved
+cat >rename.py <<'END'
+import os, sys
+try:
+    os.rename(*sys.argv[1:])
+except OSError as e:
+    print(e.errno)
+END
+for way in "$HOME/out/mine $HOME/out/x $HOME/out/mine" "$HOME/out/mine x $HOME/out/mine" "moved $HOME/out/x $HOME/out/x" "/usr/bin/env x /usr/bin/env" "moved /usr/bin/x /usr/bin/x"; do
+	ex "python3 rename.py ${way% *}"
+	check "a rename is told of also where the caller may copy instead: ${way% *}" events "$v" 'len(e) == 1 and d["what"] == "write" and d["call"].startswith("rename") and d["path"] == "'"${way##* }"'" and d["process"]["comm"] == "python3"'
+	check "... and is refused" isnt "$(cat "$out")" ""
+done
+ex 'mkdir sub; python3 rename.py moved x; mv x sub; mv sub/x moved; rmdir sub; python3 rename.py nothing x; :'
+check "control: one of its own is not, nor one of nothing" is "$([ ! -s "$v" ] || cat "$v") $(cat "$out")" " 2"
+wx run --network none -- sh -c 'mv moved /tmp/; mv /tmp/moved .'
+check "... nor one between its own places" ended 0
+wx exec -s "$s" --violations "$v" -c 'mv moved ~/out/; true'
+check "mv itself: of its tries one is an event, and its copy" events "$v" '{x["path"] for x in e} == {"'"$HOME"'/out/moved"}'
+settings '"~/.ssh", "~/*.secret"' '' '"keep"'
 ex 'mkdir .vscode; mv s .mcp.json; :'
 check "a protected name" events "$v" 'd["fix"]["add"] == ".vscode" and d["fix"]["key"] == "protect.remove"'
 ex 'cat ~/a.secret; cat ~/.ssh/id; ls ~/.ssh; cat /etc/hostname; true'
