@@ -42,6 +42,13 @@ int ticker_start(struct ticker *ticker, struct loop *loop, void (*on_tick)(struc
 void ticker_run(struct ticker *ticker, bool on)
 {
 	(void)os_timer_set(ticker->source.fd, on ? 1000 : 0, on ? 1000 : 0);
+	ticker->runs = on;
+}
+
+void ticker_join(struct ticker *ticker)
+{
+	if (!ticker->runs)
+		ticker_run(ticker, true);
 }
 
 void ticker_stop(struct ticker *ticker)

@@ -4,6 +4,7 @@
 The result of a hello is "answered" when the server at the other end has seen it, whatever it thinks of it, and an
 errno when the relay has cut the connection.
 """
+import select
 import socket
 import struct
 import sys
@@ -135,6 +136,16 @@ def half(host, name):
     """Half of a hello, and silence."""
     data = records(client_hello([sni(text(name))]))
     return send(host, data[: len(data) // 2])
+
+
+def half_among(host, name):
+    """The same, while others come and go, several a second."""
+    data = records(client_hello([sni(text(name))]))
+    sock = netprobe.dial(host, "443")
+    sock.sendall(data[: len(data) // 2])
+    while not select.select([sock], [], [], 0.3)[0]:
+        netprobe.dial(host, "443").close()
+    return reaction(sock)
 
 
 def silent(host, port="443"):

@@ -14,15 +14,17 @@ cp "$lib/nettls.py" "$project"
 
 allow="--allow allowed.test:7 --allow allowed.test:80 --allow allowed.test:81 --allow allowed.test:1001 --allow allowed.test:1003 --allow allowed.test:1006 --allow allowed.test:1025"
 
-# What takes the limits' seconds, until the end of all else.
-"$wrapix" run --filter-tier "$tier" --allow silent.test:7 --env PROBE_TIMEOUT=60 --env PROBE_LATE=30 -- python3 -B netprobe.py echo4:silent.test \
+# What takes the limits' seconds, which are whole ones (up to one less), until the end of all else.
+"$wrapix" run --filter-tier "$tier" --allow silent.test:7 --env PROBE_TIMEOUT=60 --env PROBE_LATE=29 -- python3 -B netprobe.py echo4:silent.test \
 	>"$tmp/never.out" 2>&1 &
 never=$!
-"$wrapix" run --filter-tier "$tier" --allow allowed.test:443 --env PROBE_LATE=10 -- python3 -B nettls.py half:allowed.test,allowed.test >"$tmp/half.out" 2>&1 &
+"$wrapix" run --filter-tier "$tier" --allow allowed.test:443 --env PROBE_LATE=9 -- python3 -B nettls.py half:allowed.test,allowed.test >"$tmp/half.out" 2>&1 &
 half=$!
 "$wrapix" run --filter-tier "$tier" --allow never.test:7 --env PROBE_TIMEOUT=60 -- python3 -B netprobe.py echo4:never.test >"$tmp/mute.out" 2>&1 &
 mute=$!
-started="$never $half $mute"
+timeout -s KILL 120 "$wrapix" run --filter-tier "$tier" --allow allowed.test:443 --env PROBE_LATE=9 -- python3 -B nettls.py half_among:allowed.test,allowed.test >"$tmp/among.out" 2>&1 &
+among=$!
+started="$never $half $mute $among"
 
 # --- hosts that are not there: the same errno that a program sees without us ---
 trouble() { # trouble NAME WANT OPTIONS PROBE...; without the packet queue the connection was accepted before
@@ -116,6 +118,8 @@ probe "no TLS at all: for the host that was dialled" "end" "--allow allowed.test
 wait $half
 check "half a hello, and silence: an end after ten seconds" is "$(head -n 1 "$tmp/half.out")" "ECONNRESET (late)"
 check "... with an event" has "$tmp/half.out" "allowed.test:443: bad-tls"
+wait $among
+check "... also while others come and go" is "$(head -n 1 "$tmp/among.out")" "ECONNRESET (late)"
 wait $mute
 check "a resolver that does not answer: its seconds" is "$(head -n 1 "$tmp/mute.out")" "$(by_tier "EHOSTUNREACH (late)" "ECONNRESET (late)" "ECONNRESET (late)")"
 wait $never
