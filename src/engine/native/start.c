@@ -433,7 +433,7 @@ int native_run(const struct plan *plan, const struct engine_session *session,
 			prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 		r = supervise(&sandbox, ret_status, err);
 	}
-	if (r == 0 && sandbox.pid > 0) {
+	if (r == 0 && session->ret_left && sandbox.pid > 0) {
 		*session->ret_left = sandbox.pid;
 		sandbox.pid = 0;
 	}
