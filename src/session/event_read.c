@@ -306,7 +306,7 @@ static char *copy(struct arena *arena, struct json_object *header, const char *k
 static bool look_at(struct arena *arena, int dir, const char *id, struct event_log_info *ret)
 {
 	_cleanup_json_ struct json_object *header = NULL;
-	struct event_reader reader;
+	struct event_reader reader = { .dir = -1, .fd = -1 };
 	struct err ignored;
 	int64_t started = 0;
 
