@@ -237,8 +237,27 @@ static bool is_anchored(const struct broker *b, const char *root)
 	return false;
 }
 
+static bool is_same_rule(const struct file_rule *a, const struct file_rule *b)
+{
+	return a->kind == b->kind && !strcmp(a->text, b->text) && !a->path == !b->path &&
+	       (!a->path || !strcmp(a->path, b->path)) && a->glob == b->glob &&
+	       a->firm == b->firm && a->absent == b->absent && a->fleeting == b->fleeting;
+}
+
+/* Settings that were written just before the start are read twice: their mounts stand for them as before. */
+static bool are_same(const struct file_rules *a, const struct file_rules *b)
+{
+	bool same = a->n == b->n && a->asked == b->asked && a->unwatched == b->unwatched &&
+		    a->disabled == b->disabled;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = is_same_rule(&a->rules[i], &b->rules[i]);
+	return same;
+}
+
 int broker_set_rules(struct broker *b, const struct file_rules *rules, struct err *err)
 {
+	bool others = b->reads == FILE_READS_WATCHED && !are_same(b->rules, rules);
 	int r = 0;
 
 	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
@@ -246,7 +265,7 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 			r = add_anchor(b, rules->roots.v[i], err);
 	if (r == 0)
 		b->rules = rules;
-	if (r == 0 && b->reads == FILE_READS_WATCHED)
+	if (r == 0 && others)
 		b->reads = FILE_READS_ASKED;
 	return r;
 }
