@@ -67,7 +67,7 @@ wx run -- python3 -c 'import socket; socket.create_server(("127.0.0.1", 80)); pr
 check "a server inside may have a low port" printed bound
 wx run -- sh -c 'cat /etc/resolv.conf'
 check "resolv.conf names the sandbox's own resolver" is "$(grep -c ^nameserver "$out") $(grep ^nameserver "$out")" "1 nameserver 10.0.2.3"
-check "... and keeps the options" grep -qx "options timeout:2 attempts:1" "$out"
+check "... and keeps the options" grep -qx "options timeout:8 attempts:1" "$out"
 wx run -- git clone -q "git://$web/repo.git" cloned
 check "git clone" is "$rc $(cat cloned/file)" "0 from git"
 rm -rf cloned
