@@ -166,12 +166,15 @@ static int decode(const uint8_t *text, size_t len, struct secret *ret, size_t *r
 	for (size_t i = 0; len >= strlen(HEX) && !memcmp(text, HEX, strlen(HEX)) && i <= *ret_len;
 	     i++) {
 		const uint8_t *p = text + strlen(HEX) + 2 * i;
+		int high, low;
 
 		if (i == *ret_len && (size_t)(p - text) == len)
 			return 0;
-		if (i == *ret_len || digit(p[0]) < 0 || digit(p[1]) < 0)
+		high = i == *ret_len ? -1 : digit(p[0]);
+		low = high < 0 ? -1 : digit(p[1]);
+		if (low < 0)
 			break;
-		ret->data[i] = (uint8_t)(digit(p[0]) << 4 | digit(p[1]));
+		ret->data[i] = (uint8_t)(high << 4 | low);
 	}
 	secret_free(ret);
 	return err_set(err, EBADMSG, "the Keychain's answer is not understood");
