@@ -34,6 +34,7 @@
 #define REPLY_MAX 16384
 #define BACKLOG 16
 #define DOOR_STEPS 500 /* of 10 ms */
+#define OPEN_STEPS 100 /* from its name to its being open */
 
 /* By way of the descriptor: the real path may be longer than a socket's may be. */
 static struct sockaddr_un address_in(int dir_fd)
@@ -255,16 +256,19 @@ static int explain(int code, struct err *err)
 }
 
 /* The door of a session that has just begun opens within a second: it would cost a short command more
- * than it is worth. */
+ * than it is worth. For a moment it is there and not open, as that of a killed one is for ever. */
 static int connect_to(int fd, int dir_fd)
 {
 	const struct sockaddr_un address = address_in(dir_fd);
 	const struct timespec step = { .tv_nsec = 10000000 };
+	int refused = 0;
 
 	for (int i = 0; i < DOOR_STEPS; i++) {
 		if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 			return 0;
-		if (errno != ENOENT || faccessat(dir_fd, "meta", F_OK, 0) < 0)
+		if (errno == ECONNREFUSED ? refused++ == OPEN_STEPS : errno != ENOENT)
+			return -errno;
+		if (faccessat(dir_fd, "meta", F_OK, 0) < 0)
 			return -errno;
 		nanosleep(&step, NULL);
 	}
