@@ -260,6 +260,54 @@ static enum outcome settle(struct taking *t, const struct later_change *change, 
 	return take_merged(t, change, file, merged, err) < 0 ? OUTCOME_FAILED : OUTCOME_MERGED;
 }
 
+/* ------------------------------------------------------------------ what git would obey */
+
+static bool has(int root, const char *dir, const char *name)
+{
+	_cleanup_close_ int fd = os_openat2(root, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+					    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	struct stat st;
+
+	/* A mark for a removed file is not one. */
+	return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISCHR(st.st_mode);
+}
+
+/* What the session has there counts whether or not it is taken over now: halves may come one after the other. */
+static bool is_repository(const struct taking *t, const char *dir)
+{
+	static const char *const names[] = { "HEAD", "objects", "refs", "commondir" };
+	bool found[ARRAY_LEN(names)];
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		found[i] = has(t->lower, dir, names[i]) || has(t->upper, dir, names[i]);
+	return found[0] && ((found[1] && found[2]) || found[3]);
+}
+
+/* As of everything else that comes into the project (cow/resolve.c): nothing in '.git', and nothing in a directory that
+ * git takes for a repository, called so or not. */
+static bool is_git(const struct taking *t, const char *file)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *dir = file;
+
+	if (is_in_git(file))
+		return true;
+	do {
+		dir = strchr(dir, '/') ? path_parent(&arena, dir) : ".";
+		if (is_repository(t, dir))
+			return true;
+	} while (strcmp(dir, ".") != 0);
+	return false;
+}
+
+static enum outcome refuse(const struct taking *t, const struct later_change *change)
+{
+	if (t->report)
+		apply_report_add(t->report, OUTCOME_REFUSED, change->path,
+				 "git would obey what is in that directory");
+	return OUTCOME_REFUSED;
+}
+
 static enum outcome take_change(struct taking *t, const struct later_change *change)
 {
 	const char *file = change->path + strlen(t->apart->path) + 1, *text = NULL;
@@ -267,6 +315,8 @@ static enum outcome take_change(struct taking *t, const struct later_change *cha
 	enum outcome outcome = OUTCOME_APPLIED;
 	struct err err = { 0 };
 
+	if (is_git(t, file))
+		return refuse(t, change);
 	if (conflict && t->resolution != CONFLICTS_THEIRS)
 		outcome = settle(t, change, file, conflict, &err);
 	else if (take_one(t, change, file, &err) < 0)
@@ -293,7 +343,7 @@ static void take_dir(const struct taking *t, int upper, int lower, const char *n
 	bool chosen = !t->file || path_below(path, t->file) || !strcmp(path, t->file);
 	struct stat st;
 
-	if (is_git_name(name) || fstatat(upper, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (is_git(t, path) || fstatat(upper, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (chosen && S_ISCHR(st.st_mode) && st.st_rdev == 0)
 		remove_empty(lower, name, 0);
@@ -360,7 +410,8 @@ int apart_accept(const struct apart *apart, const char *file, enum resolution re
 		if (file && strcmp(name, file) != 0 && !path_below(name, file))
 			continue;
 		outcome = take_change(&t, &list.v[i]);
-		left |= outcome == OUTCOME_CONFLICT || outcome == OUTCOME_FAILED;
+		left |= outcome == OUTCOME_CONFLICT || outcome == OUTCOME_FAILED ||
+			outcome == OUTCOME_REFUSED;
 	}
 	if (r == 0)
 		take_dirs(&t, t.upper, t.lower, "", 0);

@@ -162,6 +162,7 @@ struct git_about gated_about(struct gated *gated, unsigned number, const char *p
 		.common = real,
 		.program = repository_program(a, gated->project),
 		.borrowed = &none,
+		.inner = true,
 	};
 }
 

@@ -9,8 +9,10 @@
 #include "api/gated.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "os/fs.h"
 #include "os/proc.h"
 #include "session/record.h"
+#include "spec/gitkeys.h"
 
 char *repository_program(struct arena *arena, const char *project)
 {
@@ -272,4 +274,46 @@ void repository_end(struct repository *repository, struct arena *arena, struct s
 	git_close(&repository->store);
 	git_ready_make(&repository->about);
 	repository->on = false;
+}
+
+/* What the repository's own configuration makes git obey, where it lies in the project: others' configurations, and hooks
+ * by any name. The user's own word about a path counts more. */
+static void protect_value(struct spec *spec, const struct host *host, const char *base,
+			  const char *value, const char *level)
+{
+	const char *below = *value == '~' ? NULL
+					  : path_below(path_join(&spec->arena, base, value),
+						       host->project.dir);
+	struct err ignored;
+
+	if (below && *below)
+		(void)spec_add_protect(spec, arena_printf(&spec->arena, "./%s=%s", below, level),
+				       LAYER_BUILTIN, &ignored);
+}
+
+void repository_protect(struct spec *spec, const struct host *host)
+{
+	const struct project_facts *project = &host->project;
+	struct arena *a = &spec->arena;
+	_cleanup_free_ char *text = NULL;
+	struct gitkeys keys = { 0 };
+	const char *gitdir;
+	size_t len;
+
+	if (project->git == GIT_NONE)
+		return;
+	gitdir = project->git == GIT_PLAIN ? path_join(a, project->top, ".git")
+					   : project->commondir;
+	if (os_read_file_at(AT_FDCWD, path_join(a, gitdir, "config"), GITKEYS_MAX, &text, &len) <
+		    0 ||
+	    gitkeys_parse(a, text, len, &keys) < 0)
+		return;
+	for (size_t i = 0; i < keys.n; i++) {
+		const char *name = keys.keys[i].name, *value = keys.keys[i].value;
+
+		if (!strcmp(name, "core.hookspath"))
+			protect_value(spec, host, project->top, value, "hold");
+		else if (str_starts(name, "include") && !strcmp(strrchr(name, '.'), ".path"))
+			protect_value(spec, host, gitdir, value, "ro");
+	}
 }

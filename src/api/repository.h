@@ -18,6 +18,8 @@ struct repository {
 
 /* A session that goes on has the git directory that it had, unless the user says otherwise. */
 void repository_choose(struct spec *spec, const struct host *host);
+/* Files of the project that git obeys because the repository's configuration names them. */
+void repository_protect(struct spec *spec, const struct host *host);
 
 /* Nothing to do where the plan has none, but for what a run that was killed left to publish. */
 int repository_begin(struct repository *repository, const struct plan *plan,

@@ -107,6 +107,7 @@ static int look_here(struct spec *spec, struct host *host, struct err *err)
 	if (r < 0)
 		return r;
 	repository_choose(spec, host);
+	repository_protect(spec, host);
 	later_close(spec, host->project.dir);
 	return 0;
 }

@@ -21,8 +21,9 @@
 #pragma once
 
 #include "cow/changes.h"
+#include "spec/file_rules.h"
 
-#define APPLY_DIR ".wrapix-apply-" /* and the session's id: slots that must be in the project */
+#define APPLY_DIR FILE_APPLY_DIR /* and the session's id: slots that must be in the project */
 
 enum step_kind {
 	STEP_ADD,     /* slot -> place, where nothing is */

@@ -368,3 +368,29 @@ bool resolve_is_repository(struct cow *cow, const char *path)
 	arena_release(&arena);
 	return found;
 }
+
+bool resolve_makes_repository(const struct cow *cow, const char *path)
+{
+	bool has[ARRAY_LEN(repository_names)] = { false }, found = false;
+	struct arena arena = { 0 };
+	const char *dir = path;
+
+	do {
+		const char *name = path;
+
+		dir = strchr(dir, '/') ? path_parent(&arena, dir) : ".";
+		if (strcmp(dir, ".") != 0)
+			name += strlen(dir) + 1;
+		has[0] = true;
+		for (size_t i = 0; i < ARRAY_LEN(has) && has[0]; i++) { /* HEAD is seldom there */
+			size_t n = strlen(repository_names[i]);
+
+			has[i] = (strcspn(name, "/") == n &&
+				  !strncasecmp(name, repository_names[i], n)) ||
+				 has_name(cow->root, dir, repository_names[i]);
+		}
+		found = has[0] && ((has[1] && has[2]) || has[3]);
+	} while (!found && strcmp(dir, ".") != 0);
+	arena_release(&arena);
+	return found;
+}

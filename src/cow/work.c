@@ -7,16 +7,59 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 
+#include "base/path.h"
 #include "os/fs.h"
+
+/* For a turn that somebody has who was stopped, say. */
+enum { TURN_STEP_US = 100, TURN_STEPS = 200000 };
+
+#define MAKES_REPOSITORY (-ENOEXEC) /* no move ends with that */
+#define WHY_NOT "git would take the directory for a repository, and run what it says"
+
+/* The file by which sandboxes take turns with their changes (guard/broker_turn.c), beside the sessions' directory. */
+static int open_turn(const struct cow *cow)
+{
+	struct arena arena = { 0 };
+	_cleanup_close_ int fd = open(path_join(&arena, path_parent(&arena, cow->base), "turn"),
+				      O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	arena_release(&arena);
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()
+		       ? take_fd(&fd)
+		       : -1;
+}
+
+static int take_turn(const struct work *w)
+{
+	const struct timespec step = { .tv_nsec = TURN_STEP_US * 1000L };
+
+	for (int i = 0; w->turn >= 0 && flock(w->turn, LOCK_EX | LOCK_NB) < 0; i++) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || i == TURN_STEPS)
+			return -EAGAIN;
+		nanosleep(&step, NULL);
+	}
+	return 0;
+}
+
+static void give_turn(const struct work *w)
+{
+	if (w->turn >= 0)
+		flock(w->turn, LOCK_UN);
+}
 
 int work_begin(struct work *w, struct cow *cow, const struct apply_options *options,
 	       struct apply_report *report, struct err *err)
 {
-	*w = (struct work){ .cow = cow, .options = options, .report = report, .dir = -1 };
+	*w = (struct work){
+		.cow = cow, .options = options, .report = report, .dir = -1, .turn = -1
+	};
 	if (flock(cow->root, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, EBUSY, "another session is being applied to '%s' right now",
 			       cow->project);
+	w->turn = open_turn(cow);
 	slots_init(&w->slots, cow, -1);
 	return 0;
 }
@@ -26,6 +69,7 @@ void work_end(struct work *w)
 	slots_release(&w->slots);
 	journal_release(&w->journal);
 	close_ptr(&w->dir);
+	close_ptr(&w->turn);
 	flock(w->cow->root, LOCK_UN);
 }
 
@@ -55,6 +99,8 @@ static void failed(struct work *w, const struct step *step, const char *doing, i
 		snprintf(text, sizeof(text), "it changed while it was being %s", doing);
 	else if (full)
 		snprintf(text, sizeof(text), "something of yours is in it");
+	else if (r == MAKES_REPOSITORY)
+		snprintf(text, sizeof(text), WHY_NOT);
 	else
 		snprintf(text, sizeof(text), "it cannot be %s: %s", doing, strerror(-r));
 	apply_report_add(w->report, r == -ESTALE || full ? OUTCOME_CONFLICT : OUTCOME_FAILED,
@@ -65,7 +111,28 @@ static void failed(struct work *w, const struct step *step, const char *doing, i
 static bool may_pass(int r)
 {
 	return r == -ENOSPC || r == -EDQUOT || r == -EIO || r == -ENOMEM || r == -EMFILE ||
-	       r == -ENFILE;
+	       r == -ENFILE || r == MAKES_REPOSITORY || r == -EAGAIN;
+}
+
+/* Something comes to the place. */
+static bool arrives(const struct step *step, bool back)
+{
+	return step->kind == STEP_REPLACE || step->kind == (back ? STEP_REMOVE : STEP_ADD);
+}
+
+/* Others may have changed the project since the plan was made: what would make a repository now is not moved, and no
+ * sandbox changes anything between that look and the move. */
+static int move_in_turn(struct work *w, size_t i, const struct step *step,
+			const struct place_at *place, bool back)
+{
+	int r = take_turn(w);
+
+	if (r == 0 && arrives(step, back) && resolve_makes_repository(w->cow, step->path))
+		r = MAKES_REPOSITORY;
+	if (r == 0)
+		r = slot_move(&w->slots, i, step, place, back);
+	give_turn(w);
+	return r;
 }
 
 /* The move of one step, forwards or back; what was done already is passed over. */
@@ -80,7 +147,7 @@ static int move(struct work *w, size_t i, bool back)
 		return 0;
 	open_place(w, step->path, &place);
 	dir = place.dir;
-	r = dir < 0 ? dir : slot_move(&w->slots, i, step, &place, back);
+	r = dir < 0 ? dir : move_in_turn(w, i, step, &place, back);
 	if (r == -ENOENT && step->kind == STEP_REMOVE && !back)
 		return 0; /* the user has removed it, too */
 	if (r < 0)
@@ -181,6 +248,13 @@ int work_back(struct work *w, struct err *err)
 		work_tell(w, "undo", i);
 		r = move(w, i, true);
 		worst = may_pass(r) ? r : worst;
+	}
+	if (worst == MAKES_REPOSITORY) {
+		err_set(err, EPERM, "not all of it could be taken back: " WHY_NOT);
+		return err_hint(err,
+				"look at what came there meanwhile (HEAD, objects, refs, config); "
+				"'wrapix undo %s' goes on",
+				w->cow->id);
 	}
 	if (worst < 0) {
 		err_errno(err, -worst, "not all of it could be taken back");

@@ -22,7 +22,8 @@ struct work {
 	const struct apply_options *options;
 	struct apply_report *report;
 	struct journal journal;
-	int dir; /* the journal's; -1: none */
+	int dir;  /* the journal's; -1: none */
+	int turn; /* -1: none */
 	struct slots slots;
 };
 

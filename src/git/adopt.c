@@ -2,7 +2,8 @@
 /*
  * Repositories that the session made: submodules it added, work trees, and nested ones. The host gets
  * a new, empty repository of our own making, and then takes over data as from any other. This is done
- * when the sandbox is gone: nobody can exchange a directory for a link while we look at it.
+ * when the sandbox is gone; another one may still work there, and this one may have left links: none is followed on the
+ * way to what lies in the project.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,9 +20,13 @@
 enum { NAME_LEN_MAX = 200, DEPTH_MAX = 8, NEW_MAX = 64 };
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-const char *git_top_inside(const struct git_store *store)
+const char *git_top_inside(struct git_store *store)
 {
-	return store->lasting ? store->top : WORKSPACE_INSIDE;
+	if (store->lasting)
+		return store->top;
+	return store->inner ? path_join(&store->arena, WORKSPACE_INSIDE,
+					path_below(store->top, store->project))
+			    : WORKSPACE_INSIDE;
 }
 
 const char *git_place_inside(struct git_store *main)
@@ -30,7 +35,9 @@ const char *git_place_inside(struct git_store *main)
 
 	if (main->lasting)
 		return main->real;
-	return strcmp(main->real, plain) != 0 ? GIT_DIR_INSIDE : WORKSPACE_INSIDE "/.git";
+	return strcmp(main->real, plain) != 0
+		       ? GIT_DIR_INSIDE
+		       : path_join(&main->arena, git_top_inside(main), ".git");
 }
 
 /* What may be a directory of the host's below modules/ or worktrees/. */
@@ -118,7 +125,7 @@ int git_write_gitfile(struct git_store *main, const char *where, const char *git
 		      struct err *err)
 {
 	struct arena *a = &main->arena;
-	_cleanup_close_ int top = record_open_dir(AT_FDCWD, main->top);
+	_cleanup_close_ int top = git_open_host(main, main->top);
 	_cleanup_close_ int tree = top < 0 ? top
 					   : os_openat2(top, where, O_RDONLY | O_DIRECTORY, 0,
 							RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |

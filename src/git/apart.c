@@ -76,7 +76,8 @@ static int make_real(struct git_store *store, const char *private, struct err *e
 	r = git_make_repository(store, store->real, NULL, is_sha256(store, private), err);
 	if (r < 0)
 		return r;
-	real = open(store->real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	real = git_open_host(store, store->real);
+	git_note_identity(&store->arena, store);
 	r = real < 0 ? err_errno(err, errno, "opening '%s'", store->real)
 		     : take_shallow(from, real, err);
 	if (r == 0)
@@ -100,6 +101,7 @@ int git_adopt_apart(struct git_store *store, const struct git_about *about, cons
 	store->real = store->common = arena_strdup(a, about->real);
 	store->top = path_parent(a, store->real);
 	store->program = arena_strdup(a, about->program);
+	store->inner = about->inner;
 	r = git_store_make(store, err);
 	if (r == 0)
 		r = git_lock(store, err);

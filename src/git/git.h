@@ -63,7 +63,10 @@ struct git_store {
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
 	bool broken;     /* ... the last of which was killed, and what it left may still be there */
 	char *identity;  /* ... and which directory the host's was; NULL: nobody asks */
-	char *hooks;     /* ... and what 'hooks' leads to, where that is a link; NULL: it is none */
+	/* It lies in the project: sandboxes may move what it lies in, and put a link there. So none is followed on the
+	 * way to it, and it must be the one that it was, as of one that lasts. */
+	bool inner;
+	char *hooks; /* of one that lasts: what 'hooks' leads to, where that is a link; NULL: it is none */
 };
 #define GIT_STORE_NONE                 \
 	{                              \
@@ -98,7 +101,13 @@ struct git_about {
 	bool closed;       /* likewise */
 	const char *view;  /* NULL, or as above: then it is published beside the host's branches */
 	bool lasting;
+	bool inner; /* as store's */
 };
+/* No link is followed on the way to the host's. */
+static inline bool git_is_strict(const struct git_store *store)
+{
+	return store->lasting || store->inner;
+}
 
 /* Makes the private git directory from the host's, and takes the lock. */
 int git_prepare(struct git_store *store, const struct git_about *about, struct err *err);

@@ -95,6 +95,30 @@ bool git_is_sample(const char *name)
 	return ending && !strcmp(ending, ".sample");
 }
 
+static bool in_project(const struct git_store *store, const char *path)
+{
+	return path && (path_is_below(path, store->top) || path_is_below(path, store->project));
+}
+
+/* A core.hooksPath that leads through the project and out of it: by a link that a session may have put there, to what it
+ * is not to see. */
+static bool leads_out(struct arena *a, const struct git_store *store, const char *path, int fd)
+{
+	if (in_project(store, os_realpath(a, arena_printf(a, "/proc/self/fd/%d", fd))))
+		return false;
+	for (; strcmp(path, "/") != 0; path = path_parent(a, path))
+		if (in_project(store, os_realpath(a, path)))
+			return true;
+	return false;
+}
+
+static int open_hooks(struct arena *a, const struct git_store *store, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || leads_out(a, store, path, fd) ? -1 : take_fd(&fd);
+}
+
 /* The user's hooks run inside. A second copy, which stays out of the session's reach, shows later which
  * it changed. Samples are nobody's. */
 int git_copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
@@ -103,8 +127,7 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 	char *from = hooks          ? arena_strdup(&a, hooks)
 		     : store->hooks ? arena_strdup(&a, store->hooks)
 				    : path_join(&a, store->common, "hooks");
-	int fd = hooks ? open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-		       : git_open_host(store, from);
+	int fd = hooks ? open_hooks(&a, store, from) : git_open_host(store, from);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const int targets[] = { to, store->dir };
 	struct dirent *entry;
@@ -368,10 +391,11 @@ int git_store_describe(struct git_store *store, const struct git_about *about, s
 	store->top = arena_strdup(a, about->top);
 	store->view = arena_strdup(a, about->view);
 	store->lasting = about->lasting;
+	store->inner = about->inner;
 	store->hooks = arena_strdup(a, about->hooks);
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
-	if (store->lasting)
+	if (git_is_strict(store))
 		git_note_identity(a, store);
 	store->program = arena_strdup(a, about->program);
 	for (size_t i = 0; i < about->borrowed->len; i++)

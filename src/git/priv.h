@@ -114,7 +114,7 @@ const char *git_marks_now(struct git_store *store, int private);
 /* prepare.c; from: NULL, or another directory than the repository's own */
 int git_copy_hooks(const struct git_store *store, int to, const char *from, struct err *err);
 /* What the session calls the project's top. */
-const char *git_top_inside(const struct git_store *store);
+const char *git_top_inside(struct git_store *store);
 
 /* private_config.c: the text, and the directory of an absolute core.hooksPath or NULL. */
 int git_private_config(struct git_store *store, struct str *out, const char **ret_hooks,

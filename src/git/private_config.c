@@ -181,6 +181,6 @@ int git_private_config(struct git_store *store, struct str *out, const char **re
 	str_add(out, "[core]\n\tbare = false\n[worktree]\n\tuseRelativePaths = true\n");
 	if (store->where)
 		add_key(&store->arena, out, "core.worktree",
-			path_join(&store->arena, WORKSPACE_INSIDE, store->where));
+			path_join(&store->arena, git_top_inside(store), store->where));
 	return r;
 }

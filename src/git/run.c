@@ -284,8 +284,8 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err)
 int git_open_host(const struct git_store *store, const char *dir)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	int fd = store->lasting ? os_openat2(AT_FDCWD, dir, flags, 0, RESOLVE_NO_SYMLINKS)
-				: open(dir, flags);
+	int fd = git_is_strict(store) ? os_openat2(AT_FDCWD, dir, flags, 0, RESOLVE_NO_SYMLINKS)
+				      : open(dir, flags);
 
 	if (fd < -1)
 		errno = -fd;
@@ -377,7 +377,7 @@ struct git_run git_on_host(struct git_store *store, const char *const *args)
 		.program = store->program,
 		.args = args,
 		.gitdir = store->real,
-		.plain = store->lasting,
+		.plain = git_is_strict(store),
 		.on_step = store->on_step,
 	};
 
@@ -397,10 +397,10 @@ struct git_run git_on_host_write(struct git_store *store, const char *const *arg
 
 void git_may_read(struct git_run *run, struct git_store *store)
 {
-	run->reads[run->n_reads++] = (struct git_read){ git_objects(store), store->lasting };
+	run->reads[run->n_reads++] = (struct git_read){ git_objects(store), git_is_strict(store) };
 	for (size_t i = 0; i < store->borrowed.len && run->n_reads < GIT_READS_MAX - 2; i++)
 		run->reads[run->n_reads++] = (struct git_read){ store->borrowed.v[i],
-								store->lasting };
+								git_is_strict(store) };
 }
 
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write)

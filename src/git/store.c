@@ -66,7 +66,7 @@ bool git_is_same(const struct git_store *store)
 {
 	char now[GIT_IDENTITY];
 
-	if (!store->lasting || !store->identity)
+	if (!git_is_strict(store) || !store->identity)
 		return true;
 	git_identity(store->real, now);
 	return !strcmp(now, store->identity);
@@ -87,13 +87,14 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->top = main->top;
 	part->view = main->view;
 	part->lasting = main->lasting;
+	part->inner = main->inner;
 	part->on_step = main->on_step;
 	part->program = main->program;
 	part->borrowed = main->borrowed;
 	part->lent = main->lent;
 	part->number = number;
 	part->real = part->common = arena_strdup(a, gitdir);
-	if (part->lasting)
+	if (git_is_strict(part))
 		git_note_identity(a, part);
 	part->name = arena_strdup(a, name);
 	part->where = where && *where ? arena_strdup(a, where) : NULL;
@@ -123,6 +124,7 @@ int git_store_write_meta(const struct git_store *store, struct err *err)
 	record_add(&out, "top", store->top);
 	record_add(&out, "view", store->view);
 	record_add(&out, "lasting", store->lasting ? "yes" : NULL);
+	record_add(&out, "inner", store->inner ? "yes" : NULL);
 	record_add(&out, "gitDir", store->real);
 	record_add(&out, "identity", store->identity);
 	record_add(&out, "commonDir", store->common);
@@ -179,6 +181,7 @@ static int read_meta(struct git_store *store, struct err *err)
 	if (!*store->view)
 		store->view = NULL;
 	store->lasting = *record_get(&store->arena, meta, "lasting");
+	store->inner = *record_get(&store->arena, meta, "inner");
 	store->real = record_get(&store->arena, meta, "gitDir");
 	store->identity = record_get(&store->arena, meta, "identity");
 	store->common = record_get(&store->arena, meta, "commonDir");

@@ -197,6 +197,8 @@ struct file_verdict file_rules_write(const struct file_rules *rules, const char 
 
 	if (rules->disabled)
 		return (struct file_verdict){ .allowed = true };
+	if (strcasestr(path, "/" FILE_APPLY_DIR))
+		return (struct file_verdict){ 0 };
 	for (size_t i = 0; i < rules->n && !deny; i++) {
 		const struct file_rule *rule = &rules->rules[i];
 

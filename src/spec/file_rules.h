@@ -22,6 +22,9 @@
  */
 #pragma once
 
+/* Of this name and what follows it: where 'wrapix apply' has files ready that nobody has looked at by their own names. */
+#define FILE_APPLY_DIR ".wrapix-apply-"
+
 #include "base/arena.h"
 #include "base/err.h"
 

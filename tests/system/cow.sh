@@ -197,6 +197,19 @@ wx undo
 wx undo
 check "what was changed after the apply is kept" is "$rc $(cat own)" "1 later"
 
+# --- what others have put beside it meanwhile ---
+reset
+mkdir x
+echo 'ref: refs/heads/main' >x/HEAD
+cow 'rm x/HEAD'
+wx apply
+mkdir x/objects x/refs
+wx undo
+check "undo makes no repository of what came there meanwhile" eval 'refused 125 "git would take the directory for a repository" && absent x/HEAD'
+rmdir x/objects
+wx undo
+check "... and goes on when that is gone" is "$rc $(cat x/HEAD)" "0 ref: refs/heads/main"
+
 # --- what is never taken over, and what is asked about ---
 reset
 git init -q .

@@ -88,6 +88,26 @@ check "--allow-nested: from a namespace inside as well, and no .git from there" 
 
 e:"
 
+# --- a repository below the project, and what is put in its place ---
+new_repo "$tmp/swapped" && cd "$tmp/swapped" && new_repo sub && new_repo "$tmp/victim" || exit 1
+gated 'cd sub && git checkout -q -b side && git commit -q --allow-empty -m side && git worktree add -q trees/two'
+check "a branch and a work tree of one are the host's" is "$(log_of sub) $(log_of sub/trees/two) $(git -C sub worktree list | wc -l)" "side start side start 2"
+gated "cd sub && git checkout -q -b evil && git commit -q --allow-empty -m evil && git tag v9 && git config branch.evil.remote evil && cd .. && mv sub gone && ln -s '$tmp/victim' sub && git -C gone branch more"
+check "a link in its place leads to nobody else's" is "$(git -C "$tmp/victim" for-each-ref --format='%(refname)' | xargs) $(git -C "$tmp/victim" config branch.evil.remote)" "refs/heads/main "
+check "... and what it held is kept, and said" has "$err" "held back in git: 'sub'"
+new_repo "$tmp/hooked" && cd "$tmp/hooked" && mkdir -p tools/hooks "$tmp/secret" && echo key >"$tmp/secret/key" && echo '#!/bin/sh' >tools/hooks/pre-commit || exit 1
+printf '[pull]\n\trebase = true\n' >shared.cfg
+git config core.hooksPath "$PWD/tools/hooks"
+git config include.path ../shared.cfg
+gated 'ls .git/hooks; echo touch /tmp/ran >>tools/hooks/pre-commit; echo "[core]fsmonitor=x" >>shared.cfg'
+check "core.hooksPath in the project: its hooks run inside" has "$out" pre-commit
+check "... what the session makes of them is held" is "$(cat tools/hooks/pre-commit)" '#!/bin/sh'
+check "... and what the configuration includes stays" lacks shared.cfg fsmonitor
+rm -r tools/hooks
+ln -s "$tmp/secret" tools/hooks
+gated 'find .git/hooks; cat .git/hooks/key'
+check "... a link there that leads out of the project shows nothing" lacks "$out" key
+
 # --- files that run later ---
 new_repo "$tmp/later" && cd "$tmp/later" && mkdir -p .vscode .github/workflows && echo '{"a": 1}' >.vscode/tasks.json && echo x >.envrc && echo y >Makefile || exit 1
 gated 'echo "{\"a\": 2}" >.vscode/tasks.json; rm .envrc; echo on: push >.github/workflows/ci.yml; ln -s /etc/passwd .exrc; touch Makefile; printf "\033[2Jhello\n" >.env; echo z >file'

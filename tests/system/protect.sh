@@ -286,6 +286,17 @@ mkdir -p "$(printf 'd/%.0s' $(seq 70))"
 wx run --network none -- sh -c 'echo 2 >other; echo 3 >new; rm other; cat file new'
 check "where they cannot all be looked for it is not changed in place, and that is said" eval 'is "$(tr "\n" " " <"$out")" "1 3 " && has "$err" "it has several names" && has "$err" "not all links of the project were looked at"'
 
+# --- what git would obey, in what is held ---
+
+new planted
+mkdir -p .claude/commands
+plant='for d in .vscode/.git .vscode/x .claude/commands/.git .claude/commands/y; do mkdir -p $d/objects $d/refs/heads; echo k | tee $d/objects/k >$d/refs/heads/k; echo "ref: refs/heads/main" >$d/HEAD
+	printf "[core]\\n\\tfsmonitor = x\\n" >$d/config; done; echo 2 >.vscode/tasks.json; echo c >.claude/commands/c.md'
+wx run --network none --protect ./.claude/commands=report -- sh -c "$plant"
+check "a directory that is open in a held one gets files, and no repository" is "$rc $(find .claude -type f)" "0 .claude/commands/c.md"
+wx git accept .vscode
+check "accept takes over files, and no repository" eval '! [ "$rc" = 0 ] && is "$(find .vscode -type f) $(cat .vscode/tasks.json)" ".vscode/tasks.json 2" && has "$out" "git would obey"'
+
 # --- without the supervisor's hand on the files ---
 
 new direct

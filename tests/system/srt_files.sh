@@ -261,6 +261,7 @@ check "... whose link stays as it is" fails sh -c "cd '$tmp/elsewhere/linked' &&
 mkdir -p repo/sub
 check "a commit from below the top" sh -c "cd repo/sub && '$tmp/bin/srt' -s '$s' -c 'echo z >h && git add h && git commit -qm three'"
 check "git status is clean while a command runs" is "$(cd repo && "$tmp/bin/srt" -s "$s" -c 'git status --porcelain')" ""
+check "where 'wrapix apply' has its files ready nobody writes" eval 'fails "$tmp/bin/srt" -s "$s" -c "mkdir .wrapix-apply-x" && absent .wrapix-apply-x'
 # --- the log ---
 
 wx exec -c 'echo x >.mcp.json'
