@@ -263,7 +263,9 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 	else if (is_taken(store, id))
 		git_hold(report, "worktree", id, "the host has one of that name");
 	else if (!tree.where || !tree.head)
-		git_hold(report, "worktree", id, "it is none in the project");
+		git_hold(report, "worktree", id,
+			 store->inner ? "it does not lie below the repository"
+				      : "it is none in the project");
 	else if (store->lasting && has_modules(dir))
 		git_hold(report, "worktree", id, "it has submodules of its own");
 	else if (git_read_host(store, a, &host, &err) < 0 ||
