@@ -313,7 +313,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 	store->broken = faccessat(store->dir, "done", F_OK, 0) < 0;
 	if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
 		(void)git_mend(store, &ignored);
-		git_mend_objects(store);
+		if (store->broken)
+			git_mend_objects(store);
 		r = lock_shared(store, err);
 	}
 	if (r < 0) {

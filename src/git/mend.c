@@ -95,8 +95,6 @@ static void sweep_one(const struct git_store *store)
 
 void git_mend_objects(struct git_store *store)
 {
-	if (!store->broken)
-		return;
 	sweep_one(store);
 	for (size_t i = 0; i < store->n_parts; i++)
 		sweep_one(&store->parts[i]);

@@ -40,7 +40,7 @@ bool git_is_current(const struct git_store *store);
 /* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
 bool git_is_whole(const struct git_store *store);
 int git_mend(struct git_store *store, struct err *err);
-/* ... after a command that was broken off. */
+/* ... and objects that a git had only begun when it was killed. */
 void git_mend_objects(struct git_store *store);
 
 /* identity.c: which directory it is; "" where there is none. */

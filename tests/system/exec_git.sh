@@ -34,6 +34,9 @@ check "... are the host's when the command ends" is "$(git symbolic-ref HEAD) $(
 check "... who has a sound repository" is "$(git fsck 2>&1) $(git status --porcelain)" " A  new"
 ex 'git log --format=%s; git diff --cached --name-only; git reflog | wc -l'
 check "the next command sees the same" output "more start new 3"
+ex 'mkdir -p .git/objects/c0; echo x >.git/objects/c0/tmp_obj_begun'
+ex 'git branch -q short; git branch -q -D short'
+check "an object that a killed git had begun goes with the next change" is "$rc $(find "$(private)" -name 'tmp_obj*')" "0 "
 git commit -q -m host && git branch -q user
 ex 'git log -1 --format=%s; git branch --format="%(refname:short)"'
 check "... and what the user did meanwhile" output "host main side user"

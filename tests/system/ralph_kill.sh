@@ -53,14 +53,7 @@ kill_round() {
 	kill -9 "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 }
-killed=0
-while [ $killed -lt "$rounds" ]; do
-	kill_round
-	killed=$((killed + 1))
-done
-check "$rounds kills" is "$killed" "$rounds"
-
-# And at each call about the lock of the user's index: nobody could tell afterwards whose an empty one is.
+# First at each call about the lock of the user's index: nobody could tell afterwards whose an empty one is.
 lock=$project/.git/index.lock
 lock_kills=
 for call in unlink openat flock write renameat2; do
@@ -69,6 +62,13 @@ for call in unlink openat flock write renameat2; do
 	lock_kills="$lock_kills$?$([ -e "$lock" ] && [ ! -s "$lock" ] && echo " empty") "
 done
 check "a kill at each call about the index's lock" is "$lock_kills" "137 137 137 137 137 "
+
+killed=0
+while [ $killed -lt "$rounds" ]; do
+	kill_round
+	killed=$((killed + 1))
+done
+check "$rounds kills" is "$killed" "$rounds"
 timeout -s KILL 300 "$ralph" loop -p "$parallel" f >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 rc=$?
 check "the next loop finishes" is "$rc" 0
