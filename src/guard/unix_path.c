@@ -136,6 +136,7 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 	size_t len = job->len - offsetof(struct sockaddr_un, sun_path);
 	_cleanup_close_ int fd = -1;
 	struct stat st;
+	bool wrapix;
 	int r;
 
 	if (len > sizeof(un->sun_path))
@@ -155,14 +156,12 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 	r = read_link(link, real);
 	if (r < 0)
 		return r;
-	if (is_own(guard, &st))
+	wrapix = st.st_mode & S_ISVTX; /* its own */
+	if (is_own(guard, &st) ||
+	    (!wrapix && (unix_was_bound(guard, &st) ||
+			 (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, fd)))))
 		job->file = take_fd(&fd);
-	else if (st.st_mode & S_ISVTX)
-		; /* wrapix's own */
-	else if (unix_was_bound(guard, &st) ||
-		 (guard->hooks.bound && guard->hooks.bound(guard->hooks.ctx, fd)))
-		job->file = take_fd(&fd);
-	else if (is_allowed(guard->allowed, real))
+	else if (!wrapix && is_allowed(guard->allowed, real))
 		job->file = open_same(real, &st);
 	if (job->file >= 0)
 		return 0;
