@@ -16,7 +16,6 @@ settings() { # settings [KEYS OF FILESYSTEM [OTHERS [PATH]]]: PATH may be writte
 quiet() { is "$rc" 0 && empty "$err"; }
 output() { is "$(xargs <"$out")" "$1"; }
 stores() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l | xargs; }
-private() { echo "$HOME"/.local/state/wrapix/gitdirs/x*/0; }
 is_last() { is "$(git log -1 --format=%s)" "$1"; }
 unpublished() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 ! -exec test -e '{}/done' ';' -print; }
 settings
@@ -36,7 +35,7 @@ ex 'git log --format=%s; git diff --cached --name-only; git reflog | wc -l'
 check "the next command sees the same" output "more start new 3"
 ex 'mkdir -p .git/objects/c0; echo x >.git/objects/c0/tmp_obj_begun'
 ex 'git branch -q short; git branch -q -D short'
-check "an object that a killed git had begun goes with the next change" is "$rc $(find "$(private)" -name 'tmp_obj*')" "0 "
+check "an object that a killed git had begun goes with the next change" is "$rc $(find "$HOME/.local/state/wrapix/gitdirs" -name 'tmp_obj*')" "0 "
 git commit -q -m host && git branch -q user
 ex 'git log -1 --format=%s; git branch --format="%(refname:short)"'
 check "... and what the user did meanwhile" output "host main side user"
