@@ -27,6 +27,21 @@ static enum protect_answer refuse(struct gated *gated, const char **ret_reason, 
 	return ANSWER_REFUSE;
 }
 
+static enum protect_answer refuse_ro(struct gated *gated, const struct ruling *ruling,
+				     const char **ret_reason)
+{
+	_cleanup_str_ struct str path = { 0 };
+
+	if (ruling->path)
+		snprintf(gated->reason, sizeof(gated->reason), "protect says that %s is ro",
+			 str_quote(&path, ruling->path));
+	else
+		snprintf(gated->reason, sizeof(gated->reason),
+			 "it runs later, and protect.%s is ro", ruling->class);
+	*ret_reason = gated->reason;
+	return ANSWER_REFUSE;
+}
+
 /* A file that is not sensitive by the name that was used. */
 static enum protect_answer judge_linked(struct gated *gated, const struct protect_change *change,
 					const char **ret_reason)
@@ -150,13 +165,7 @@ enum protect_answer gated_change(struct gated *gated, const struct protect_chang
 	case PROTECT_HOLD:
 		return judge_held(gated, change, below, &ruling, ret_reason, ret_held);
 	case PROTECT_RO:
-		snprintf(gated->reason, sizeof(gated->reason),
-			 "it runs later, and protect.%s is ro",
-			 ruling.class && !protection_said(&gated->before.protection, below)
-				 ? ruling.class
-				 : "PATH");
-		*ret_reason = gated->reason;
-		return ANSWER_REFUSE;
+		return refuse_ro(gated, &ruling, ret_reason);
 	case PROTECT_ALLOW:
 		return judge_any(gated, change, below, ret_reason);
 	default:

@@ -63,8 +63,10 @@ enum protect_level protection_said(const struct protection *protection, const ch
 static struct ruling ruling_of(const struct protection *protection, const char *path)
 {
 	size_t len = strlen(path);
-	enum protect_level said = protection_said(protection, path);
-	struct ruling ruling = { .class = sensitive_class(path, NULL) };
+	const struct protect_path *rule = longest(protection, path, len);
+	enum protect_level said = rule ? rule->level : PROTECT_UNSET;
+	struct ruling ruling = { .class = sensitive_class(path, NULL),
+				 .path = rule ? rule->path : NULL };
 	/* What a package manager fills is too much to hold, and nobody opens a project in there. */
 	bool bulk = sensitive_bulk(path) && !said;
 

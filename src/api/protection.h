@@ -10,6 +10,7 @@ struct ruling {
 	size_t held; /* PROTECT_HOLD: of the path, the directory that is held; 0: it is none itself */
 	bool dir;    /* PROTECT_HOLD: it is such a directory itself */
 	const char *class; /* NULL: by its path alone, or none */
+	const char *path;  /* as the user named it, where that counts and not the class */
 };
 
 struct ruling protection_of(const struct protection *protection, const char *path);

@@ -125,7 +125,7 @@ new paths
 git config core.checkStat default
 wx run --network none --protect .claude/settings.local.json=allow --protect .vscode/settings.json=report --protect ./file=ro --protect ./sub=hold --protect plain/.claude=report -- sh -c 'mkdir .claude; echo a >.claude/settings.local.json; echo b >.claude/settings.json; echo c >.vscode/settings.json; echo d >file; echo e >sub/x; cat sub/x; echo f >plain/.claude/settings.json; mkdir s; echo 1 >s/y; mv sub sub2; mv s sub'
 check "a path counts more than its class, and any directory can be held" eval 'is "$(cat "$out")" e && absent sub/x && exists sub/deep && is "$(cat plain/.claude/settings.json)" f'
-check "... or be refused" eval 'is "$(cat file)" x && has "$err" "it runs later, and protect.PATH is ro"'
+check "... or be refused" eval 'is "$(cat file)" x && has "$err" "protect says that '"'file'"' is ro"'
 check "a path that is left to the session comes out of a directory that is held" eval 'is "$(cat .claude/settings.local.json .vscode/settings.json | tr "\n" " ")" "a c " && absent .claude/settings.json && lacks "$err" "settings.local.json" && has "$err" "'"'.vscode/settings.json' was added by the session: it counts"'"'
 "$WRAPIX" git drop "$(held_by sub)" >/dev/null
 printf '{"protect": {"sub": "ro", "./sub": "ro"}}\n' >wrapix.json
