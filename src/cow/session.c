@@ -69,8 +69,6 @@ static int make_layer(int dir, const char *layer, const char *source, bool copy,
 static int write_meta(const struct cow *cow, struct err *err)
 {
 	_cleanup_str_ struct str out = { 0 };
-	_cleanup_close_ int fd = -1;
-	int r;
 
 	str_addf(&out, "{\"version\": 1, \"started\": %lld, \"copy\": %s", (long long)cow->started,
 		 cow->copy ? "true" : "false");
@@ -81,9 +79,9 @@ static int write_meta(const struct cow *cow, struct err *err)
 	str_add(&out, "}\n");
 	/* Without a sync: the start does not wait for the disk, and what a power cut loses here has
 	 * nothing in it yet. */
-	fd = openat(cow->dir, "meta", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : os_write_all(fd, out.s, out.len);
-	return r < 0 ? err_errno(err, -r, "writing its record") : 0;
+	return record_write_file(cow->dir, "meta", out.s, out.len, err) < 0
+		       ? err_wrap(err, "writing its record")
+		       : 0;
 }
 
 static int read_meta(struct cow *cow, struct err *err)
@@ -287,6 +285,23 @@ static bool has(int dir, const char *name)
 	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
+/* Its record was lost with the power, or was being written, and no change is in it. */
+static bool never_began(int dir)
+{
+	struct cow cow = COW_NONE;
+	struct stat st;
+	struct err ignored;
+	bool empty;
+
+	if (fstatat(dir, "meta", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > 0)
+		return false;
+	cow.dir = dir;
+	empty = open_layer(&cow, &ignored) == 0 && cow_is_empty(&cow);
+	close_ptr(&cow.upper);
+	return empty;
+}
+
 /* What was being removed, and what has no record or no layer: its start was killed, or a helper of a killed
  * sandbox came too late. Nothing of anybody's is in it. */
 static bool is_remnant(int base, const char *name)
@@ -300,7 +315,8 @@ static bool is_remnant(int base, const char *name)
 		return false;
 	dir = record_open_dir(base, name);
 	return dir >= 0 && fstat(dir, &st) == 0 && time(NULL) - st.st_mtime > 60 &&
-	       (!has(dir, "meta") || (!has(dir, "project/upper") && !has(dir, "project/copy")));
+	       (!has(dir, "meta") || never_began(dir) ||
+		(!has(dir, "project/upper") && !has(dir, "project/copy")));
 }
 
 void cow_close(struct cow *cow)

@@ -104,4 +104,21 @@ for where in "$state/cow" /dev/shm; do
 	check "... killed at each step, it is taken back" each apply take_back
 	check "... an undo that is killed at each step is finished" kill_undo
 done
+# --- a start that was killed while it wrote its record ---
+half() { # half ID [FILE]: as it lay there an hour ago
+	mkdir -p "$sessions/$1/project/upper" "$sessions/$1/project/work"
+	: >"$sessions/$1/lock"
+	: >"$sessions/$1/meta"
+	[ -z "${2-}" ] || echo mine >"$sessions/$1/project/upper/$2"
+	touch -d '1 hour ago' "$sessions/$1"
+}
+half abcdefgh
+half bcdefghj work
+mkdir -p "$sessions/cdefghjk/project/upper"
+: >"$sessions/cdefghjk/meta"
+wxq ps
+check "what never began is gone an hour later" absent "$sessions/abcdefgh"
+check "... not one that has something in it" is "$(cat "$sessions/bcdefghj/project/upper/work")" mine
+check "... nor one that may begin now" exists "$sessions/cdefghjk/meta"
+rm -rf "$sessions/bcdefghj" "$sessions/cdefghjk"
 finish
