@@ -20,7 +20,6 @@
 #include "os/platform.h"
 #include "os/proc.h"
 #include "os/linux/landlock.h"
-#include "os/linux/overlay.h"
 #include "os/linux/seccomp.h"
 
 struct doctor_args {
@@ -126,21 +125,18 @@ static void check_git(const struct patient *p, struct finding *f)
 /* Where the changes of a copy-on-write session are kept, as a start tries it. */
 static void check_cow(const struct patient *p, struct finding *f)
 {
-	struct arena a = { 0 };
-	const char *const bases[] = { path_join(&a, p->host->state_home, "wrapix"), "/var/tmp" };
-	struct err ignored; /* then it cannot be written, either */
+	struct host host = { .state_home = p->host->state_home, .uid = p->host->uid };
 
-	(void)os_mkdirs(bases[0], 0700, &ignored); /* in a new home a start makes it */
-	for (size_t i = 0; i < ARRAY_LEN(bases) && !f->text.len; i++)
-		if (access(bases[i], W_OK) == 0 && overlay_probe(bases[i]))
-			str_addf(&f->text, "overlayfs, with the changes in '%s'", bases[i]);
-	if (!f->text.len) {
+	host_probe_cow(&host, NULL);
+	if (host.cow_overlay) {
+		str_addf(&f->text, "overlayfs, with the changes in '%s'", host.cow_base);
+	} else {
 		f->verdict = WEAKER;
 		str_add(&f->text, "overlayfs cannot be used: --workspace cow copies the project");
 		str_add(&f->fix, "Linux 5.11, and a file system with user attributes for the state "
 				 "directory or /var/tmp");
 	}
-	arena_release(&a);
+	arena_release(&host.arena);
 }
 
 /* Each program is tried: the second stands in when the first fails. */

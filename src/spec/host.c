@@ -247,30 +247,30 @@ static bool is_own_dir(const char *path)
 	       S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
 }
 
-/* Where a copy-on-write session is kept: in the state directory, or where an overlay can be. */
-static void probe_cow(const struct spec *spec, struct host *host)
+void host_probe_cow(struct host *host, const char *resume)
 {
 	char *own = arena_printf(&host->arena, "/var/tmp/wrapix-%u", host->uid);
 	char *bases[] = { path_join(&host->arena, host->state_home, "wrapix/cow"),
 			  path_join(&host->arena, own, "cow") };
 	struct err ignored; /* the start says it with the same words */
 
-	if (spec->workspace != WORKSPACE_COW)
-		return;
 	host->cow_base = bases[0];
 	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {
 		if (i == 1 && !is_own_dir(own))
 			return;
 		/* One to go on with is where it is. */
-		if (spec->resume && access(path_join(&host->arena, bases[i], spec->resume), F_OK))
+		if (resume && access(path_join(&host->arena, bases[i], resume), F_OK))
 			continue;
 		host->cow_overlay = os_mkdirs(bases[i], 0700, &ignored) == 0 &&
 				    overlay_probe(bases[i]);
-		if (host->cow_overlay || spec->resume)
+		if (host->cow_overlay || resume)
 			host->cow_base = bases[i];
 		if (host->cow_overlay)
 			return;
 	}
+	/* What was made only to look. */
+	if (rmdir(bases[1]) == 0)
+		(void)rmdir(own);
 }
 
 /* As the sandbox would find it: as root without root's rights over others' files. */
@@ -357,7 +357,8 @@ static int probe_session(const struct spec *spec, char **environment, struct hos
 	int r = 0;
 
 	probe_state(host);
-	probe_cow(spec, host);
+	if (spec->workspace == WORKSPACE_COW)
+		host_probe_cow(host, spec->resume);
 	if (spec->engine == ENGINE_APPLE) /* the image's, whatever the user has here */
 		host->tools.shell = arena_strdup(&host->arena, "/bin/sh");
 	else

@@ -178,6 +178,9 @@ struct host {
 
 /* wrapix's own programs for messages to the user; host_probe() does it, but for 'exec'. */
 void host_probe_notify(struct host *host);
+/* Where a copy-on-write session is kept: in the state directory, or where an overlay can be; RESUME or NULL is one to
+ * go on with. */
+void host_probe_cow(struct host *host, const char *resume);
 
 void host_release(struct host *host);
 /* The masks alone. What only root may open is closed to everybody else already. */

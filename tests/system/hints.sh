@@ -3,7 +3,7 @@
 # Errors that a newcomer meets, each with what to type in its hint, and that typing it helps; docs/troubleshooting.md
 # has them all. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2154,SC2317 # the library; its variables; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for other shells; its variables; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
@@ -15,10 +15,15 @@ wx doctor
 cp "$out" "$tmp/doctor"
 said=$(sed -n "s/^ok  *copy-on-write .* in '\(.*\)'\$/\1/p" "$out")
 inside 'echo x >x' --workspace cow
-kept=$state
-[ -n "$(ls "$state/cow")" ] || kept=/var/tmp
+kept=$state/cow
+[ -n "$(ls "$state/cow")" ] || kept=/var/tmp/wrapix-$(id -u)/cow
 ! grep -qF "overlayfs cannot be used" "$tmp/doctor" || kept=
 check "doctor says where a copy-on-write session is kept" is "$said" "$kept"
+# A state directory without user attributes, and an empty /var/tmp.
+unshare --user --map-current-user --mount --keep-caps sh -ec 'mount -t ramfs x "$1" && mount -t tmpfs -o mode=1777 x /var/tmp
+	setpriv --inh-caps=-all --ambient-caps=-all "$2" doctor >"$3" && ls -A /var/tmp && ls -A "$1"' sh "$state" "$wrapix" "$tmp/doctor" >"$tmp/log/out" 2>&1
+check "... which is another place where the state directory cannot hold it" grep -q "^ok  *copy-on-write .* in '/var/tmp/wrapix-$(id -u)/cow'\$" "$tmp/doctor"
+check "... nothing is left beside it" is "$(xargs <"$tmp/log/out")" "wrapix-$(id -u) cow"
 wx review
 check "review without a terminal says what does without" hinted 2 "must be a terminal" "'wrapix diff'"
 wx discard --yes
