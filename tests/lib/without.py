@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """without.py CALL[,CALL...][=ERRNO] COMMAND...: runs it on a kernel that lacks these system calls, as far as it can tell:
-they fail with ENOSYS, or with the error that is given by name (EPERM: as some containers do it)."""
+they fail with ENOSYS, or with the error that is given by name (EPERM: as some containers do it). 'addfd' is an ioctl() of
+seccomp's listeners (Linux 5.9; with an answer 5.14)."""
 import ctypes
 import errno
 import os
@@ -10,9 +11,9 @@ import sys
 
 NUMBERS = {  # the same on both since 424; the older ones by machine
     "x86_64": {"seccomp": 317, "memfd_create": 319, "statx": 332, "renameat2": 316, "getrandom": 318, "copy_file_range": 326,
-               "name_to_handle_at": 303, "keyctl": 250},
+               "name_to_handle_at": 303, "keyctl": 250, "addfd": 16},
     "aarch64": {"seccomp": 277, "memfd_create": 279, "statx": 291, "renameat2": 276, "getrandom": 278,
-                "copy_file_range": 285, "name_to_handle_at": 264, "keyctl": 219},
+                "copy_file_range": 285, "name_to_handle_at": 264, "keyctl": 219, "addfd": 29},
 }[platform.machine()]
 NUMBERS.update({
     "pidfd_send_signal": 424, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
@@ -20,6 +21,7 @@ NUMBERS.update({
     "mount_setattr": 442, "landlock_create_ruleset": 444, "landlock_add_rule": 445, "landlock_restrict_self": 446,
     "fchmodat2": 452, "statmount": 457, "listmount": 458,
 })
+SECOND = {"addfd": 0x40182103}  # where the second argument tells which call it is
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, MODE_FILTER = 22, 38, 2
 ALLOW, ERROR = 0x7FFF0000, 0x00050000
 
@@ -27,7 +29,9 @@ calls, _, name = sys.argv[1].partition("=")
 number = getattr(errno, name or "ENOSYS")
 program = [(0x20, 0, 0, 0)]
 for call in calls.split(","):
-    program += [(0x15, 0, 1, NUMBERS[call]), (0x06, 0, 0, ERROR | number)]
+    second = [(0x20, 0, 0, 24), (0x15, 0, 1, SECOND[call])] if call in SECOND else []
+    program += [(0x15, 0, 1 + len(second), NUMBERS[call]), *second, (0x06, 0, 0, ERROR | number)]
+    program += [(0x20, 0, 0, 0)] if second else []
 program.append((0x06, 0, 0, ALLOW))
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *i) for i in program))
 

@@ -95,6 +95,22 @@ done
 refused clone3 'user namespaces'
 refused seccomp ''
 
+# Before Linux 5.14 a supervisor could not answer with a descriptor: who decides by name opens in the command's place.
+no_answer() { # no_answer ERRNO COMMAND...
+	no_answer=$1
+	shift
+	without "addfd=$no_answer" timeout 20 "$wrapix" "$@" -- sh -c 'echo ran; echo x >made' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	check "without an answer by descriptor ($no_answer): $* is refused" is "$?:$(cat "$tmp/log/out")" 125:
+	check "... says why, and what would help" sh -c 'grep -q "cannot open files for a command" "$1" && grep -q "^hint: .*Linux 5.14" "$1"' sh "$tmp/log/err"
+	check "... and nothing was made" absent made
+}
+for error in EINVAL ENOSYS; do
+	no_answer $error exec
+	no_answer $error run --network none --protect build=ro --git private
+done
+without addfd "$wrapix" run --network none --workspace cow -- echo ran >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+check "... a session whose changes are kept apart works" is "$?:$(cat "$tmp/log/out")" 0:ran
+
 # What is worked around must hold as well.
 for calls in close_range,pidfd_open,pidfd_getfd,statx landlock_create_ruleset,landlock_add_rule,landlock_restrict_self; do
 	without $calls "$wrapix" selftest >"$tmp/log/out" 2>"$tmp/log/err" </dev/null

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -35,6 +36,9 @@
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the generated programs look at the low half of an argument where little endian has it"
 #endif
+
+/* Questions that are answered with a descriptor. */
+#define SECCOMP_INJECTS (SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS | SECCOMP_NOTIFY_CONNECT)
 
 /* In the order in which a name is made of them. */
 static const struct {
@@ -243,6 +247,25 @@ static int set_asking(const struct sock_filter *insns, unsigned n, int *ret_list
 	return 0;
 }
 
+/* Of a call that nobody asked about: a kernel that can do it says that there is none. */
+static bool can_inject(int listener)
+{
+	struct seccomp_notif_addfd add = { .flags = SECCOMP_ADDFD_FLAG_SEND,
+					   .srcfd = (uint32_t)listener };
+
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 && errno == ENOENT;
+}
+
+static int check_listener(unsigned flags, int *listener, struct err *err)
+{
+	if (!(flags & SECCOMP_INJECTS) || can_inject(*listener))
+		return 0;
+	close_ptr(listener);
+	err_set(err, ENOSYS, "this kernel's supervisors cannot open files for a command");
+	return err_hint(err, "file rules by name need Linux 5.14 or newer "
+			     "(SECCOMP_ADDFD_FLAG_SEND)");
+}
+
 int seccomp_load_notify(unsigned flags, int *ret_listener, struct err *err)
 {
 	struct sock_filter insns[SECCOMP_COMPOSED_MAX];
@@ -267,6 +290,7 @@ int seccomp_load_base(unsigned flags, struct err *err)
 int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
 {
 	struct sock_filter insns[SECCOMP_WHOLE_MAX];
+	int r;
 
 	if (flags & ~(unsigned)FLAGS_ALL)
 		return err_set(err, EINVAL, "seccomp: unknown flags 0x%x", flags);
@@ -275,7 +299,8 @@ int seccomp_load(unsigned flags, int *ret_listener, struct err *err)
 	if (!ret_listener)
 		return err_set(err, EINVAL, "seccomp: nobody to ask");
 	/* One, since most of what a filter takes to load is the same for a short and for a long one. */
-	return set_asking(insns, seccomp_whole(flags, insns), ret_listener, err);
+	r = set_asking(insns, seccomp_whole(flags, insns), ret_listener, err);
+	return r < 0 ? r : check_listener(flags, ret_listener, err);
 }
 
 /* The flag of a filter that decides, and its name. */
