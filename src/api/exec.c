@@ -13,6 +13,7 @@
 #include "os/fs.h"
 #include "os/platform.h"
 #include "os/proc.h"
+#include "session/turn.h"
 #include "spec/project.h"
 
 void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text)
@@ -312,8 +313,7 @@ static void hide_state(struct exec *x)
 /* A sandbox around has its own broker, which makes our changes. */
 static const char *find_turn(struct exec *x)
 {
-	return x->host.inside || x->request.asks ? NULL
-						 : path_join(&x->arena, x->place.state, "turn");
+	return x->host.inside || x->request.asks ? NULL : turn_path(&x->arena, x->place.state);
 }
 
 int exec_run(struct exec *x, int *ret_status, struct err *err)

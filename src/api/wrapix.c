@@ -22,6 +22,7 @@
 #include "os/platform.h"
 #include "session/events.h"
 #include "session/session.h"
+#include "session/turn.h"
 #include "spec/agent.h"
 #include "spec/project.h"
 
@@ -279,7 +280,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	session.layers = workspace_layers(&observer->workspace);
 	session.image_changes = image.dir[0] ? image.dir : NULL;
 	session.gate = observer->gated.meta;
-	session.turn = path_join(&arena, plan->host.state_home, "wrapix/turn");
+	session.turn = turn_path(&arena, path_join(&arena, plan->host.state_home, "wrapix"));
 	session.carried = observer->gated.carried;
 	session.n_carried = observer->gated.n_carried;
 	open_log(observer, &arena);

@@ -88,7 +88,7 @@ int cli_cow_open(struct cow_target *target, char *const *words, size_t n, struct
 	}
 	if (!info)
 		return none_found(n ? words[0] : NULL, len, err);
-	r = cow_open(&target->cow, info->base, info->id, err);
+	r = cow_open_listed(&target->cow, info, err);
 	if (r == 0)
 		r = cow_open_project(&target->cow, err);
 	return r < 0 ? r : add_paths(target, here, words, n, err);

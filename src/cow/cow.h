@@ -30,6 +30,7 @@ struct cow {
 	char *project;   /* canonical */
 	char *git_top;   /* the top of the repository it is in; NULL: none */
 	int64_t started; /* the first time, in nanoseconds since 1970 */
+	char *turn;      /* as cow_info.turn; NULL: it cannot be applied */
 	bool copy;       /* the layer is a whole copy, not an overlay's upper directory */
 	int dir, lock;   /* lock -1: not ours */
 	int root;        /* the project; -1 until cow_open_project() */
@@ -67,7 +68,8 @@ void cow_close(struct cow *cow);
 struct cow_info {
 	const char *base;
 	char *id, *name, *project;
-	int64_t started; /* in seconds */
+	const char *turn; /* by which who applies it takes turns with sandboxes (session/turn.h) */
+	int64_t started;  /* in seconds */
 	bool running;
 };
 
@@ -78,6 +80,8 @@ int cow_list(struct arena *arena, const char *base, struct cow_info **list, size
 /* All of this user's, wherever they had to be put; oldest first in each place. */
 int cow_list_all(struct arena *arena, const char *state_home, struct cow_info **ret,
 		 size_t *ret_len, struct err *err);
+/* Opens one of those, to apply it or take that back. */
+int cow_open_listed(struct cow *cow, const struct cow_info *info, struct err *err);
 /* The one of that id, or the latest of that name; NULL. */
 const struct cow_info *cow_find(const struct cow_info *list, size_t n, const char *word);
 

@@ -19,6 +19,7 @@
 #include "os/proc.h"
 #include "plan/plan.h"
 #include "session/record.h"
+#include "session/turn.h"
 
 #define OLD_SECONDS (14LL * 86400)
 
@@ -408,12 +409,26 @@ int cow_list_all(struct arena *arena, const char *state_home, struct cow_info **
 		 size_t *ret_len, struct err *err)
 {
 	char *other = arena_printf(arena, "/var/tmp/wrapix-%u/cow", geteuid());
+	char *state = path_join(arena, state_home, "wrapix"), *turn = turn_path(arena, state);
 	int r;
 
 	*ret = NULL;
 	*ret_len = 0;
-	r = cow_list(arena, path_join(arena, state_home, "wrapix/cow"), ret, ret_len, err);
-	return r < 0 ? r : cow_list(arena, other, ret, ret_len, err);
+	r = cow_list(arena, path_join(arena, state, "cow"), ret, ret_len, err);
+	if (r == 0)
+		r = cow_list(arena, other, ret, ret_len, err);
+	for (size_t i = 0; r == 0 && i < *ret_len; i++)
+		(*ret)[i].turn = turn;
+	return r;
+}
+
+int cow_open_listed(struct cow *cow, const struct cow_info *info, struct err *err)
+{
+	int r = cow_open(cow, info->base, info->id, err);
+
+	if (r == 0)
+		cow->turn = arena_strdup(&cow->arena, info->turn);
+	return r;
 }
 
 const struct cow_info *cow_find(const struct cow_info *list, size_t n, const char *word)

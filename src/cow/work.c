@@ -9,39 +9,17 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "base/path.h"
 #include "os/fs.h"
+#include "session/turn.h"
 
-/* For a turn that somebody has who was stopped, say. */
-enum { TURN_STEP_US = 100, TURN_STEPS = 200000 };
+enum { TURN_STEP_US = 100 };
 
 #define MAKES_REPOSITORY (-ENOEXEC) /* no move ends with that */
 #define WHY_NOT "git would take the directory for a repository, and run what it says"
 
-/* The file by which sandboxes take turns with their changes (guard/broker_turn.c), beside the sessions' directory. */
-static int open_turn(const struct cow *cow)
-{
-	struct arena arena = { 0 };
-	_cleanup_close_ int fd = open(path_join(&arena, path_parent(&arena, cow->base), "turn"),
-				      O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	arena_release(&arena);
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()
-		       ? take_fd(&fd)
-		       : -1;
-}
-
 static int take_turn(const struct work *w)
 {
-	const struct timespec step = { .tv_nsec = TURN_STEP_US * 1000L };
-
-	for (int i = 0; w->turn >= 0 && flock(w->turn, LOCK_EX | LOCK_NB) < 0; i++) {
-		if ((errno != EWOULDBLOCK && errno != EINTR) || i == TURN_STEPS)
-			return -EAGAIN;
-		nanosleep(&step, NULL);
-	}
-	return 0;
+	return w->turn < 0 ? 0 : turn_await(w->turn, TURN_STEP_US);
 }
 
 static void give_turn(const struct work *w)
@@ -56,10 +34,18 @@ int work_begin(struct work *w, struct cow *cow, const struct apply_options *opti
 	*w = (struct work){
 		.cow = cow, .options = options, .report = report, .dir = -1, .turn = -1
 	};
+	int r;
+
+	if (!cow->turn)
+		return err_set(err, EINVAL, "changing '%s' out of turn", cow->project);
 	if (flock(cow->root, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, EBUSY, "another session is being applied to '%s' right now",
 			       cow->project);
-	w->turn = open_turn(cow);
+	r = turn_open(cow->turn, &w->turn);
+	if (r < 0) {
+		flock(cow->root, LOCK_UN);
+		return err_errno(err, -r, "opening '%s'", cow->turn);
+	}
 	slots_init(&w->slots, cow, -1);
 	return 0;
 }

@@ -23,7 +23,7 @@ struct work {
 	struct apply_report *report;
 	struct journal journal;
 	int dir;  /* the journal's; -1: none */
-	int turn; /* -1: none */
+	int turn; /* with the sandboxes that change files meanwhile; -1: there can be none */
 	struct slots slots;
 };
 

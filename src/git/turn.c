@@ -5,15 +5,14 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "session/turn.h"
 
-enum { TURN_SECONDS = 20, TURN_STEP_MS = 5 };
+enum { STEP_US = 5000 }; /* git may be at work meanwhile */
 
 int git_open_turn(const char *state, const char *common)
 {
@@ -46,18 +45,11 @@ int git_open_turn(const char *state, const char *common)
 
 int git_take_turn(int fd)
 {
-	const struct timespec pause = { .tv_nsec = TURN_STEP_MS * 1000000L };
+	int r = turn_await(fd, STEP_US);
 
-	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += TURN_STEP_MS) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -1;
-		if (waited >= TURN_SECONDS * 1000) {
-			errno = EWOULDBLOCK;
-			return -1;
-		}
-		nanosleep(&pause, NULL);
-	}
-	return 0;
+	if (r < 0)
+		errno = -r;
+	return r < 0 ? -1 : 0;
 }
 
 /* What was copied to be exchanged. */

@@ -6,56 +6,22 @@
  * has its turn from the first look to the deed, by a lock on a file in the state directory, which no sandbox can reach.
  *
  * It is given back before anything that may take long: git at work, a report, a caller that has to take a descriptor.
- * Who has it does a few system calls and does not wait for anybody, and the kernel takes it from who is killed. From one
- * that does not come to its end (it was stopped, the disk hangs) it is not waited for for ever: the change is
- * then refused.
+ * When somebody else does not give it back, the change is refused (session/turn.h).
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/file.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "guard/broker_priv.h"
+#include "session/turn.h"
 
-enum { STEP_US = 10, WAIT_MS = 20000 };
+enum { STEP_US = 10 }; /* it is a matter of microseconds */
 
-/* Where there is no such directory, or none that can be written, nobody else has it either. What a sandbox may bring about
- * (a full disk, too many open files) is no reason to go on without. */
 static int open_turn(struct broker *b)
 {
-	b->turn = open(b->turn_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (b->turn >= 0)
-		return 0;
-	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EROFS)
-		return -errno;
-	b->turn_path = NULL;
-	return 0;
-}
+	int r = turn_open(b->turn_path, &b->turn);
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* It is a matter of microseconds. */
-static int await_turn(int fd)
-{
-	const struct timespec step = { .tv_nsec = STEP_US * 1000L };
-	int64_t end = 0;
-
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		end = end ? end : now_ms() + WAIT_MS;
-		if (now_ms() > end)
-			return -EAGAIN;
-		nanosleep(&step, NULL);
-	}
-	return 0;
+	if (r == 0)
+		b->turn_path = NULL;
+	return r < 0 ? r : 0;
 }
 
 int turn_take(struct request *r)
@@ -68,7 +34,7 @@ int turn_take(struct request *r)
 	e = b->turn < 0 ? open_turn(b) : 0;
 	if (e < 0 || !b->turn_path)
 		return e;
-	e = await_turn(b->turn);
+	e = turn_await(b->turn, STEP_US);
 	r->has_turn = e == 0;
 	return e;
 }

@@ -232,7 +232,7 @@ int work_open_session(const struct work *work, const char *name, struct cow *ret
 	if (r == 0)
 		info = cow_find(list, n, name);
 	if (info) {
-		r = cow_open(ret, info->base, info->id, err);
+		r = cow_open_listed(ret, info, err);
 		if (r == 0)
 			r = cow_lock(ret, err);
 		if (r == 0)

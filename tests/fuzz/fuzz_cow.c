@@ -111,6 +111,7 @@ static void try_walk(const uint8_t *data, size_t size)
 	cow.root = openat(cow.dir, "root", O_RDONLY | O_DIRECTORY);
 	cow.upper = openat(cow.dir, "upper", O_RDONLY | O_DIRECTORY);
 	cow.base = arena_strdup(&cow.arena, "/tmp");
+	cow.turn = arena_printf(&cow.arena, "%s/turn", path);
 	cow.id = arena_strdup(&cow.arena, strrchr(path, '/') + 1);
 	cow.project = arena_printf(&cow.arena, "%s/root", path);
 	cow.started = INT64_MAX;

@@ -382,6 +382,34 @@ wrapix=$wrapix unshare --user --map-current-user --mount --keep-caps sh -ec "mou
 check "the project is copied, and it says so" has "$err" "so the project is copied"
 check "... diff, apply and undo are the same" is "$rc $(sed '/taken/d' "$out" | tr '\n' ' ')" "0 b d/a e/a n A n mine a b mine "
 
+# --- turns: nothing is moved while a sandbox makes a change, wherever the session is kept ---
+# apply_in_turn: somebody has the turn, and the apply waits (here until it is killed); then it goes on.
+cat >"$tmp/turn.sh" <<'EOF'
+"$wrapix" run --workspace cow --network none -- sh -c 'echo n >n; echo m >m' 2>&1
+find "$1" -mindepth 1 -maxdepth 1 | wc -l
+rm -f "$state/turn"
+"$wrapix" apply n
+ls "$state/turn"
+exec 9<"$state/turn"
+flock 9
+timeout 2 "$wrapix" apply m
+echo "$? $(echo *)"
+exec 9<&-
+"$wrapix" apply
+echo *
+"$wrapix" discard --yes
+EOF
+in_turn() { # in_turn WHERE COMMAND...: the sessions are kept there
+	kept=$1
+	shift
+	reset
+	wrapix=$wrapix state=$state "$@" sh "$tmp/turn.sh" "$kept" >"$out" 2>&1 || { cat "$out"; return 1; }
+	says_line 1 && says_line "$state/turn" && says_line "124 n" && says_line "m n"
+}
+check "an apply takes turns with sandboxes, also where none has made a change yet" in_turn "$state/cow" env
+check "... and where the sessions are kept in /var/tmp" in_turn "/var/tmp/wrapix-$(id -u)/cow" unshare --user --map-current-user --mount --keep-caps \
+	sh -ec 'mount -t ramfs none "$state"; mount -t tmpfs none /var/tmp; exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh
+
 # --- configuration ---
 reset
 echo '{"workspace": "cow"}' >wrapix.json

@@ -3,6 +3,7 @@
  * Applies a copy-on-write session, or undoes that, and is killed on the way: cow_driver BASE ID
  * apply|undo STEP. Ends with 99 when it was killed before that step, with 0 when there were fewer.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +45,20 @@ static int work(struct cow *cow, const char *what, struct err *err)
 
 int main(int argc, char **argv)
 {
+	struct cow_info info = { 0 };
+	char turn[PATH_MAX];
 	struct cow cow;
 	struct err err;
 	int r;
 
 	if (argc != 5)
 		return 2;
+	snprintf(turn, sizeof(turn), "%s/../turn", argv[1]);
+	info.turn = turn;
+	info.base = argv[1];
+	info.id = argv[2];
 	last = strtoul(argv[4], NULL, 10);
-	r = cow_open(&cow, argv[1], argv[2], &err);
+	r = cow_open_listed(&cow, &info, &err);
 	if (r == 0)
 		r = cow_lock(&cow, &err);
 	if (r == 0)
