@@ -2,7 +2,6 @@
 /* Directories that were kept apart: where they are, and how the next session gets them. */
 #include "api/apart.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "cow/changes.h"
 #include "cow/copy.h"
 #include "cow/paths.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 /* ------------------------------------------------------------------ finding them */
@@ -128,12 +128,12 @@ static void add_places(int meta, const struct apart *like, const char *state, st
 int apart_list(const char *state_home, const char *dir, struct arena *arena, struct apart **ret,
 	       size_t *ret_n, _unused_ struct err *err)
 {
-	DIR *list = opendir(path_join(arena, state_home, "wrapix/gate"));
+	_cleanup_dir_ DIR *list = opendir(path_join(arena, state_home, "wrapix/gate"));
 	struct dirent *entry;
 
 	*ret = NULL;
 	*ret_n = 0;
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		_cleanup_close_ int meta = -1;
 		struct apart like = { .id = NULL };
 
@@ -149,8 +149,6 @@ int apart_list(const char *state_home, const char *dir, struct arena *arena, str
 		gated_read_aliases(meta, arena, &like.aliases);
 		add_places(meta, &like, state_home, arena, ret, ret_n);
 	}
-	if (list)
-		closedir(list);
 	return 0;
 }
 
@@ -282,12 +280,12 @@ void apart_carry(const char *state_home, const char *project, const char *id, in
 		 struct arena *arena, struct gate_place **ret, size_t *ret_n)
 {
 	char *to = arena_printf(arena, "%s/wrapix/gatedirs/%s", state_home, id);
-	DIR *list = opendir(path_join(arena, state_home, "wrapix/gate"));
+	_cleanup_dir_ DIR *list = opendir(path_join(arena, state_home, "wrapix/gate"));
 	struct dirent *entry;
 
 	*ret = NULL;
 	*ret_n = 0;
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		_cleanup_close_ int old = -1, lock = -1;
 		struct apart like = { .id = entry->d_name }, *aparts = NULL;
 		size_t n = 0;
@@ -307,6 +305,4 @@ void apart_carry(const char *state_home, const char *project, const char *id, in
 					    entry->d_name)) == 0)
 			os_remove_tree(dirfd(list), entry->d_name);
 	}
-	if (list)
-		closedir(list);
 }

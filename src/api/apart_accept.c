@@ -6,7 +6,6 @@
  * The user may have changed the same file meanwhile: it is compared with what it was when it was held (gated_bases.c).
  * Where both changed it both are merged, where that goes; else it is left on both sides, and reported.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "cow/changes.h"
 #include "cow/copy.h"
 #include "cow/paths.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { DEPTH_MAX = 64 };
@@ -163,15 +163,11 @@ static int go_to(const struct taking *t, const char *file, int *from, int *to, s
 /* Directories that have nothing but such in them. */
 static void remove_empty(int at, const char *name, int depth)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	const struct dirent *entry;
 
-	while (list && depth < DEPTH_MAX && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			remove_empty(fd, entry->d_name, depth + 1);
-	if (list)
-		closedir(list);
+	while (depth < DEPTH_MAX && (entry = os_dir_next(list)) != NULL)
+		remove_empty(dirfd(list), entry->d_name, depth + 1);
 	unlinkat(at, name, AT_REMOVEDIR);
 }
 
@@ -360,34 +356,26 @@ static void take_dir(const struct taking *t, int upper, int lower, const char *n
 /* The session's has none of these. */
 static void remove_hidden(int upper, int lower)
 {
-	int copy = openat(lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	_cleanup_dir_ DIR *list = os_dir_open(lower, ".");
 	const struct dirent *entry;
 	struct stat st;
 
-	while (list && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    fstatat(upper, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	while ((entry = os_dir_next(list)) != NULL)
+		if (fstatat(upper, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			remove_empty(lower, entry->d_name, 0);
-	if (list)
-		closedir(list);
 }
 
 static void take_dirs(const struct taking *t, int upper, int lower, const char *path, int depth)
 {
-	int copy = openat(upper, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	_cleanup_dir_ DIR *list = os_dir_open(upper, ".");
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	const struct dirent *entry;
 
 	if (is_opaque_dir(upper) && (!t->file || path_below(path, t->file)))
 		remove_hidden(upper, lower);
-	while (list && depth < DEPTH_MAX && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			take_dir(t, upper, lower, entry->d_name,
-				 path_join(&arena, path, entry->d_name), depth);
-	if (list)
-		closedir(list);
+	while (depth < DEPTH_MAX && (entry = os_dir_next(list)) != NULL)
+		take_dir(t, upper, lower, entry->d_name, path_join(&arena, path, entry->d_name),
+			 depth);
 }
 
 /* ------------------------------------------------------------------ all of it */

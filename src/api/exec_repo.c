@@ -7,7 +7,6 @@
  * not even in private. Where it may write others, or the repository's own, it may go from one to the other, and what it
  * commits here it merges there; so all of them are one. Of those that it may not write nothing is changed there, either.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "git/git.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
 
@@ -122,17 +122,16 @@ const char *exec_git_hooks(struct exec *x, const char *common)
 	bool readable = true;
 	struct dirent *entry;
 	struct stat st;
-	DIR *list;
+	_cleanup_dir_ DIR *list = NULL;
 
 	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
 		return NULL;
 	real = os_realpath(&x->arena, path);
 	list = real && file_rules_read(files, real).allowed ? opendir(real) : NULL;
+	/* Also where it stands: ".." is one of the names. */
 	while (list && readable && (entry = readdir(list)) != NULL)
 		readable =
 			file_rules_read(files, path_join(&x->arena, real, entry->d_name)).allowed;
-	if (list)
-		closedir(list);
 	return list && readable ? real : NULL;
 }
 

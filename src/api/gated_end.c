@@ -7,7 +7,6 @@
  * we made in the project and that is still empty goes away again. What is held stays, and is told. Nothing that the
  * sandbox wrote is followed: paths are opened beneath the project, without links.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/copy.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define META_MAX 65536
@@ -82,20 +82,6 @@ static int open_parent(struct ending *e, const struct gate_place *place, const c
 			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
-static bool is_empty_dir(int at, const char *name)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	bool empty = dir != NULL;
-
-	while (empty && (entry = readdir(dir)) != NULL)
-		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (dir)
-		closedir(dir);
-	return empty;
-}
-
 /* An empty name of ours goes. What the host put there meanwhile stays. */
 static void remove_placeholder(const struct gate_place *place, int dir, const char *name)
 {
@@ -136,7 +122,7 @@ static void end_new(struct ending *e, const struct gate_place *place, int parent
 	struct git_store store;
 	struct err err;
 
-	if (dir < 0 || !git_is_repository(dir) || !is_empty_dir(parent, name)) {
+	if (dir < 0 || !git_is_repository(dir) || !os_dir_is_empty(parent, name)) {
 		remove_placeholder(place, parent, name);
 		return;
 	}
@@ -160,7 +146,7 @@ static void end_old(struct ending *e, const struct gate_place *place)
 	_cleanup_close_ int dir = open(gated_place(e->gated, place->number),
 				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (dir < 0 || is_empty_dir(dir, GATE_UPPER))
+	if (dir < 0 || os_dir_is_empty(dir, GATE_UPPER))
 		return;
 	e->kept = true;
 	tell(e, place,
@@ -336,10 +322,10 @@ void gated_repair(const char *state_home, const char *dir, struct arena *arena,
 		  struct strv *ret_says)
 {
 	char *path = path_join(arena, state_home, "wrapix/gate");
-	DIR *list = opendir(path);
+	_cleanup_dir_ DIR *list = opendir(path);
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		struct gated gated;
 
 		if (entry->d_name[0] == '.')
@@ -353,6 +339,4 @@ void gated_repair(const char *state_home, const char *dir, struct arena *arena,
 			repair(&gated, arena, ret_says);
 		gated_release(&gated);
 	}
-	if (list)
-		closedir(list);
 }

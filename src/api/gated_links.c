@@ -10,7 +10,6 @@
  * A file that runs later may have another name, one that nobody obeys (a hard link). When a file with several names
  * is first changed the project is walked, once, for those that run later.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/paths.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 
@@ -160,19 +160,15 @@ static void look_at(struct gated *gated, int dir, const char *name, int depth)
 static void find_links(struct gated *gated, int at, const char *name, int depth)
 {
 	struct links *links = gated->links;
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 || depth > DEPTH_MAX ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	const struct dirent *entry;
 
 	/* What the user may not read nobody obeys there. */
-	links->partial |= !list && (fd >= 0 || (errno != EACCES && errno != ENOENT));
-	while (list && links->entries++ < ENTRIES_MAX && (entry = readdir(list)) != NULL)
-		look_at(gated, fd, entry->d_name, depth);
+	links->partial |= list ? depth > DEPTH_MAX : errno != EACCES && errno != ENOENT;
+	while (depth <= DEPTH_MAX && links->entries++ < ENTRIES_MAX &&
+	       (entry = os_dir_next(list)) != NULL)
+		look_at(gated, dirfd(list), entry->d_name, depth);
 	links->partial |= links->entries > ENTRIES_MAX;
-	if (list)
-		closedir(list);
-	else if (fd >= 0)
-		close(fd);
 }
 
 const char *gated_other_name(struct gated *gated, const struct stat *st, bool *ret_partial)

@@ -3,7 +3,6 @@
  * it. */
 #include "api/later.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 #include "cow/aliases.h"
 #include "cow/paths.h"
 #include "cow/unified.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 /* Of one look: a directory that is moved may be any. */
@@ -164,17 +164,13 @@ static void look(struct walk *walk, int dir, const char *path, int depth);
 
 static void look_in(struct walk *walk, int dir, const char *path, int depth)
 {
-	int fd = openat(dir, path_name(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(dir, path_name(path));
 	struct arena *arena = &walk->later->arena;
 	struct dirent *entry;
 
-	while (list && !walk->too_much && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    !is_git_name(entry->d_name))
-			look(walk, fd, path_join(arena, path, entry->d_name), depth + 1);
-	if (list)
-		closedir(list);
+	while (!walk->too_much && (entry = os_dir_next(list)) != NULL)
+		if (!is_git_name(entry->d_name))
+			look(walk, dirfd(list), path_join(arena, path, entry->d_name), depth + 1);
 }
 
 static void look(struct walk *walk, int dir, const char *path, int depth)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What is different: between the notes and the project as it is now, and between the project and what is held of it. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/path.h"
 #include "cow/aliases.h"
 #include "cow/changes.h"
+#include "os/dir.h"
 
 enum { DEPTH_MAX = 64 };
 
@@ -186,30 +186,17 @@ static int open_dir(int at, const char *name)
 	return at < 0 ? -1 : openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static DIR *list_of(int fd)
-{
-	int copy = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return copy < 0 ? NULL : fdopendir(copy);
-}
-
-static bool is_dots(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
 /* All of the host's that is not in the view any more; 'but': what the upper directory has of its own. */
 static void gone(struct held *h, int dir, int but, const char *path, bool fresh, int depth)
 {
-	DIR *names = depth < DEPTH_MAX ? list_of(dir) : NULL;
+	_cleanup_dir_ DIR *names = depth < DEPTH_MAX ? os_dir_open(dir, ".") : NULL;
 	struct dirent *entry;
 	struct stat st;
 
-	while (names && (entry = readdir(names)) != NULL) {
+	while ((entry = os_dir_next(names)) != NULL) {
 		char *below;
 
-		if (is_dots(entry->d_name) ||
-		    (but >= 0 && fstatat(but, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) ||
+		if ((but >= 0 && fstatat(but, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) ||
 		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		below = path_join(&h->list->arena, path, entry->d_name);
@@ -221,8 +208,6 @@ static void gone(struct held *h, int dir, int but, const char *path, bool fresh,
 			found(h, below, read_one(h, dir, entry->d_name, below, &st), NULL, fresh);
 		}
 	}
-	if (names)
-		closedir(names);
 }
 
 static void compare(struct held *h, int upper, int lower, const char *path, int depth);
@@ -263,21 +248,17 @@ static void compare_name(struct held *h, int upper, int lower, const char *name,
 
 static void compare(struct held *h, int upper, int lower, const char *path, int depth)
 {
-	DIR *names = list_of(upper);
+	_cleanup_dir_ DIR *names = os_dir_open(upper, ".");
 	struct dirent *entry;
 
 	if (depth > DEPTH_MAX) {
 		strv_add(&h->list->arena, &h->list->unseen, path);
 		h->n++;
 	} else {
-		while (names && (entry = readdir(names)) != NULL)
-			if (!is_dots(entry->d_name))
-				compare_name(h, upper, lower, entry->d_name,
-					     path_join(&h->list->arena, path, entry->d_name),
-					     depth);
+		while ((entry = os_dir_next(names)) != NULL)
+			compare_name(h, upper, lower, entry->d_name,
+				     path_join(&h->list->arena, path, entry->d_name), depth);
 	}
-	if (names)
-		closedir(names);
 }
 
 void later_held(struct later_list *list, int upper, int lower, const char *path,

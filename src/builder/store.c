@@ -9,7 +9,6 @@
  * the image's paths against gc, and the stamp last: a kill on the way means that it is all done again.
  * What was built stays.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "builder/machine.h"
 #include "cow/copy.h"
 #include "entry/builder.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define STAMP ".wrapix-stamp"
@@ -42,16 +42,13 @@ static int each_path(const struct fill *fill,
 		     int (*fn)(const struct fill *fill, const char *name, struct err *err),
 		     struct err *err)
 {
-	int fd = fill->image < 0 ? -1 : openat(fill->image, ".", dir_flags);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(fill->image, ".");
 	struct dirent *entry;
 	int r = 0;
 
-	while (list && r == 0 && (entry = readdir(list)))
+	while (r == 0 && (entry = os_dir_next(list)))
 		if (entry->d_name[0] != '.')
 			r = fn(fill, entry->d_name, err);
-	if (list)
-		closedir(list);
 	return r;
 }
 

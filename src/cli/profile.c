@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix profile: which there are, what each holds, and whether its tools are there. */
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,6 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/config.h"
@@ -37,18 +37,16 @@ static void add_once(struct arena *arena, struct strv *list, const char *name)
 /* The built-in ones, the user's own, and the project's. */
 static void list_names(struct arena *arena, const struct project_config *project, struct strv *ret)
 {
-	DIR *dir = opendir(path_join(arena, config_home(arena), "wrapix/profiles"));
+	_cleanup_dir_ DIR *dir = opendir(path_join(arena, config_home(arena), "wrapix/profiles"));
 
 	for (size_t i = 0; config_profile(i); i++)
 		strv_add(arena, ret, config_profile(i));
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+	for (struct dirent *entry; (entry = os_dir_next(dir));) {
 		size_t len = strlen(entry->d_name);
 
 		if (len > 5 && !strcmp(entry->d_name + len - 5, ".json"))
 			add_once(arena, ret, arena_strndup(arena, entry->d_name, len - 5));
 	}
-	if (dir)
-		closedir(dir);
 	for (size_t i = 0; i < project->n_profiles; i++)
 		add_once(arena, ret, project->profiles[i].name);
 }

@@ -2,7 +2,6 @@
 /* Links whose names count, and where they lead. A link is followed by a look alone: nothing is opened through it. */
 #include "cow/aliases.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "base/path.h"
 #include "cow/paths.h"
+#include "os/dir.h"
 
 enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 2000, LINKS_MAX = 8 };
 
@@ -130,20 +130,18 @@ static bool is_dir(int dir, const struct dirent *entry, bool *ret_link)
 
 static void look_in(struct walk *w, int at, const char *name, int depth)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	size_t len = w->len;
 	const struct dirent *entry;
 	bool link;
 
 	w->aliases->partial |= !list && errno != EACCES && errno != ENOENT;
-	while (list && w->entries < ENTRIES_MAX && (entry = readdir(list)) != NULL) {
+	while (w->entries < ENTRIES_MAX && (entry = os_dir_next(list)) != NULL) {
 		size_t n = strlen(entry->d_name);
-		bool dir = is_dir(fd, entry, &link);
+		bool dir = is_dir(dirfd(list), entry, &link);
 
 		w->entries++;
-		if ((!dir && !link) || !strcmp(entry->d_name, ".") ||
-		    !strcmp(entry->d_name, "..") || is_git_name(entry->d_name))
+		if ((!dir && !link) || is_git_name(entry->d_name))
 			continue;
 		if (len + n + 2 > sizeof(w->path) || (dir && depth == DEPTH_MAX)) {
 			w->aliases->partial = true;
@@ -155,14 +153,10 @@ static void look_in(struct walk *w, int at, const char *name, int depth)
 		if (link)
 			aliases_take(w->aliases, w->arena, w->root, w->project, w->path);
 		else if (!sensitive_bulk(w->path))
-			look_in(w, fd, entry->d_name, depth + 1);
+			look_in(w, dirfd(list), entry->d_name, depth + 1);
 		w->len = len;
 	}
 	w->aliases->partial |= w->entries >= ENTRIES_MAX;
-	if (list)
-		closedir(list);
-	else if (fd >= 0)
-		close(fd);
 }
 
 void aliases_find(struct aliases *aliases, struct arena *arena, const char *project)

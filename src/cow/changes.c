@@ -12,13 +12,13 @@
  */
 #include "cow/changes.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
 #include "cow/paths.h"
+#include "os/dir.h"
 #include "os/linux/files.h"
 
 #define DEPTH_MAX 400 /* two descriptors each */
@@ -130,21 +130,6 @@ static void leave(struct walk *walk, size_t len)
 	walk->path[len] = '\0';
 }
 
-static DIR *open_entries(int dir)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!entries && fd >= 0)
-		close(fd);
-	return entries;
-}
-
-static bool is_dot(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
 /* In a copy a file that the user made after the start is not one that the session removed. */
 static bool was_there(const struct walk *walk)
 {
@@ -157,23 +142,20 @@ static int remove_lower(struct walk *walk, const struct place *place, const char
 static int remove_below(struct walk *walk, const struct place *place, const char *name)
 {
 	struct place below = { .upper = -1, .above = place->above };
+	_cleanup_dir_ DIR *entries = NULL;
 	struct dirent *entry;
-	DIR *entries;
 	int r = 0;
 
 	below.lower = openat(place->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (below.lower < 0)
 		return -errno;
-	entries = walk->depth < DEPTH_MAX ? open_entries(below.lower) : NULL;
+	entries = walk->depth < DEPTH_MAX ? os_dir_open(below.lower, ".") : NULL;
 	if (!entries)
 		r = walk->depth < DEPTH_MAX ? -errno : -ELOOP;
 	walk->depth++;
-	while (r == 0 && entries && (entry = readdir(entries)))
-		if (!is_dot(entry->d_name))
-			r = remove_lower(walk, &below, entry->d_name);
+	while (r == 0 && (entry = os_dir_next(entries)))
+		r = remove_lower(walk, &below, entry->d_name);
 	walk->depth--;
-	if (entries)
-		closedir(entries);
 	close(below.lower);
 	return r;
 }
@@ -211,34 +193,28 @@ static int look(struct walk *walk, const struct place *place, const char *name);
 /* What lies in the project and was not made again. */
 static int remove_others(struct walk *walk, const struct place *place)
 {
-	DIR *entries = open_entries(place->lower);
+	_cleanup_dir_ DIR *entries = os_dir_open(place->lower, ".");
 	struct dirent *entry;
 	int r = entries ? 0 : -errno;
 
-	while (r == 0 && entries && (entry = readdir(entries))) {
+	while (r == 0 && (entry = os_dir_next(entries))) {
 		struct stat st;
 
-		if (!is_dot(entry->d_name) &&
-		    fstatat(place->upper, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(place->upper, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			r = remove_lower(walk, place, entry->d_name);
 	}
-	if (entries)
-		closedir(entries);
 	return r;
 }
 
 static int look_below(struct walk *walk, const struct place *place)
 {
-	DIR *entries = open_entries(place->upper);
+	_cleanup_dir_ DIR *entries = os_dir_open(place->upper, ".");
 	struct dirent *entry;
 	int r = entries ? 0 : -errno;
 
 	walk->depth++;
-	while (r == 0 && entries && (entry = readdir(entries)))
-		if (!is_dot(entry->d_name))
-			r = look(walk, place, entry->d_name);
-	if (entries)
-		closedir(entries);
+	while (r == 0 && (entry = os_dir_next(entries)))
+		r = look(walk, place, entry->d_name);
 	if (r == 0 && place->hides && place->lower >= 0)
 		r = remove_others(walk, place);
 	walk->depth--;

@@ -2,7 +2,6 @@
 /* Copying files and trees: shared extents first, then the kernel's copy, then ours. */
 #include "cow/copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
 
@@ -114,12 +114,10 @@ static int copy_entries(DIR *dir, dev_t dev, int to, unsigned depth)
 {
 	struct dirent *entry;
 
-	while ((entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		struct stat st;
 		int r;
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
 		if (st.st_dev != dev)
@@ -135,8 +133,8 @@ static int copy_dir(int from_dir, const char *from, const struct stat *st, int t
 		    const char *to, unsigned depth)
 {
 	_cleanup_close_ int out = -1;
-	int in = openat(from_dir, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
-	DIR *dir = in < 0 ? NULL : fdopendir(in);
+	_cleanup_dir_ DIR *dir = os_dir_open(from_dir, from);
+	int r;
 
 	if (!dir)
 		return -errno;
@@ -145,7 +143,6 @@ static int copy_dir(int from_dir, const char *from, const struct stat *st, int t
 		r = -errno;
 	else
 		r = depth ? copy_entries(dir, st->st_dev, out, depth - 1) : -ELOOP;
-	closedir(dir);
 	if (r == 0 && (fchmod(out, st->st_mode & 0777) < 0 ||
 		       futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0))
 		r = -errno;
@@ -177,14 +174,13 @@ typedef void entry_fn(void *ctx, int dir, const char *name, const struct stat *s
 /* Calls fn on every entry below, directories before what is in them. Takes the descriptor over. */
 static void each_entry(int fd, unsigned depth, entry_fn *fn, void *ctx)
 {
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		struct stat st;
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		fn(ctx, fd, entry->d_name, &st);
 		if (S_ISDIR(st.st_mode) && depth)
@@ -192,8 +188,6 @@ static void each_entry(int fd, unsigned depth, entry_fn *fn, void *ctx)
 					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
 				   depth - 1, fn, ctx);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 static int again(int dir)

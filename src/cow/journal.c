@@ -2,7 +2,6 @@
 /* What one 'apply' does, on the disk. */
 #include "cow/journal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,6 +9,7 @@
 
 #include "base/str.h"
 #include "cow/paths.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define MAGIC "wrapix-apply 1"
@@ -74,19 +74,16 @@ int journal_open_dir(const struct cow *cow, unsigned number, bool make)
 
 unsigned journal_last(const struct cow *cow)
 {
-	int fd = openat(cow->dir, "apply", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(cow->dir, "apply");
 	struct dirent *entry;
 	unsigned last = 0;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		unsigned long n = strtoul(entry->d_name, NULL, 10);
 
 		if (n > last && n < 1000000)
 			last = (unsigned)n;
 	}
-	if (dir)
-		closedir(dir);
 	return last;
 }
 

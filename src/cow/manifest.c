@@ -2,7 +2,6 @@
 /* The manifest: written by one walk, read into a hash table. */
 #include "cow/manifest.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +12,7 @@
 #include "base/str.h"
 #include "cow/cow.h"
 #include "cow/paths.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define MANIFEST_MAX ((size_t)1 << 30)
@@ -54,17 +54,14 @@ static int look(struct walk *walk, int dir, const char *name, size_t len);
 
 static int look_below(struct walk *walk, int dir_fd, const char *name, size_t len)
 {
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(dir_fd, name);
 	struct dirent *entry;
+	int r = 0;
 
 	/* What cannot be read cannot be in the view either. */
-	while (dir && r == 0 && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    !is_git_name(entry->d_name))
-			r = look(walk, fd, entry->d_name, len);
-	if (dir)
-		closedir(dir);
+	while (r == 0 && (entry = os_dir_next(dir)))
+		if (!is_git_name(entry->d_name))
+			r = look(walk, dirfd(dir), entry->d_name, len);
 	return r;
 }
 

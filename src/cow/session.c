@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Copy-on-write sessions on the disk: made, opened, locked, listed, removed. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 #include "base/str.h"
 #include "cow/copy.h"
 #include "cow/cow.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/overlay.h"
 #include "os/proc.h"
@@ -211,16 +211,7 @@ int cow_open_project(struct cow *cow, struct err *err)
 
 bool cow_is_empty(const struct cow *cow)
 {
-	int fd = record_open_dir(cow->upper, ".");
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	bool empty = dir && !cow->copy;
-
-	while (empty && (entry = readdir(dir)))
-		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (dir)
-		closedir(dir);
-	return empty;
+	return !cow->copy && os_dir_is_empty(cow->upper, ".");
 }
 
 #define GONE ".gone-" /* and the id: being removed, which the next list finishes */
@@ -371,14 +362,14 @@ int cow_list(struct arena *arena, const char *base, struct cow_info **list, size
 	     struct err *err)
 {
 	int fd = record_open_dir(AT_FDCWD, base);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	struct dirent *entry;
 
 	if (fd == -ENOENT || fd == -EACCES)
 		return 0;
 	if (!dir)
 		return err_errno(err, fd < 0 ? -fd : errno, "opening '%s'", base);
-	while ((entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		struct cow_info info;
 
 		if (is_remnant(fd, entry->d_name))
@@ -386,7 +377,6 @@ int cow_list(struct arena *arena, const char *base, struct cow_info **list, size
 		else if (look_at(arena, base, entry->d_name, &info) == 1)
 			*(struct cow_info *)arena_grow(arena, list, len, sizeof(info)) = info;
 	}
-	closedir(dir);
 	if (*len)
 		qsort(*list, *len, sizeof(**list), by_age);
 	return 0;

@@ -2,7 +2,6 @@
 /* The slots of an apply. */
 #include "cow/slots.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 
 #include "base/path.h"
 #include "cow/copy.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
 
@@ -273,25 +273,13 @@ bool slot_is_moved(const struct slots *slots, size_t i, const struct step *step)
 	}
 }
 
-static bool is_empty(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), n = 0;
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-
-	while (entries && readdir(entries))
-		n++;
-	if (entries)
-		closedir(entries);
-	return n == 2;
-}
-
 /* What came out is what was expected; a directory must be empty besides. */
 static bool is_expected(int dir, const char *name, const struct node *want)
 {
 	struct node node;
 
 	return node_at(dir, name, &node) == 0 && node_is_same(&node, want) &&
-	       (!S_ISDIR(node.mode) || is_empty(dir, name));
+	       (!S_ISDIR(node.mode) || os_dir_is_empty(dir, name));
 }
 
 /* One thing from here to there, where nothing is. */

@@ -2,7 +2,6 @@
 /* How many there are; see headcount.h. */
 #include "engine/headcount.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/suspects.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/timer.h"
 #include "session/denial.h"
@@ -67,14 +67,11 @@ static int open_proc(const struct sandbox *sandbox)
 /* Processes and threads in there; the links of /proc/N/task are as many, and two. */
 static uint64_t count_inside(int proc)
 {
-	int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(proc, ".");
 	const struct dirent *entry;
 	uint64_t count = 0;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		char path[sizeof(entry->d_name) + 8];
 		struct stat st;
 
@@ -84,8 +81,6 @@ static uint64_t count_inside(int proc)
 		if (fstatat(proc, path, &st, 0) == 0 && st.st_nlink > 2)
 			count += st.st_nlink - 2;
 	}
-	if (dir)
-		closedir(dir);
 	return count;
 }
 

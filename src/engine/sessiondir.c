@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory of a session whose sandbox another program makes. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,6 +10,7 @@
 #include "base/err.h"
 #include "base/path.h"
 #include "engine/sessiondir.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 int sessiondir_write(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
@@ -67,11 +67,9 @@ static void sweep_one(int base, const char *id, int (*end)(const void *ctx, cons
 void sessiondir_sweep(const char *base, int (*end)(const void *ctx, const char *id),
 		      const void *ctx)
 {
-	DIR *dir = opendir(base);
+	_cleanup_dir_ DIR *dir = opendir(base);
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
+	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		if (entry->d_name[0] != '.')
 			sweep_one(dirfd(dir), entry->d_name, end, ctx);
-	if (dir)
-		closedir(dir);
 }

@@ -2,7 +2,6 @@
 /* Looking for who it was; see suspects.h. All that is read comes from the kernel. */
 #include "engine/suspects.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -299,19 +299,17 @@ static off_t longest_file(pid_t pid, dev_t dev)
 	off_t longest = -1;
 	size_t seen = 0;
 	char path[64];
-	DIR *dir;
+	_cleanup_dir_ DIR *dir = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
-	while (dir && (entry = readdir(dir)) && seen++ < FDS_MAX) {
+	while ((entry = os_dir_next(dir)) && seen++ < FDS_MAX) {
 		struct stat st;
 
 		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_dev == dev &&
 		    S_ISREG(st.st_mode) && st.st_size > longest && writes(pid, entry->d_name))
 			longest = st.st_size;
 	}
-	if (dir)
-		closedir(dir);
 	return longest;
 }
 

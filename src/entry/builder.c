@@ -9,7 +9,6 @@
  */
 #include "entry/builder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +21,7 @@
 #include "base/str.h"
 #include "entry/builder_priv.h"
 #include "entry/entry.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -153,21 +153,19 @@ static bool read_stat(int proc, const char *pid, long *ret_parent, unsigned long
 /* A session is a child of sshd's; one that came and went since has left its mark. */
 static bool is_busy(pid_t sshd, unsigned long *mark)
 {
-	DIR *proc = opendir("/proc");
+	_cleanup_dir_ DIR *proc = opendir("/proc");
 	struct dirent *entry;
 	unsigned long used, marked = *mark;
 	long parent;
 	bool busy = false;
 
-	while (proc && !busy && (entry = readdir(proc)))
+	while (!busy && (entry = os_dir_next(proc)))
 		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' &&
 		    read_stat(dirfd(proc), entry->d_name, &parent, &used)) {
 			busy = parent == sshd;
 			if (atol(entry->d_name) == sshd)
 				*mark = used;
 		}
-	if (proc)
-		closedir(proc);
 	return busy || *mark != marked;
 }
 

@@ -2,7 +2,6 @@
 /* Copying a tree, by descriptor. */
 #include "entry/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { MAX_FILE = 16 << 20 };
@@ -94,15 +94,11 @@ static int copy_one(const struct tree *tree, int dir, const char *name, int dest
 
 static int copy_all(const struct tree *tree, int dir, int dest)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(dir, ".");
 	int r = list ? 0 : -errno;
 
-	for (struct dirent *entry; r == 0 && list && (entry = readdir(list));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			r = copy_one(tree, dir, entry->d_name, dest);
-	if (list)
-		closedir(list);
+	for (struct dirent *entry; r == 0 && (entry = os_dir_next(list));)
+		r = copy_one(tree, dir, entry->d_name, dest);
 	return r;
 }
 

@@ -5,13 +5,13 @@
  * when the sandbox is gone; another one may still work there, and this one may have left links: none is followed on the
  * way to what lies in the project.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 #include "spec/gitconfig.h"
@@ -259,7 +259,7 @@ static bool is_known(const struct git_store *main, const char *name)
 static void find_modules(struct search *s, int at, const char *name, int depth)
 {
 	int fd = depth > DEPTH_MAX ? -1 : record_open_dir(at, path_name(name));
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	const char *below = depth ? name + strlen("modules/") : "";
 	struct dirent *entry;
 
@@ -268,11 +268,10 @@ static void find_modules(struct search *s, int at, const char *name, int depth)
 	if (depth && is_git_dir(fd) && !is_known(s->main, below))
 		adopt_module(s, fd, below);
 	else if (!depth || !is_known(s->main, below))
-		while ((entry = readdir(list)) != NULL)
+		while ((entry = os_dir_next(list)) != NULL)
 			if (entry->d_name[0] != '.')
 				find_modules(s, fd, path_join(&s->main->arena, name, entry->d_name),
 					     depth + 1);
-	closedir(list);
 }
 
 void git_adopt_modules(struct git_store *main, struct git_report *report)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a private git directory that lasts has all that the host has: a stamp of the host's tells, without a git. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 #include "base/path.h"
 #include "git/lasting.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 
@@ -47,16 +47,13 @@ static void add_stat(struct stamp *stamp, int at, const char *name)
 /* References are replaced, by a new file beside them: their directories tell. */
 static void add_dirs(struct stamp *stamp, int at, const char *name, int depth)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	struct dirent *entry;
 
 	add_stat(stamp, at, name);
-	while (list && depth && (entry = readdir(list)) != NULL)
+	while (depth && (entry = os_dir_next(list)) != NULL)
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && stamp->left-- > 0)
-			add_dirs(stamp, fd, entry->d_name, depth - 1);
-	if (list)
-		closedir(list);
+			add_dirs(stamp, dirfd(list), entry->d_name, depth - 1);
 }
 
 static void stamp_one(struct stamp *stamp, const struct git_store *store)

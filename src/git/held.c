@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What stays in the session until the user says so. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 #include "spec/gitkeys.h"
@@ -193,13 +193,11 @@ void git_hold_hooks(struct git_round *round)
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	_cleanup_close_ int old = openat(store->dir, "hooks", flags);
 	_cleanup_close_ int new = open(path_join(&round->arena, store->private, "hooks"), flags);
-	DIR *dir = new < 0 ? NULL : fdopendir(dup(new));
+	_cleanup_dir_ DIR *dir = os_dir_open(new, ".");
 	struct dirent *entry;
 
-	for (int n = 0; dir && n < HOOKS_MAX && (entry = readdir(dir)) != NULL; n++)
+	for (int n = 0; n < HOOKS_MAX && (entry = os_dir_next(dir)) != NULL; n++)
 		if (is_hook(entry->d_name) && hook_is_new(old, new, entry->d_name))
 			git_hold(round->report, "hook", entry->d_name,
 				 "a program that git would run on the host");
-	if (dir)
-		closedir(dir);
 }

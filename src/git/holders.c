@@ -3,7 +3,6 @@
  * Which gits are at work in a repository: those of this user's that stand in its work tree or in its git directory, in whatever
  * mount namespace, or that were told its place. A lock that nobody has put his name to may be one's of these.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { DEPTH_MAX = 128, WORDS_MAX = 1 << 18 };
@@ -93,13 +93,11 @@ bool git_holds(const struct git_store *store, const char *pid)
 
 void git_find_holders(const struct git_store *store, struct arena *arena, struct strv *ret)
 {
-	DIR *dir = opendir("/proc");
+	_cleanup_dir_ DIR *dir = opendir("/proc");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)) != NULL)
+	while ((entry = os_dir_next(dir)) != NULL)
 		if (entry->d_name[strspn(entry->d_name, "0123456789")] == '\0' &&
 		    git_holds(store, entry->d_name))
 			strv_add(arena, ret, entry->d_name);
-	if (dir)
-		closedir(dir);
 }

@@ -4,7 +4,6 @@
  * confined one with an empty directory of its own checks each (index-pack --strict) and that nothing
  * is missing (rev-list), and only then do they come to the host's, under names that nothing has there.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/path.h"
 #include "cow/copy.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { FEW_OBJECTS = 100, MANY_BLOBS = 4000, IMPORT_SECONDS = 300 };
@@ -205,61 +205,52 @@ static int bring(int from_dir, const char *from, int to_dir, const char *to, boo
 
 static int bring_loose(struct import *import, int from, int to, const char *fan)
 {
-	_cleanup_close_ int in = openat(from, fan, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_dir_ DIR *dir = os_dir_open(from, fan);
 	_cleanup_close_ int out = -1;
 	struct dirent *entry;
-	DIR *dir;
 	int r = 0;
 
-	if (in < 0)
+	if (!dir)
 		return -errno;
 	if (mkdirat(to, fan, 0777) < 0 && errno != EEXIST)
 		return -errno;
 	out = openat(to, fan, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (out < 0)
 		return -errno;
-	dir = fdopendir(dup(in));
-	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
+	while (r == 0 && (entry = os_dir_next(dir)) != NULL)
 		if (strspn(entry->d_name, "0123456789abcdef") >= 38) {
 			git_step(import->round->store, "object");
-			r = bring(in, entry->d_name, out, entry->d_name, false);
+			r = bring(dirfd(dir), entry->d_name, out, entry->d_name, false);
 		}
-	if (dir)
-		closedir(dir);
 	return r;
 }
 
 static int migrate_loose(struct import *import, int to)
 {
-	_cleanup_close_ int from = openat(import->dir, "loose", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = from < 0 ? NULL : fdopendir(dup(from));
+	_cleanup_dir_ DIR *dir = os_dir_open(import->dir, "loose");
 	struct dirent *entry;
 	int r = dir ? 0 : -errno;
 
-	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
+	while (r == 0 && (entry = os_dir_next(dir)) != NULL)
 		if (strlen(entry->d_name) == 2 && strspn(entry->d_name, "0123456789abcdef") == 2)
-			r = bring_loose(import, from, to, entry->d_name);
-	if (dir)
-		closedir(dir);
+			r = bring_loose(import, dirfd(dir), to, entry->d_name);
 	return r;
 }
 
 /* The name of the one pack that the importer made, without its ending. */
 static char *pack_name(struct import *import, int packs)
 {
-	DIR *dir = fdopendir(dup(packs));
+	_cleanup_dir_ DIR *dir = os_dir_open(packs, ".");
 	struct dirent *entry;
 	char *name = NULL;
 
-	while (dir && (entry = readdir(dir)) != NULL) {
+	while ((entry = os_dir_next(dir)) != NULL) {
 		size_t len = strlen(entry->d_name);
 
 		if (len > 10 && !strcmp(entry->d_name + len - 5, ".pack") &&
 		    strspn(entry->d_name, "pack-0123456789abcdef") == len - 5)
 			name = arena_strndup(&import->round->arena, entry->d_name, len - 5);
 	}
-	if (dir)
-		closedir(dir);
 	return name;
 }
 

@@ -2,7 +2,6 @@
 /* A private git directory that lasts from command to command. */
 #include "git/lasting.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 #include "base/sha256.h"
 #include "cow/copy.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 #include "spec/gitkeys.h"
@@ -216,13 +216,13 @@ static int give_way(struct git_store *store, struct err *err)
 static void sweep(const struct git_about *about)
 {
 	char path[PATH_MAX];
-	DIR *list = snprintf(path, sizeof(path), "%s/wrapix/git", about->state_home) <
-				    (int)sizeof(path)
-			    ? opendir(path)
-			    : NULL;
+	_cleanup_dir_ DIR *list = snprintf(path, sizeof(path), "%s/wrapix/git", about->state_home) <
+						  (int)sizeof(path)
+					  ? opendir(path)
+					  : NULL;
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 		struct err ignored;
 
@@ -231,8 +231,6 @@ static void sweep(const struct git_about *about)
 		    !git_is_same(&store) && git_lock(&store, &ignored) == 0)
 			git_remove(&store, &ignored);
 	}
-	if (list)
-		closedir(list);
 }
 
 /* With the turn: nobody else makes one. What has no record was not finished. */
@@ -334,16 +332,14 @@ static void link_files(int from, int to, const char *name)
 	_cleanup_close_ int target = -1;
 	int fd = os_openat2(from, name, O_RDONLY | O_DIRECTORY, 0,
 			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	struct dirent *entry;
 
 	if (mkdirat(to, name, 0755) == 0 || errno == EEXIST)
 		target = openat(to, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	while (list && target >= 0 && (entry = readdir(list)) != NULL)
+	while (target >= 0 && (entry = os_dir_next(list)) != NULL)
 		if (entry->d_type == DT_REG)
 			(void)!linkat(fd, entry->d_name, target, entry->d_name, 0);
-	if (list)
-		closedir(list);
 }
 
 void git_lasting_take_objects(const struct git_store *store)

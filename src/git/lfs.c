@@ -3,7 +3,6 @@
  * Objects of git-lfs: files that are named by the hash of what is in them. The host gets those that are
  * what their name says; each is hashed in a copy that the session cannot reach.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "base/sha256.h"
 #include "cow/copy.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 
@@ -72,17 +72,15 @@ typedef int each_fn(struct git_round *round, int from, int to, const char *name)
 /* Each name of hexadecimal digits in 'from', with the directory of the same place on the host. */
 static int each(struct git_round *round, int from, int to, size_t len, int max, each_fn *fn)
 {
-	DIR *list = fdopendir(dup(from));
+	_cleanup_dir_ DIR *list = os_dir_open(from, ".");
 	struct dirent *entry;
 	int r = list ? 0 : -errno;
 
-	while (list && r == 0 && max > 0 && (entry = readdir(list)) != NULL)
+	while (r == 0 && max > 0 && (entry = os_dir_next(list)) != NULL)
 		if (is_hex(entry->d_name, len)) {
 			r = fn(round, from, to, entry->d_name);
 			max--;
 		}
-	if (list)
-		closedir(list);
 	return r;
 }
 

@@ -5,7 +5,6 @@
  * whole stay. Nobody works in it meanwhile.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "cow/copy.h"
 #include "git/lasting.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { DEPTH_MAX = 16, LINE_MAX_LEN = 4096, TEXT_MAX_LEN = 64 << 20 };
@@ -44,22 +44,18 @@ static bool is_lock(const char *name)
 /* Only files and directories stay, and of files those that are no larger than that. */
 static void tidy(int at, const char *name, off_t max, int depth)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		const char *inner = entry->d_name;
 
-		if (!strcmp(inner, ".") || !strcmp(inner, ".."))
-			continue;
 		if (entry->d_type == DT_DIR && depth)
-			tidy(fd, inner, max, depth - 1);
-		else if (entry->d_type != DT_DIR && (is_lock(inner) || !is_file(fd, inner, max)))
-			unlinkat(fd, inner, 0);
+			tidy(dirfd(list), inner, max, depth - 1);
+		else if (entry->d_type != DT_DIR &&
+			 (is_lock(inner) || !is_file(dirfd(list), inner, max)))
+			unlinkat(dirfd(list), inner, 0);
 	}
-	if (list)
-		closedir(list);
 }
 
 static bool is_begun(const char *name)
@@ -71,18 +67,15 @@ static bool is_begun(const char *name)
 /* Objects that a git was about to name when it was killed. */
 static void sweep_objects(int at, const char *name, int depth)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		if (entry->d_type == DT_DIR && depth && entry->d_name[0] != '.')
-			sweep_objects(fd, entry->d_name, depth - 1);
+			sweep_objects(dirfd(list), entry->d_name, depth - 1);
 		else if (entry->d_type == DT_REG && is_begun(entry->d_name))
-			unlinkat(fd, entry->d_name, 0);
+			unlinkat(dirfd(list), entry->d_name, 0);
 	}
-	if (list)
-		closedir(list);
 }
 
 static void sweep_one(const struct git_store *store)

@@ -3,7 +3,6 @@
  * The private git directory, made from the host's, which is trusted: what goes in is limited by what
  * is nobody's business inside (passwords in addresses), not by what could be done with it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cow/copy.h"
 #include "git/lasting.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 
@@ -46,21 +46,18 @@ const char *const git_common_names[] = { "shallow", "info", "logs", "rr-cache", 
 /* Holes are copied as bytes, and a sandbox may have made this. */
 static bool is_small(int at, const char *name, int depth, uint64_t *left)
 {
-	int fd = openat(at, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(at, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st = { 0 };
-	DIR *list = fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? fdopendir(fd) : NULL;
+	_cleanup_dir_ DIR *list = fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)
+					  ? os_dir_take(take_fd(&fd))
+					  : NULL;
 	const struct dirent *entry;
 	bool small = !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= *left;
 
 	if (S_ISREG(st.st_mode) && small)
 		*left -= (uint64_t)st.st_size;
-	while (list && small && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			small = depth && is_small(fd, entry->d_name, depth - 1, left);
-	if (list)
-		closedir(list);
-	else if (fd >= 0)
-		close(fd);
+	while (small && (entry = os_dir_next(list)) != NULL)
+		small = depth && is_small(dirfd(list), entry->d_name, depth - 1, left);
 	return small;
 }
 
@@ -75,16 +72,13 @@ int git_copy_file(int from, const char *name, int to, struct err *err)
 
 static int copy_shared_index(int real, int to, struct err *err)
 {
-	int fd = openat(real, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(real, ".");
 	struct dirent *entry;
 	int r = 0;
 
-	while (dir && r == 0 && (entry = readdir(dir)) != NULL)
+	while (r == 0 && (entry = os_dir_next(dir)) != NULL)
 		if (str_starts(entry->d_name, "sharedindex."))
 			r = git_copy_file(real, entry->d_name, to, err);
-	if (dir)
-		closedir(dir);
 	return r;
 }
 
@@ -128,7 +122,7 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 		     : store->hooks ? arena_strdup(&a, store->hooks)
 				    : path_join(&a, store->common, "hooks");
 	int fd = hooks ? open_hooks(&a, store, from) : git_open_host(store, from);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	const int targets[] = { to, store->dir };
 	struct dirent *entry;
 	int r = 0;
@@ -140,13 +134,11 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 		    (target = record_open_dir(targets[i], "hooks")) < 0)
 			r = err_errno(err, errno, "copying the hooks");
 		rewinddir(dir);
-		while (r == 0 && (entry = readdir(dir)) != NULL)
+		while (r == 0 && (entry = os_dir_next(dir)) != NULL)
 			if (entry->d_name[0] != '.' && !git_is_sample(entry->d_name) &&
 			    (!store->hooks || entry->d_type == DT_REG))
 				r = git_copy_file(fd, entry->d_name, target, err);
 	}
-	if (dir)
-		closedir(dir);
 	arena_release(&a);
 	return r;
 }

@@ -14,7 +14,6 @@
  * from the record (meta) that is written last. What somebody who was killed left is swept by the next
  * who makes one. Nothing is synced: after a crash of the machine none counts, because it names the boot.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "base/sha256.h"
 #include "cow/copy.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
 #include "session/record.h"
@@ -210,14 +210,13 @@ static int64_t age(int at, const char *name)
 /* The oldest beyond what is kept, those of long ago, and what was left half made or half removed. */
 static void sweep(int ready)
 {
-	int fd = record_open_dir(ready, ".");
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(ready, ".");
 	char oldest[NAME_MAX + 1] = "";
 	struct dirent *entry;
 	int64_t most = -1;
 	size_t n = 0;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		int64_t old = age(ready, entry->d_name);
 		bool begun = str_starts(entry->d_name, ".new-") ||
 			     str_starts(entry->d_name, ".old-");
@@ -233,8 +232,6 @@ static void sweep(int ready)
 			}
 		}
 	}
-	if (list)
-		closedir(list);
 	if (n > KEPT)
 		os_remove_tree(ready, oldest);
 }

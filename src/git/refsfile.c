@@ -4,7 +4,6 @@
  * them is an attacker: no link is followed, what is odd is an error and never "no reference". A store
  * of another kind (reftable) is left to git.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/str.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { DEPTH_MAX = 24, PATH_LEN_MAX = 1024, LOOSE_MAX = 4096 };
@@ -106,8 +106,7 @@ static int walk_entry(struct walk *w, int dir, const char *name, int depth)
 
 static int walk(struct walk *w, int at, const char *name, int depth)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(at, name);
 	struct dirent *entry;
 	int r = 0;
 
@@ -115,9 +114,8 @@ static int walk(struct walk *w, int at, const char *name, int depth)
 		return errno == ENOENT && depth ? 0 : -errno;
 	if (depth > DEPTH_MAX)
 		r = -EINVAL;
-	while (r == 0 && (entry = readdir(dir)) != NULL)
-		r = walk_entry(w, fd, entry->d_name, depth);
-	closedir(dir);
+	while (r == 0 && (entry = os_dir_next(dir)) != NULL)
+		r = walk_entry(w, dirfd(dir), entry->d_name, depth);
 	return r;
 }
 

@@ -7,7 +7,6 @@
  * as it is (git's "racy" entries): what was changed shortly before has a hash beside its stamp. And the index
  * is known by the checksum at its end, without the time that a hard link to it changes: sessions make such links.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +16,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 enum { STAMPS_MAX = 1000, HASHED_MAX = 256 * 1024, RACY_S = 2, DEPTH_MAX = 24, TAIL = 32 };
@@ -31,7 +31,7 @@ struct stamps {
 /* A whole file, or a directory's names. */
 static int hash_names(const char *path, struct str *ret)
 {
-	DIR *dir = opendir(path);
+	_cleanup_dir_ DIR *dir = opendir(path);
 	struct dirent *entry;
 	struct arena a = { 0 };
 	struct git_items names = { 0 };
@@ -39,9 +39,8 @@ static int hash_names(const char *path, struct str *ret)
 
 	if (!dir)
 		return -errno;
-	while ((entry = readdir(dir)) != NULL)
+	while ((entry = os_dir_next(dir)) != NULL)
 		git_add_item(&a, &names, arena_strdup(&a, entry->d_name), "");
-	closedir(dir);
 	r = git_sort(&names);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
 		str_addn(ret, names.v[i].name, strlen(names.v[i].name) + 1);
@@ -133,7 +132,7 @@ static int add_dir(struct stamps *s, const char *path, add_fn *fn, int depth)
 {
 	struct dirent *entry;
 	struct stat st;
-	DIR *dir;
+	_cleanup_dir_ DIR *dir = NULL;
 	int r = add(s, path, &st);
 
 	if (r < 0 || !S_ISDIR(st.st_mode))
@@ -143,11 +142,9 @@ static int add_dir(struct stamps *s, const char *path, add_fn *fn, int depth)
 		return -errno;
 	if (depth > DEPTH_MAX)
 		r = -ENOTSUP;
-	while (r == 0 && (entry = readdir(dir)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    !git_is_sample(entry->d_name))
+	while (r == 0 && (entry = os_dir_next(dir)) != NULL)
+		if (!git_is_sample(entry->d_name))
 			r = fn(s, path_join(&s->arena, path, entry->d_name), depth + 1);
-	closedir(dir);
 	return r;
 }
 

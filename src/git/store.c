@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Private git directories on the disk: opened, locked, listed, removed. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include "base/path.h"
 #include "git/lasting.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 
@@ -343,12 +343,12 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 	     struct git_info **list, size_t *len, struct err *err)
 {
 	char *path = path_join(arena, state_home, "wrapix/git");
-	DIR *dir = opendir(path);
+	_cleanup_dir_ DIR *dir = opendir(path);
 	struct dirent *entry;
 
 	if (!dir)
 		return errno == ENOENT ? 0 : err_errno(err, errno, "reading '%s'", path);
-	while ((entry = readdir(dir)) != NULL) {
+	while ((entry = os_dir_next(dir)) != NULL) {
 		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 		struct err ignored;
 
@@ -359,7 +359,6 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 		if (!project || git_same(store.project, project))
 			add_info(arena, &store, list, len);
 	}
-	closedir(dir);
 	if (*len > 1)
 		qsort(*list, *len, sizeof(**list), by_id);
 	return 0;

@@ -11,7 +11,6 @@
  * The host's worktrees/ID lies in a repository of which commands write nothing. What is in it is believed when the work
  * tree's .git leads back to it; no link is followed to find out.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "session/record.h"
@@ -84,10 +84,10 @@ static bool is_whole(int dir)
 void git_list_trees(struct arena *arena, const char *common, struct git_tree **ret, size_t *ret_n)
 {
 	int fd = open_plain(AT_FDCWD, path_join(arena, common, "worktrees"));
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	struct dirent *entry;
 
-	while (list && *ret_n < TREES_MAX && (entry = readdir(list)) != NULL) {
+	while (*ret_n < TREES_MAX && (entry = os_dir_next(list)) != NULL) {
 		_cleanup_close_ int dir = entry->d_name[0] == '.'
 						  ? -1
 						  : record_open_dir(fd, entry->d_name);
@@ -99,8 +99,6 @@ void git_list_trees(struct arena *arena, const char *common, struct git_tree **r
 						   .top = top,
 						   .whole = is_whole(dir) };
 	}
-	if (list)
-		closedir(list);
 }
 
 bool git_tree_is_there(const struct git_store *part)
@@ -273,10 +271,10 @@ static void sweep(struct git_store *main)
 {
 	_cleanup_close_ int shared = record_open_dir(AT_FDCWD, main->private);
 	int fd = shared < 0 ? -1 : record_open_dir(shared, "worktrees");
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		_cleanup_close_ int dir = entry->d_name[0] == '.'
 						  ? -1
 						  : record_open_dir(fd, entry->d_name);
@@ -289,8 +287,6 @@ static void sweep(struct git_store *main)
 		    errno == ENOENT)
 			os_remove_tree(fd, entry->d_name);
 	}
-	if (list)
-		closedir(list);
 }
 
 int git_take_trees(struct git_store *main, const struct git_about *about, struct err *err)

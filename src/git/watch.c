@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <dirent.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
 #include "os/proc.h"
@@ -30,18 +30,16 @@ static void watch_tree(int fd, int at, const char *path, int depth, int *left)
 	_cleanup_close_ int dir = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char name[64];
 	struct dirent *entry;
-	DIR *list;
+	_cleanup_dir_ DIR *list = NULL;
 
 	if (dir < 0 || (*left)-- <= 0)
 		return;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", dir);
 	inotify_add_watch(fd, name, EVENTS & ~(uint32_t)IN_DONT_FOLLOW);
-	list = depth ? fdopendir(dup(dir)) : NULL;
-	while (list && (entry = readdir(list)) != NULL)
+	list = depth ? os_dir_open(dir, ".") : NULL;
+	while ((entry = os_dir_next(list)) != NULL)
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
 			watch_tree(fd, dir, entry->d_name, depth - 1, left);
-	if (list)
-		closedir(list);
 }
 
 static void watch_one(int fd, const struct git_store *store, int *left)

@@ -9,13 +9,13 @@
  * Those that a command of 'wrapix exec' added may lie anywhere that it can write. Their .git says already what it
  * is to say, else the host takes none; then they are work trees like others (trees.c), and what was staged travels.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "git/priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
 
@@ -67,7 +67,7 @@ int git_show_worktrees(struct git_store *store, int to, struct err *err)
 {
 	struct arena *a = &store->arena;
 	int fd = git_open_host(store, path_join(a, store->common, "worktrees"));
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	const char *own = git_is_linked(store->real, store->common) ? path_name(store->real) : NULL;
 	_cleanup_close_ int trees = -1;
 	struct dirent *entry;
@@ -80,14 +80,13 @@ int git_show_worktrees(struct git_store *store, int to, struct err *err)
 	if (r == 0 && own && !strcmp(path_name(store->common), ".git"))
 		r = show_one(a, trees, MAIN_ID, read_line(store, store->common, "HEAD"),
 			     store->common, err);
-	while (r == 0 && (entry = readdir(list)) != NULL) {
+	while (r == 0 && (entry = os_dir_next(list)) != NULL) {
 		char *dir = arena_printf(a, "%s/worktrees/%s", store->common, entry->d_name);
 
 		if (entry->d_name[0] != '.' && (!own || strcmp(own, entry->d_name) != 0))
 			r = show_one(a, trees, entry->d_name, read_line(store, dir, "HEAD"),
 				     read_line(store, dir, "gitdir"), err);
 	}
-	closedir(list);
 	return r;
 }
 
@@ -326,7 +325,7 @@ size_t git_adopt_worktrees(struct git_store *store, struct git_report *report)
 {
 	_cleanup_close_ int own = record_open_dir(AT_FDCWD, store->private);
 	int fd = own < 0 ? -1 : record_open_dir(own, "worktrees");
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	struct dirent *entry;
 	size_t n = 0;
 
@@ -335,7 +334,7 @@ size_t git_adopt_worktrees(struct git_store *store, struct git_report *report)
 		move_tree(store, &store->parts[i]);
 		drop_tree(store, &store->parts[i]);
 	}
-	while (list && n < NEW_MAX && (entry = readdir(list)) != NULL) {
+	while (n < NEW_MAX && (entry = os_dir_next(list)) != NULL) {
 		_cleanup_close_ int dir = entry->d_name[0] == '.'
 						  ? -1
 						  : record_open_dir(fd, entry->d_name);
@@ -346,7 +345,5 @@ size_t git_adopt_worktrees(struct git_store *store, struct git_report *report)
 		n++;
 		add_tree(store, dir, entry->d_name, report);
 	}
-	if (list)
-		closedir(list);
 	return n;
 }

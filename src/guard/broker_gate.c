@@ -17,13 +17,13 @@
  * tree meanwhile, as it likes.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "guard/broker_priv.h"
 #include "guard/gate.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 /* A name as any file system that ignores something might compare it: in small letters, without what is not
@@ -290,20 +290,9 @@ static bool is_mount(const struct place *p)
 static bool is_empty(const struct place *p, int at)
 {
 	char name[NAME_MAX + 2];
-	const struct dirent *entry;
-	bool empty = true;
-	DIR *dir;
-	int fd;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir)
-		return false;
-	while (empty && (entry = readdir(dir)) != NULL)
-		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	closedir(dir);
-	return empty;
+	return os_dir_is_empty(at, name);
 }
 
 /* What is mounted there is the kernel's to change or refuse. Removing the name takes a mount along,

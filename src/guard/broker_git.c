@@ -16,7 +16,6 @@
  *
  * What the rules protect by name (.git/config, .git/hooks) comes here as well, for the exceptions.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 
 #include "base/str.h"
 #include "guard/broker_priv.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "spec/gitkeys.h"
 
@@ -172,19 +172,15 @@ static const char *check_config(struct arena *arena, struct place *p, const char
 static bool hooks_are_samples(int dir)
 {
 	int fd = openat(dir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 	const struct dirent *entry;
 	bool fine = true;
 	int n = 0;
 
 	if (fd < 0)
 		return errno == ENOENT;
-	while (list && fine && (entry = readdir(list)) != NULL)
-		fine = ++n < HOOKS_MAX &&
-		       (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-			ends_in(entry->d_name, ".sample"));
-	if (list)
-		closedir(list);
+	while (fine && (entry = os_dir_next(list)) != NULL)
+		fine = ++n < HOOKS_MAX && ends_in(entry->d_name, ".sample");
 	return list && fine;
 }
 
@@ -204,23 +200,16 @@ static int type_of(int dir, const struct dirent *entry)
  * counts as such. Objects are no exception: from there it could be moved. */
 static bool has_links(int at, const char *name, int depth, int *left)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	const struct dirent *entry;
 	bool found = !list || depth == 0;
 
-	if (!list && fd >= 0)
-		close(fd);
-	while (list && !found && (entry = readdir(list)) != NULL) {
-		int type = type_of(fd, entry);
+	while (!found && (entry = os_dir_next(list)) != NULL) {
+		int type = type_of(dirfd(list), entry);
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
 		found = --*left < 0 || type < 0 || type == DT_LNK ||
-			(type == DT_DIR && has_links(fd, entry->d_name, depth - 1, left));
+			(type == DT_DIR && has_links(dirfd(list), entry->d_name, depth - 1, left));
 	}
-	if (list)
-		closedir(list);
 	return found;
 }
 

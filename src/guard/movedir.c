@@ -4,7 +4,6 @@
  */
 #include "guard/movedir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include "base/arena.h"
 #include "cow/copy.h"
 #include "guard/caller.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
 #include "os/linux/kernel.h"
@@ -35,16 +35,13 @@ struct end {
 
 static int list_names(int fd, struct arena *arena, struct strv *ret)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	_cleanup_dir_ DIR *dir = os_dir_open(fd, ".");
 	struct dirent *entry;
 
 	if (!dir)
 		return -errno;
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			strv_add(arena, ret, entry->d_name);
-	closedir(dir);
+	while ((entry = os_dir_next(dir)))
+		strv_add(arena, ret, entry->d_name);
 	return 0;
 }
 

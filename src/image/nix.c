@@ -2,7 +2,6 @@
 /* Asking nix for a closure. */
 #include "image/nix.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "image/run.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define HOW "install nix; or build from something else with --from"
@@ -269,13 +269,11 @@ static void add_programs(struct links *links, const char *package)
 {
 	char *bin = path_join(links->arena, package, "bin");
 	struct strv names = { 0 };
-	DIR *dir = opendir(bin);
+	_cleanup_dir_ DIR *dir = opendir(bin);
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
+	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		if (entry->d_name[0] != '.')
 			strv_add(links->arena, &names, entry->d_name);
-	if (dir)
-		closedir(dir);
 	if (names.len)
 		qsort(names.v, names.len, sizeof(*names.v), compare);
 	for (size_t i = 0; i < names.len; i++)

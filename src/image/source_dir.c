@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A directory as a source: walked by descriptor, sorted, never leaving its file tree. */
 #include <archive_entry.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +9,7 @@
 
 #include "base/arena.h"
 #include "image/source.h"
+#include "os/dir.h"
 
 enum { MAX_DEPTH = 128 };
 
@@ -115,24 +115,20 @@ static int walk_dir(struct walk *walk, int fd, const char *path, struct err *err
 {
 	struct arena arena = { 0 };
 	struct strv names = { 0 };
-	DIR *dir = fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	int r = 0;
 
-	if (!dir) {
-		close(fd);
-		return err_errno(err, ENOMEM, "reading '%s'", path);
-	}
+	if (!dir)
+		return err_errno(err, errno, "reading '%s'", path);
 	if (++walk->depth > MAX_DEPTH)
 		r = err_set(err, ELOOP, "'%s' is too deep", path);
-	for (struct dirent *entry; r == 0 && (entry = readdir(dir));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			strv_add(&arena, &names, entry->d_name);
+	for (struct dirent *entry; r == 0 && (entry = os_dir_next(dir));)
+		strv_add(&arena, &names, entry->d_name);
 	if (names.len)
 		qsort(names.v, names.len, sizeof(*names.v), compare);
 	for (size_t i = 0; r == 0 && i < names.len; i++)
 		r = walk_one(walk, dirfd(dir), path, names.v[i], err);
 	walk->depth--;
-	closedir(dir);
 	arena_release(&arena);
 	return r;
 }

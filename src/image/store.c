@@ -2,7 +2,6 @@
 /* The store of images: a shared layout, its locks, and what may be thrown away. */
 #include "image/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/str.h"
 #include "image/unpack.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 static int open_dir(int at, const char *path, struct err *err)
@@ -186,17 +186,14 @@ static int keep_image(struct keep *keep, int blobs, const struct blob_ref *manif
 
 static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struct err *err)
 {
-	int fd = openat(blobs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(blobs, ".");
 
 	if (!dir)
 		return err_errno(err, errno, "reading the blobs");
-	for (struct dirent *entry; (entry = readdir(dir));) {
+	for (struct dirent *entry; (entry = os_dir_next(dir));) {
 		char name[DIGEST_HEX] = "";
 		struct stat st;
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
 		if (strlen(entry->d_name) == DIGEST_HEX - 1)
 			memcpy(name, entry->d_name, DIGEST_HEX);
 		if (*name && keep->n && bsearch(name, keep->digests, keep->n, DIGEST_HEX, compare))
@@ -207,7 +204,6 @@ static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struc
 			ret->bytes += (uint64_t)st.st_size;
 		}
 	}
-	closedir(dir);
 	return 0;
 }
 
@@ -216,15 +212,12 @@ static void sweep_scratch(struct store *store)
 {
 	static const char *const kinds[] = { ".make-", ".load-", ".fetch-", ".index.json.",
 					     ".oci-layout." };
-	int fd = openat(store->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(store->dir, ".");
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
+	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 			if (!strncmp(entry->d_name, kinds[i], strlen(kinds[i])))
 				os_remove_tree(store->dir, entry->d_name);
-	if (dir)
-		closedir(dir);
 }
 
 int layout_gc(struct store *store, struct store_gc *ret, struct err *err)

@@ -9,7 +9,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -17,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "image/names.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define WHITEOUT ".wh."
@@ -78,14 +78,10 @@ static int open_parent(int root, const char *path, bool make, const char **ret_n
 static void empty_dir(int root, const char *path)
 {
 	_cleanup_close_ int dir = open_beneath(root, path);
-	int fd = dir < 0 ? -1 : openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(dir, ".");
 
-	for (struct dirent *entry; list && (entry = readdir(list));)
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			os_remove_tree(dir, entry->d_name);
-	if (list)
-		closedir(list);
+	for (struct dirent *entry; (entry = os_dir_next(list));)
+		os_remove_tree(dir, entry->d_name);
 }
 
 static int take_whiteout(struct unpack *unpack, const char *path, _unused_ struct archive_entry *e,

@@ -4,7 +4,6 @@
  * everything but the directory it fills; it is renamed into place when it is whole, so that a kill
  * leaves a directory that nobody uses and gc removes.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "base/str.h"
 #include "image/unpack.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/landlock.h"
 #include "os/proc.h"
@@ -227,14 +227,11 @@ static bool is_wanted(const struct oci_index *index, const char *name)
 /* Links that nobody finished. */
 static void sweep_names(struct store *store)
 {
-	int fd = openat(store->dir, "names", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(store->dir, "names");
 
-	for (struct dirent *entry; list && (entry = readdir(list));)
+	for (struct dirent *entry; (entry = os_dir_next(list));)
 		if (!strncmp(entry->d_name, ".new-", 5))
-			unlinkat(fd, entry->d_name, 0);
-	if (list)
-		closedir(list);
+			unlinkat(dirfd(list), entry->d_name, 0);
 }
 
 /* What killed sessions left of their changes: they had it locked. */
@@ -242,9 +239,9 @@ static void sweep_changes(struct store *store)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(store->dir, "changes", flags);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_take(fd);
 
-	for (struct dirent *entry; list && (entry = readdir(list));) {
+	for (struct dirent *entry; (entry = os_dir_next(list));) {
 		_cleanup_close_ int dir = -1;
 
 		if (entry->d_name[0] == '.')
@@ -253,35 +250,30 @@ static void sweep_changes(struct store *store)
 		if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0)
 			os_remove_tree(fd, entry->d_name);
 	}
-	if (list)
-		closedir(list);
 }
 
 int unpack_gc(struct store *store, const struct oci_index *index, struct err *err)
 {
-	int roots = openat(store->dir, ROOTS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *list = roots < 0 ? NULL : fdopendir(roots);
+	_cleanup_dir_ DIR *list = os_dir_open(store->dir, ROOTS);
 
-	for (struct dirent *entry; list && (entry = readdir(list));) {
+	for (struct dirent *entry; (entry = os_dir_next(list));) {
 		char name[DIGEST_HEX] = "", held[DIGEST_HEX + 8];
 		_cleanup_close_ int lock = -1;
 
 		if (!strncmp(entry->d_name, ".new-", 5))
-			os_remove_tree(roots, entry->d_name);
+			os_remove_tree(dirfd(list), entry->d_name);
 		if (strlen(entry->d_name) != DIGEST_HEX - 1 || is_wanted(index, entry->d_name))
 			continue;
 		memcpy(name, entry->d_name, DIGEST_HEX);
-		lock = lock_root(roots, name, LOCK_EX | LOCK_NB, err);
+		lock = lock_root(dirfd(list), name, LOCK_EX | LOCK_NB, err);
 		if (lock < 0)
 			continue; /* a session has it */
-		os_remove_tree(roots, name);
+		os_remove_tree(dirfd(list), name);
 		snprintf(held, sizeof(held), "%s.env", name);
-		unlinkat(roots, held, 0);
+		unlinkat(dirfd(list), held, 0);
 		snprintf(held, sizeof(held), "%s.lock", name);
-		unlinkat(roots, held, 0);
+		unlinkat(dirfd(list), held, 0);
 	}
-	if (list)
-		closedir(list);
 	sweep_names(store);
 	sweep_changes(store);
 	return 0;

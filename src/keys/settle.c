@@ -2,7 +2,6 @@
 /* Finishing what was begun with the deploy keys: a table of names by which something is begun. */
 #include "keys/settle.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "spec/deploykey.h"
 
@@ -95,18 +95,13 @@ static size_t kind_of(const char *name)
 /* A name that is begun, in the arena; NULL when there is none. */
 static char *find(struct arena *arena, int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(dir, ".");
 	struct dirent *entry;
 	char *found = NULL;
 
-	while (list && !found && (entry = readdir(list)))
+	while (!found && (entry = os_dir_next(list)))
 		if (kind_of(entry->d_name) < ARRAY_LEN(begun))
 			found = arena_strdup(arena, entry->d_name);
-	if (list)
-		closedir(list);
-	else if (fd >= 0)
-		close(fd);
 	return found;
 }
 

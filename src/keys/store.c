@@ -5,7 +5,6 @@
  */
 #include "keys/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "base/str.h"
 #include "keys/pins.h"
 #include "keys/settle.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/deploykey.h"
@@ -105,7 +105,7 @@ int key_store_list(struct arena *arena, const char *home, struct key_pair **ret,
 {
 	char *path = dir_path(arena, home);
 	struct dirent *entry;
-	DIR *dir;
+	_cleanup_dir_ DIR *dir = NULL;
 
 	*ret = NULL;
 	*ret_len = 0;
@@ -113,7 +113,7 @@ int key_store_list(struct arena *arena, const char *home, struct key_pair **ret,
 	dir = opendir(path);
 	if (!dir)
 		return errno == ENOENT ? 0 : err_errno(err, errno, "opening '%s'", path);
-	while ((entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		struct key_pair pair, *place;
 		char *name = arena_strdup(arena, entry->d_name);
 		struct err ignored;
@@ -128,7 +128,6 @@ int key_store_list(struct arena *arena, const char *home, struct key_pair **ret,
 		place = arena_grow(arena, ret, ret_len, sizeof(*place));
 		*place = pair;
 	}
-	closedir(dir);
 	if (*ret_len)
 		qsort(*ret, *ret_len, sizeof(**ret), by_name);
 	return 0;

@@ -13,13 +13,13 @@
 #include "net/owner.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "net/address.h"
+#include "os/dir.h"
 #include "os/linux/netlink.h"
 #include "os/linux/packets.h"
 
@@ -178,7 +178,7 @@ static bool has_socket(struct owner_recent *recent, const char *wanted, unsigned
 	struct dirent *entry;
 	bool found = false;
 	char path[64];
-	DIR *dir;
+	_cleanup_dir_ DIR *dir = NULL;
 
 	if (is_near(recent, wanted))
 		return true;
@@ -186,13 +186,12 @@ static bool has_socket(struct owner_recent *recent, const char *wanted, unsigned
 	dir = opendir(path);
 	if (!dir)
 		return false;
-	while (!found && *budget && (entry = readdir(dir))) {
+	while (!found && *budget && (entry = os_dir_next(dir))) {
 		(*budget)--;
 		found = is_socket(dirfd(dir), entry->d_name, wanted);
 		if (found)
 			recent->fd = (int)strtol(entry->d_name, NULL, 10);
 	}
-	closedir(dir);
 	return found;
 }
 

@@ -11,7 +11,6 @@
  */
 #include "notify/doorbell.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,6 +24,7 @@
 
 #include "notify/door.h"
 #include "notify/windows.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -37,11 +37,10 @@
 /* A directory that nobody holds the lock of is a dead session's. */
 static void sweep(int notify_fd)
 {
-	int fd = openat(notify_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(notify_fd, ".");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		_cleanup_close_ int each = -1;
 
 		if (entry->d_name[0] == '.')
@@ -52,8 +51,6 @@ static void sweep(int notify_fd)
 			continue;
 		os_remove_tree(notify_fd, entry->d_name);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* Under a name that no sweep looks at, until the lock is held. */

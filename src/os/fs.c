@@ -2,13 +2,13 @@
 /* Files and directories by descriptor: reading with caps, atomic writing, careful removal. */
 #include "os/fs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "os/dir.h"
 
 #ifndef __O_TMPFILE
 #define __O_TMPFILE 0 /* macOS has none: no directory is opened to write, and a name is used */
@@ -258,22 +258,16 @@ static int open_to_empty(int at, const char *name, struct stat *ret)
 
 static int remove_entries(int fd, dev_t dev)
 {
-	DIR *dir = fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	struct dirent *entry;
 	int r = 0;
 
-	if (!dir) {
-		int code = errno;
-
-		close(fd);
-		return -code;
-	}
-	while ((entry = readdir(dir))) {
+	if (!dir)
+		return -errno;
+	while ((entry = os_dir_next(dir))) {
 		struct stat st;
 		int sub, k;
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
 		if (unlinkat(dirfd(dir), entry->d_name, 0) == 0)
 			continue;
 		if (errno != EISDIR && errno != EPERM) {
@@ -294,7 +288,6 @@ static int remove_entries(int fd, dev_t dev)
 		if (k < 0 || unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) < 0)
 			r = k < 0 ? k : -errno;
 	}
-	closedir(dir);
 	return r;
 }
 

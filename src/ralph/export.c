@@ -2,7 +2,6 @@
 /* The database as lines of JSON, and back. The files may be anybody's: they come with a clone. */
 #include "ralph/export.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/sha256.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "ralph/lines.h"
 
@@ -298,22 +298,18 @@ static int read_one(struct db *db, struct arena *arena, int dir, const char *nam
 
 static int read_all(struct db *db, struct arena *arena, int dir, bool hidden, struct err *err)
 {
-	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3), r = 0;
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(dir, ".");
 	struct dirent *entry;
+	int r = 0;
 
-	if (!list) {
-		close_ptr(&fd);
+	if (!list)
 		return err_errno(err, errno, "reading '%s'", EXPORT_DIR);
-	}
-	rewinddir(list);
-	while (r == 0 && (entry = readdir(list))) {
+	while (r == 0 && (entry = os_dir_next(list))) {
 		size_t n = strlen(entry->d_name);
 
 		if (n > 6 && !strcmp(entry->d_name + n - 6, ".jsonl"))
 			r = read_one(db, arena, dir, entry->d_name, hidden, err);
 	}
-	closedir(list);
 	return r;
 }
 

@@ -2,12 +2,12 @@
 /* Reading logs, and throwing old ones away. */
 #include "ralph/logs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "os/dir.h"
 #include "ralph/lines.h"
 
 static void on_line(void *ctx, const char *line, size_t len)
@@ -52,7 +52,7 @@ static size_t list(DIR *dir, struct arena *arena, int64_t **ret)
 	struct dirent *entry;
 	size_t n = 0;
 
-	while ((entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		char *end;
 		int64_t number = strtoll(entry->d_name, &end, 10);
 
@@ -68,15 +68,13 @@ void logs_rotate(const struct work *work)
 {
 	static const char *const kinds[] = { "jsonl", "err" };
 	struct arena arena = { 0 };
-	DIR *dir = opendir(work_file(work, &arena, "logs"));
+	_cleanup_dir_ DIR *dir = opendir(work_file(work, &arena, "logs"));
 	int64_t *numbers = NULL;
-	size_t n = dir ? list(dir, &arena, &numbers) : 0;
+	size_t n = list(dir, &arena, &numbers);
 
 	for (size_t i = (size_t)work->config.keep_logs; i < n; i++)
 		for (size_t k = 0; k < ARRAY_LEN(kinds); k++) /* what stays is tried next time */
 			(void)unlink(work_file(work, &arena, "logs/%lld.%s", (long long)numbers[i],
 					       kinds[k]));
-	if (dir)
-		closedir(dir);
 	arena_release(&arena);
 }

@@ -3,12 +3,12 @@
  * After a kill. The feature's lock is ours, so whoever worked on it is dead: what it had claimed is free
  * again, what it had begun to land is finished, and its sessions are removed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/dir.h"
 #include "os/fs.h"
 #include "ralph/step.h"
 
@@ -44,18 +44,16 @@ static bool is_kept(const struct items *items, const struct attempt *a)
 /* What stood at /run/ralph of an attempt that has ended (turn_start.c). */
 static void sweep_run_dirs(struct work *work, const struct attempts *attempts, struct arena *arena)
 {
-	DIR *list = opendir(work_file(work, arena, "run"));
+	_cleanup_dir_ DIR *list = opendir(work_file(work, arena, "run"));
 	const struct dirent *entry;
 
-	while (list && (entry = readdir(list)) != NULL) {
+	while ((entry = os_dir_next(list)) != NULL) {
 		long long id = strtoll(entry->d_name, NULL, 10);
 
 		for (size_t i = 0; id > 0 && i < attempts->n; i++)
 			if (attempts->v[i].id == id && attempts->v[i].verdict != VERDICT_NONE)
 				(void)os_remove_tree(dirfd(list), entry->d_name); /* or next time */
 	}
-	if (list)
-		closedir(list);
 }
 
 /* Sessions of attempts that have ended. */

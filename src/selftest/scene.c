@@ -6,7 +6,6 @@
  */
 #include "selftest/scene.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -50,10 +50,10 @@ static int find_programs(struct scene *scene, struct err *err)
 /* What was killed half-way left its directory, and nobody holds its lock. */
 static void sweep(int top_fd)
 {
-	DIR *dir = fdopendir(dup(top_fd));
+	_cleanup_dir_ DIR *dir = os_dir_open(top_fd, ".");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		_cleanup_close_ int fd = -1;
 
 		if (!str_starts(entry->d_name, PREFIX))
@@ -62,8 +62,6 @@ static void sweep(int top_fd)
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			os_remove_tree(top_fd, entry->d_name);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 static char *random_word(struct arena *arena, const char *prefix)

@@ -7,13 +7,13 @@
  */
 #include "session/events.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/store.h"
 
@@ -344,8 +344,7 @@ int event_log_list(struct arena *arena, const char *state_home, struct event_log
 		   size_t *ret_len, struct err *err)
 {
 	_cleanup_close_ int store = store_open(state_home, false, err);
-	int fd = store < 0 ? store : openat(store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(store, ".");
 	struct dirent *entry;
 
 	*ret = NULL;
@@ -354,7 +353,7 @@ int event_log_list(struct arena *arena, const char *state_home, struct event_log
 		return 0;
 	if (store < 0)
 		return store;
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		struct event_log_info info;
 		char id[SESSION_ID_MAX];
 
@@ -362,8 +361,6 @@ int event_log_list(struct arena *arena, const char *state_home, struct event_log
 			*(struct event_log_info *)arena_grow(arena, ret, ret_len,
 							     sizeof(info)) = info;
 	}
-	if (dir)
-		closedir(dir);
 	if (*ret_len)
 		qsort(*ret, *ret_len, sizeof(**ret), by_age);
 	return 0;

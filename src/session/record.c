@@ -2,7 +2,6 @@
 /* What a directory of a session's says of itself. */
 #include "session/record.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define META_MAX ((size_t)1 << 20)
@@ -170,17 +170,14 @@ static bool is_remnant(int records, int dirs, const char *id)
 
 static void sweep(int listed, int records, int dirs)
 {
-	int fd = openat(listed, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = os_dir_open(listed, ".");
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list)))
+	while ((entry = os_dir_next(list)))
 		if (record_id_ok(entry->d_name) && is_remnant(records, dirs, entry->d_name)) {
 			os_remove_tree(dirs, entry->d_name); /* what cannot be removed: next time */
 			os_remove_tree(records, entry->d_name);
 		}
-	if (list)
-		closedir(list);
 }
 
 void record_sweep(const char *state, const char *records, const char *dirs)

@@ -2,7 +2,6 @@
 /* The registry of sessions. */
 #include "session/session.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "session/control.h"
 #include "session/record.h"
@@ -155,11 +155,10 @@ static bool look_at_place(int sessions_fd, const char *name)
 /* Calls look_at() on every session; collects the living ones when arena is given. */
 static void walk(struct arena *arena, int sessions_fd, struct session_info **list, size_t *len)
 {
-	int fd = openat(sessions_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(sessions_fd, ".");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		struct session_info info;
 
 		if (entry->d_name[0] == '.' || look_at_place(sessions_fd, entry->d_name) ||
@@ -168,8 +167,6 @@ static void walk(struct arena *arena, int sessions_fd, struct session_info **lis
 		if (arena)
 			*(struct session_info *)arena_grow(arena, list, len, sizeof(info)) = info;
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* The descriptor of the session's own directory, which it makes. */

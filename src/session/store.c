@@ -2,12 +2,12 @@
 /* The directory of event logs. Its content may be anything; only names of logs are touched. */
 #include "session/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define SUFFIX ".jsonl"
@@ -129,18 +129,15 @@ static void remove_log(int dir, const char *id)
 
 static size_t find_logs(int dir_fd, struct found **ret)
 {
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = os_dir_open(dir_fd, ".");
 	struct found *list = calloc(LOGS_MAX, sizeof(*list));
 	struct dirent *entry;
 	size_t n = 0;
 
-	while (dir && list && n < LOGS_MAX && (entry = readdir(dir)))
+	while (list && n < LOGS_MAX && (entry = os_dir_next(dir)))
 		if (store_id(entry->d_name, list[n].id) &&
 		    last_written(dir_fd, list[n].id, &list[n].time))
 			n++;
-	if (dir)
-		closedir(dir);
 	*ret = list;
 	return n;
 }

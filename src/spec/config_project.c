@@ -4,13 +4,13 @@
  * is opened once, without following links, and read once; the bytes that were read are what the user is
  * asked to trust, all of them together.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "spec/config_priv.h"
 
@@ -69,14 +69,14 @@ static int read_profiles(struct project_config *project, int dir_fd, const char 
 {
 	int fd = os_openat2(dir_fd, PROFILES, O_RDONLY | O_DIRECTORY, 0, INSIDE), r = 0;
 	char *at = path_join(&project->arena, dir, PROFILES);
-	DIR *list;
+	_cleanup_dir_ DIR *list = NULL;
 
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return 0;
-	list = fd < 0 ? NULL : fdopendir(fd);
+	list = os_dir_take(fd);
 	if (!list)
 		return err_errno(err, fd < 0 ? -fd : errno, "opening '%s'", at);
-	for (struct dirent *entry; r == 0 && (entry = readdir(list));) {
+	for (struct dirent *entry; r == 0 && (entry = os_dir_next(list));) {
 		size_t len = strlen(entry->d_name);
 
 		if (entry->d_name[0] == '.' || len < 6 || strcmp(entry->d_name + len - 5, ".json"))
@@ -86,7 +86,6 @@ static int read_profiles(struct project_config *project, int dir_fd, const char 
 		else
 			r = read_profile(project, dirfd(list), at, entry->d_name, err);
 	}
-	closedir(list);
 	if (project->n_profiles)
 		qsort(project->profiles, project->n_profiles, sizeof(*project->profiles), compare);
 	return r;

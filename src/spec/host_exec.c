@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The look at this machine that 'wrapix exec' needs: it runs for every command of an agent, so it is
  * short. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/cgroup.h"
 #include "spec/exec.h"
@@ -24,14 +24,12 @@ static void add_point(struct host *host, const char *path)
 /* "/" cannot be covered; what stands in it can. */
 static void add_top(struct host *host)
 {
-	DIR *dir = opendir("/");
+	_cleanup_dir_ DIR *dir = opendir("/");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)))
+	while ((entry = os_dir_next(dir)))
 		if (entry->d_name[0] != '.' && entry->d_type != DT_LNK)
 			add_point(host, arena_printf(&host->arena, "/%s", entry->d_name));
-	if (dir)
-		closedir(dir);
 }
 
 /* Globs and what is not there yet are the supervisor's. */

@@ -3,7 +3,6 @@
  * The image that a sandbox is to run from: unpacked by wrapix-image (image/unpack.h), which leaves a
  * link NAME -> ../roots/DIGEST in the store. Finding it takes no library and no process.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/overlay.h"
 #include "spec/host.h"
@@ -81,7 +81,7 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 		"wrapix/images");
 	char *root, *roots = os_realpath(&host->arena, path_join(&host->arena, store, "roots"));
 	const char *name = spec_image(spec);
-	DIR *dir;
+	_cleanup_dir_ DIR *dir = NULL;
 
 	if (!name)
 		return 0;
@@ -105,9 +105,8 @@ int host_probe_image(const struct spec *spec, char **environment, struct host *h
 	read_env(host, root);
 	if (!overlay_tmpfs_works())
 		host->image_changes = path_join(&host->arena, store, "changes");
-	for (struct dirent *entry; (entry = readdir(dir));)
+	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		add_top(host, dirfd(dir), entry->d_name);
-	closedir(dir);
 	if (host->image_top.len)
 		qsort(host->image_top.v, host->image_top.len, sizeof(*host->image_top.v), compare);
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What exists here of the system's own files that a sandbox may see or must not: tables of names. */
 #include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 
+#include "os/dir.h"
 #include "spec/host_priv.h"
 
 /* Directories at the top that hold programs and libraries, or links to where those are. */
@@ -165,10 +165,10 @@ static void probe_names(struct host *host, struct path_facts *facts, const char 
 /* Root owns every file of the kernel's in /proc, and could change its mode for the whole host. */
 static void probe_proc_as_root(struct host *host)
 {
-	DIR *dir = opendir("/proc");
+	_cleanup_dir_ DIR *dir = opendir("/proc");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		char *path = arena_printf(&host->arena, "/proc/%s", entry->d_name);
 		struct stat st;
 
@@ -178,8 +178,6 @@ static void probe_proc_as_root(struct host *host)
 			continue;
 		host_add_fact(host, &host->masks, path, path_kind_of(&st), "ro");
 	}
-	if (dir)
-		closedir(dir);
 }
 
 void host_probe_masks(struct host *host)

@@ -3,13 +3,13 @@
  * Further git directories of a project: those of its submodules, below the repository's modules/, and
  * the object directories that its repositories borrow from (objects/info/alternates).
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/gitconfig.h"
@@ -59,10 +59,10 @@ static void find_modules(struct host *host, const char *dir, int depth)
 {
 	struct path_facts *found = &host->project.modules;
 	struct arena *a = &host->arena;
-	DIR *list = depth < DEPTH_MAX ? opendir(dir) : NULL;
+	_cleanup_dir_ DIR *list = depth < DEPTH_MAX ? opendir(dir) : NULL;
 	struct dirent *entry;
 
-	while (list && found->len < MODULES_MAX && (entry = readdir(list)) != NULL) {
+	while (found->len < MODULES_MAX && (entry = os_dir_next(list)) != NULL) {
 		char *path = path_join(a, dir, entry->d_name);
 		struct path_fact *fact;
 
@@ -78,8 +78,6 @@ static void find_modules(struct host *host, const char *dir, int depth)
 					    .target = work_tree(host, path) };
 		find_modules(host, path_join(a, path, "modules"), depth + 1);
 	}
-	if (list)
-		closedir(list);
 }
 
 /* Only what is an object directory of this user's repositories. */

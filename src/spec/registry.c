@@ -10,7 +10,6 @@
 #include "spec/registry.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -151,15 +151,13 @@ static void look_at_index(struct arena *arena, int dir, const char *name, struct
 static void look_at_cargo(struct arena *arena, const struct registry_place *place, struct strv *ret)
 {
 	const char *home = getenv("CARGO_HOME");
-	DIR *dir = opendir(
+	_cleanup_dir_ DIR *dir = opendir(
 		path_join(arena, home && home[0] == '/' ? home : place->home,
 			  home && home[0] == '/' ? "registry/index" : ".cargo/registry/index"));
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
+	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		if (entry->d_name[0] != '.')
 			look_at_index(arena, dirfd(dir), entry->d_name, ret);
-	if (dir)
-		closedir(dir);
 }
 
 /* --- asking, and remembering the answer --- */

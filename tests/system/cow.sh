@@ -386,7 +386,7 @@ check "... diff, apply and undo are the same" is "$rc $(sed '/taken/d' "$out" | 
 # apply_in_turn: somebody has the turn, and the apply waits (here until it is killed); then it goes on.
 cat >"$tmp/turn.sh" <<'EOF'
 "$wrapix" run --workspace cow --network none -- sh -c 'echo n >n; echo m >m' 2>&1
-find "$1" -mindepth 1 -maxdepth 1 | wc -l
+ls "$1"/*/meta | wc -l
 rm -f "$state/turn"
 "$wrapix" apply n
 ls "$state/turn"

@@ -21,7 +21,6 @@
  */
 #include "os/linux/cgroup_priv.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,6 +30,7 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "os/dir.h"
 #include "os/fs.h"
 
 #define LEAF "in"
@@ -287,8 +287,8 @@ void cgroup_peaks(const struct cgroup *cg, struct cgroup_peaks *ret)
  * an attacker liked, so the depth is bounded and the rest is left to lie empty. */
 static int remove_tree(int parent, const char *name, int depth)
 {
+	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *entry;
-	DIR *dir;
 	int fd;
 
 	if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
@@ -298,15 +298,12 @@ static int remove_tree(int parent, const char *name, int depth)
 	fd = open_dir(parent, name);
 	if (fd < 0)
 		return fd;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
-	while ((entry = readdir(dir)))
+	dir = os_dir_take(fd);
+	if (!dir)
+		return -errno;
+	while ((entry = os_dir_next(dir)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
 			(void)remove_tree(fd, entry->d_name, depth + 1);
-	closedir(dir);
 	return unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -346,12 +343,10 @@ static bool is_ours(const char *name)
 
 static void sweep_dir(const char *path)
 {
+	_cleanup_dir_ DIR *dir = opendir(path);
 	struct dirent *entry;
-	DIR *dir = opendir(path);
 
-	if (!dir)
-		return;
-	while ((entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		_cleanup_close_ int fd = -1;
 
 		if (!is_ours(entry->d_name))
@@ -360,7 +355,6 @@ static void sweep_dir(const char *path)
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			(void)remove_tree(dirfd(dir), entry->d_name, 0);
 	}
-	closedir(dir);
 }
 
 void cgroup_sweep(const struct cgroup_facts *facts)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of a session, by /proc. */
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "os/dir.h"
 #include "os/proc.h"
 
 enum { ROUNDS = 64 }; /* one that forks faster than we look has them all */
@@ -28,19 +28,17 @@ static bool is_dead(const char *name)
 
 static bool kill_once(pid_t session)
 {
-	DIR *dir = opendir("/proc");
+	_cleanup_dir_ DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 	bool any = false;
 
-	while (dir && (entry = readdir(dir))) {
+	while ((entry = os_dir_next(dir))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid <= 1 || pid == session || getsid(pid) != session || is_dead(entry->d_name))
 			continue;
 		any |= kill(pid, SIGKILL) == 0;
 	}
-	if (dir)
-		closedir(dir);
 	return any;
 }
 

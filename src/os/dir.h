@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Going through a directory: every name in it but "." and "..". */
+#pragma once
+
+#include <dirent.h>
+
+#include "base/util.h"
+
+/* The list of a directory that is open; the descriptor is the list's from now on, also when this fails. Of none (below
+ * 0) there is no list. NULL and errno. */
+DIR *os_dir_take(int fd);
+
+/* The list of one in dir_fd, which is no link. "." is that directory itself, from its beginning. NULL and errno. */
+DIR *os_dir_open(int dir_fd, const char *name);
+
+/* The next one; NULL at the end, and where there is no list. */
+struct dirent *os_dir_next(DIR *list);
+
+/* False also of what is no directory that can be read. */
+bool os_dir_is_empty(int dir_fd, const char *name);
+
+static inline void closedir_ptr(DIR **list)
+{
+	if (*list)
+		(void)closedir(*list);
+}
+#define _cleanup_dir_ _cleanup_(closedir_ptr)
