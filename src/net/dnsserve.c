@@ -102,8 +102,8 @@ static void drop(struct dns_client *client)
 	if (client->next)
 		client->next->link = client->link;
 	free(client);
-	if (--server->n_clients == 0 && !server->paused)
-		ticker_run(&server->ticker, false);
+	server->n_clients--;
+	ticker_keep(&server->ticker, server->n_clients || server->paused);
 }
 
 /* Answers every whole query that is there; false when the client is to be dropped. */
@@ -150,7 +150,7 @@ static void pause_tcp(struct dns_server *server)
 {
 	loop_remove(server->loop, &server->tcp);
 	server->paused = true;
-	ticker_run(&server->ticker, true);
+	ticker_keep(&server->ticker, true);
 }
 
 static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
@@ -179,8 +179,8 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 	if (client->next)
 		client->next->link = &client->next;
 	server->clients = client;
-	if (server->n_clients++ == 0)
-		ticker_run(&server->ticker, true);
+	server->n_clients++;
+	ticker_keep(&server->ticker, true);
 	if (loop_add(server->loop, &client->source, LOOP_IN, err) < 0)
 		drop(client);
 	return 0;
@@ -198,8 +198,7 @@ static void on_tick(struct ticker *ticker)
 	}
 	if (server->paused && loop_add(server->loop, &server->tcp, LOOP_IN, &ignored) == 0)
 		server->paused = false;
-	if (!server->paused && !server->n_clients)
-		ticker_run(ticker, false);
+	ticker_keep(ticker, server->n_clients || server->paused);
 }
 
 int dns_server_start(struct dns_server *server, struct loop *loop, const struct dns *dns, int udp,

@@ -238,7 +238,7 @@ static void take_in(struct front *f, int fd)
 	if (loop_add(f->loop, &c->source, LOOP_IN | LOOP_RDHUP | LOOP_EDGE, &err) < 0)
 		forget(c);
 	else
-		ticker_join(&f->ticker);
+		ticker_keep(&f->ticker, true);
 }
 
 static int on_accept(struct loop_source *source, uint32_t events, struct err *err)

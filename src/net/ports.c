@@ -28,7 +28,7 @@
 
 void ports_watch_time(struct ports *p)
 {
-	ticker_run(&p->ticker, p->dialling || p->paused);
+	ticker_keep(&p->ticker, p->dialling || p->paused);
 }
 
 void ports_take_spare(struct ports *p)

@@ -279,7 +279,7 @@ static bool await_hello(struct relay_conn *conn, const char *name)
 		return false;
 	snprintf(conn->pin->name, sizeof(conn->pin->name), "%s", name);
 	conn->pin->deadline = os_seconds() + HELLO_SECONDS;
-	ticker_join(&conn->relay->ticker);
+	ticker_keep(&conn->relay->ticker, true);
 	return true;
 }
 

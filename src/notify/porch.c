@@ -160,7 +160,7 @@ static int on_accept(struct loop_source *source, uint32_t events, _unused_ struc
 		g->next->link = &g->next;
 	p->guests = g;
 	p->n_guests++;
-	ticker_run(&p->ticker, true);
+	ticker_keep(&p->ticker, true);
 	if (loop_add(p->loop, &g->source, LOOP_IN | LOOP_EDGE, &ignored) < 0)
 		guest_free(g, true);
 	return 0;
@@ -187,7 +187,7 @@ static void on_tick(struct ticker *ticker)
 		if (time(NULL) > g->deadline)
 			guest_free(g, true);
 	}
-	ticker_run(ticker, p->listener.fd < 0 || p->guests);
+	ticker_keep(ticker, p->listener.fd < 0 || p->guests);
 }
 
 static void on_ended(_unused_ void *ctx, _unused_ void *tag, _unused_ const struct relay_stats *s)

@@ -45,10 +45,10 @@ void ticker_run(struct ticker *ticker, bool on)
 	ticker->runs = on;
 }
 
-void ticker_join(struct ticker *ticker)
+void ticker_keep(struct ticker *ticker, bool on)
 {
-	if (!ticker->runs)
-		ticker_run(ticker, true);
+	if (ticker->runs != on)
+		ticker_run(ticker, on);
 }
 
 void ticker_stop(struct ticker *ticker)

@@ -17,9 +17,9 @@ int64_t os_seconds(void);
 /* Begins at rest. */
 int ticker_start(struct ticker *ticker, struct loop *loop, void (*on_tick)(struct ticker *ticker),
 		 struct err *err);
-/* The first tick comes in a second, however often it is told. */
+/* The next tick comes in a second from now: who starts it anew in less time puts it off for ever. */
 void ticker_run(struct ticker *ticker, bool on);
 /* The same, without putting off the next tick of one that runs: for who comes to others that wait. */
-void ticker_join(struct ticker *ticker);
+void ticker_keep(struct ticker *ticker, bool on);
 /* Safe for one that was never started. */
 void ticker_stop(struct ticker *ticker);

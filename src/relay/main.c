@@ -116,7 +116,7 @@ static void on_tick(struct ticker *ticker)
 
 	pairs_expire(relay);
 	listen_again(relay);
-	ticker_run(ticker, relay->pairs || !relay->listening);
+	ticker_keep(ticker, relay->pairs || !relay->listening);
 }
 
 static int on_listener(struct loop_source *source, _unused_ uint32_t events, struct err *err)
@@ -129,7 +129,7 @@ static int on_listener(struct loop_source *source, _unused_ uint32_t events, str
 		if (fd < 0)
 			return 0;
 		(void)pair_begin(relay, fd, err); /* without memory for it, it is closed */
-		ticker_run(&relay->ticker, true);
+		ticker_keep(&relay->ticker, true);
 	}
 	if (relay->n_pairs >= PAIRS_MAX) {
 		loop_remove(&relay->loop, source); /* more wait in the socket's queue */

@@ -13,6 +13,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 
 program, directory, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 seen = []
@@ -105,5 +106,25 @@ lines = []
 while not lines or not lines[-1].startswith(b"S"):
     lines.append(door.recv(200))
 check("... and the supervisor hears of it", lines[-1] == b"Srefused: this path is not brokered")
+
+
+def is_ended(client):
+    try:
+        client.sendall(b"x")
+    except OSError:
+        return True
+    return False
+
+
+# A client that does not leave after a refusal is put out in some seconds, also while others come every moment.
+with socket.create_connection(inside_address) as held:
+    held.sendall(b"GET /v2/x HTTP/1.1\r\nhost: x\r\n\r\n")
+    while held.recv(4096):
+        pass
+    end = time.monotonic() + 20
+    while not (ended := is_ended(held)) and time.monotonic() < end:
+        socket.create_connection(inside_address).close()
+        time.sleep(0.1)
+    check("who stays after a refusal is put out while others come", ended)
 door.close()
 check("it ends with the supervisor", process.wait(10) == 0)

@@ -316,7 +316,7 @@ void deliver(struct sender *s, const struct message *message, struct conn *conn)
 	struct parcel parcel = { .message = *message, .waits = conn };
 
 	s->hub->stats.received++;
-	hub_ticks(s->hub, true);
+	ticker_keep(&s->hub->ticker, true);
 	if (is_quiet(s, message)) {
 		s->hub->stats.quiet++;
 		hub_note(s->hub, sender_name(s), message->title, "not shown: a quiet time");

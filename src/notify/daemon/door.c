@@ -154,7 +154,7 @@ static void door_free(struct door_conn *d)
 	while (*link != d)
 		link = &(*link)->next;
 	*link = d->next;
-	hub_ticks(d->hub, true);
+	ticker_keep(&d->hub->ticker, true);
 	free(d);
 }
 

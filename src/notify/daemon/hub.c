@@ -35,14 +35,6 @@ void hub_note(struct hub *hub, const char *sender, const char *title, const char
 	hub->log(line);
 }
 
-/* To start a clock that runs would be to put its next tick off, for ever when it is done often enough. */
-void hub_ticks(struct hub *hub, bool on)
-{
-	if (hub->ticking != on)
-		ticker_run(&hub->ticker, on);
-	hub->ticking = on;
-}
-
 /* --- senders --- */
 
 struct sender *sender_new(struct hub *hub, int listener, const struct place *place, struct err *err)
@@ -69,7 +61,7 @@ struct sender *sender_new(struct hub *hub, int listener, const struct place *pla
 	}
 	s->next = hub->senders;
 	hub->senders = s;
-	hub_ticks(hub, true);
+	ticker_keep(&hub->ticker, true);
 	return s;
 }
 
@@ -118,7 +110,7 @@ static void look_around(struct hub *hub)
 		busy |= job_busy(&hub->webhooks[i]);
 	if (!busy && !senders)
 		hub->loop.done = hub->on_demand;
-	hub_ticks(hub, busy || senders || hub->on_demand);
+	ticker_keep(&hub->ticker, busy || senders || hub->on_demand);
 }
 
 static void on_tick(struct ticker *ticker)

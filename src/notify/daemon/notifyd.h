@@ -89,7 +89,6 @@ struct stats {
 struct hub {
 	struct loop loop;
 	struct ticker ticker;
-	bool ticking;
 	struct bus *bus;
 	struct loop_source door, tcp, signals;
 	struct sender *senders; /* the host's own is the last */
@@ -118,7 +117,6 @@ struct sender *sender_new(struct hub *hub, int listener, const struct place *pla
 			  struct err *err);
 void hub_note(struct hub *hub, const char *sender, const char *title, const char *fmt, ...)
 	_printf_(4, 5);
-void hub_ticks(struct hub *hub, bool on); /* once a second, while there is something to do */
 int hub_listen_tcp(struct hub *hub, const char *address, struct err *err);
 
 /* conn.c */
