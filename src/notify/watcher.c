@@ -28,7 +28,7 @@ struct look {
 
 static char *read_proc(pid_t pid, const char *name)
 {
-	char path[64], *text = NULL;
+	char path[80], *text = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	return os_read_file_at(AT_FDCWD, path, 16384, &text, NULL) < 0 ? NULL : text;
