@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Completion scripts, made from the tables of commands and options. Only the frame of each script is fixed text; every
+ * command, option and word comes from a row.
+ */
+#pragma once
+
+#include "cli/cli.h"
+
+/* How a script asks for the names of running sessions; a text of the frame. */
+#define COMPLETION_SESSIONS "command wrapix completion --sessions 2>/dev/null"
+
+/* The whole script for a shell. */
+void completion_add_bash(struct str *out);
+void completion_add_zsh(struct str *out);
+void completion_add_fish(struct str *out);
+
+/* Text of the frame, which is written for wrapix: with this program's name in its place. */
+void completion_add_frame(struct str *out, const char *text);
+/* Words with a blank between them. */
+void completion_add_words(struct str *out, const char *const *words);
+/* The names of all commands, likewise. */
+void completion_add_commands(struct str *out);
+/* Every way to write the options of a table: "-v --verbose --only". */
+void completion_add_options(struct str *out, const struct opt *table);
+/* The words that an operand can be; NULL: any. */
+const char *const *completion_operand_words(const struct opt_syntax *syntax);

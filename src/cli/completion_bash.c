@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The completion script for bash; see completion.h. */
+#include "cli/completion.h"
+
+static const char bash_head[] =
+	"# Completion of wrapix for bash, made by 'wrapix completion bash'.\n"
+	"_wrapix_words() { COMPREPLY=($(compgen -W \"$1\" -- \"$cur\")); }\n"
+	"_wrapix_option() { compopt -o \"$1\" 2>/dev/null; }\n"
+	"\n"
+	"# True when the cursor stands after '--': what is there is completed as a command of its "
+	"own.\n"
+	"_wrapix_tail()\n"
+	"{\n"
+	"\tlocal i\n"
+	"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"\t\t[[ ${COMP_WORDS[i]} == -- ]] && break\n"
+	"\tdone\n"
+	"\t((i < COMP_CWORD)) || return 1\n"
+	"\tif declare -F _command_offset >/dev/null; then\n"
+	"\t\t_command_offset $((i + 1))\n"
+	"\telif ((i + 1 == COMP_CWORD)); then\n"
+	"\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n"
+	"\telse\n"
+	"\t\t_wrapix_option default\n"
+	"\tfi\n"
+	"\treturn 0\n"
+	"}\n"
+	"\n"
+	"_wrapix()\n"
+	"{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	"\tCOMPREPLY=()\n"
+	"\t# bash takes '--name=X' apart at the '='.\n"
+	"\tif [[ $cur == = ]]; then\n"
+	"\t\tcur=\n"
+	"\telif [[ $prev == = ]] && ((COMP_CWORD > 2)); then\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	"\tfi\n";
+
+/* The statement that completes an argument. */
+static void add_bash_action(struct str *out, enum opt_complete complete, const char *const *words)
+{
+	switch (complete) {
+	case COMPLETE_NONE:
+		str_add(out, ":");
+		break;
+	case COMPLETE_WORDS:
+		completion_add_frame(out, "_wrapix_words '");
+		completion_add_words(out, words);
+		str_add(out, "'");
+		break;
+	case COMPLETE_FILE:
+		completion_add_frame(out, "_wrapix_option default");
+		break;
+	case COMPLETE_DIR:
+		completion_add_frame(out, "_wrapix_option dirnames");
+		break;
+	case COMPLETE_PROGRAM:
+		completion_add_frame(
+			out, "COMPREPLY=($(compgen -c -- \"$cur\")); _wrapix_option default");
+		break;
+	case COMPLETE_ENV:
+		str_add(out, "COMPREPLY=($(compgen -e -- \"$cur\"))");
+		break;
+	case COMPLETE_SESSION:
+		completion_add_frame(out, "_wrapix_words \"$(" COMPLETION_SESSIONS ")\"");
+		break;
+	case COMPLETE_COMMAND:
+		completion_add_frame(out, "_wrapix_words '");
+		completion_add_commands(out);
+		str_add(out, "'");
+		break;
+	}
+}
+
+static void add_bash_command(struct str *out, const struct command *command)
+{
+	const struct opt_syntax *syntax = &command->syntax;
+
+	str_addf(out, "\t%s)\n", command->name);
+	if (syntax->command)
+		completion_add_frame(out, "\t\t_wrapix_tail && return\n");
+	str_add(out, "\t\tcase $prev in\n");
+	for (const struct opt *o = opt_first(syntax->opts); o; o = opt_next(o)) {
+		if (!o->arg)
+			continue;
+		str_add(out, "\t\t");
+		if (o->letter)
+			str_addf(out, "-%c | ", o->letter);
+		str_addf(out, "--%s) ", o->name);
+		add_bash_action(out, o->complete, opt_words(o));
+		str_add(out, "; return ;;\n");
+	}
+	completion_add_frame(out, "\t\tesac\n\t\tif [[ $cur == -* ]]; then\n\t\t\t_wrapix_words '");
+	completion_add_options(out, syntax->opts);
+	str_add(out, "'\n\t\telse\n\t\t\t");
+	add_bash_action(out, syntax->complete, completion_operand_words(syntax));
+	str_add(out, "\n\t\tfi\n\t\t;;\n");
+}
+
+void completion_add_bash(struct str *out)
+{
+	completion_add_frame(out, bash_head);
+	completion_add_frame(out, "\tif ((COMP_CWORD == 1)); then\n\t\t_wrapix_words '");
+	completion_add_options(out, main_opts);
+	completion_add_commands(out);
+	str_add(out, "'\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
+	for (const struct command *const *c = commands; *c; c++)
+		add_bash_command(out, *c);
+	completion_add_frame(out, "\tesac\n}\n\ncomplete -F _wrapix wrapix\n");
+	if (this_program.others[0].name)
+		str_add(out, "# 'srt' is 'wrapix exec' under another name.\n"
+			     "_wrapix_srt()\n"
+			     "{\n"
+			     "\tCOMP_WORDS=(wrapix exec \"${COMP_WORDS[@]:1}\")\n"
+			     "\t((COMP_CWORD++))\n"
+			     "\t_wrapix\n"
+			     "}\n"
+			     "complete -F _wrapix_srt srt\n");
+}
