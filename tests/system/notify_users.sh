@@ -39,4 +39,16 @@ check "the daemon's door is closed to others, too" fails grep -q counts "$tmp/lo
 (cd "$project" && user_env "$wrapix" run --network none --mount "$run:/outside" -- sh -c "XDG_RUNTIME_DIR=/outside $notify/daemon/wrapix-notifyd --status" \
 	>"$tmp/log/inside" 2>&1)
 check "nor is it open to a sandbox that was given the directory" fails grep -q counts "$tmp/log/inside"
+
+# A command whose settings allow the directory's sockets: its supervisor connects in its place, and is not inside.
+printf '{"network":{"allowedDomains":[],"deniedDomains":[],"allowUnixSockets":["%s"]},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}' \
+	"$run" >"$tmp/settings.json"
+chmod 644 "$tmp/settings.json"
+in_exec() { (cd "$project" && user_env "$wrapix" exec -s "$tmp/settings.json" -- "$@"); }
+in_exec "$notify/daemon/wrapix-notifyd" --status >"$tmp/log/exec" 2>&1
+check "nor to a command that may connect to what is in it" fails grep -q counts "$tmp/log/exec"
+in_exec "$notify/wrapix-notify" lines
+check "... to which the socket for lines is" await counted received 2
+user_env "$notify/daemon/wrapix-notifyd" --status >"$tmp/log/status"
+check "... while the user's own is answered" grep -q counts "$tmp/log/status"
 finish

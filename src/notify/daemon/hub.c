@@ -13,7 +13,9 @@
 #include <time.h>
 
 #include "notify/daemon/notifyd.h"
+#include "notify/door.h"
 #include "os/fs.h"
+#include "session/control.h"
 
 #define TCP_PORT 5959
 
@@ -125,7 +127,7 @@ static void on_tick(struct ticker *ticker)
 /* --- sockets --- */
 
 /* By way of the descriptor: the real path may be longer than a socket's may be. */
-static int listen_at(struct hub *hub, const char *name, int type, struct err *err)
+static int listen_at(struct hub *hub, const char *name, int type, mode_t mode, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	_cleanup_close_ int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -133,7 +135,7 @@ static int listen_at(struct hub *hub, const char *name, int type, struct err *er
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", hub->dir, name);
 	unlinkat(hub->dir, name, 0); /* the lock is ours: whose it was is dead */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    fchmodat(hub->dir, name, 0600, 0) < 0 || listen(fd, 128) < 0)
+	    fchmodat(hub->dir, name, mode, 0) < 0 || listen(fd, 128) < 0)
 		return err_errno(err, errno, "listening on '%s/wrapix/%s'", hub->path, name);
 	return take_fd(&fd);
 }
@@ -168,12 +170,12 @@ static int open_sockets(struct hub *hub, struct err *err)
 
 	hub->activated = door >= 0;
 	if (door < 0)
-		door = listen_at(hub, "notifyd.sock", SOCK_SEQPACKET, err);
+		door = listen_at(hub, DOOR_NAME, SOCK_SEQPACKET, CONTROL_MODE, err);
 	if (door < 0)
 		return door;
 	hub->door = (struct loop_source){ .fd = door, .on_event = door_accept };
 	if (lines < 0)
-		lines = listen_at(hub, "notify.sock", SOCK_STREAM, err);
+		lines = listen_at(hub, "notify.sock", SOCK_STREAM, 0600, err);
 	if (lines < 0)
 		return lines;
 	if (!sender_new(hub, lines, NULL, err))
