@@ -261,13 +261,14 @@ static int read_rights(const struct seccomp_notif *call, const struct head *h, s
 		return -EFAULT;
 	pidfd = caller_open(call);
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-		size_t n = c->cmsg_len < CMSG_LEN(0) ? 0
-						     : (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		size_t room = (size_t)(control.space + msg.msg_controllen - (char *)c);
+		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
+		/* Of every kind, as the kernel has it: CMSG_NXTHDR() of glibc before 2.36 believes it. */
+		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > room)
+			return -EINVAL;
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		if (c->cmsg_len > (size_t)(control.space + msg.msg_controllen - (char *)c))
-			return -EINVAL;
 		for (size_t i = 0; i < n; i++) {
 			int number, fd;
 

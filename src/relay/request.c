@@ -29,9 +29,10 @@ static bool refuse(struct relay_request *r, int status, const char *why)
 	return true;
 }
 
+/* Without the underscore: what some servers pass over others take for a dash. */
 static bool is_name_char(char c)
 {
-	return c > ' ' && c < 127 && !strchr("()<>@,;:\\\"/[]?={}", c);
+	return c > ' ' && c < 127 && !strchr("()<>@,;:\\\"/[]?={}_", c);
 }
 
 /* --- the first line --- */
@@ -63,13 +64,17 @@ static bool is_plain_path(struct span path)
 	return true;
 }
 
-/* Some hosts take credentials there. */
+/* Some hosts take credentials there, or fields and the method. */
 static bool has_credential_parameter(struct span query)
 {
-	static const char *const names[] = {
-		"key",          "api_key", "api-key",    "apikey",
-		"access_token", "token",   "auth_token", "oauth_token"
-	};
+	static const char *const names[] = { "key",          "api_key",      "api-key",
+					     "apikey",       "access_token", "token",
+					     "auth_token",   "oauth_token",  "$httpheaders",
+					     "$httpmethod" };
+
+	/* Some take it for another '&'. */
+	if (query.len && memchr(query.p, ';', query.len))
+		return true;
 
 	while (query.len) {
 		const char *end = memchr(query.p, '&', query.len);
@@ -125,9 +130,16 @@ static bool read_line(const struct relay_rules *rules, struct span line, struct 
 
 /* --- fields --- */
 
-enum field { FIELD_OTHER, FIELD_DROP, FIELD_CREDENTIAL, FIELD_LENGTH, FIELD_ENCODING };
+enum field {
+	FIELD_OTHER,
+	FIELD_DROP,
+	FIELD_CREDENTIAL,
+	FIELD_LENGTH,
+	FIELD_ENCODING,
+	FIELD_INSTEAD, /* of the method or the path in the first line */
+};
 
-/* Those that speak of this connection, and those that carry credentials. */
+/* Those that speak of this connection, that carry credentials, that some servers believe rather than the line. */
 static const struct {
 	const char *name;
 	enum field kind;
@@ -149,6 +161,11 @@ static const struct {
 	{ "x-auth-token", FIELD_CREDENTIAL },
 	{ "private-token", FIELD_CREDENTIAL },
 	{ "cookie", FIELD_CREDENTIAL },
+	{ "x-http-method-override", FIELD_INSTEAD },
+	{ "x-http-method", FIELD_INSTEAD },
+	{ "x-method-override", FIELD_INSTEAD },
+	{ "x-original-url", FIELD_INSTEAD },
+	{ "x-rewrite-url", FIELD_INSTEAD },
 };
 
 static enum field kind_of(const struct relay_rules *rules, struct span name)
@@ -192,7 +209,7 @@ static bool read_field(const struct relay_rules *rules, struct span line, struct
 	const char *colon = memchr(line.p, ':', line.len);
 	struct span name = { line.p, colon ? (size_t)(colon - line.p) : 0 }, value;
 
-	for (size_t i = 0; i < name.len; i++)
+	for (size_t i = 0; !span_is(name, rules->header) && i < name.len; i++)
 		if (!is_name_char(name.p[i]))
 			name.len = 0;
 	if (!name.len)
@@ -213,6 +230,8 @@ static bool read_field(const struct relay_rules *rules, struct span line, struct
 		return is_placeholder(rules, value)
 			       ? false
 			       : refuse(r, 403, "a credential of somebody else's");
+	case FIELD_INSTEAD:
+		return refuse(r, 403, "a field that stands for another method or path");
 	case FIELD_LENGTH:
 		if (seen->length || !parse_length(value, &r->body.left))
 			return refuse(r, 400, "not a length");

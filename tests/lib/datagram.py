@@ -41,13 +41,14 @@ def datagram(path=None):
     return sock
 
 
-def sendmmsg(sock, path, texts):
+def sendmmsg(sock, path, texts, control=b""):
     name = address_of(path)
     heads = (Mmsghdr * len(texts))()
     parts = [Iovec(ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p), len(text)) for text in texts]
     for head, part in zip(heads, parts):
         head.name, head.namelen = ctypes.cast(ctypes.c_char_p(name), ctypes.c_void_p), len(name)
         head.iov, head.iovlen = ctypes.pointer(part), 1
+        head.control, head.controllen = ctypes.cast(ctypes.c_char_p(control), ctypes.c_void_p), len(control)
     sent = LIBC.sendmmsg(sock.fileno(), heads, len(texts), 0)
     if sent < 0:
         raise OSError(ctypes.get_errno(), "sendmmsg")
@@ -189,6 +190,14 @@ def rights(server, path):
             say(f"a descriptor, {name}, {receive}", lambda: os.read(read, 99))
 
 
+def crooked(path):
+    """Control data with a wrong length, of a kind that is known and of one that is not, behind some that is right."""
+    for length in 0, 15, 16, 17, 64, 1 << 40, 2 ** 64 - 16, 2 ** 64 - 1:
+        for kind in (socket.SOL_SOCKET, socket.SCM_RIGHTS), (7, 7):
+            control = struct.pack("Nii", 16, 7, 7) + struct.pack("Nii8x", length, *kind)
+            say(f"a length of {length:#x} in control data of {kind[0]}", lambda: sendmmsg(datagram(), path, [b"x"], control))
+
+
 def cases(directory):
     path = os.path.join(directory, "d")
     server = datagram(path)
@@ -203,6 +212,9 @@ def cases(directory):
     waiting(server, path)
     full(server, path)
     rights(server, path)
+    crooked(path)
+    while select.select([server], [], [], 0)[0]:
+        server.recv(9)
     os.chdir(directory)
     os.symlink("d", "d-link")
     say("relative, by a link", lambda: (datagram().sendto(b"linked", "d-link"), server.recv(9)))
