@@ -55,6 +55,24 @@ static int refuse_own(const struct spec *spec, const struct host *host, struct e
 	return 0;
 }
 
+/* A file that the user named decides about the next start as well; of wrapix.json the content is trusted. */
+static int refuse_config(const struct spec *spec, const struct host *host, struct err *err)
+{
+	const char *tree = spec->only ? host->project.dir : host->project.top;
+
+	for (size_t i = 0; i < spec->files.len; i++) {
+		if (!path_is_below(spec->files.v[i], tree))
+			continue;
+		err_usage(err,
+			  "'%s' lies in the project, where the sandbox could write it for the next "
+			  "start",
+			  spec->files.v[i]);
+		return err_hint(err, "keep it elsewhere, or as wrapix.json, which 'wrapix trust' "
+				     "knows by its content; --force takes it all the same");
+	}
+	return refuse_own(spec, host, err);
+}
+
 static int refuse_broad(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const char *dir = host->project.dir;
@@ -78,7 +96,7 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 			return err_hint(err,
 					"cd into a project first; --force mounts it all the same");
 		}
-	return refuse_own(spec, host, err);
+	return refuse_config(spec, host, err);
 }
 
 #define TREE (OPF_DIR | OPF_RECURSIVE | OPF_CHECK)
@@ -255,6 +273,14 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			"mount source '%s' of the project's wrapix.json is a link that leaves "
 			"the project (to '%s')",
 			mount->src, fact->path);
+	if (fact->target) {
+		err_set(err, EXDEV,
+			"mount source '%s' goes by a link in the project, '%s', that leaves it (to "
+			"'%s')",
+			mount->src, fact->target, fact->path);
+		return err_hint(err, "who ran in the project can have made it; if it is yours, "
+				     "name the place that it leads to");
+	}
 	if (mount->layer == LAYER_PROJECT && mount->rw && opens_protected(plan, fact->path, base))
 		return err_set(err, EPERM,
 			       "mount source '%s' of the project's wrapix.json is a second door to "

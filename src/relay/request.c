@@ -67,9 +67,9 @@ static bool is_plain_path(struct span path)
 /* Some hosts take credentials there, or fields and the method. */
 static bool has_credential_parameter(struct span query)
 {
-	static const char *const names[] = { "key",          "api_key",      "api-key",
-					     "apikey",       "access_token", "token",
-					     "auth_token",   "oauth_token",  "$httpheaders",
+	static const char *const names[] = { "key",        "api_key",      "api-key",
+					     "apikey",     "access_token", "token",
+					     "auth_token", "oauth_token",  "$httpheaders",
 					     "$httpmethod" };
 
 	/* Some take it for another '&'. */

@@ -392,6 +392,19 @@ int config_load_user(struct spec *spec, const char *config_home, struct err *err
 	return config_parse(spec, text, len, path, LAYER_USER, NULL, err);
 }
 
+void spec_note_file(struct spec *spec, const char *path)
+{
+	struct arena *a = &spec->arena;
+	const char *slash = strrchr(path, '/');
+	const char *dir = slash ? arena_strndup(a, path, (size_t)(slash - path) + 1) : ".";
+	char *real = os_realpath(a, dir), *target = os_realpath(a, path);
+
+	if (real)
+		strv_add(a, &spec->files, path_join(a, real, slash ? slash + 1 : path));
+	if (target)
+		strv_add(a, &spec->files, target);
+}
+
 int config_load_file(struct spec *spec, const char *path, struct err *err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -401,5 +414,6 @@ int config_load_file(struct spec *spec, const char *path, struct err *err)
 
 	if (r == 0 && !text)
 		return err_usage(err, "%s: there is no such file", str_quote(&shown, path));
+	spec_note_file(spec, path);
 	return r < 0 ? r : config_parse(spec, text, len, path, LAYER_FLAG, NULL, err);
 }

@@ -60,6 +60,8 @@ int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 			struct project_config *ret_project, struct err *err);
 /* $XDG_CONFIG_HOME/wrapix/config.json; absent is fine. */
 int config_load_user(struct spec *spec, const char *config_home, struct err *err);
+/* A file of the user's own choice was read: its place, and where a link there leads to. */
+void spec_note_file(struct spec *spec, const char *path);
 /* A file that the user names on the command line: it counts as flags do. */
 int config_load_file(struct spec *spec, const char *path, struct err *err);
 /* The project's own profile of that name, the user's config_home/wrapix/profiles/NAME.json or a built-in

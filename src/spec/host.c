@@ -213,31 +213,6 @@ static void probe_shell(struct host *host)
 		}
 }
 
-/* What a relative source of a configuration file is relative to. */
-static const char *project_base(const struct spec *spec, const struct host *host)
-{
-	return spec->config_dir ? spec->config_dir : host->project.dir;
-}
-
-static void probe_mounts(const struct spec *spec, struct host *host)
-{
-	for (size_t i = 0; i < spec->n_mounts; i++) {
-		const struct mount_spec *mount = &spec->mounts[i];
-		char *expanded = path_expand(&host->arena, mount->src, host->home, host->user);
-		const char *base = mount->layer == LAYER_FLAG ? "" : project_base(spec, host);
-		char *path = expanded, *real;
-		struct stat st;
-
-		if (expanded[0] != '/' && *base)
-			path = path_join(&host->arena, base, expanded);
-		real = os_realpath(&host->arena, path);
-		if (real && stat(real, &st) == 0)
-			host_add_fact(host, &host->mounts, real, path_kind_of(&st), NULL);
-		else
-			host_add_fact(host, &host->mounts, path, PATH_ABSENT, NULL);
-	}
-}
-
 /* A directory for copy-on-write sessions where the home cannot hold them: nobody else's. */
 static bool is_own_dir(const char *path)
 {
@@ -374,7 +349,7 @@ static int probe_session(const struct spec *spec, char **environment, struct hos
 		return r;
 	probe_env(spec, environment, host);
 	host_probe_network(spec, environment, host);
-	probe_mounts(spec, host);
+	host_probe_mounts(spec, host);
 	agent_probe(spec, host_raw_env(environment, "PATH"), host);
 	git_identity_probe(host);
 	cgroup_probe(&host->cgroup);

@@ -169,7 +169,8 @@ struct host {
 	bool tty[3];      /* which of standard input, output and error are a terminal */
 
 	struct project_facts project;
-	struct path_facts mounts; /* one for each of spec->mounts, canonical */
+	struct path_facts mounts; /* one for each of spec->mounts, canonical; target: the link by
+				     which it leaves the project, or NULL */
 	struct path_facts points; /* spec->exec: what stands at the paths of its file rules */
 	char *resolv_path;        /* spec->exec: what /etc/resolv.conf is */
 	struct agent_facts agent;

@@ -181,6 +181,8 @@ int config_load_profile(struct spec *spec, const char *name, const char *config_
 		struct project_config *asks = profile->level == LEVEL_PROJECT ? project : NULL;
 		size_t before = asks ? asks->n_widenings : 0;
 
+		if (profile->name[0] == '/')
+			spec_note_file(spec, profile->name);
 		r = config_apply(spec, profile->root, profile->origin, LAYER_PROFILE, asks, err);
 		for (size_t j = before; asks && j < asks->n_widenings; j++)
 			asks->widenings[j].key = arena_printf(&asks->arena, "profile %s: %s",

@@ -159,6 +159,8 @@ struct spec {
 	char *dir;        /* as given; "." by default */
 	char *config_dir; /* canonical: where the project's wrapix.json or profiles are; or NULL */
 	char **cmd;       /* NULL: the agent */
+	struct strv
+		files; /* canonical: those that the user named and that were obeyed as his own */
 
 	char *profile, *agent, *name;
 	const struct agent *definition; /* of the agent that it wants; NULL: there is none */

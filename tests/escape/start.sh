@@ -126,6 +126,28 @@ ln -s /dev/zero wrapix.json
 wx run --network none -- echo ran
 check "... or a device" was_refused
 
+# A file that the user names is obeyed as his own: not where the sandbox writes.
+new_project
+echo "{$none}" >mine.json
+echo "{$none}" >"$tmp/mine.json"
+ln -s "$tmp/mine.json" link.json
+wx run --config "$tmp/mine.json" -- echo ran
+check "control: --config with a file elsewhere" is "$rc" 0
+for file in mine.json "$project/mine.json" link.json; do
+	wx run --config "$file" -- echo ran
+	check "--config $file, which the sandbox could write, is refused" was_refused
+done
+ln -s "$project/mine.json" "$tmp/inward.json"
+wx run --config "$tmp/inward.json" -- echo ran
+check "... by a link to it, too" was_refused
+wx run --profile "$project/mine.json" -- echo ran
+check "... and a profile" was_refused
+mkdir sub
+wx run sub --network none --only --config mine.json -- echo ran
+check "... not where only a part of it is given" is "$rc" 0
+wx run --force --config mine.json -- echo ran
+check "... nor with --force" is "$rc" 0
+
 # --- second doors to the files that decide about the next start ---
 
 door='echo "{ }" >"$1" && echo through'

@@ -110,4 +110,19 @@ ln -s "$home" "$project/sly"
 printf '{"mounts": ["sly:/data:ro"]}' >"$project/wrapix.json"
 inside 'ls /data'
 check "a link in the project that leads out of it is refused" refused 125 "leaves the project"
+rm "$project/wrapix.json"
+
+# --- a link that an earlier session has left, and a mount that the user types every day ---
+mkdir "$project/own" && echo own >"$project/own/file" && echo planted >"$home/planted"
+inside "rm -f data; ln -s '$home' data; ln -s own near; mkdir -p in && ln -s ../data in/further"
+for source in data ./data "$project/data" in/further own/../data "data/.cache/.."; do
+	mkdir -p "$home/.cache"
+	inside 'cat /x/planted' --mount "$source:/x:ro"
+	check "--mount $source: refused, the link leaves the project" refused 125 "leaves it (to"
+done
+inside 'cat /x/file' --mount near:/x
+check "... one that stays in it is followed" printed own
+ln -s "$home" "$tmp/mine"
+says "... and so is one outside of it" planted 'cat /x/planted' --mount "$tmp/mine:/x:ro"
+says "... and what '..' leads to" planted 'cat /x/planted' --mount "../$(basename "$home"):/x:ro"
 finish

@@ -29,7 +29,7 @@ const char *way_name(enum way way)
 
 /* --- a program --- */
 
-enum { ARG_WORD, ARG_TITLE, ARG_TEXT, ARG_SOUND, ARG_URGENCY };
+enum { ARG_WORD, ARG_TITLE, ARG_TEXT, ARG_MARKUP, ARG_SOUND, ARG_URGENCY };
 
 static const struct {
 	const char *name;
@@ -44,7 +44,7 @@ static const struct {
 	    { ARG_URGENCY, NULL },
 	    { ARG_WORD, "--" },
 	    { ARG_TITLE, NULL },
-	    { ARG_TEXT, NULL } } },
+	    { ARG_MARKUP, NULL } } },
 	{ "terminal-notifier",
 	  { { ARG_WORD, "-title" },
 	    { ARG_TITLE, NULL },
@@ -100,15 +100,27 @@ static int exec_child(void *arg, _unused_ int out)
 	return 127;
 }
 
+/* For notify-send, which makes of "\\033" what it stands for; and to most services it is markup. */
+static void add_markup(struct str *out, const char *text)
+{
+	_cleanup_str_ struct str plain = { 0 };
+
+	for (; *text; text++)
+		str_addn(&plain, *text == '\\' ? "\\\\" : text, *text == '\\' ? 2 : 1);
+	str_add_markup(out, plain.len ? plain.s : "");
+}
+
 int way_program(struct sender *s, job_done_fn *done)
 {
 	const struct message *m = &s->now.message;
+	_cleanup_str_ struct str markup = { 0 };
 	struct arena arena = { 0 };
 	struct strv argv = { 0 };
 	size_t which;
 	char *path = find_program(&arena, &which);
 	int r = -ENOENT;
 
+	add_markup(&markup, m->text);
 	if (path) {
 		strv_add(&arena, &argv, path);
 		for (size_t i = 0; programs[which].args[i].word || programs[which].args[i].kind;
@@ -117,6 +129,7 @@ int way_program(struct sender *s, job_done_fn *done)
 				[ARG_WORD] = programs[which].args[i].word,
 				[ARG_TITLE] = m->title,
 				[ARG_TEXT] = m->text,
+				[ARG_MARKUP] = markup.len ? markup.s : "",
 				[ARG_SOUND] = m->sound[0] ? m->sound : "default",
 				[ARG_URGENCY] = urgency_name(m->urgency),
 			};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands at the sources of mounts, and how one gets there. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "os/fs.h"
+#include "spec/host_priv.h"
+
+/* What a relative source of a configuration file is relative to. */
+static const char *project_base(const struct spec *spec, const struct host *host)
+{
+	return spec->config_dir ? spec->config_dir : host->project.dir;
+}
+
+/* A sandbox writes there, an earlier one as well. */
+static bool is_open(const struct host *host, const char *real)
+{
+	return path_is_below(real, host->project.top) || path_is_below(real, host->project.dir);
+}
+
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* The link that stands where sandboxes write and leads away from there, on the way of an absolute path; NULL: none.
+ * '..' is the user's own word. */
+static char *find_way_out(struct host *host, const char *path)
+{
+	struct arena *a = &host->arena;
+	char *dir = arena_strdup(a, "/");
+
+	while (dir && *(path += strspn(path, "/"))) {
+		size_t len = strcspn(path, "/");
+		char *next = path_join(a, dir, arena_strndup(a, path, len));
+		char *real = os_realpath(a, next);
+
+		if (real && is_open(host, dir) && is_link(next) && !is_open(host, real))
+			return next;
+		dir = real;
+		path += len;
+	}
+	return NULL;
+}
+
+void host_probe_mounts(const struct spec *spec, struct host *host)
+{
+	char *here = os_realpath(&host->arena, ".");
+
+	for (size_t i = 0; i < spec->n_mounts; i++) {
+		const struct mount_spec *mount = &spec->mounts[i];
+		char *source = path_expand(&host->arena, mount->src, host->home, host->user);
+		const char *base = mount->layer == LAYER_FLAG ? here : project_base(spec, host);
+		char *path = source, *real;
+		struct stat st;
+
+		if (source[0] != '/' && base)
+			path = arena_printf(&host->arena, "%s/%s", base, source);
+		real = os_realpath(&host->arena, path);
+		if (real && stat(real, &st) == 0)
+			host_add_fact(host, &host->mounts, real, path_kind_of(&st),
+				      find_way_out(host, path));
+		else
+			host_add_fact(host, &host->mounts,
+				      path_join(&host->arena, base ? base : "", source),
+				      PATH_ABSENT, NULL);
+	}
+}
