@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "api/api.h"
@@ -67,6 +68,19 @@ static char *find_state(struct exec *x)
 	return path_join(&x->arena, real ? real : home, "wrapix");
 }
 
+/* A pipe has no name; a FIFO or a file has one, by which a command could open it and write its own settings. */
+static char *find_control(struct exec *x)
+{
+	struct stat st;
+	char link[64];
+
+	if (x->request.control_fd < 0 || fstat(x->request.control_fd, &st) < 0 ||
+	    !(S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode)))
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", x->request.control_fd);
+	return os_realpath(&x->arena, link);
+}
+
 static int find_place(struct exec *x, struct err *err)
 {
 	struct arena *a = &x->arena;
@@ -83,6 +97,7 @@ static int find_place(struct exec *x, struct err *err)
 	if (!x->request.text)
 		strv_add(a, &x->watched, x->settings);
 	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
+	x->place.control = find_control(x);
 	x->place.state = find_state(x);
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);

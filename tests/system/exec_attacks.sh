@@ -61,6 +61,36 @@ check "nothing with links in it becomes a git directory" cannot 'mkdir -p b/logs
 check "... without them it does" can 'rm -rf b; mkdir -p b/logs b/objects b/refs; echo "ref: refs/heads/main" >b/HEAD'
 rm -rf b
 
+# --- the descriptor that brings new settings, where it has a name ---
+
+settings ''
+mkfifo control && mkdir "$home/mine" && : >control.file
+new='{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["'$home'"],"denyWrite":[]}}'
+printf '%s\n' "$new" >new.json
+cat >widen.py <<'EOF'
+import os, sys, time
+
+try:
+    os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK), open("new.json", "rb").read())
+except OSError as error:
+    print(error.strerror)
+for _ in range(int(sys.argv[3])):
+    try:
+        open(sys.argv[2], "w").close()
+        sys.exit("widened")
+    except OSError:
+        time.sleep(.05)
+EOF
+check "what comes by a FIFO is obeyed" sh -c 'exec 5<>control; cat new.json >&5
+	"$1" exec -s "$2" --control-fd 5 -- python3 widen.py /nowhere "$3/mine/one" 200 2>&1 | grep -q widened' sh "$wrapix" "$s" "$home"
+for file in control control.file ./evil/../control; do
+	sh -c 'exec 5<>"$1"; "$2" exec -s "$3" --control-fd 5 -- python3 widen.py "$1" "$4/mine/two" 40' \
+		sh "$file" "$wrapix" "$s" "$home" >"$tmp/log/out" 2>"$tmp/log/err"
+	check "... and not what the command would write there by its name: $file" is "$(cat "$tmp/log/out")" "Permission denied"
+	check "... nothing was" absent "$home/mine/two"
+done
+check "... which is told" has "$tmp/log/err" "the control channel"
+
 # --- a supervisor that has no descriptor left ---
 
 settings '"**/*.hidden"'
