@@ -98,6 +98,7 @@ static int find_place(struct exec *x, struct err *err)
 		strv_add(a, &x->watched, x->settings);
 	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
 	x->place.control = find_control(x);
+	x->place.server = x->request.server;
 	x->place.state = find_state(x);
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);

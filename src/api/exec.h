@@ -49,6 +49,7 @@ struct exec_request {
 	char *const *argv;   /* what is executed; its first word is looked up on PATH */
 	const char *command; /* the same as the user wrote it */
 	const char *report;  /* a file that the command must not write; NULL */
+	const char *server;  /* likewise, the absolute path of the socket that it came by; NULL */
 	int control_fd;      /* brings new settings; -1: none */
 	int *pass_fds;       /* that the command gets besides 0, 1 and 2 */
 	size_t n_pass_fds;

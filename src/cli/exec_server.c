@@ -8,6 +8,7 @@
 #include "cli/exec.h"
 #include "cli/exec_say.h"
 #include "engine/native/lend.h"
+#include "os/fs.h"
 #include "os/proc.h"
 
 static const struct exec_args *given;
@@ -55,6 +56,7 @@ static int stand_in(const struct exec_args *args, struct err *err)
 int exec_server(const struct exec_args *args)
 {
 	_cleanup_close_ int door = exec_knock();
+	_cleanup_(arena_release) struct arena arena = { NULL };
 	struct serve_options options = {
 		.listener = -1, .owner = -1, .settings = args->settings, .choose = choose
 	};
@@ -76,6 +78,7 @@ int exec_server(const struct exec_args *args)
 	options.listener = serve_listen(args->server, &id, &err);
 	if (options.listener < 0)
 		return cli_fail(&err);
+	options.path = os_realpath(&arena, args->server);
 	r = serve_run(&options, &err);
 	serve_unlink(args->server, &id);
 	return r < 0 ? cli_fail(&err) : 0;

@@ -96,8 +96,9 @@ struct srt_place {
 	const char *settings; /* the settings file; NULL: there is none. Never writable */
 	const char *report;   /* a file that the user reads afterwards; NULL. Never writable */
 	const char
-		*control;  /* what brings new settings, where it has a name; NULL. Never writable */
-	const char *state; /* wrapix's own state; NULL. Never writable */
+		*control; /* what brings new settings, where it has a name; NULL. Never writable */
+	const char *server; /* the socket that the command was asked for by; NULL. Never writable */
+	const char *state;  /* wrapix's own state; NULL. Never writable */
 	const char *tmpdir; /* CLAUDE_CODE_TMPDIR or CLAUDE_TMPDIR; NULL: a private one */
 	const char
 		*git_dir; /* of the working directory's repository, where it lies elsewhere; NULL */

@@ -308,6 +308,8 @@ static int add_denials(const struct maker *m, struct err *err)
 		r = deny_write(m, m->place->report, "the report of violations", err);
 	if (r == 0 && m->place->control)
 		r = deny_write(m, m->place->control, "the control channel", err);
+	if (r == 0 && m->place->server)
+		r = deny_write(m, m->place->server, "the server's socket", err);
 	if (r == 0 && m->place->state && file_rules_write(m->rules, m->place->state).allowed)
 		r = deny_write(m, m->place->state, "wrapix's own state", err);
 	if (r == 0 && !lstat(git, &st) && S_ISREG(st.st_mode))

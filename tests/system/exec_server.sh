@@ -50,6 +50,18 @@ done
 
 # --- who may ask ---
 check "a command of the server's does not reach it" is_refused
+# In the project, where its commands write: not this name, for the next client would be theirs.
+near=$project/near/socket
+mkdir "$project/near"
+"$wrapix" exec --server "$near" 2>"$tmp/log/err" &
+await test -S "$near"
+for what in 'rm near/socket' 'mv near/socket near/other' 'chmod 600 near/socket' 'mv near away' 'ln near/socket near/other' 'touch near/fresh && mv near/fresh near/socket'; do
+	check "its socket is not for commands to change: $what" fails python3 "$here/ask.py" "$near" "$what"
+done
+check "... what is beside it is" python3 "$here/ask.py" "$near" 'touch near/beside && rm near/beside'
+check "... it is as it was" is "$(stat -c %a "$near")" 1600
+kill $!
+wait $!
 "$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err"
 check "a second server: refused" is $? 125
 check "... in one clear line" has "$tmp/log/err" "listens on '$socket' already"
