@@ -76,9 +76,9 @@ sanitize:
 compat: all
 	@scripts/compat $(ARGS)
 
-## chaos: ROUNDS=1000 random faults at random moments; SEED= repeats
+## chaos: ROUNDS=1000 random faults at random moments; SEED= repeats; SCENES=Podman plays those alone
 chaos: all
-	@CHAOS_ROUNDS=$(or $(ROUNDS),1000) CHAOS_SEED=$(SEED) tests/chaos/run.sh
+	@CHAOS_ROUNDS=$(or $(ROUNDS),1000) CHAOS_SEED=$(SEED) CHAOS_SCENES=$(SCENES) tests/chaos/run.sh
 
 ## crash: everything that writes, killed at every point at which it writes (minutes); ARGS='Key' for one of them
 crash: all

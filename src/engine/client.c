@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program that makes a sandbox for us. It dies with us; what it made is the engine's to end. */
+/* The program that makes a sandbox for us; what it made is the engine's to end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,21 +32,26 @@ static int open_pty(struct sandbox *sandbox, int *ret_slave, struct err *err)
 
 /* In a session of its own: what the user's terminal sends is for us, and we pass it on. With a terminal,
  * what the command writes comes by it, and to standard error goes what the program itself has to say. */
-_Noreturn static void client_main(char *const argv[], int slave, pid_t parent)
+_Noreturn static void client_main(char *const argv[], int slave, enum client_fate fate,
+				  pid_t parent)
 {
-	os_die_with_parent(SIGKILL);
+	if (fate == CLIENT_DIES)
+		os_die_with_parent(SIGKILL);
 	if (getppid() != parent || setsid() < 0)
 		_exit(EXIT_WRAPIX);
 	if (slave >= 0 &&
 	    (ioctl(slave, TIOCSCTTY, 0) < 0 || dup2(slave, 0) < 0 || dup2(slave, 1) < 0))
 		_exit(EXIT_WRAPIX);
 	os_reset_signals();
+	if (fate == CLIENT_FINISHES)
+		signal(SIGHUP, SIG_IGN); /* its terminal goes with us */
 	os_close_all_but(3, NULL, 0);
 	execv(argv[0], argv);
 	_exit(EXIT_WRAPIX);
 }
 
-int client_start(struct sandbox *sandbox, char *const argv[], bool has_tty, struct err *err)
+int client_start(struct sandbox *sandbox, char *const argv[], bool has_tty, enum client_fate fate,
+		 struct err *err)
 {
 	_cleanup_close_ int slave = -1;
 	pid_t parent = getpid();
@@ -56,7 +61,7 @@ int client_start(struct sandbox *sandbox, char *const argv[], bool has_tty, stru
 		return r;
 	sandbox->pid = fork();
 	if (sandbox->pid == 0)
-		client_main(argv, slave, parent);
+		client_main(argv, slave, fate, parent);
 	if (sandbox->pid < 0)
 		return err_errno(err, errno, "fork");
 	sandbox->pidfd = os_pidfd_open(sandbox->pid);

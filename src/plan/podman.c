@@ -134,7 +134,7 @@ static void note_differences(struct plan *plan)
 		{ !plan->tell_calls, "system calls that are refused are no events: there is no "
 				     "listener here that could tell of them" },
 		{ true, "the image is read-only, where the native engine's may be written to until "
-			"the end" },
+			"the end; a write to it is no event" },
 		{ true, "'wrapix exec' is refused inside: it is lent by the native engine's "
 			"supervisor" },
 	};
@@ -245,6 +245,9 @@ void plan_podman_limits(struct plan *plan)
 {
 	const struct cgroup_facts *cgroup = &plan->cgroup;
 	static const char *const names[] = { "memory", "processes", "processors" };
+	static const char instead[] =
+		": an rlimit counts podman's own processes and those of your other containers "
+		"with them, and reaching it is no event";
 
 	if (cgroup->layout == CGROUP_LAYOUT_V2)
 		plan->podman.held = cgroup->systemd | cgroup->v2;
@@ -252,7 +255,8 @@ void plan_podman_limits(struct plan *plan)
 		if ((plan->limits.asked & ~plan->podman.held) & LIMIT_BIT(limit))
 			strv_addf(&plan->arena, &plan->weaker,
 				  "limits: podman cannot limit %s here, where cgroups "
-				  "v2 are not delegated to you",
-				  names[limit]);
+				  "v2 are not delegated to you%s",
+				  names[limit],
+				  limit == LIMIT_PIDS && !plan_is_machine(plan) ? instead : "");
 	plan_machine_limits(plan);
 }

@@ -315,6 +315,7 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 		strv_add(arena, ret, "--tty");
 	strv_addf(arena, ret, "--name=wrapix-%s", session);
 	strv_addf(arena, ret, "--pidfile=%s/pid", stage);
+	strv_addf(arena, ret, "--conmon-pidfile=%s/conmon", stage);
 	strv_addf(arena, ret, "--label=wrapix.session=%s", session);
 	strv_addf(arena, ret, "--label=wrapix.name=%s", plan->name);
 	add_identity(arena, plan, ret);

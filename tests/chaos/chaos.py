@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""chaos.py WRAPIX INJECT [ROUNDS] [SEED]: does something with wrapix, breaks it at a random moment, and looks at what is left.
+"""chaos.py WRAPIX INJECT [ROUNDS] [SEED] [SCENES]: does something with wrapix, breaks it at a random moment, and looks at what is left.
 
 A round is a scene (a start, an apply, an image, a key in use, a step of ralph's, a builder, ...) with a fault: one of its
 processes is killed or stopped at a random moment, one or all of them die at a random call that writes, descriptors, memory
@@ -8,7 +8,9 @@ or file sizes are limited, a system call fails from the beginning with EIO, ENOS
 that writes on. Afterwards: no process, no mount and nothing in wrapix's directories is left, no file of the user's is lost
 or half written, and the next start works. Prints TAP, a point a round, with the seed that repeats it: chaos.py ... 1 SEED.
 
-Dear scenes come less often than cheap ones. CHAOS_WORKERS (2) at a time, each with a home of its own; what a round starts is
+Dear scenes come less often than cheap ones; SCENES is a pattern for the names of those to play, and belongs to the seed.
+With podman's engine podman, conmon, pasta and crun are among those that are killed; of podman it is asked whether anything
+is left: containers, volumes, mounts in its namespace, files. CHAOS_WORKERS (2) at a time, each with a home of its own; what a round starts is
 told by its ancestors, so that others of the same user do not matter. Runs as an ordinary user.
 """
 import ctypes
@@ -29,10 +31,12 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from place import Place, half_done  # pylint: disable=wrong-import-position
+from containers import PAUSE, Containers, available  # pylint: disable=wrong-import-position
 
 WRAPIX, INJECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else 40
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else int.from_bytes(os.urandom(4), "little")
+ONLY = sys.argv[5] if len(sys.argv) > 5 and sys.argv[5] else "."
 WORKERS = int(os.environ.get("CHAOS_WORKERS") or 2)
 ROOT = os.path.dirname(os.path.dirname(WRAPIX))
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/ralph-agent")
@@ -83,6 +87,7 @@ class World(Place):
         self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb", "XDG_RUNTIME_DIR": self.runtime,
                     "CLAUDE_CODE_OAUTH_TOKEN": "token"}
         self.made = set()
+        self.containers = None
         self.put(".gitconfig", "[user]\n\tname = x\n\temail = x@example.org\n", self.home)
         self.put(".config/wrapix/config.json", json.dumps({"ralph": {"agent": self.home + "/agent", "attempts": 100}}), self.home)
         self.put("token.json", json.dumps({"credentials": {"CLAUDE_CODE_OAUTH_TOKEN": {
@@ -95,6 +100,8 @@ class World(Place):
         self.git("init", "-q")
         self.git("add", "-A")
         self.git("commit", "-qm", "one")
+        # That copy-on-write works here is remembered; a fault in the trial would have sessions kept in /var/tmp.
+        self.run("run", "--network", "none", "--workspace", "cow", "--", "true")
 
     def once(self, what):
         """True the first time that a scene asks."""
@@ -121,6 +128,8 @@ class World(Place):
         return self.call(WRAPIX, *words, **more)
 
     def remove(self):
+        if self.containers:
+            self.containers.remove()
         subprocess.run(["chmod", "-R", "u+rwX", self.base], capture_output=True, check=False)
         shutil.rmtree(self.base, ignore_errors=True)
 
@@ -129,8 +138,10 @@ CHANGE = f"for i in $(seq 0 {FILES - 1}); do yes new | head -n 200 >file$i.tmp &
 
 
 class Scene:
-    """A command, how long it takes (roughly: kills come within it), how often of 1,000 rounds, and what holds afterwards."""
+    """A command, how long it takes (roughly: kills come within it), how often of 1,000 rounds, and what holds afterwards.
+    Where victims are named, half of the kills and stops wait for one of them, however long the machine takes to start it."""
     often, seconds = 10, 0.05
+    victims = ()
 
     def words(self, w):
         raise NotImplementedError
@@ -354,7 +365,50 @@ class Stop(Scene):
         return [WRAPIX, "stop", "--all"]
 
 
-SCENES = [s() for s in (Run, Filtered, Exec, Cow, Apply, Undo, Git, ExecGit, Image, Key, UseKey, UseToken, Secret, Mode, Notify, Ralph, Builder, Stop)]
+class Podman(Scene):
+    """The first of a world takes seconds more: an image is made and given to podman."""
+    often, seconds = 3, 0.5
+    victims = ("wrapix", "podman", "conmon", "crun", "wrapix-init", "sh")
+    options = ["--network", "none"]
+    script = "echo hello; yes | head -n 20000 >/tmp/x; echo end"
+
+    def words(self, w):
+        if not w.containers:
+            w.containers = Containers(w, WRAPIX)
+        return [WRAPIX, "run", "--engine", "podman", *self.options, "--", "sh", "-c", self.script]
+
+    def after(self, w, status):
+        return w.containers.left()
+
+
+class PodmanOpen(Podman):
+    """pasta is there."""
+    victims = (*Podman.victims, "pasta")
+    options = ["--network", "open"]
+    script = "nslookup wrapix.invalid; true"
+
+
+class PodmanFiltered(Podman):
+    options = ["--network", "filtered", "--allow", "wrapix.invalid"]
+    script = "nslookup wrapix.invalid; wget -q -O /dev/null http://wrapix.invalid; true"
+
+
+class PodmanCow(Podman):
+    often = 2
+    options = ["--network", "none", "--workspace", "cow"]
+    script = CHANGE
+
+
+class PodmanWork(Podman):
+    """Writes into the project itself, with a git directory of its own and a port."""
+    often = 2
+    options = ["--network", "none", "--git", "private", "--publish", "auto"]
+    script = CHANGE
+
+
+PODMAN = (Podman, PodmanOpen, PodmanFiltered, PodmanCow, PodmanWork) if available() else ()
+SCENES = [s() for s in (Run, Filtered, Exec, Cow, Apply, Undo, Git, ExecGit, Image, Key, UseKey, UseToken, Secret, Mode, Notify, Ralph, Builder, Stop, *PODMAN)
+          if re.match(ONLY, s.__name__)]
 
 
 # --- processes ---
@@ -385,7 +439,7 @@ def tree():
                 os.waitpid(pid, os.WNOHANG)
             except ChildProcessError:
                 pass
-    return {p: names[p] for p in found if p != os.getpid()}
+    return {p: names[p] for p in found if p != os.getpid() and names[p] not in PAUSE}
 
 
 STARTED = {}
@@ -412,7 +466,9 @@ def wait_for(condition, seconds):
 def pick_fault(rng, scene):
     kind = rng.choice(["kill"] * 3 + ["stop"] + ["nofile", "memory", "fsize"] + ["call"] * 2 + ["inject"] * 4)
     if kind in ("kill", "stop"):
-        return kind, rng.random() * 1.3 * scene.seconds
+        if scene.victims and rng.random() < 0.5:
+            return kind, (rng.choice(scene.victims), rng.random() * 0.3)
+        return kind, ("", rng.random() * 1.3 * scene.seconds)
     if kind == "nofile":
         return kind, rng.randint(4, 40)
     if kind == "memory":
@@ -437,8 +493,8 @@ def limits(fault):
         fail_call(CALLS[value[0]], getattr(errno, value[1]))
 
 
-def strike(kind, process, rng):
-    victims = sorted(tree())
+def strike(kind, name, rng):
+    victims = sorted(pid for pid, comm in tree().items() if comm.startswith(name))
     if not victims:
         return
     victim = rng.choice(victims)
@@ -457,8 +513,11 @@ def break_it(world, words, fault, rng):
                                stderr=subprocess.DEVNULL, preexec_fn=None if kind in ("kill", "stop", "inject") else lambda: limits(fault))
     STARTED["pid"] = process.pid
     if kind in ("kill", "stop"):
-        time.sleep(value)  # the random moment itself, not a wait for something
-        strike(kind, process, rng)
+        name, moment = value
+        if name:
+            wait_for(lambda: process.poll() is not None or any(comm.startswith(name) for comm in tree().values()), 60)
+        time.sleep(moment)  # the random moment itself, not a wait for something
+        strike(kind, name, rng)
     elif kind == "inject":
         # inject stays until all have ended; a daemon is asked to when it is all that is left.
         wait_for(lambda: process.poll() is not None or (set(tree().values()) <= {"inject", "wrapix-notifyd"} and dismiss()), 60)
@@ -483,13 +542,21 @@ def left_of(world, fault):
         for name in dirs + files:
             path = os.path.join(root, name)
             when = os.lstat(path).st_mtime - 3600
-            os.utime(path, (when, when), follow_symlinks=False)
-    cow = world.state + "/cow"
+            try:
+                os.utime(path, (when, when), follow_symlinks=False)
+            except PermissionError:
+                pass  # an overlay's own directory is an id's of podman's
+    wrong, cow = [], world.state + "/cow"
     for name in os.listdir(cow) if os.path.isdir(cow) else []:
         if not name.startswith("."):
             world.run("discard", "--yes", name)
+    world.run("ps")
+    left = [name for name in (os.listdir(cow) if os.path.isdir(cow) else []) if name != ".overlay"]
+    if left:
+        wrong.append(f"left in cow: {left}, with {os.listdir(os.path.join(cow, left[0]))}")
     after = world.run("run", "--network", "none", "--", "echo", "works")
-    wrong = [] if (after.returncode, after.stdout) == (0, "works\n") else [f"the next start fails: {after.returncode} {after.stdout} {after.stderr}"]
+    if (after.returncode, after.stdout) != (0, "works\n"):
+        wrong.append(f"the next start fails: {after.returncode} {after.stdout} {after.stderr}")
     sessions = world.run("ps", "--json")
     if sessions.stdout.split() not in (["[]"], ["[", "]"]):
         wrong.append(f"a session is left: {sessions.stdout}")
@@ -548,7 +615,7 @@ def one_round(world, seed):
     dismiss()
     wait_for(lambda: not tree(), 30)
     status = break_it(world, words, fault, rng)
-    value = f"{fault[1]:.3f} s" if isinstance(fault[1], float) else fault[1]
+    value = "{} {:.3f} s".format(*fault[1]).strip() if fault[0] in ("kill", "stop") else fault[1]
     return f"{type(scene).__name__}, {fault[0]} {value}, status {status}", look(world, scene, fault, status, mounts)
 
 

@@ -27,12 +27,17 @@ need_podman() {
 		sh "$here/${0##*/}" "$@"
 }
 
+# That podman is the one on PATH.
+podman_path() {
+	[ -e "$podman_prefix/whole" ] || return
+	CONTAINERS_CONF=$podman_prefix/containers.conf PATH=$podman_prefix/bin:$PATH
+	export CONTAINERS_CONF PATH
+}
+
 # As the ordinary user, after set_up. podman keeps a process of its own for each runtime directory, and files of other
 # ids.
 podman_up() {
-	if [ -e "$podman_prefix/whole" ]; then
-		CONTAINERS_CONF=$podman_prefix/containers.conf PATH=$podman_prefix/bin:$PATH
-		export CONTAINERS_CONF PATH
+	if podman_path; then
 		mkdir -p "$HOME/.config/containers"
 		cp "$podman_prefix/policy.json" "$HOME/.config/containers/"
 	elif ! podman --version >/dev/null 2>&1; then

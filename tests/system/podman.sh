@@ -1,5 +1,5 @@
 #!/bin/sh
-# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2016,SC2046,SC2154,SC2317 # the library; scripts for the shell inside; several words; functions called by name
 # SPDX-License-Identifier: MIT
 # What the podman engine has of its own, with a real podman 5. What both engines promise is in engines.sh.
 . "$(dirname -- "$0")/../lib/system.sh"
@@ -57,6 +57,11 @@ check "... and runs nothing" absent ran
 in_podman 'dd if=/dev/zero of=/tmp/big bs=1M count=30 2>/dev/null; echo $?' --disk 16M
 check "a private place that is full" is "$(cat "$out")" 1
 check "... is told of" has "$err" "refused writing more to its private places (/tmp): limits.disk is 16M; to allow it: raise limits.disk above 16M"
+
+# Without a group an rlimit stands in, which counts podman's own with them: that is said at the start.
+in_podman '(i=0; while [ $i -lt 60 ]; do { read -r x <nosuch || sleep 5; } & i=$((i + 1)); done) 2>&1' --pids 40
+check "an rlimit holds the processes" has "$out" "can't fork"
+check "... it was said what counts with them, and that nothing tells of it" has "$err" "an rlimit counts podman's own processes and those of your other containers with them, and reaching it is no event"
 
 # --- git ---
 command -v git >/dev/null && {
@@ -124,6 +129,56 @@ kill -9 $pid
 check "without its supervisor a container ends and is removed" await no_containers
 in_podman true
 check "... and the next start removes its files" is "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ""
+
+# Whoever of podman's is killed: the container goes, at the end of this session or at the next start.
+conmon() { for conmon in $(pgrep -u "$(id -u)" -x conmon); do ! grep -qaF "$tmp" "/proc/$conmon/cmdline" || echo "$conmon"; done; }
+hold() { # hold NAME: one that runs; its supervisor is $pid
+	"$wrapix" run --engine podman --network none --name "$1" -- sh -c 'echo up >up; sleep 100' 2>/dev/null &
+	pid=$!
+	started="${started-} $pid"
+	hear up
+	await sh -c "'$wrapix' ps | grep -q '$1'"
+}
+stages() { ls -A "$XDG_RUNTIME_DIR/wrapix/podman"; }
+hold client
+kill -9 "$(pgrep -P "$pid" -x podman)"
+wait "$pid"
+rc=$?
+check "podman's client is killed: the session ends, the container is gone with it" eval 'is "$rc" 137 && no_containers && is "$(stages)" ""'
+hold conmon
+kill -9 $(conmon)
+wait "$pid"
+check "its conmon is killed: the same" eval 'no_containers && is "$(stages)" "" && is "$(conmon)" ""'
+hold all
+kill -9 "$pid" $(conmon) "$(cat "$XDG_RUNTIME_DIR"/wrapix/podman/*/pid)"
+wait "$pid"
+in_podman 'echo works'
+check "all are killed: the next start works, and removes it" eval 'printed works && no_containers && is "$(stages)" ""'
+
+# podman is killed between making the container and starting it: nobody but conmon knows of who waits in there.
+mkdir "$tmp/slow"
+cat >"$tmp/slow/crun" <<C
+#!/bin/sh
+case " \$* " in *" start "*) echo up >"$project/up"; sleep 100 ;; esac
+exec "$(command -v crun)" "\$@"
+C
+chmod +x "$tmp/slow/crun"
+sed "s|^crun = .*|crun = [\"$tmp/slow/crun\"]|" "$CONTAINERS_CONF" >"$tmp/slow/containers.conf"
+CONTAINERS_CONF=$tmp/slow/containers.conf "$wrapix" run --engine podman --network none -- true 2>/dev/null &
+pid=$!
+started="${started-} $pid"
+hear up
+kill -9 "$(pgrep -P "$pid" -x podman)"
+wait "$pid"
+check "killed before the start: 125" is $? 125
+check "... nobody waits any more, no container is left" await eval 'no_containers && is "$(stages)" "" && is "$(conmon)" ""'
+
+# A directory of a session that was being made, or removed, when somebody was killed.
+for name in abcdefgh .bcdefghj cdefghjk; do mkdir -p "$XDG_RUNTIME_DIR/wrapix/podman/$name/init"; done
+touch -d '1 hour ago' "$XDG_RUNTIME_DIR"/wrapix/podman/abcdefgh "$XDG_RUNTIME_DIR"/wrapix/podman/.bcdefghj
+in_podman true
+check "what nobody holds any more goes; what may be in the making stays" is "$(stages)" cdefghjk
+rm -r "$XDG_RUNTIME_DIR/wrapix/podman/cdefghjk"
 mkfifo "$tmp/up"
 "$wrapix" run --engine podman --network none --workspace cow --name later --mount "$tmp/up:/up" -- \
 	sh -c 'echo new >made; echo up >/up; sleep 100' 2>/dev/null &

@@ -77,7 +77,8 @@ static int start_client(struct machine *m, struct err *err)
 	int r = apple_argv(&m->arena, m->sandbox.plan, m->stage, m->id, &argv, err);
 
 	return r < 0 ? r
-		     : client_start(&m->sandbox, argv.v, plan_is_interactive(m->sandbox.plan), err);
+		     : client_start(&m->sandbox, argv.v, plan_is_interactive(m->sandbox.plan),
+				    CLIENT_DIES, err);
 }
 
 /* What ended in its own time has removed itself. */

@@ -18,17 +18,20 @@ struct container {
 	pid_t keeper;       /* of a virtual machine: who ends it when we die; 0: none */
 	int life;           /* and how it hears of that */
 	unsigned said;      /* messages to it so far */
+	bool begun;         /* podman was started: there may be a container */
 	bool ended;         /* podman has removed the container */
+	int exit;           /* what wrapix-init ended with, as it said; -1: it said nothing */
 };
 
 /* The plan as this machine is now; its operations live in c's arena. */
 void plan_present(struct container *c, const struct plan *plan, struct plan *ret);
 
-/* Makes STAGE. What is there of it is removed by stage_remove() in any case. */
+/* Makes STAGE. What is there of it is removed by stage_remove(). */
 int stage_make(struct container *c, struct err *err);
 /* wrapix-init has read it: the names that nobody else is to open go. */
 void stage_close(const struct container *c);
-/* Nobody needs it any more; and then it goes, wherever it stands. */
+/* Nobody needs what is in it any more; and then it goes itself, wherever it stands. It stays, for stage_sweep(), for as long
+ * as there may be a container. */
 void stage_empty(const struct container *c);
 void stage_remove(struct container *c);
 /* Removes what killed supervisors left, containers included. */
@@ -36,6 +39,9 @@ void stage_sweep(const struct plan *plan);
 
 /* The session's container, if there is one left. */
 int stage_remove_container(const struct plan *plan, const char *id);
+
+/* Of the session's conmon: ends what podman has lost sight of. */
+void conmon_end(const char *stage, const char *id);
 
 /* Gives the image to podman unless it has it. */
 int image_load(const struct plan *plan, const struct engine_hooks *hooks, struct err *err);

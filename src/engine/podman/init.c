@@ -192,6 +192,7 @@ _Noreturn static void run_command(char **argv, unsigned filter, int status, int 
 	if (r == 0)
 		r = load_filter(filter, parent, &err);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGHUP, SIG_DFL); /* podman's client ignores it (client.c) */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (r == 0) {

@@ -68,6 +68,7 @@ static int on_start_message(struct container *c, const struct stage_message *mes
 	case STAGE_STARTED:
 		return 1;
 	case STAGE_FAILED:
+		c->exit = EXIT_WRAPIX;
 		return fail(message, err);
 	default:
 		return 0;
@@ -96,6 +97,8 @@ int client_await(struct container *c)
 	c->to = -1;
 	status = os_await(c->sandbox.pid);
 	c->sandbox.pid = 0;
+	/* What podman says of its own failures is 125, or a signal's. */
+	c->ended = c->exit >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == c->exit;
 	return status;
 }
 
@@ -163,12 +166,16 @@ int container_await(struct container *c, int *ret_status, struct err *err)
 		os_pidfd_kill(c->sandbox.pidfd, SIGTERM);
 	if (r <= 0 && c->sandbox.pid)
 		client_await(c);
-	if (r == 0)
-		stage_remove_container(c->sandbox.plan, c->id);
 	return r;
 }
 
 /* --- while it runs --- */
+
+/* As wrapix-init ends, and podman after it. */
+static int exit_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 static int hear(struct sandbox *sandbox, struct said *ret)
 {
@@ -183,8 +190,10 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 						       : SAID_NOTHING,
 		.value = message.value & 0xffff,
 	};
-	if (ret->type == SAID_EXITED) /* while podman takes the container down */
+	if (ret->type == SAID_EXITED) { /* while podman takes the container down */
+		container(sandbox)->exit = exit_of(ret->value);
 		stage_empty(container(sandbox));
+	}
 	return 0;
 }
 

@@ -47,12 +47,14 @@ _Noreturn static void keeper_main(struct container *c, int life)
 	setsid();
 	os_reset_signals();
 	os_close_all_but(0, &life, 1);
+	c->lock = -1;
+	c->begun = true;
 	do {
 		n = read(life, &byte, 1);
 	} while (n < 0 && errno == EINTR);
 	if (n == 0) { /* not a word: killed */
-		(void)stage_remove_container(c->sandbox.plan, c->id);
-		stage_empty(c);
+		c->ended = stage_remove_container(c->sandbox.plan, c->id) == 0;
+		stage_remove(c);
 	}
 	_exit(0);
 }
@@ -99,8 +101,6 @@ void machine_end(struct container *c)
 {
 	if (c->keeper <= 0)
 		return;
-	if (!c->ended)
-		(void)stage_remove_container(c->sandbox.plan, c->id);
 	if (write(c->life, "", 1) < 0)
 		kill(c->keeper, SIGKILL);
 	close(take_fd(&c->life));

@@ -37,7 +37,11 @@ static int start_client(struct container *c, struct err *err)
 	struct strv argv = { 0 };
 
 	podman_argv(&c->arena, c->sandbox.plan, c->stage, c->id, &argv);
-	return client_start(&c->sandbox, argv.v, plan_is_interactive(c->sandbox.plan), err);
+	c->begun = true;
+	/* One that is killed between making the container and starting it would leave it there, and who waits in it.
+	 * wrapix-init finds us gone and ends, and podman removes the container as ever. */
+	return client_start(&c->sandbox, argv.v, plan_is_interactive(c->sandbox.plan),
+			    plan_is_machine(c->sandbox.plan) ? CLIENT_DIES : CLIENT_FINISHES, err);
 }
 
 /* What overlayfs leaves in its own directory belongs to an id of the container's, which podman can be. */
@@ -64,6 +68,9 @@ static void clean_layers(struct container *c)
 static void clean(struct container *c)
 {
 	client_end(&c->sandbox);
+	/* podman, its conmon or its runtime was killed, or failed half-way. */
+	if (c->begun && !c->ended)
+		c->ended = stage_remove_container(c->sandbox.plan, c->id) == 0;
 	machine_end(c);
 	stage_remove(c);
 	clean_layers(c);
@@ -86,6 +93,7 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 		.to = -1,
 		.init = -1,
 		.life = -1,
+		.exit = -1,
 	};
 	int dumpable = os_dumpable();
 	struct plan present;

@@ -169,16 +169,25 @@ void stage_close(const struct container *c)
 
 void stage_empty(const struct container *c)
 {
-	sessiondir_remove(c->stage, -1);
+	static const char *const names[] = { "init", "dirs", "files", "pid", "seccomp.json" };
+	_cleanup_close_ int dir = open(c->stage, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; dir >= 0 && i < ARRAY_LEN(names); i++)
+		(void)os_remove_tree(dir, names[i]); /* or stage_remove() does */
 }
 
 void stage_remove(struct container *c)
 {
-	sessiondir_remove(c->stage, c->lock);
+	if (!c->begun || c->ended)
+		sessiondir_remove(c->stage, c->lock);
+	else if (c->lock >= 0)
+		close(c->lock);
 	if (c->to >= 0)
 		close(c->to);
 }
 
+/* podman that finds its conmon killed notes that, and says that the container could not be stopped; the
+ * second time it is removed. */
 int stage_remove_container(const struct plan *plan, const char *id)
 {
 	struct arena arena = { 0 };
@@ -189,9 +198,14 @@ int stage_remove_container(const struct plan *plan, const char *id)
 			 (char *)"--time=0",
 			 arena_printf(&arena, "wrapix-%s", id),
 			 NULL };
-	_cleanup_free_ char *says = NULL;
-	int r = os_capture_all(argv, 30, 65536, &says);
+	int r = -1;
 
+	for (int i = 0; r != 0 && i < 2; i++) {
+		_cleanup_free_ char *says = NULL;
+
+		r = os_capture_all(argv, 30, 65536, &says);
+	}
+	conmon_end(path_join(&arena, plan->podman.base, id), id);
 	arena_release(&arena);
 	return r;
 }
