@@ -22,7 +22,7 @@
 #include "base/str.h"
 #include "os/socket.h"
 
-#define PAUSE_AFTER_NO 5 /* seconds */
+#define PAUSE_AFTER 5 /* a no, or a question that nobody waits for any more; seconds */
 
 struct key_connection {
 	struct key_agent *agent;
@@ -177,7 +177,7 @@ static void on_answer(void *ctx, bool yes)
 	struct key_connection *c = TAKE_PTR(agent->asked);
 
 	if (!yes)
-		agent->refused_until = os_seconds() + PAUSE_AFTER_NO;
+		agent->refused_until = os_seconds() + PAUSE_AFTER;
 	c->waits = false;
 	if (yes)
 		sign(c);
@@ -187,7 +187,7 @@ static void on_answer(void *ctx, bool yes)
 	ask_next(agent);
 }
 
-/* Whoever it was for has hung up. */
+/* Whoever it was for has hung up. Else dialogs would come and go until one is answered by chance. */
 static void give_up(struct key_connection *c)
 {
 	struct key_agent *agent = c->agent;
@@ -195,6 +195,7 @@ static void give_up(struct key_connection *c)
 	if (agent->asked == c) {
 		confirm_cancel(&agent->confirm);
 		agent->asked = NULL;
+		agent->refused_until = os_seconds() + PAUSE_AFTER;
 	}
 	drop(c);
 	ask_next(agent);

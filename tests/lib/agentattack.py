@@ -227,6 +227,19 @@ def attack_flood():
     return "bounded" if fine and granted < n else f"{granted} of {n}, {sorted(set(said))}"
 
 
+def attack_dialogs():
+    """Wishes that nobody waits for: each may open a dialog on the host, which goes when its wish does."""
+    import time
+
+    for _ in range(30):
+        s = connect()
+        body = string(public("signing")) + string(sshsig("git")) + struct.pack(">I", 0)
+        s.sendall(struct.pack(">IB", len(body) + 1, 13) + body)
+        time.sleep(0.1)
+        s.close()
+    return "done"
+
+
 def attack_search(masked, *places):
     """Looks for a secret (masked, so that this process does not hold it in one piece) in files and in every process."""
     wanted = bytes(b ^ 0x5A for b in bytes.fromhex(masked))

@@ -302,6 +302,10 @@ confirm: wrapix: may the sandbox use the signing key 'site' to sign for git?"
 echo 1 >"$tmp/answer"
 SSH_ASKPASS=$tmp/bin/askpass keyed 'git fetch -q' --deploy-key-confirm
 check "... or no" has "$err" "agent refused operation"
+printf '#!/bin/sh\necho asked >>"%s/dialogs"\nexec sleep 60\n' "$tmp" >"$tmp/bin/dialog"
+chmod +x "$tmp/bin/dialog"
+SSH_ASKPASS=$tmp/bin/dialog keyed 'python3 agentattack.py dialogs' --deploy-key-confirm
+check "who asks and hangs up again and again opens few dialogs" is "$(cat "$out") $(($(wc -l <"$tmp/dialogs") < 4))" "done 1"
 PATH=$tmp/none:$PATH keyed true --deploy-key-confirm
 check "without a program that asks it does not start" refused 125 "no program can ask you"
 
