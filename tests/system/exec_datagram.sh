@@ -89,6 +89,35 @@ low = socket.socket(fileno=os.dup(sock.fileno()))
 for path in sys.argv[1:]:
     low.sendto(b"duplicate", path)
     low.sendmsg([b"duplicate"], [], 0, path)' "$tmp/open" "$tmp/shut"
+# What the supervisor carries comes from it: who asks for the sender's own descriptor has one of the supervisor's.
+cat >"$tmp/sender.py" <<'EOF'
+import ctypes, errno, os, socket, struct, sys
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def tried(function, *words):
+    return "done" if function(*words) >= 0 else errno.errorcode[ctypes.get_errno()]
+
+
+def use(fd):
+    """pidfd_getfd, pidfd_send_signal, and PIDFD_GET_NET_NAMESPACE where there is one"""
+    return tried(LIBC.syscall, 438, fd, 0, 0), tried(LIBC.syscall, 424, fd, 0, 0, 0), tried(LIBC.ioctl, fd, 0xff04, 0)
+
+
+one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+one.bind(b"\0sender")
+try:
+    one.setsockopt(socket.SOL_SOCKET, 76, 1)  # SO_PASSPIDFD, Linux 6.5
+except OSError:
+    sys.exit(print("none"))
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", b"\0sender")
+low = socket.socket(fileno=os.dup(one.fileno()))
+got = [struct.unpack("i", data)[0] for _, kind, data in low.recvmsg(9, 99)[1] if kind == 4]
+print(*["done" in use(fd) for fd in got], "done" in use(os.pidfd_open(os.getpid())))
+EOF
+sender=$(inside python3 "$tmp/sender.py")
+check "a descriptor of the supervisor's is of no use, where one of its own is ($sender)" sh -c '[ "$1" = "False True" ] || [ "$1" = none ]' sh "$sender"
 outside python3 "$datagram" try sendto "$tmp/shut" after >/dev/null
 came shut after
 check "... indeed" fails grep -q duplicate "$tmp/log/shut.out"
