@@ -157,6 +157,15 @@ static int second_place(struct request *r, struct place *from, const char *path,
 }
 
 /* One of the two is not ours: two file systems, as far as the caller can see. What is read-only of them is told of. */
+static int tell_across(struct request *r, struct place *from, struct place *to, bool to_outside)
+{
+	if (to_outside)
+		(void)place_outside(r, to, !to->exists);
+	else
+		(void)place_outside(r, from, false);
+	return -EXDEV;
+}
+
 static int rename_across(struct request *r, struct place *from, struct place *to, bool to_outside,
 			 unsigned flags)
 {
@@ -166,19 +175,26 @@ static int rename_across(struct request *r, struct place *from, struct place *to
 		return e < 0 ? e : -ENOENT;
 	if (place_stat(to) < 0 || (to->exists && (flags & RENAME_NOREPLACE)))
 		return -EXDEV; /* nobody would do it: mv asks so whether it is a directory */
-	if (to_outside)
-		(void)place_outside(r, to, !to->exists);
-	else
-		(void)place_outside(r, from, false);
-	return -EXDEV;
+	return tell_across(r, from, to, to_outside);
 }
 
-/* The same of a link, which most callers can do without. */
-static int across(struct place *from)
+/* The same of a link to a file that exists. Where there really are two file systems nobody would make it. */
+static int link_across(struct request *r, struct place *from, struct place *to, bool to_outside)
 {
-	int e = place_stat(from);
+	struct stat dir;
 
-	return e < 0 ? e : from->exists ? -EXDEV : -ENOENT;
+	if (place_stat(to) < 0 || to->exists || to->view < 0 || fstat(to->view, &dir) < 0 ||
+	    dir.st_dev != from->st.st_dev)
+		return -EXDEV;
+	return tell_across(r, from, to, to_outside);
+}
+
+/* The path of the two that may not be written: what leaves what is writable, or comes into it. */
+static int move_apart(struct request *r, const struct place *from, const struct place *to)
+{
+	bool from_writable = file_rules_write(r->b->rules, from->path).allowed;
+
+	return request_apart(r, from_writable ? to->path : from->path);
 }
 
 /* What a rename brings to a name, beyond the rules. */
@@ -203,10 +219,8 @@ static int judge_move(struct request *r, struct place *from, struct place *to, u
 
 	if (v.allowed && (flags & RENAME_EXCHANGE))
 		v = file_rules_move(r->b->rules, to->path, from->path, S_ISDIR(to->st.st_mode));
-	if (!v.allowed && !v.rule) /* out of what is writable */
-		return request_apart(r, file_rules_write(r->b->rules, from->path).allowed
-						? to->path
-						: from->path);
+	if (!v.allowed && !v.rule)
+		return move_apart(r, from, to);
 	e = flags & (RENAME_EXCHANGE | RENAME_WHITEOUT)
 		    ? 0
 		    : git_replace(r, from, to, v.allowed ? NULL : v.rule);
@@ -338,11 +352,12 @@ int do_link(struct request *r)
 	if (to.is_anchor || to.object >= 0)
 		return -EEXIST;
 	if (e2 == OUTSIDE)
-		return e == OUTSIDE ? place_outside(r, &to, true) : -EXDEV;
+		return e == OUTSIDE ? place_outside(r, &to, true)
+				    : link_across(r, &from, &to, true);
 	if (from.object >= 0 && from.st.st_nlink == 0 && S_ISREG(from.st.st_mode))
 		return link_nameless(r, &from, &to);
 	if (e == OUTSIDE || from.is_anchor)
-		return across(&from);
+		return link_across(r, &from, &to, false);
 	e = place_is_same(&from) ? place_stat(&to) : -EXDEV;
 	if (e == 0 && to.exists)
 		e = -EEXIST;
@@ -350,7 +365,8 @@ int do_link(struct request *r)
 		return e;
 	v = file_rules_move(r->b->rules, from.path, to.path, false);
 	if (!v.allowed)
-		return v.rule ? request_denied(r, to.path, v.rule, NULL) : -EXDEV;
+		return v.rule ? request_denied(r, to.path, v.rule, NULL)
+			      : move_apart(r, &from, &to);
 	e = git_judge_name(r, &from, GIT_CREATE);
 	if (e == 0)
 		e = git_judge_name(r, &to, GIT_CREATE);

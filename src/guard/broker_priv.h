@@ -191,7 +191,7 @@ uint64_t request_arg(const struct request *r, int i);
 /* Reports and returns -EACCES. */
 int request_denied(struct request *r, const char *path, const struct file_rule *rule,
 		   const char *reason);
-/* Reports a rename out of what is writable, or into it, and returns -EXDEV: who copies instead is judged by that. */
+/* Reports a rename or link out of what is writable, or into it, and returns -EXDEV: who copies instead is judged by that. */
 int request_apart(struct request *r, const char *path);
 /* Reports what the kernel is going to refuse, or did when we tried. */
 void request_predicted(struct request *r, const char *path, const struct file_rule *rule);

@@ -68,6 +68,20 @@ for way in "$HOME/out/mine $HOME/out/x $HOME/out/mine" "$HOME/out/mine x $HOME/o
 done
 ex 'mkdir sub; python3 rename.py moved x; mv x sub; mv sub/x moved; rmdir sub; python3 rename.py nothing x; :'
 check "control: one of its own is not, nor one of nothing" is "$([ ! -s "$v" ] || cat "$v") $(cat "$out")" " 2"
+cat >link.py <<'END'
+import os, sys
+try:
+    os.link(*sys.argv[1:])
+except OSError as e:
+    print(e.errno)
+END
+for way in "$HOME/out/mine x $HOME/out/mine" "moved $HOME/out/x $HOME/out/x" "$HOME/out/mine $HOME/out/x $HOME/out/mine"; do
+	ex "python3 link.py ${way% *}"
+	check "a hard link is told of, of the path that may not be written: ${way% *}" events "$v" 'len(e) == 1 and d["what"] == "write" and d["call"].startswith("link") and d["path"] == "'"${way##* }"'" and d["fix"]["key"] == "filesystem.allowWrite" and d["process"]["comm"] == "python3"'
+	check "... and is refused" isnt "$(cat "$out")" ""
+done
+ex "python3 link.py moved x; python3 link.py nothing y; python3 link.py moved x; python3 link.py /proc/version z; rm x"
+check "control: one of its own is not, nor one of nothing, over something or between two file systems" is "$([ ! -s "$v" ] || cat "$v") $(tr '\n' ' ' <"$out")" " 2 17 18 "
 wx run --network none -- sh -c 'mv moved /tmp/; mv /tmp/moved .'
 check "... nor one between its own places" ended 0
 wx exec -s "$s" --violations "$v" -c 'mv moved ~/out/; true'
