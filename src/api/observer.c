@@ -108,58 +108,80 @@ static bool is_ignored(const struct observer *observer, const struct denial *den
 	return srt_ignores(run_claude_config(claude), observer->log.about.command, line.s);
 }
 
-/* Into the log, with what Claude Code's settings have to do with it. False: nobody wants to know. */
-static bool log_network(struct observer *observer, const struct net_event *event)
+/* What would allow it, where something does. */
+static void add_change(struct str *text, const struct observer *observer,
+		       const struct denial *denial)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	struct fix fix;
+
+	fix_make(&arena, denial, &observer->log.place, &fix);
+	if (fix.key) {
+		str_add(text, "; to allow it: ");
+		fix_add_text(text, &fix);
+	}
+	if (fix.risk)
+		str_addf(text, " (careful: %s)", fix.risk);
+}
+
+/* "evil.example:443: not-allowed", with the rule that decided where there was one, where that is written, and what
+ * would allow it. */
+static void tell_host(struct observer *observer, const struct denial *denial)
+{
+	_cleanup_str_ struct str text = { 0 };
+
+	str_add(&text, denial->name ? denial->name : denial->address);
+	if (denial->port)
+		str_addf(&text, ":%u", denial->port);
+	str_addf(&text, ": %s", denial->reason);
+	if (denial->rule)
+		str_addf(&text, ", by rule %s", denial->rule);
+	if (denial->origin)
+		str_addf(&text, " at %s", denial->origin);
+	add_change(&text, observer, denial);
+	observer_emit(observer, WRAPIX_DENIED, denial->port, text.s);
+}
+
+/* Into the log, with what the settings have to do with it, and to the user. */
+static void on_host_denied(struct observer *observer, const struct net_event *event)
 {
 	struct run_claude *claude = observer->plan->claude;
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	struct denial denial;
 
-	if (claude && event->type != NET_EVENT_DENIED && event->type != NET_EVENT_ENDED)
-		run_claude_added(claude, event->type == NET_EVENT_DENY_RULE, event->rule);
-	if (event->type != NET_EVENT_DENIED) {
-		event_log_network(&observer->log, event);
-		return true;
-	}
 	event_network_denial(&denial, event);
 	if (claude)
 		explain_host(&denial, run_claude_config(claude), &arena);
 	if (!denial.origin)
 		explain_host_by_plan(&denial, &observer->plan->plan);
 	if (is_ignored(observer, &denial))
-		return false;
+		return;
 	event_log_network_denial(&observer->log, &denial, event);
-	return true;
+	tell_host(observer, &denial);
 }
 
-/* "evil.example:443: not-allowed", with the rule that decided where there was one. */
 static void on_network(void *ctx, const struct net_event *event)
 {
 	struct observer *observer = ctx;
-	char text[NAME_SIZE + 128], port[8] = "";
+	bool denies = event->type == NET_EVENT_DENY_RULE;
+	bool is_rule = denies || event->type == NET_EVENT_ALLOW_RULE;
 
-	if (!log_network(observer, event))
+	if (event->type == NET_EVENT_DENIED) {
+		on_host_denied(observer, event);
 		return;
-	if (event->type == NET_EVENT_ALLOW_RULE || event->type == NET_EVENT_DENY_RULE)
-		observer_emit(observer, WRAPIX_RULE, event->type == NET_EVENT_DENY_RULE,
-			      event->rule);
-	if (event->type != NET_EVENT_DENIED)
-		return;
-	if (event->port)
-		snprintf(port, sizeof(port), ":%u", event->port);
-	snprintf(text, sizeof(text), "%s%s: %s%s%s", event->name ? event->name : event->address,
-		 port, net_reason_name(event->reason), event->rule ? ", by rule " : "",
-		 event->rule ? event->rule : "");
-	observer_emit(observer, WRAPIX_DENIED, event->port, text);
+	}
+	if (is_rule && observer->plan->claude)
+		run_claude_added(observer->plan->claude, denies, event->rule);
+	event_log_network(&observer->log, event);
+	if (is_rule)
+		observer_emit(observer, WRAPIX_RULE, denies, event->rule);
 }
 
 /* What the user is told; a flood is one refusal again and again. */
 static const char *refusal_text(struct observer *observer, const struct denial *denial)
 {
-	_cleanup_(arena_release) struct arena arena = { NULL };
 	struct str *text = &observer->refused_text;
 	_cleanup_str_ struct str key = { 0 };
-	struct fix fix;
 
 	denial_add_members(&key, denial);
 	if (observer->refused.s && !strcmp(observer->refused.s, key.s))
@@ -168,16 +190,10 @@ static const char *refusal_text(struct observer *observer, const struct denial *
 	str_release(text);
 	observer->refused = key;
 	key = *text = (struct str){ 0 };
-	fix_make(&arena, denial, &observer->log.place, &fix);
 	denial_add_act(text, denial, observer->plan->host.home);
 	str_add(text, ": ");
 	denial_add_why(text, denial);
-	if (fix.key) {
-		str_add(text, "; to allow it: ");
-		fix_add_text(text, &fix);
-	}
-	if (fix.risk)
-		str_addf(text, " (careful: %s)", fix.risk);
+	add_change(text, observer, denial);
 	return text->s;
 }
 

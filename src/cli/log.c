@@ -81,6 +81,37 @@ static bool is_denial(struct json_object *event)
 	return type && !strcmp(type, "deny");
 }
 
+/* "    by sandbox.filesystem.denyWrite[0], FILE:4" */
+static void add_written(struct str *line, struct json_object *event)
+{
+	const char *key = json_text(event, "key"), *origin = json_text(event, "origin");
+
+	if (!origin)
+		return;
+	str_add(line, "\n    by ");
+	str_add_escaped(line, key ? key : "a rule");
+	str_add(line, ", ");
+	str_add_escaped(line, origin);
+}
+
+/* "    started by make 7, bash 2" */
+static void add_parents(struct str *line, struct json_object *event)
+{
+	struct json_object *process = json_object_object_get(event, "process");
+	struct json_object *parents = json_object_object_get(process, "parents");
+
+	if (!json_object_is_type(parents, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(parents); i++) {
+		struct json_object *parent = json_object_array_get_idx(parents, i);
+		const char *comm = json_text(parent, "comm");
+
+		str_add(line, i ? ", " : "\n    started by ");
+		str_add_escaped(line, comm ? comm : "");
+		str_addf(line, " %d", json_object_get_int(json_object_object_get(parent, "pid")));
+	}
+}
+
 /* Who asks for refusals wants to know how they would be none. */
 static void add_fix(struct str *line, struct json_object *event)
 {
@@ -110,8 +141,11 @@ static void print_event(struct view *view, struct json_object *event)
 		event_add_json(&line, event);
 	} else {
 		event_add_text(&line, event);
-		if (view->args->denied)
+		if (view->args->denied) {
+			add_parents(&line, event);
+			add_written(&line, event);
 			add_fix(&line, event);
+		}
 		if (header) {
 			str_add(&line, "\n");
 			event_add_titles(&line);

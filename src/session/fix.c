@@ -315,6 +315,19 @@ static void respect_locks(const struct maker *m)
 			};
 }
 
+/* A session's own gate: of a level that the user set, the next one would let it in. */
+static void fix_gate(const struct maker *m)
+{
+	const char *level = strstr(m->d->reason, "protect."), *class;
+
+	m->fix->none = "the name gate holds it; '--git direct' mounts the project without one";
+	if (!level)
+		return;
+	class = level + strlen("protect.");
+	m->fix->none = arena_printf(m->arena, "'--protect %.*s=hold' would, until you accept it",
+				    (int)strcspn(class, " "), class);
+}
+
 void fix_make(struct arena *arena, const struct denial *d, const struct fix_place *place,
 	      struct fix *ret)
 {
@@ -326,7 +339,7 @@ void fix_make(struct arena *arena, const struct denial *d, const struct fix_plac
 	} else if (!strcmp(d->what, "call")) {
 		fix_call(&m);
 	} else if (d->path && d->reason && strchr(d->reason, ' ') && place->dialect == FIX_RUN) {
-		ret->none = "the name gate holds it; '--git direct' mounts the project without one";
+		fix_gate(&m);
 	} else if (d->path || d->call) {
 		if (!strcmp(d->what, "connect"))
 			fix_socket(&m);
