@@ -109,10 +109,17 @@ static int print(const struct why *w, bool json)
 
 /* --- questions --- */
 
-/* A path is what looks like one, or is there; the rest is a host. */
-static bool is_path(const char *word)
+/* sandbox-runtime's settings and Claude Code's know no other host without a dot. */
+static bool may_be_host(const char *word, enum fix_dialect dialect)
 {
-	return word[0] == '.' || strchr(word, '/') || !strcmp(word, "~") || access(word, F_OK) == 0;
+	return dialect == FIX_RUN || strpbrk(word, ".:") || !strcmp(word, "localhost");
+}
+
+/* A path is what looks like one, or is there; the rest is a host. */
+static bool is_path(const char *word, enum fix_dialect dialect)
+{
+	return word[0] == '.' || strchr(word, '/') || !strcmp(word, "~") ||
+	       access(word, F_OK) == 0 || !may_be_host(word, dialect);
 }
 
 /* As far as it exists without links; '~' is the home. */
@@ -147,7 +154,7 @@ static int ask(struct why *w, const struct why_args *args, const char *word)
 
 	if (call)
 		why_call(w, call);
-	else if (is_path(word))
+	else if (is_path(word, w->place.dialect))
 		why_path(w, resolve(&w->arena, word, w->place.home));
 	else if (why_host(w, word, &err) < 0) {
 		err_hint(&err, "a command stands after '--', a file of this directory after './'");
@@ -246,7 +253,7 @@ static bool is_program(const char *word)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 
-	return !strpbrk(word, ".:()") && !is_path(word) &&
+	return !strpbrk(word, ".:()") && !is_path(word, FIX_RUN) &&
 	       os_find_program(&arena, word, getenv("PATH"), NULL);
 }
 
@@ -308,7 +315,9 @@ const struct command command_why = {
 		"'/' "
 		"in it, or the name of something that is here, is a path; a line with blanks, and "
 		"the name of a program on PATH that has no dot and no port, is a command; others "
-		"are hosts. To say otherwise: './ls' is a path, '-- ls' a command, 'ls.' or "
+		"are hosts, but a word without a dot, which only wrapix.json knows as one, is a "
+		"path by other settings. To say otherwise: './ls' is a path, '-- ls' a command, "
+		"'ls.' or "
 		"'ls:443' a host. A command is held against Claude Code's permission rules, as "
 		"'wrapix check' does.\n"
 		"The exit status is 0 when all of it is allowed and 3 when something is not; for a "

@@ -296,7 +296,12 @@ why 3 "writing ~/z: no, it is not in the sandbox" --run "$HOME/z"
 why 0 "it is /workspace/a inside" --run ./a
 printf '{"network": {"mode": "filtered",\n"deny": ["no.example"]}}' >wrapix.json
 why 3 "a rule denies it: no.example at $project/wrapix.json:2" --run no.example:443
-wx run -- getent hosts no.example
+wx run -- sh -c 'getent hosts no.example; getent hosts other.example; :'
+check "... at the end of a session, with what would allow it" has "$err" "refused no.example: denied-name, by rule no.example at $project/wrapix.json:2; to allow it: take \"no.example\" out of network.deny (careful: somebody denied it on purpose)"
+check "... and of a host without a rule" has "$err" 'refused other.example: not-allowed; to allow it: add "other.example" to network.allow'
+wx log --violations
+check "... the log has where it is written" has "$out" "    by network.deny, $project/wrapix.json:2"
+check "... and who started it" has "$out" "    started by sh 2"
 wx log --json
 check "... and so says the event" has "$out" '"rule":"no.example","key":"network.deny","origin":"'"$project"'/wrapix.json:2"'
 rm wrapix.json
@@ -312,7 +317,8 @@ why 3 'writing ~/a b: no' -s "$s" '~/a b'
 why 1 'add "Bash(uptime)" to permissions.allow in ' uptime
 why 3 'looking up uptime: no' -s "$s" uptime.
 why 3 'connecting to uptime:443: no' -s "$s" uptime:443
-why 3 'looking up no-such-program: no' -s "$s" no-such-program
+why 0 'looking up no-such-program: yes' --run no-such-program
+why 3 "writing $project/keep: no, 'keep' denies it" -s "$s" keep
 : >uptime
 why 0 'reading '"$project"'/uptime: yes' -s "$s" uptime
 rm uptime
