@@ -191,9 +191,9 @@ static void add_lesson(struct str *out, const struct report *r, const struct les
 		str_addf(out, " <span class=\"soft\">%lu times</span>", lesson->count);
 	str_add(out, "</p><p>");
 	add(out, why.s);
-	str_addf(out, "</p><p>%s<code>", lesson->fix.key ? "To allow it: " : "");
+	str_add(out, lesson->fix.key ? "</p><p>To allow it: <code>" : "</p><p>");
 	add(out, fix.s);
-	str_add(out, "</code></p>");
+	str_add(out, lesson->fix.key ? "</code></p>" : "</p>");
 	if (lesson->fix.risk) {
 		str_add(out, "<p class=\"warn\">Careful: ");
 		add_raw(out, lesson->fix.risk);

@@ -79,7 +79,8 @@ static void add_hosts(struct str *out, const struct report *r)
 
 		str_add(out, "- ");
 		add_code(out, host->name);
-		str_addf(out, ": %lu connections, ", host->connections);
+		str_addf(out, ": %lu connection%s, ", host->connections,
+			 host->connections == 1 ? "" : "s");
 		report_add_bytes(out, host->sent);
 		str_add(out, " sent, ");
 		report_add_bytes(out, host->received);
