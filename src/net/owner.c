@@ -26,6 +26,8 @@
 #define FDS_MAX 512 /* looked at for one socket */
 #define NEAR 8
 #define FINDS_PER_SECOND 64
+#define SECOND 1000000U
+#define EXEC 100U /* microseconds, in which nobody becomes another program */
 
 /* One end, from AF_INET or AF_INET6. */
 static bool take_end(const struct sockaddr_storage *sa, struct in6_addr *ret, uint16_t *ret_port)
@@ -72,9 +74,16 @@ bool packet_of_message(const struct msghdr *message, uint16_t own_port, struct q
 	return take_end(message->msg_name, &ret->src, &ret->sport);
 }
 
+static void recent_release(struct owner_recent *recent)
+{
+	owner_unref(recent->owner);
+	if (recent->cmdline >= 0)
+		close(recent->cmdline);
+}
+
 void owners_note(struct owners *owners, pid_t thread)
 {
-	struct owner_recent found = { .thread = thread, .fd = -1 };
+	struct owner_recent found = { .thread = thread, .fd = -1, .cmdline = -1 };
 	size_t i = 0;
 
 	while (i < owners->n_recent && owners->recent[i].thread != thread)
@@ -84,7 +93,7 @@ void owners_note(struct owners *owners, pid_t thread)
 	else if (owners->n_recent < ARRAY_LEN(owners->recent))
 		owners->n_recent++;
 	else
-		owner_unref(owners->recent[--i].owner);
+		recent_release(&owners->recent[--i]);
 	memmove(&owners->recent[1], &owners->recent[0], i * sizeof(owners->recent[0]));
 	owners->recent[0] = found;
 }
@@ -195,15 +204,19 @@ static bool has_socket(struct owner_recent *recent, const char *wanted, unsigned
 	return found;
 }
 
-static size_t read_proc(pid_t thread, const char *name, char *buffer, size_t size)
+static int open_proc(pid_t thread, const char *name)
 {
 	char path[64];
-	_cleanup_close_ int fd = -1;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)thread, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, buffer, size - 1);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static size_t read_proc(pid_t thread, const char *name, char *buffer, size_t size)
+{
+	_cleanup_close_ int fd = open_proc(thread, name);
+	ssize_t n = fd < 0 ? -1 : read(fd, buffer, size - 1);
+
 	n = MAX(n, (ssize_t)0);
 	buffer[n] = '\0';
 	return (size_t)n;
@@ -247,59 +260,101 @@ static void find_parents(struct owner *owner, char *status, size_t size)
 	}
 }
 
-/* The same arguments: the same program as when it was last looked at. */
-static bool is_known(const struct owner *known, const char *args, size_t len)
+/* The arguments that it has now; 0: it is gone. A descriptor that stays open never reads another process's, and takes
+ * a microsecond. */
+static size_t read_args(struct owner_recent *recent, char args[OWNER_ARGS_MAX])
 {
-	return known && len && known->len == len && !memcmp(known->args, args, len);
+	ssize_t n = 0;
+
+	if (recent->cmdline >= 0)
+		n = pread(recent->cmdline, args, OWNER_ARGS_MAX - 1, 0);
+	if (n <= 0) {
+		if (recent->cmdline >= 0)
+			close(recent->cmdline);
+		recent->cmdline = open_proc(recent->thread, "cmdline");
+		n = recent->cmdline < 0 ? 0 : pread(recent->cmdline, args, OWNER_ARGS_MAX - 1, 0);
+		if (n > 0) { /* the number is another's now */
+			owner_unref(recent->owner);
+			recent->owner = NULL;
+		}
+	}
+	/* A program that wrote a title over its arguments left the rest of their room empty. */
+	while (n > 1 && !args[n - 1] && !args[n - 2])
+		n--;
+	return (size_t)MAX(n, (ssize_t)0);
 }
 
-/* second: the current one. What it was in this second it still is; else it may have become another
- * program. */
-static struct owner *describe(struct owner_recent *recent, time_t second)
+/* The same arguments: the same program as when it was last looked at. One that has just gone is what it was. */
+static bool is_known(const struct owner_recent *recent, const char *args, size_t len, uint64_t now)
 {
-	char status[4096], args[OWNER_ARGS_MAX];
-	struct owner *owner = recent->owner;
-	size_t len;
+	const struct owner *known = recent->owner;
 
-	if (owner && recent->second == second) {
-		owner->refs++;
-		return owner;
-	}
-	recent->second = second;
-	len = read_proc(recent->thread, "cmdline", args, sizeof(args));
-	/* A program that wrote a title over its arguments left the rest of their room empty. */
-	while (len > 1 && !args[len - 1] && !args[len - 2])
-		len--;
-	if (!is_known(owner, args, len)) {
-		owner = calloc(1, sizeof(*owner));
-		if (!owner)
-			return NULL;
-		owner->refs = 1;
-		owner->len = len;
-		memcpy(owner->args, args, len);
-		read_proc(recent->thread, "status", status, sizeof(status));
-		owner->pid = last_number(status, "\nNStgid:");
-		read_proc(recent->thread, "comm", owner->comm, sizeof(owner->comm));
-		owner->comm[strcspn(owner->comm, "\n")] = '\0';
-		find_parents(owner, status, sizeof(status));
-		owner_unref(recent->owner);
-		recent->owner = owner;
-	}
-	owner->refs++;
-	return owner;
+	if (!known || !len)
+		return known && now - recent->looked < SECOND;
+	return known->len == len && !memcmp(known->args, args, len);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec / 1000;
 }
 
 /* A flood must not make us read all of /proc all the time. */
 static bool may_look(struct owners *owners)
 {
-	struct timespec now;
+	time_t now = (time_t)(now_us() / SECOND);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec != owners->second) {
-		owners->second = now.tv_sec;
+	if (now != owners->second) {
+		owners->second = now;
 		owners->in_second = 0;
 	}
 	return owners->in_second++ < FINDS_PER_SECOND;
+}
+
+static struct owner *look(pid_t thread, const char *args, size_t len)
+{
+	struct owner *owner = calloc(1, sizeof(*owner));
+	char status[4096];
+
+	if (!owner)
+		return NULL;
+	owner->refs = 1;
+	owner->len = len;
+	memcpy(owner->args, args, len);
+	read_proc(thread, "status", status, sizeof(status));
+	owner->pid = last_number(status, "\nNStgid:");
+	read_proc(thread, "comm", owner->comm, sizeof(owner->comm));
+	owner->comm[strcspn(owner->comm, "\n")] = '\0';
+	find_parents(owner, status, sizeof(status));
+	return owner;
+}
+
+/* NULL where it is not known yet, and too many were asked for; without 'asks' nothing is too many. */
+static struct owner *describe(struct owner_recent *recent, struct owners *asks)
+{
+	uint64_t now = now_us();
+	char args[OWNER_ARGS_MAX];
+	struct owner *owner;
+	size_t len;
+
+	if (recent->owner && now - recent->looked < EXEC) {
+		recent->owner->refs++;
+		return recent->owner;
+	}
+	len = read_args(recent, args);
+	if (!is_known(recent, args, len, now)) {
+		owner = !asks || may_look(asks) ? look(recent->thread, args, len) : NULL;
+		if (!owner)
+			return NULL;
+		owner_unref(recent->owner);
+		recent->owner = owner;
+	}
+	recent->looked = now;
+	recent->owner->refs++;
+	return recent->owner;
 }
 
 struct owner *owners_find(struct owners *owners, int diag, const struct queue_packet *packet)
@@ -316,29 +371,22 @@ struct owner *owners_find(struct owners *owners, int diag, const struct queue_pa
 	snprintf(wanted, sizeof(wanted), "socket:[%u]", inode);
 	for (size_t i = 0; i < owners->n_recent && budget; i++)
 		if (has_socket(&owners->recent[i], wanted, &budget))
-			return describe(&owners->recent[i], owners->second);
+			return describe(&owners->recent[i], NULL);
 	return NULL;
 }
 
 struct owner *owners_get(struct owners *owners, pid_t thread)
 {
-	struct timespec now;
-	bool known;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	owners_note(owners, thread);
-	known = owners->recent[0].owner && owners->recent[0].second == now.tv_sec;
-	if (!known && !may_look(owners))
-		return NULL;
-	return describe(&owners->recent[0], now.tv_sec);
+	return describe(&owners->recent[0], owners);
 }
 
 struct owner *owner_of(pid_t pid)
 {
-	struct owner_recent one = { .thread = pid, .fd = -1 };
-	struct owner *owner = describe(&one, 0);
+	struct owner_recent one = { .thread = pid, .fd = -1, .cmdline = -1 };
+	struct owner *owner = describe(&one, NULL);
 
-	owner_unref(one.owner);
+	recent_release(&one);
 	return owner;
 }
 
@@ -351,6 +399,6 @@ void owner_unref(struct owner *owner)
 void owners_release(struct owners *owners)
 {
 	for (size_t i = 0; i < owners->n_recent; i++)
-		owner_unref(owners->recent[i].owner);
+		recent_release(&owners->recent[i]);
 	*owners = (struct owners){ 0 };
 }

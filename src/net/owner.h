@@ -34,8 +34,9 @@ struct owner {
 struct owner_recent {
 	pid_t thread; /* on the host */
 	int fd;       /* where a socket was found; the next one is near */
+	int cmdline; /* its arguments, open: read again they say whether it is still the same program; -1 */
 	struct owner *owner;
-	time_t second; /* in which it was looked at */
+	uint64_t looked; /* when it was looked at, in microseconds */
 };
 
 struct owners {

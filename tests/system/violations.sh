@@ -51,6 +51,8 @@ check "... exact" events "$v" '"predicted" not in d'
 ex 'sh -c "touch $HOME/out/x; :"; :'
 check "outside of what is writable: predicted" events "$v" 'len(e) == 1 and d["predicted"] and d["path"] == "'"$HOME"'/out/x" and d["fix"] == {"key": "filesystem.allowWrite", "add": "~/out/x"}'
 check "... by whom, and who started that" events "$v" 'd["process"]["comm"] == "touch" and [p["comm"] for p in d["process"]["parents"]] == ["sh", "bash"]'
+ex 'bash -c "echo x >~/out/y; exec touch ~/out/z"; :'
+check "... also of one that becomes another program in the same moment" events "$v" '[(x["process"]["comm"], x["process"]["argv"][0], x["path"][-1]) for x in e] == [("bash", "bash", "y"), ("touch", "touch", "z")]'
 settings '"~/.ssh", "~/*.secret"' '"."' '"keep"'
 echo x >"$HOME/out/mine"
 echo x >moved
