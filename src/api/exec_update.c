@@ -87,6 +87,16 @@ static void warn_late(const struct exec *x, const struct file_rules *rules)
 	}
 }
 
+/* The old ones stay in force: into the log, and to whoever runs the command. */
+static void refuse(struct exec *x, bool control, const char *why)
+{
+	_cleanup_str_ struct str text = { 0 };
+
+	str_addf(&text, "the settings stay as they were: %s", why);
+	event_log_text(&x->log, "warning", text.s);
+	x->hooks.on_settings(x->hooks.ctx, control, why);
+}
+
 /* Takes the configuration over. */
 static void update(struct exec *x, struct srt_config *config, bool control)
 {
@@ -103,11 +113,12 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 	x->applied = u; /* what ends now ends by these */
 	r = apply(x, u, &err);
 	x->applied = NULL;
-	x->hooks.on_settings(x->hooks.ctx, control, r < 0 ? err.msg : NULL);
 	if (r < 0) {
+		refuse(x, control, err.msg);
 		free_update(u);
 		return;
 	}
+	x->hooks.on_settings(x->hooks.ctx, control, NULL);
 	explain_change(&x->log,
 		       &(struct settings_rules){ exec_config(x), x->update ? &x->update->exec.files
 									   : &x->exec_spec.files },
@@ -127,7 +138,7 @@ void exec_take_settings(struct exec *x, const char *line, size_t len)
 	else if (srt_parse(&config, line, len, "the control descriptor", &why) == 0)
 		update(x, &config, true);
 	if (why.len)
-		x->hooks.on_settings(x->hooks.ctx, true, why.s);
+		refuse(x, true, why.s);
 }
 
 static void on_line(void *ctx, const char *line, size_t len)
@@ -149,7 +160,7 @@ static void on_file(void *ctx)
 	if (r == 0)
 		update(x, &config, false);
 	else if (r != -ENOENT) /* an editor may be about to put the new one in its place */
-		x->hooks.on_settings(x->hooks.ctx, false, why.s);
+		refuse(x, false, why.s);
 }
 
 static int on_patience(struct loop_source *source, uint32_t events, struct err *err)

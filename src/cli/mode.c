@@ -106,6 +106,8 @@ static int check_effect(const struct claude_files *files, const struct str *text
 			str_add(&hint, ": ");
 			cli_add_origin(&hint, &s, v->by);
 		}
+		if (v->fate == CLAUDE_UNTRUSTED)
+			str_add(&hint, "; open Claude Code there once, and say yes");
 		return err_hint(err, "%s", hint.s);
 	}
 	return -err->code;

@@ -81,7 +81,7 @@ static const struct {
 	const char *name, *phrase;
 } fates[CLAUDE_FATES] = {
 	[CLAUDE_COUNTS] = { "counts", "counts" },
-	[CLAUDE_OVERRIDDEN] = { "overridden", "a stronger file says otherwise" },
+	[CLAUDE_OVERRIDDEN] = { "overridden", "a stronger file decides" },
 	[CLAUDE_REPEATED] = { "repeated", "a stronger file says the same" },
 	[CLAUDE_LOCKED] = { "locked", "a policy locks it" },
 	[CLAUDE_UNTRUSTED] = { "untrusted", "it widens the sandbox, and Claude Code does not trust "

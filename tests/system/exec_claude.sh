@@ -86,6 +86,7 @@ check "what it does not name is allowed" exists b
 rules x | head -c 30 >.claude/settings.json
 await grep -q 'still in force' "$tmp/log/err"
 check "half a file changes nothing, and it is said" absent a
+check "... and an event" await sh -c "'$wrapix' log --json | grep -qF 'the settings stay as they were'"
 : >.claude/settings.json
 rules b >.claude/settings.new && mv .claude/settings.new .claude/settings.json
 hear open

@@ -71,6 +71,8 @@ check "it has the user's host and not the project's" sh -c 'grep -q user.example
 check "and what the project denies" sh -c 'grep -q evil.example "$1" && grep -qF "$2/dist" "$1"' sh "$tmp/out" "$project"
 check "our own reader takes it" sh -c 'command -v python3 >/dev/null && python3 -m json.tool "$1" >/dev/null' sh "$tmp/out"
 
+check "nor is a mode written that widens it" status_is 125 "$wrapix" mode auto-allow
+check "... and what to do is said" says "open Claude Code there once, and say yes"
 trust_project
 check "trusted" status_is 0 "$wrapix" settings --explain sandbox.network.allowedDomains
 check "the project's host counts" says "/.claude/settings.json:6 (project)"
