@@ -142,7 +142,8 @@ void report_add_markdown(struct str *out, const struct report *r)
 		str_addf(out, ", ended with status %d", r->status);
 	}
 	add_peaks(out, r);
-	str_addf(out, "\n\n## What was refused (%lu times)\n\n", r->lessons.refused);
+	str_addf(out, "\n\n## What was refused (%lu time%s)\n\n", r->lessons.refused,
+		 r->lessons.refused == 1 ? "" : "s");
 	for (size_t i = 0; i < r->lessons.n; i++)
 		if (!r->lessons.v[i].dropped)
 			add_lesson(out, r, &r->lessons.v[i]);
