@@ -81,10 +81,19 @@ static int start(struct wrapix_server *server, const char *settings, struct err 
 	return server->pid < 0 ? err_errno(err, errno, "fork") : 0;
 }
 
+static struct wrapix_server *server_new(void)
+{
+	struct wrapix_server *server = calloc(1, sizeof(*server));
+
+	if (server)
+		server->owner = -1;
+	return server;
+}
+
 int wrapix_server_start(const char *settings, struct wrapix_server **ret,
 			struct wrapix_error *error)
 {
-	struct wrapix_server *server = calloc(1, sizeof(*server));
+	struct wrapix_server *server = server_new();
 	struct arena arena = { 0 };
 	struct err err;
 	char *path = settings ? os_realpath(&arena, settings) : NULL;
@@ -95,7 +104,7 @@ int wrapix_server_start(const char *settings, struct wrapix_server **ret,
 	else if (settings && !path)
 		r = err_usage(&err, "'%s': %s", settings, strerror(errno));
 	else
-		r = (server->owner = -1, start(server, path, &err));
+		r = start(server, path, &err);
 	arena_release(&arena);
 	if (r == 0) {
 		*ret = server;
@@ -198,7 +207,7 @@ static int listen_to(struct serve_conn *conn, wrapix_event_fn *fn, void *ctx, in
 
 	for (int done = 0; !done;) {
 		struct arena arena = { 0 };
-		struct serve_line line;
+		struct serve_line line = { 0 };
 		size_t len;
 		char *text = serve_conn_wait(conn, &len, err);
 

@@ -118,6 +118,8 @@ as_user env LD_LIBRARY_PATH="$(dirname "$library")" SETTINGS="$settings" "$tmp/c
 check "... under settings of the caller's" is "$? $(cat "$out")" "1 "
 as_user env LD_LIBRARY_PATH="$(dirname "$library")" SETTINGS='{"filesystem":3}' "$tmp/commands" 'cat made' >"$out" 2>"$err"
 check "... wrong ones are an error" is "$? $(grep -c filesystem "$err")" "2 1"
+as_user env LD_LIBRARY_PATH="$(dirname "$library")" SETTINGS_FILE=no-such-file "$tmp/commands" true >"$out" 2>"$err" </dev/null
+check "a server without its settings is refused, and the caller keeps its input" is "$? $(cat "$err")" "2 commands: 'no-such-file': No such file or directory"
 mark=72000.$$
 marked() { pgrep -f "^sleep $mark"; }
 unmarked() { ! marked; }

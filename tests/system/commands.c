@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many commands with libwrapix: runs each argument as a line for the shell, under the settings in
- * SETTINGS (JSON) if that is set, and tells what was refused. Built by api.sh as example.c is.
+ * SETTINGS (JSON) or in the file SETTINGS_FILE if one is set, and tells what was refused. Built by
+ * api.sh as example.c is.
  *
  *	commands LINE...
  */
@@ -22,9 +23,9 @@ int main(int argc, char **argv)
 	struct wrapix_error error;
 	int status = 0;
 
-	if (wrapix_server_start(NULL, &server, &error) < 0) {
+	if (wrapix_server_start(getenv("SETTINGS_FILE"), &server, &error) < 0) {
 		fprintf(stderr, "commands: %s\n", error.message);
-		return error.exit_status;
+		return fgetc(stdin) == EOF && ferror(stdin) ? 1 : error.exit_status;
 	}
 	for (int i = 1; i < argc; i++) {
 		const struct wrapix_command command = { .line = argv[i],
