@@ -11,10 +11,12 @@
  *
  *	broker_call()      which call, by the rows of broker.c
  *	broker_task.c      the caller: working directory, descriptors, umask
- *	broker_walk.c      a path to a directory and a name, in the sandbox's view
+ *	broker_find.c      a path to a directory and a name, in the sandbox's view
+ *	broker_walk.c      ... the way to the directory
  *	broker_place.c     the same directory in the tree that can be written; the rules
  *	broker_path.c      what an open file is called now
  *	broker_open.c      opening
+ *	broker_later.c     ... of what may wait, by a child
  *	broker_inject.c    the descriptor is put into the caller
  *	broker_names.c     names made, moved and removed
  *	broker_attrs.c     modes, owners, times, attributes, lengths

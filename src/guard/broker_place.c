@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places: a directory and a name in it, first as the sandbox sees them, then in the tree that can
+ * Places: a directory and a name in it, in the sandbox's view (broker_find.c) and here in the tree that can
  * be written. The directory of the sandbox's view cannot be turned into a writable one; its path is
  * asked for (it is the current one, whatever name led there), opened beneath the writable place
  * without following a link, and compared by device and inode. Where a mount of the sandbox's own
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/path.h"
 #include "guard/broker_priv.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
@@ -21,6 +20,24 @@ void place_release(struct place *p)
 	close_ptr(&p->view);
 	close_ptr(&p->object);
 	close_ptr(&p->own_dir);
+}
+
+const char *place_bare_name(const struct place *p, char buf[NAME_MAX + 2])
+{
+	size_t n = strcspn(p->name, "/");
+
+	memcpy(buf, p->name, n);
+	buf[n] = '\0';
+	return buf;
+}
+
+int place_take_name(struct place *p, const char *name, size_t n)
+{
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(p->name, name, n);
+	p->name[n] = '\0';
+	return 0;
 }
 
 /* By its name inside. */
@@ -78,151 +95,6 @@ static const struct anchor *take_anchor(struct broker *b, char *path, size_t siz
 
 	return a && a->fd >= 0 && turn(b, a, path, size) ? a : NULL;
 }
-
-/* ------------------------------------------------------------------ in the sandbox's view */
-
-/* The name without the slash that the path may have had. */
-static const char *bare_name(const struct place *p, char buf[NAME_MAX + 2])
-{
-	size_t n = strcspn(p->name, "/");
-
-	memcpy(buf, p->name, n);
-	buf[n] = '\0';
-	return buf;
-}
-
-static int take_name(struct place *p, const char *name, size_t n)
-{
-	if (n > NAME_MAX)
-		return -ENAMETOOLONG;
-	memcpy(p->name, name, n);
-	p->name[n] = '\0';
-	return 0;
-}
-
-/* Splits the last component off and goes to the directory before it. */
-static int find_parent(struct request *r, int *start, char *path, int *links, struct place *p)
-{
-	size_t len = strlen(path), at;
-	int e;
-
-	p->slash = len > 0 && path[len - 1] == '/';
-	while (len > 0 && path[len - 1] == '/')
-		len--;
-	for (at = len; at > 0 && path[at - 1] != '/'; at--)
-		;
-	if (len == at || !strncmp(path + at, ".", len - at) || !strncmp(path + at, "..", len - at))
-		at = strlen(path); /* a directory itself */
-	else
-		path[len] = '\0';
-	e = take_name(p, path + at, strlen(path + at));
-	path[at] = '\0';
-	p->view = at ? walk_dir(r, *start, path, links) : take_fd(start);
-	if (p->view < 0 || e == 0)
-		return MIN(p->view, 0);
-	return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : e;
-}
-
-int place_stat(struct place *p)
-{
-	char name[NAME_MAX + 2];
-	int e;
-
-	if (p->object >= 0)
-		e = fstat(p->object, &p->st);
-	else
-		e = fstatat(p->view, bare_name(p, name), &p->st,
-			    AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
-	p->exists = e == 0;
-	p->looked = e == 0 || errno == ENOENT;
-	return p->looked ? 0 : -errno;
-}
-
-/* The next name to look for; the link's directory becomes the start. */
-static int read_link(struct place *p, char path[PATH_MAX], int *links)
-{
-	ssize_t n = readlinkat(p->view, p->name, path, PATH_MAX - 2);
-
-	if (n < 0)
-		return -errno;
-	if (++*links > LINKS_MAX)
-		return -ELOOP;
-	if (n == 0)
-		return -ENOENT;
-	path[n] = '\0';
-	if (p->slash && path[n - 1] != '/')
-		memcpy(path + n, "/", 2);
-	return 0;
-}
-
-static bool in_proc(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
-}
-
-static int set_root(struct request *r)
-{
-	if (!r->nested || r->own_root >= 0)
-		return 0;
-	r->own_root = task_open(r, "root");
-	r->root = r->own_root;
-	return r->own_root < 0 ? r->own_root : 0;
-}
-
-/* A link of procfs is a file and not a name. The way to it may have led through "self", which was
- * our own, so it is gone again, by hand. */
-static int follow_proc(struct request *r, int start, const char *dir, int *links, struct place *p)
-{
-	int fd;
-
-	if (*dir) {
-		fd = walk_by_hand(r, start, dir, links);
-		close_ptr(&p->view);
-		p->view = fd;
-	}
-	if (p->view < 0)
-		return p->view;
-	fd = openat(p->view, p->name, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : place_of(r, fd, p);
-}
-
-int place_find(struct request *r, int dirfd, const char *given, int follow, struct place *p)
-{
-	_cleanup_close_ int start = -1;
-	char path[PATH_MAX];
-	int links = 0, e = set_root(r);
-
-	if (e == 0 && !*given)
-		e = -ENOENT;
-	if (e < 0)
-		return e;
-	if (*given != '/') {
-		start = walk_start(r, dirfd);
-		if (start < 0)
-			return start;
-	}
-	snprintf(path, sizeof(path), "%s", given);
-	for (;;) {
-		e = find_parent(r, &start, path, &links, p);
-		if (e != 0 || !follow || !*p->name || (follow == FOLLOW_NEW && p->slash))
-			break;
-		e = place_stat(p);
-		if (e < 0 || !p->exists || !S_ISLNK(p->st.st_mode))
-			break;
-		if (in_proc(p->view))
-			return follow_proc(r, start, path, &links, p);
-		e = read_link(p, path, &links);
-		if (e < 0)
-			break;
-		close_ptr(&start);
-		start = take_fd(&p->view);
-	}
-	return e;
-}
-
-/* ------------------------------------------------------------------ in the writable tree */
 
 /* From a place's path: the directory that holds it, in the writable tree. */
 static int open_beneath(const struct anchor *a, const char *path, int flags)
@@ -370,7 +242,7 @@ bool place_is_same(const struct place *p)
 	if (p->is_anchor)
 		e = fstat(p->anchor->fd, &st);
 	else
-		e = fstatat(p->dir, bare_name(p, name), &st, AT_SYMLINK_NOFOLLOW);
+		e = fstatat(p->dir, place_bare_name(p, name), &st, AT_SYMLINK_NOFOLLOW);
 	if (!p->exists)
 		return e < 0 && errno == ENOENT;
 	return e == 0 && st.st_ino == p->st.st_ino && st.st_dev == p->st.st_dev;
@@ -384,7 +256,7 @@ static int find_name(struct place *p)
 	if (!p->anchor)
 		return OUTSIDE;
 	last = strrchr(p->path, '/');
-	if (take_name(p, last + 1, strlen(last + 1)) < 0)
+	if (place_take_name(p, last + 1, strlen(last + 1)) < 0)
 		return OUTSIDE; /* " (deleted)" made it longer than any name */
 	p->dir_len = (size_t)(last - p->path);
 	p->is_anchor = !p->path[p->anchor->len] || !p->path[1];
@@ -422,7 +294,7 @@ int place_beside(const struct place *p, const char *name, struct place *ret)
 	size_t n = strcspn(name, "/");
 
 	if (p->dir < 0 || p->object >= 0 || n == 0 || name[0] == '.' ||
-	    name[n + strspn(name + n, "/")] || take_name(ret, name, n) < 0)
+	    name[n + strspn(name + n, "/")] || place_take_name(ret, name, n) < 0)
 		return -EINVAL;
 	ret->view = fcntl(p->view, F_DUPFD_CLOEXEC, 0);
 	ret->dir = p->dir;
@@ -440,7 +312,7 @@ int place_open(const struct place *p)
 
 	if (p->is_anchor)
 		return fcntl(p->anchor->fd, F_DUPFD_CLOEXEC, 0);
-	fd = openat(p->dir, bare_name(p, name), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(p->dir, place_bare_name(p, name), O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -238,19 +238,26 @@ int walk_dir(struct request *r, int start, const char *path, int *links);
 /* The same, a component at a time. */
 int walk_by_hand(struct request *r, int start, const char *path, int *links);
 
-/* ---- broker_place.c */
+/* ---- broker_find.c */
 /* Finds the place that a path means. 0, OUTSIDE, -errno. */
 enum follow {
 	FOLLOW = 1,     /* a link as the last component */
 	FOLLOW_NEW = 2, /* unless a '/' comes after it, which no new file can have */
 };
 int place_find(struct request *r, int dirfd, const char *path, int follow, struct place *p);
+/* What exists at the place, into p->st; 0 also when nothing does. */
+int place_stat(struct place *p);
+
+/* ---- broker_place.c, broker_path.c, broker_nested.c */
+/* The name without the slash that the path may have had. */
+const char *place_bare_name(const struct place *p, char buf[NAME_MAX + 2]);
+int place_take_name(struct place *p, const char *name, size_t n);
 /* The place of an open file, which it is in the sandbox's view; takes the descriptor. */
 int place_of(struct request *r, int object, struct place *p);
-/* Finds the directory in the writable tree, and the resolved path. 0, OUTSIDE, -errno. */
 /* The writable place that an open file lies in, whatever the caller mounted where; its path, as we have it,
  * becomes the host's. NULL: none is known. */
 const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_t size);
+/* Finds the directory in the writable tree, and the resolved path. 0, OUTSIDE, -errno. */
 int place_map(struct request *r, struct place *p);
 /* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
  * there is none, -errno. */
@@ -264,8 +271,6 @@ unsigned place_hash(const char *path, size_t n);
 /* Turns a path of the sandbox's into the host's, in place: false where the file is the sandbox's own.
  * size is the buffer's; what does not fit is nobody's. */
 bool place_to_host(struct broker *b, char *path, size_t size);
-/* What exists at the place, into p->st; 0 also when nothing does. */
-int place_stat(struct place *p);
 /* Before another place is mapped: makes the directory this place's own. */
 int place_keep(struct place *p);
 /* The path may lie where the rules have a say about writing. */
