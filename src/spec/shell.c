@@ -216,6 +216,8 @@ static int add_word(struct shell_reader *r, struct shell_part *part)
 	return 0;
 }
 
+static int read_command(struct shell_reader *r);
+
 int shell_read_function(struct shell_reader *r)
 {
 	int k = shell_skip_space(r);
@@ -223,7 +225,7 @@ int shell_read_function(struct shell_reader *r)
 	r->script->control = true;
 	if (k == 0 && shell_at(r, 0) != '{' && shell_at(r, 0) != '(')
 		return shell_fail(r, "a function without a body");
-	return k < 0 ? k : shell_read_command(r);
+	return k < 0 ? k : read_command(r);
 }
 
 static int read_simple(struct shell_reader *r)
@@ -299,7 +301,7 @@ int shell_read_commands(struct shell_reader *r, const struct shell_list_end *end
 
 		if (r->p >= r->end)
 			return shell_fail(r, "the command ends too early");
-		k = shell_read_command(r);
+		k = read_command(r);
 		if (k == 0)
 			k = read_joint(r, end->branch, &must);
 		if (k == 0 && r->p == before)
@@ -310,7 +312,8 @@ int shell_read_commands(struct shell_reader *r, const struct shell_list_end *end
 	return k;
 }
 
-int shell_read_command(struct shell_reader *r)
+/* One command of a pipeline, with what may stand before it. */
+static int read_command(struct shell_reader *r)
 {
 	bool compound = false;
 	int k = shell_deeper(r);

@@ -58,8 +58,6 @@ struct shell_list_end {
 int shell_read_commands(struct shell_reader *r, const struct shell_list_end *end);
 /* The same up to 'close' (')', or 0 for the end of the text). */
 int shell_read_list(struct shell_reader *r, char close);
-/* One command of a pipeline, with what may stand before it. */
-int shell_read_command(struct shell_reader *r);
 /* Redirections behind a compound command; they make a part without words. */
 int shell_read_redirects(struct shell_reader *r);
 /* What follows NAME (): only the body runs something. */
