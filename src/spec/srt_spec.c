@@ -151,6 +151,13 @@ static int set_all(const struct filler *f, const char *const *names, size_t n, c
 	return r;
 }
 
+/* The host's own proxy is for us to go through: the command does not reach it, and its password is not the command's. */
+static void unset_all(const struct filler *f, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		strv_add(&f->spec->arena, &f->exec->unset_env, names[i]);
+}
+
 /* A proxy of the user's own on this machine: its ports are opened, and programs are told of it. */
 static int fill_own_proxy(const struct filler *f, struct err *err)
 {
@@ -168,6 +175,8 @@ static int fill_own_proxy(const struct filler *f, struct err *err)
 		snprintf(text, sizeof(text), "%u", ports[i]);
 		r = spec_add_host_port(f->spec, text, LAYER_FLAG, err);
 	}
+	unset_all(f, http, ARRAY_LEN(http));
+	unset_all(f, socks, ARRAY_LEN(socks));
 	snprintf(text, sizeof(text), "http://localhost:%u", ports[0]);
 	if (r == 0 && ports[0])
 		r = set_all(f, http, ARRAY_LEN(http), text, err);

@@ -38,6 +38,16 @@ probe "an address of a rule is dialled directly" "ok" "--allow 198.51.100.10:7" 
 check "... without the proxy" unheard "^proxy"
 inside_net 'env | grep -i proxy' --allow allowed.test
 check "the sandbox has no variable that names it" empty "$out"
+printf '{"network":{"allowedDomains":["allowed.test"],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}' >"$tmp/proxied.json"
+mark
+(
+	http_proxy=http://user:word@proxy.test:3128 all_proxy=$HTTPS_PROXY
+	export http_proxy all_proxy
+	wx exec -s "$tmp/proxied.json" -- sh -c 'env | grep -i _proxy; curl -sS http://allowed.test/'
+)
+check "nor has a command of exec" lacks "$out" proxy.test
+check "... whose programs get out by it" has "$out" "hello from allowed.test"
+check "... indeed" heard "^proxy CONNECT allowed.test:80"
 
 # --- who is exempt ---
 for exempt in allowed.test .test test '*' 'other.test, allowed.test' 'x.test,.allowed.test:443'; do
