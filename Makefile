@@ -5,7 +5,7 @@ BUILD = build
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all run test install bench asan lint lint-deep golden fuzz analyze valgrind sanitize compat chaos crash soak dist deb deb-try rpm sbom clean help
+.PHONY: all ready run test install bench asan lint lint-deep golden fuzz analyze valgrind sanitize compat chaos crash soak dist deb deb-try rpm sbom clean help
 .DEFAULT_GOAL := all
 
 ## all: build into build/ (the default); build/wrapix is the program
@@ -14,7 +14,13 @@ all: $(BUILD)/build.ninja
 	@ln -sfn src/cli/wrapix $(BUILD)/wrapix
 
 $(BUILD)/build.ninja:
+	-@scripts/need build
 	meson setup $(BUILD)
+
+# What the tests need that are run without ./test: programs, and whom to run as.
+ready: all
+	@scripts/need build run test "test-$$(uname -m)"
+	@scripts/prepare
 
 ## run: build, then start a sandbox here; ARGS='-- CMD' adds arguments
 run:
@@ -32,7 +38,8 @@ install: all
 
 ## bench: measure start-up against bare exec and bubblewrap; prints a table, writes JSON
 bench: all
-	-@scripts/need bench
+	-@scripts/need build run bench
+	@scripts/prepare
 	@bench/run $(ARGS)
 
 ## asan: unit, golden and fuzz corpora under the address and undefined-behaviour sanitizers (build-asan/)
@@ -77,15 +84,15 @@ compat: all
 	@scripts/compat $(ARGS)
 
 ## chaos: ROUNDS=1000 random faults at random moments; SEED= repeats; SCENES=Podman plays those alone
-chaos: all
+chaos: ready
 	@CHAOS_ROUNDS=$(or $(ROUNDS),1000) CHAOS_SEED=$(SEED) CHAOS_SCENES=$(SCENES) tests/chaos/run.sh
 
 ## crash: everything that writes, killed at every point at which it writes (minutes); ARGS='Key' for one of them
-crash: all
+crash: ready
 	@tests/crash/run.sh $(ARGS)
 
 ## soak: 10,000 sandboxes one after another, 300 at once, one for hours in fast motion (half an hour); ARGS='row 500' for a part
-soak: all
+soak: ready
 	@if [ -n "$(ARGS)" ]; then tests/soak/run.sh $(ARGS); else for part in row crowd long; do tests/soak/run.sh $$part || exit 1; done; fi
 
 ## dist: the source tarball of the last commit, the same bytes for everybody

@@ -27,6 +27,7 @@ from measure import TOOLS, TRUE, memory_of, small_workspace  # noqa: E402
 SERVER, PORT = "198.51.100.10", "80"
 SRT = "@anthropic-ai/sandbox-runtime"
 SRT_VERSION = "0.0.83"
+SRT_NEEDS = ("npm", "bwrap", "socat", "rg")
 CACHE = os.environ.get("BENCH_CACHE", "/var/tmp/wrapix-bench-cache")
 BULK_MIB = 256
 SANDBOXES = 500
@@ -127,7 +128,7 @@ def install_srt():
     """srt's program; from the cache, or from npm into it."""
     directory = os.path.join(CACHE, "srt-" + SRT_VERSION)
     program = os.path.join(directory, "node_modules", ".bin", "srt")
-    missing = [name for name in ("npm", "node", "bwrap", "socat", "rg") if not shutil.which(name)]
+    missing = [name for name in SRT_NEEDS if not shutil.which(name)]
     if not missing and not os.path.exists(program):
         os.makedirs(directory, exist_ok=True)
         subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", directory,

@@ -39,12 +39,12 @@ def runners(lab, project):
     return found
 
 
-def others(lab, project):
+def others(lab, project, container):
     """Those that may be installed and yet not work."""
     found = firejail(project)
-    if shutil.which("podman") and shutil.which("busybox"):
+    if container and shutil.which("busybox"):
         try:
-            plain, ours = podman.words(lab)
+            plain, ours = podman.words(lab, container)
             found.update({"podman run": plain, "wrapix run --engine podman": ours})
         except Failed as failed:
             progress(f"podman is left out: {failed}")
@@ -56,7 +56,8 @@ def others(lab, project):
 
 def race(lab, rounds):
     project = measure.small_workspace(lab)
-    rows = lab.race({**runners(lab, project), **others(lab, project)}, rounds, PAUSE_US)
+    with podman.found(lab) as container:
+        rows = lab.race({**runners(lab, project), **others(lab, project, container)}, rounds, PAUSE_US)
     root = {name: words for name, words in nspawn(project).items() if lab.works(words, as_root=True)}
     if root:
         rows.update(lab.race(root, rounds, PAUSE_US, as_root=True))

@@ -11,8 +11,8 @@
 
 podman_prefix=$top/build/podman5
 
-# As root: a podman of the tests' own (tests/lib/podman5, kept in the build's directory) and, where the machine mounts
-# cgroups in the old way, which crun refuses, a mount namespace with the new way.
+# As root: a podman of the tests' own (tests/lib/podman5, kept in the build's directory), and control groups that crun
+# takes (tests/lib/cgroup2).
 need_podman() {
 	[ "$(id -u)" = 0 ] && [ -z "${WRAPIX_PODMAN_READY-}" ] || return 0
 	need_user
@@ -22,9 +22,7 @@ need_podman() {
 		skip "the podman engine" "podman 5 could not be had from the mirror"
 		finish
 	}
-	[ "$(stat -fc %T /sys/fs/cgroup)" = cgroup2fs ] || exec unshare -m --propagation private sh -c \
-		'umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && mount --make-rshared / && exec "$@"' \
-		sh "$here/${0##*/}" "$@"
+	exec "$top/tests/lib/cgroup2" "$here/${0##*/}" "$@"
 }
 
 # That podman is the one on PATH.

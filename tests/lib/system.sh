@@ -20,6 +20,7 @@ test_user=${WRAPIX_TEST_USER:-wrapixtest}
 tests_run=0
 tests_failed=0
 tmp=
+export CCACHE_DISABLE=1 # where a compiler's name in PATH is ccache's: its cache lies where no sandbox of a test may write
 
 bail() {
 	echo "Bail out! $*"
@@ -47,7 +48,7 @@ as_user() {
 
 need_user() {
 	[ "$(id -u)" != 0 ] || id "$test_user" >/dev/null 2>&1 ||
-		bail "there is no user '$test_user' (WRAPIX_TEST_USER); ./test makes it"
+		bail "there is no user '$test_user' (WRAPIX_TEST_USER); scripts/prepare makes it"
 	[ -x "$wrapix" ] || bail "there is no program at $wrapix (WRAPIX)"
 	as_user test -x "$wrapix" || bail "$test_user cannot reach $wrapix"
 }

@@ -128,6 +128,19 @@ build_depends() { # what scripts/packages says a build needs
 	done
 }
 check "Debian's Build-Depends are those of scripts/packages" is "$(build_depends)" ""
+bench_needs() { # programs without which 'make bench' leaves something out, and which it does not install
+	python3 -B - "$top" <<'PY'
+import importlib.machinery, importlib.util, sys
+top = sys.argv[1]
+loader = importlib.machinery.SourceFileLoader("run", f"{top}/bench/run")
+run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
+loader.exec_module(run)
+rows = [line.split() for line in open(f"{top}/scripts/packages", encoding="utf-8")]
+there = {row[1] for row in rows if row and row[0] in ("build", "run", "bench")} | {"dpkg"}  # a distribution has that or not
+print(*sorted({*run.net.SRT_NEEDS, *run.podman.NEEDS, *(name for section in run.SECTIONS for name in section[5])} - there))
+PY
+}
+check "make bench installs what it measures beside wrapix" is "$(bench_needs)" ""
 in_a_package() { # every installed file has a package
 	(cd "$at" && find . -type f -o -type l) | sed 's|^\./|usr/|; s|usr/libexec/wrapix|usr/lib/wrapix|' | while read -r file; do
 		for pattern in $(cat "$debian"/*.install); do
