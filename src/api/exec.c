@@ -100,6 +100,7 @@ static int find_place(struct exec *x, struct err *err)
 	x->place.control = find_control(x);
 	x->place.server = x->request.server;
 	x->place.state = find_state(x);
+	x->place.spare = arena_printf(a, HOST_SPARE, geteuid());
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);
 	return find_tmpdir(x, err);
@@ -313,17 +314,18 @@ static void open_log(struct exec *x)
  * is asked about because of it. */
 static void hide_state(struct exec *x)
 {
-	const char *state = x->place.state;
+	const char *const all[] = { x->place.state, x->place.spare };
 	struct err ignored;
 
 	if (x->plan.engine != ENGINE_NATIVE || x->host.inside || !x->plan.files ||
 	    x->exec_spec.files.disabled)
 		return;
 	/* Or it would be there, and seen, once we make it. */
-	(void)os_mkdirs(state, 0700, &ignored);
-	if (file_rules_read(x->plan.files, state).allowed)
-		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, state), NULL,
-			 OPF_DIR | OPF_OPTIONAL);
+	(void)os_mkdirs(all[0], 0700, &ignored);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (file_rules_read(x->plan.files, all[i]).allowed)
+			plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, all[i]), NULL,
+				 OPF_DIR | OPF_OPTIONAL);
 }
 
 /* A sandbox around has its own broker, which makes our changes. */

@@ -398,15 +398,16 @@ uint64_t cow_usage(const char *base, const char *id)
 int cow_list_all(struct arena *arena, const char *state_home, struct cow_info **ret,
 		 size_t *ret_len, struct err *err)
 {
-	char *other = arena_printf(arena, "/var/tmp/wrapix-%u/cow", geteuid());
+	char *spare = arena_printf(arena, HOST_SPARE, geteuid());
 	char *state = path_join(arena, state_home, "wrapix"), *turn = turn_path(arena, state);
 	int r;
 
 	*ret = NULL;
 	*ret_len = 0;
 	r = cow_list(arena, path_join(arena, state, "cow"), ret, ret_len, err);
-	if (r == 0)
-		r = cow_list(arena, other, ret, ret_len, err);
+	/* Anybody can make one there, with a session in it that says what is to be done where. */
+	if (r == 0 && os_is_own_dir(spare))
+		r = cow_list(arena, path_join(arena, spare, "cow"), ret, ret_len, err);
 	for (size_t i = 0; r == 0 && i < *ret_len; i++)
 		(*ret)[i].turn = turn;
 	return r;

@@ -106,17 +106,26 @@ static bool arrives(const struct step *step, bool back)
 	return step->kind == STEP_REPLACE || step->kind == (back ? STEP_REMOVE : STEP_ADD);
 }
 
-/* Others may have changed the project since the plan was made: what would make a repository now is not moved, and no
- * sandbox changes anything between that look and the move. */
-static int move_in_turn(struct work *w, size_t i, const struct step *step,
-			const struct place_at *place, bool back)
+/* Others may have changed the project since the plan was made: what would make a repository now is not moved. */
+static int move_now(struct work *w, size_t i, const struct step *step, bool back)
+{
+	_cleanup_close_ int dir = -1;
+	struct place_at place;
+
+	if (arrives(step, back) && resolve_makes_repository(w->cow, step->path))
+		return MAKES_REPOSITORY;
+	open_place(w, step->path, &place);
+	dir = place.dir;
+	return dir < 0 ? dir : slot_move(&w->slots, i, step, &place, back);
+}
+
+/* No sandbox changes anything between that look and the move, the name of the directory included. */
+static int move_in_turn(struct work *w, size_t i, const struct step *step, bool back)
 {
 	int r = take_turn(w);
 
-	if (r == 0 && arrives(step, back) && resolve_makes_repository(w->cow, step->path))
-		r = MAKES_REPOSITORY;
 	if (r == 0)
-		r = slot_move(&w->slots, i, step, place, back);
+		r = move_now(w, i, step, back);
 	give_turn(w);
 	return r;
 }
@@ -125,15 +134,11 @@ static int move_in_turn(struct work *w, size_t i, const struct step *step,
 static int move(struct work *w, size_t i, bool back)
 {
 	const struct step *step = &w->journal.steps[i];
-	_cleanup_close_ int dir = -1;
-	struct place_at place;
 	int r;
 
 	if (step->kind != STEP_MODE && slot_is_moved(&w->slots, i, step) == !back)
 		return 0;
-	open_place(w, step->path, &place);
-	dir = place.dir;
-	r = dir < 0 ? dir : move_in_turn(w, i, step, &place, back);
+	r = move_in_turn(w, i, step, back);
 	if (r == -ENOENT && step->kind == STEP_REMOVE && !back)
 		return 0; /* the user has removed it, too */
 	if (r < 0)

@@ -319,6 +319,14 @@ int os_remove_tree(int dir_fd, const char *name)
 	return r;
 }
 
+bool os_is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & 022);
+}
+
 char *os_realpath(struct arena *arena, const char *path)
 {
 	char buf[PATH_MAX];

@@ -52,5 +52,8 @@ int os_move_new(int from_dir, const char *from, int to_dir, const char *to);
 /* rm -r of name in dir_fd: never follows a link, never leaves the file system. Absent is fine. */
 int os_remove_tree(int dir_fd, const char *name);
 
+/* A directory that is ours, and that nobody else writes in; no link. */
+bool os_is_own_dir(const char *path);
+
 /* The canonical absolute path, in the arena; NULL and errno where there is none. */
 char *os_realpath(struct arena *arena, const char *path);

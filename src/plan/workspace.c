@@ -31,11 +31,15 @@ static const char *const system_dirs[] = {
 static int refuse_own(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const struct project_facts *project = &host->project;
-	const char *const homes[] = { host->state_home, host->config_home };
 	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *const all[] = {
+		host->state_home ? path_join(&arena, host->state_home, "wrapix") : NULL,
+		host->config_home ? path_join(&arena, host->config_home, "wrapix") : NULL,
+		arena_printf(&arena, HOST_SPARE, host->uid),
+	};
 
-	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
-		const char *own = homes[i] ? path_join(&arena, homes[i], "wrapix") : NULL;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const char *own = all[i];
 
 		if (own && path_is_below(own, project->dir)) {
 			err_usage(err,

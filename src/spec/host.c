@@ -214,24 +214,21 @@ static void probe_shell(struct host *host)
 }
 
 /* A directory for copy-on-write sessions where the home cannot hold them: nobody else's. */
-static bool is_own_dir(const char *path)
+static bool make_own_dir(const char *path)
 {
-	struct stat st;
-
-	return (mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &st) == 0 &&
-	       S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
+	return (mkdir(path, 0700) == 0 || errno == EEXIST) && os_is_own_dir(path);
 }
 
 void host_probe_cow(struct host *host, const char *resume)
 {
-	char *own = arena_printf(&host->arena, "/var/tmp/wrapix-%u", host->uid);
+	char *own = arena_printf(&host->arena, HOST_SPARE, host->uid);
 	char *bases[] = { path_join(&host->arena, host->state_home, "wrapix/cow"),
 			  path_join(&host->arena, own, "cow") };
 	struct err ignored; /* the start says it with the same words */
 
 	host->cow_base = bases[0];
 	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {
-		if (i == 1 && !is_own_dir(own))
+		if (i == 1 && !make_own_dir(own))
 			return;
 		/* One to go on with is where it is. */
 		if (resume && access(path_join(&host->arena, bases[i], resume), F_OK))

@@ -127,6 +127,9 @@ struct apple_facts {
 	char *loader; /* wrapix-image */
 };
 
+/* Where copy-on-write sessions are kept that the state directory cannot hold, by uid: a place where anybody can make one. */
+#define HOST_SPARE "/var/tmp/wrapix-%u"
+
 struct host {
 	struct arena arena;
 	char *platform; /* "linux" or "darwin" */

@@ -295,9 +295,11 @@ static int deny_write(const struct maker *m, const char *path, const char *key, 
 }
 
 /* Who could rewrite the settings could give himself everything; who could rewrite the link to a git
- * directory could have another one obeyed; in the state is what the host takes over of git. */
+ * directory could have another one obeyed; in the state is what the host takes over of git,
+ * and of copy-on-write sessions. */
 static int add_denials(const struct maker *m, struct err *err)
 {
+	const char *const own[] = { m->place->state, m->place->spare };
 	char *git = path_join(m->arena, m->place->cwd, ".git");
 	struct stat st;
 	int r = 0;
@@ -310,8 +312,9 @@ static int add_denials(const struct maker *m, struct err *err)
 		r = deny_write(m, m->place->control, "the control channel", err);
 	if (r == 0 && m->place->server)
 		r = deny_write(m, m->place->server, "the server's socket", err);
-	if (r == 0 && m->place->state && file_rules_write(m->rules, m->place->state).allowed)
-		r = deny_write(m, m->place->state, "wrapix's own state", err);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(own); i++)
+		if (own[i] && file_rules_write(m->rules, own[i]).allowed)
+			r = deny_write(m, own[i], "wrapix's own state", err);
 	if (r == 0 && !lstat(git, &st) && S_ISREG(st.st_mode))
 		r = deny_write(m, git, "protect", err);
 	return r;

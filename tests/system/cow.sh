@@ -209,6 +209,24 @@ check "undo makes no repository of what came there meanwhile" eval 'refused 125 
 rmdir x/objects
 wx undo
 check "... and goes on when that is gone" is "$rc $(cat x/HEAD)" "0 ref: refs/heads/main"
+reset
+mkdir d
+cow 'echo "ref: refs/heads/main" >d/HEAD'
+exec 9>>"$state/turn"
+flock 9
+"$wrapix" apply >"$out" 2>"$err" 9>&- &
+started=$!
+first=
+waits() { # it has looked again and again since all was ready
+	[ "$(cat "$state/cow/$id/apply/1/state" 2>/dev/null)" = commit ] || return 1
+	n=$(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$started/status")
+	[ "$n" -gt "$((${first:=$n} + 20))" ]
+}
+check "an apply waits for its turn" await waits
+mv d y && mkdir d y/objects y/refs && exec 9>&-
+wait "$started"
+started=
+check "... and means a directory by the name that it has then" is "$(ls d y | xargs)" "d: HEAD y: objects refs"
 
 # --- what is never taken over, and what is asked about ---
 reset

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Nobody but the session's own user may change its rules: other users are tried, which takes root. Prints TAP.
+# Nobody but the session's own user may change its rules, or say what is to be applied: other users are tried, which takes root. Prints TAP.
 #
 # shellcheck disable=SC1091,SC2034,SC2154,SC2317 # the library, and its variables; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
@@ -41,4 +41,24 @@ check "... and is refused where the directory is open" is "$(asks_as 65534 2>&1)
 chmod 700 "$dir"
 check "after that the user still may" is "$(asks_as "$uid" 2>&1)" '{"ok": true}'
 wx_user stop --kill mine
+
+# A place in /var/tmp is whose it is: a session that somebody else put there is none of the user's, whatever it says.
+spare=/var/tmp/wrapix-$uid
+fake=$spare/cow/fake
+plant() { # plant OWNER: the last step of an apply to the user's project that was interrupted
+	rm -rf "$spare" && mkdir -p "$fake/project/upper" "$fake/apply/1/slots" && echo mine >"$fake/apply/1/slots/0" &&
+		printf 'wrapix-apply 1\0add 0 0 0 0 81a4 0 0 0 planted\0end\0' >"$fake/apply/1/plan" && printf commit >"$fake/apply/1/state" &&
+		printf 'wrapix-manifest 1\0000\0end\0' >"$fake/manifest" && : >"$fake/lock" &&
+		echo "{\"version\": 1, \"started\": 4000000000000000000, \"copy\": false, \"id\": \"fake\", \"name\": \"fake\", \"project\": \"$PWD\"}" >"$fake/meta" &&
+		chmod -R a+rwX "$spare/cow" && chown -R "$1" "$spare" && chmod 755 "$spare"
+}
+finishes() { wx_user apply >"$tmp/log/out" 2>&1; rm -rf "$spare"; [ -e planted ]; }
+not_believed() { ! finishes || { echo "it was:"; ls -la; false; }; }
+plant "$uid" || bail "no $spare"
+check "an apply that was interrupted is finished" finishes
+rm -f planted
+plant 65534
+check "... but not one that somebody else has put into /var/tmp" not_believed
+plant "$uid" && chmod 777 "$spare"
+check "... nor where anybody could" not_believed
 finish
