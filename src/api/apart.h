@@ -42,10 +42,13 @@ int apart_accept(const struct apart *apart, const char *file, enum resolution re
 		 struct apply_report *report, struct err *err);
 int apart_drop(const struct apart *apart, const char *file, struct err *err);
 
-/* For the two files of this: its layers, the session's and the project's, which is made where it is gone. */
+/* For the files of this: its layers, the session's and the project's, which is made where it is gone. */
 int apart_open_upper(const struct apart *apart);
 int apart_make_lower(const struct apart *apart);
 bool apart_is_empty(const struct apart *apart);
+/* Of a file in them. As of everything else that comes into the project (cow/resolve.c): nothing in '.git', and nothing in
+ * a directory that git takes for a repository, called so or not. */
+bool apart_is_git(int upper, int lower, const char *file);
 /* Nobody else decides about it meanwhile: a descriptor. */
 int apart_lock(const struct apart *apart, struct err *err);
 int apart_remove_place(const struct apart *apart);

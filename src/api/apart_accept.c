@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,8 +23,12 @@
 #include "cow/paths.h"
 #include "os/dir.h"
 #include "os/fs.h"
+#include "session/turn.h"
+#include "spec/file_rules.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, TURN_STEP_US = 100 };
+#define COPY FILE_APPLY_DIR "accepted"
+#define IS_GIT (-ENOEXEC) /* nothing else ends with that */
 
 struct taking {
 	const struct apart *apart;
@@ -34,6 +39,7 @@ struct taking {
 	bool has_bases; /* else a version of wrapix that kept none held it */
 	struct timespec began;
 	int upper, lower;
+	int turn; /* with the sandboxes that change files meanwhile; -1: there can be none */
 };
 
 static int open_meta(const struct apart *apart)
@@ -46,16 +52,29 @@ static int open_meta(const struct apart *apart)
 	return fd;
 }
 
+static int open_turn(struct taking *t)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *state = arena_printf(&arena, "%s/../../..", t->apart->place);
+	int r = turn_open(turn_path(&arena, state), &t->turn);
+
+	return MIN(r, 0);
+}
+
 static int begin(struct taking *t, struct err *err)
 {
 	_cleanup_close_ int meta = open_meta(t->apart);
 	struct stat st;
+	int r;
 
 	if (meta >= 0 && fstatat(meta, "meta", &st, 0) == 0)
 		t->began = st.st_mtim;
 	t->has_bases = meta >= 0 && faccessat(meta, APART_BASES, F_OK, 0) == 0;
 	if (t->has_bases)
 		later_read(&t->bases, meta, APART_BASES);
+	r = open_turn(t);
+	if (r < 0)
+		return err_errno(err, -r, "taking turns");
 	t->upper = apart_open_upper(t->apart);
 	t->lower = apart_make_lower(t->apart);
 	if (t->upper >= 0 && t->lower >= 0)
@@ -68,6 +87,7 @@ static void end(struct taking *t)
 	later_release(&t->bases);
 	close_ptr(&t->upper);
 	close_ptr(&t->lower);
+	close_ptr(&t->turn);
 }
 
 /* ------------------------------------------------------------------ what the user did meanwhile */
@@ -128,36 +148,39 @@ static int merge(const struct taking *t, const struct later_change *change)
 	return merged ? out : -1;
 }
 
-/* ------------------------------------------------------------------ one file */
+/* ------------------------------------------------------------------ turns */
 
-/* Goes to the directory of the file, on both sides. */
-static int go_down(int *from, int *to, const char *file, struct err *err)
+/* No sandbox changes anything between this look and what is done then. */
+static int take_turn(const struct taking *t, const char *file)
 {
-	for (const char *slash; (slash = strchr(file, '/')) != NULL; file = slash + 1) {
-		char name[NAME_MAX + 1];
-		int a, b;
+	int r = t->turn < 0 ? 0 : turn_await(t->turn, TURN_STEP_US);
 
-		snprintf(name, sizeof(name), "%.*s", (int)(slash - file), file);
-		mkdirat(*to, name, 0755);
-		a = openat(*from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		b = openat(*to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		close(*from);
-		close(*to);
-		*from = a;
-		*to = b;
-		if (a < 0 || b < 0)
-			return err_errno(err, errno, "opening '%s'", name);
-	}
-	return 0;
+	return r == 0 && apart_is_git(t->upper, t->lower, file) ? IS_GIT : r;
 }
 
-/* The directories of the file: descriptors that are the caller's. */
-static int go_to(const struct taking *t, const char *file, int *from, int *to, struct err *err)
+static void give_turn(const struct taking *t)
 {
-	*from = fcntl(t->upper, F_DUPFD_CLOEXEC, 3);
-	*to = fcntl(t->lower, F_DUPFD_CLOEXEC, 3);
-	return *from < 0 || *to < 0 ? err_errno(err, errno, "opening '%s'", file)
-				    : go_down(from, to, file, err);
+	if (t->turn >= 0)
+		flock(t->turn, LOCK_UN);
+}
+
+/* ------------------------------------------------------------------ one file */
+
+/* The directory of the file in the project; those on the way are made. */
+static int make_above(const struct taking *t, const char *file)
+{
+	int to = fcntl(t->lower, F_DUPFD_CLOEXEC, 3), above;
+
+	for (const char *slash; to >= 0 && (slash = strchr(file, '/')) != NULL; file = slash + 1) {
+		char name[NAME_MAX + 1];
+
+		snprintf(name, sizeof(name), "%.*s", (int)(slash - file), file);
+		mkdirat(to, name, 0755);
+		above = to;
+		to = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(above);
+	}
+	return to < 0 ? -errno : to;
 }
 
 /* Directories that have nothing but such in them. */
@@ -171,21 +194,38 @@ static void remove_empty(int at, const char *name, int depth)
 	unlinkat(at, name, AT_REMOVEDIR);
 }
 
-/* A copy beside it takes its place at once. */
-static int take_file(int from, int to, const char *name, struct err *err)
+/* What is in a directory there went before. */
+static int move_in(const struct taking *t, const char *file)
 {
-	static const char tmp[] = ".wrapix-accepted";
+	_cleanup_close_ int to = make_above(t, file);
+	const char *name = path_name(file);
+
+	if (to < 0 || renameat(t->lower, COPY, to, name) == 0)
+		return MIN(to, 0);
+	remove_empty(to, name, 0);
+	return renameat(t->lower, COPY, to, name) < 0 ? -errno : 0;
+}
+
+/* A copy, where no sandbox writes, takes its place at once. */
+static int take_file(const struct taking *t, const char *file, struct err *err)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	_cleanup_close_ int from = later_open_above(t->upper, &arena, file);
 	int r;
 
-	os_remove_tree(to, tmp);
-	r = copy_tree(from, name, to, tmp, err);
-	if (r == 0 && renameat(to, tmp, to, name) < 0) {
-		remove_empty(to, name, 0); /* what was in that directory went before */
-		r = renameat(to, tmp, to, name) < 0 ? -errno : 0;
+	if (from < 0)
+		return err_errno(err, -from, "opening '%s'", file);
+	os_remove_tree(t->lower, COPY);
+	r = copy_tree(from, path_name(file), t->lower, COPY, err);
+	if (r == 0) {
+		r = take_turn(t, file);
+		if (r == 0)
+			r = move_in(t, file);
+		give_turn(t);
 	}
 	if (r < 0)
-		os_remove_tree(to, tmp);
-	return r < 0 ? err_errno(err, -r, "taking over '%s'", name) : 0;
+		os_remove_tree(t->lower, COPY);
+	return r < 0 ? err_errno(err, -r, "taking over '%s'", file) : 0;
 }
 
 static int remove_file(const struct taking *t, const char *file, struct err *err)
@@ -201,15 +241,11 @@ static int remove_file(const struct taking *t, const char *file, struct err *err
 static int take_one(const struct taking *t, const struct later_change *change, const char *file,
 		    struct err *err)
 {
-	_cleanup_close_ int from = -1, to = -1;
-	int r;
-
 	if (!change->is)
 		return remove_file(t, file, err);
 	if (!S_ISREG(change->is->mode) && !S_ISLNK(change->is->mode))
 		return 0; /* pipes and the like stay where they are */
-	r = go_to(t, file, &from, &to, err);
-	return r < 0 ? r : take_file(from, to, path_name(file), err);
+	return take_file(t, file, err);
 }
 
 /* From here on the view shows what the project has. */
@@ -256,45 +292,7 @@ static enum outcome settle(struct taking *t, const struct later_change *change, 
 	return take_merged(t, change, file, merged, err) < 0 ? OUTCOME_FAILED : OUTCOME_MERGED;
 }
 
-/* ------------------------------------------------------------------ what git would obey */
-
-static bool has(int root, const char *dir, const char *name)
-{
-	_cleanup_close_ int fd = os_openat2(root, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
-					    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	struct stat st;
-
-	/* A mark for a removed file is not one. */
-	return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISCHR(st.st_mode);
-}
-
-/* What the session has there counts whether or not it is taken over now: halves may come one after the other. */
-static bool is_repository(const struct taking *t, const char *dir)
-{
-	static const char *const names[] = { "HEAD", "objects", "refs", "commondir" };
-	bool found[ARRAY_LEN(names)];
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		found[i] = has(t->lower, dir, names[i]) || has(t->upper, dir, names[i]);
-	return found[0] && ((found[1] && found[2]) || found[3]);
-}
-
-/* As of everything else that comes into the project (cow/resolve.c): nothing in '.git', and nothing in a directory that
- * git takes for a repository, called so or not. */
-static bool is_git(const struct taking *t, const char *file)
-{
-	_cleanup_(arena_release) struct arena arena = { NULL };
-	const char *dir = file;
-
-	if (is_in_git(file))
-		return true;
-	do {
-		dir = strchr(dir, '/') ? path_parent(&arena, dir) : ".";
-		if (is_repository(t, dir))
-			return true;
-	} while (strcmp(dir, ".") != 0);
-	return false;
-}
+/* ------------------------------------------------------------------ one change */
 
 static enum outcome refuse(const struct taking *t, const struct later_change *change)
 {
@@ -311,12 +309,14 @@ static enum outcome take_change(struct taking *t, const struct later_change *cha
 	enum outcome outcome = OUTCOME_APPLIED;
 	struct err err = { 0 };
 
-	if (is_git(t, file))
+	if (apart_is_git(t->upper, t->lower, file))
 		return refuse(t, change);
 	if (conflict && t->resolution != CONFLICTS_THEIRS)
 		outcome = settle(t, change, file, conflict, &err);
 	else if (take_one(t, change, file, &err) < 0)
-		outcome = OUTCOME_FAILED;
+		outcome = err.code == -IS_GIT ? refuse(t, change) : OUTCOME_FAILED;
+	if (outcome == OUTCOME_REFUSED)
+		return outcome;
 	if (outcome == OUTCOME_CONFLICT)
 		text = conflict_text(conflict);
 	else if (outcome == OUTCOME_FAILED)
@@ -332,6 +332,19 @@ static enum outcome take_change(struct taking *t, const struct later_change *cha
  * nothing is in them. */
 static void take_dirs(const struct taking *t, int upper, int lower, const char *path, int depth);
 
+static void make_dir(const struct taking *t, const char *path)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	int dir = -1;
+
+	if (take_turn(t, path) == 0)
+		dir = later_open_above(t->lower, &arena, path);
+	if (dir >= 0)
+		mkdirat(dir, path_name(path), 0755);
+	give_turn(t);
+	close_ptr(&dir);
+}
+
 static void take_dir(const struct taking *t, int upper, int lower, const char *name,
 		     const char *path, int depth)
 {
@@ -339,14 +352,15 @@ static void take_dir(const struct taking *t, int upper, int lower, const char *n
 	bool chosen = !t->file || path_below(path, t->file) || !strcmp(path, t->file);
 	struct stat st;
 
-	if (is_git(t, path) || fstatat(upper, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (apart_is_git(t->upper, t->lower, path) ||
+	    fstatat(upper, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (chosen && S_ISCHR(st.st_mode) && st.st_rdev == 0)
 		remove_empty(lower, name, 0);
 	if (!S_ISDIR(st.st_mode))
 		return;
 	if (chosen)
-		mkdirat(lower, name, 0755);
+		make_dir(t, path);
 	up = openat(upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	low = openat(lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (up >= 0 && low >= 0)
@@ -384,7 +398,7 @@ int apart_accept(const struct apart *apart, const char *file, enum resolution re
 		 struct apply_report *report, struct err *err)
 {
 	_cleanup_close_ int held = apart_lock(apart, err);
-	struct taking t = { apart, file, resolution, report, .upper = -1, .lower = -1 };
+	struct taking t = { apart, file, resolution, report, .upper = -1, .lower = -1, .turn = -1 };
 	struct later_list list = { .v = NULL };
 	bool left = false;
 	int r = held < 0 ? held : begin(&t, err);
@@ -414,7 +428,7 @@ int apart_accept(const struct apart *apart, const char *file, enum resolution re
 void apart_give(const struct apart *apart, const struct protection *protection,
 		struct later_list *list, size_t first)
 {
-	struct taking t = { apart, .upper = -1, .lower = -1 };
+	struct taking t = { apart, .upper = -1, .lower = -1, .turn = -1 };
 	size_t n = first;
 	struct err ignored; /* it stays held, then */
 	bool ready = false;

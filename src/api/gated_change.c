@@ -161,6 +161,11 @@ enum protect_answer gated_change(struct gated *gated, const struct protect_chang
 	if (is_own_config(&gated->before.protection, below))
 		return refuse(gated, ret_reason, NULL, "it decides about the next session here");
 	ruling = protection_of(&gated->before.protection, below);
+	/* A link there, or a move of it, would leave that rule behind. */
+	if (ruling.level < PROTECT_HOLD && !change->makes_dir && !change->stays &&
+	    protection_leads(&gated->before.protection, below))
+		return refuse(gated, ret_reason, NULL,
+			      "what is held or read-only is in it, by its path");
 	switch (ruling.level) {
 	case PROTECT_HOLD:
 		return judge_held(gated, change, below, &ruling, ret_reason, ret_held);

@@ -142,6 +142,23 @@ static bool is_closed(const struct protection *protection, const char *path, con
 	return ruling.level == PROTECT_RO || (ruling.level == PROTECT_HOLD && ruling.held);
 }
 
+/* The rule is about something below the path: what it is called from there; NULL: it is not. */
+static const char *rule_below(const struct protect_path *rule, const char *path, size_t len)
+{
+	return rule->level >= PROTECT_HOLD && rule->len > len + 1 && rule->path[len] == '/' &&
+			       !strncasecmp(rule->path, path, len)
+		       ? rule->path + len + 1
+		       : NULL;
+}
+
+bool protection_leads(const struct protection *protection, const char *path)
+{
+	for (size_t i = 0; i < protection->n_paths; i++)
+		if (rule_below(&protection->paths[i], path, strlen(path)))
+			return true;
+	return false;
+}
+
 const char *protection_brings(const struct protection *protection, int dir, const char *path)
 {
 	static char second[64];
@@ -153,11 +170,10 @@ const char *protection_brings(const struct protection *protection, int dir, cons
 		    is_closed(protection, path, second))
 			return second;
 	for (size_t i = 0; i < protection->n_paths; i++) {
-		const struct protect_path *rule = &protection->paths[i];
+		const char *below = rule_below(&protection->paths[i], path, len);
 
-		if (rule->level >= PROTECT_HOLD && rule->len > len + 1 && rule->path[len] == '/' &&
-		    !strncasecmp(rule->path, path, len) && is_there(dir, rule->path + len + 1))
-			return rule->path + len + 1;
+		if (below && is_there(dir, below))
+			return below;
 	}
 	return NULL;
 }

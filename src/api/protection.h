@@ -16,6 +16,8 @@ struct ruling {
 struct ruling protection_of(const struct protection *protection, const char *path);
 /* What was said of the path itself, or of a directory above it; PROTECT_UNSET: nothing. */
 enum protect_level protection_said(const struct protection *protection, const char *path);
+/* Something below it is held or read-only by its own path: by another way it would be none of that. */
+bool protection_leads(const struct protection *protection, const char *path);
 /* A directory that comes to the path has something in it that may not come there: its name in the directory, which
  * lives until the next call. NULL: nothing. */
 const char *protection_brings(const struct protection *protection, int dir, const char *path);

@@ -50,8 +50,7 @@ static int set_in(struct git_store *store, const char *file, const char *name,
 int git_config_set(struct git_store *store, const char *name, const struct git_items *values,
 		   struct err *err)
 {
-	bool near = git_is_strict(store) &&
-		    !git_is_linked(store->real, store->common); /* git is started there */
+	bool near = !git_is_linked(store->real, store->common); /* git is started there */
 	_cleanup_close_ int dir = git_open_host(store, store->common);
 	const char *where = near ? "." : store->common;
 	struct stat old;

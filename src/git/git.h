@@ -62,10 +62,8 @@ struct git_store {
 	char *view;      /* the directory of the copy-on-write session it belongs to; NULL: none */
 	bool lasting;    /* of 'wrapix exec': kept from command to command (lasting.h) */
 	bool broken;     /* ... the last of which was killed, and what it left may still be there */
-	char *identity;  /* ... and which directory the host's was; NULL: nobody asks */
-	/* It lies in the project: sandboxes may move what it lies in, and put a link there. So none is followed on the
-	 * way to it, and it must be the one that it was, as of one that lasts. */
-	bool inner;
+	char *identity;  /* which directory the host's was; NULL: nobody asks */
+	bool inner;      /* it lies in the project, where sandboxes may change it */
 	char *hooks; /* of one that lasts: what 'hooks' leads to, where that is a link; NULL: it is none */
 };
 #define GIT_STORE_NONE                 \
@@ -103,7 +101,8 @@ struct git_about {
 	bool lasting;
 	bool inner; /* as store's */
 };
-/* No link is followed on the way to the host's. */
+/* The way to the host's may be in sandboxes' reach: who works above it could move it, and put a link there. So no link is followed
+ * on that way, and it must be the one that it was. Of these not even the user's own links in it are followed. */
 static inline bool git_is_strict(const struct git_store *store)
 {
 	return store->lasting || store->inner;

@@ -2,6 +2,7 @@
 /* What stays in the session until the user says so. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -168,11 +169,21 @@ int git_read_hook(int dir, const char *name, char **ret, size_t *len)
 	return S_ISREG(st.st_mode) ? os_read_fd(fd, HOOK_SIZE, ret, len) : -EINVAL;
 }
 
+static bool is_same_link(int old, int new, const char *name)
+{
+	char a[PATH_MAX], b[PATH_MAX];
+	ssize_t n = readlinkat(old, name, a, sizeof(a));
+
+	return n >= 0 && readlinkat(new, name, b, sizeof(b)) == n && !memcmp(a, b, (size_t)n);
+}
+
 static bool hook_is_new(int old, int new, const char *name)
 {
 	_cleanup_free_ char *a = NULL, *b = NULL;
 	size_t a_len = 0, b_len = 0;
 
+	if (is_same_link(old, new, name))
+		return false;
 	if (git_read_hook(new, name, &b, &b_len) < 0)
 		return true;
 	return git_read_hook(old, name, &a, &a_len) < 0 || a_len != b_len ||

@@ -82,67 +82,6 @@ static int copy_shared_index(int real, int to, struct err *err)
 	return r;
 }
 
-bool git_is_sample(const char *name)
-{
-	const char *ending = strrchr(name, '.');
-
-	return ending && !strcmp(ending, ".sample");
-}
-
-static bool in_project(const struct git_store *store, const char *path)
-{
-	return path && (path_is_below(path, store->top) || path_is_below(path, store->project));
-}
-
-/* A core.hooksPath that leads through the project and out of it: by a link that a session may have put there, to what it
- * is not to see. */
-static bool leads_out(struct arena *a, const struct git_store *store, const char *path, int fd)
-{
-	if (in_project(store, os_realpath(a, arena_printf(a, "/proc/self/fd/%d", fd))))
-		return false;
-	for (; strcmp(path, "/") != 0; path = path_parent(a, path))
-		if (in_project(store, os_realpath(a, path)))
-			return true;
-	return false;
-}
-
-static int open_hooks(struct arena *a, const struct git_store *store, const char *path)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 || leads_out(a, store, path, fd) ? -1 : take_fd(&fd);
-}
-
-/* The user's hooks run inside. A second copy, which stays out of the session's reach, shows later which
- * it changed. Samples are nobody's. */
-int git_copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
-{
-	struct arena a = { 0 };
-	char *from = hooks          ? arena_strdup(&a, hooks)
-		     : store->hooks ? arena_strdup(&a, store->hooks)
-				    : path_join(&a, store->common, "hooks");
-	int fd = hooks ? open_hooks(&a, store, from) : git_open_host(store, from);
-	_cleanup_dir_ DIR *dir = os_dir_take(fd);
-	const int targets[] = { to, store->dir };
-	struct dirent *entry;
-	int r = 0;
-
-	for (size_t i = 0; dir && r == 0 && i < ARRAY_LEN(targets); i++) {
-		_cleanup_close_ int target = -1;
-
-		if (mkdirat(targets[i], "hooks", 0755) < 0 ||
-		    (target = record_open_dir(targets[i], "hooks")) < 0)
-			r = err_errno(err, errno, "copying the hooks");
-		rewinddir(dir);
-		while (r == 0 && (entry = os_dir_next(dir)) != NULL)
-			if (entry->d_name[0] != '.' && !git_is_sample(entry->d_name) &&
-			    (!store->hooks || entry->d_type == DT_REG))
-				r = git_copy_file(fd, entry->d_name, target, err);
-	}
-	arena_release(&a);
-	return r;
-}
-
 /* A linked worktree's own file, where the one of all was copied. */
 static int copy_instead(int real, int to, const char *dir, const char *name, struct err *err)
 {
@@ -387,8 +326,7 @@ int git_store_describe(struct git_store *store, const struct git_about *about, s
 	store->hooks = arena_strdup(a, about->hooks);
 	store->real = arena_strdup(a, about->real);
 	store->common = arena_strdup(a, about->common);
-	if (git_is_strict(store))
-		git_note_identity(a, store);
+	git_note_identity(a, store);
 	store->program = arena_strdup(a, about->program);
 	for (size_t i = 0; i < about->borrowed->len; i++)
 		strv_add(a, &store->borrowed, about->borrowed->v[i]);

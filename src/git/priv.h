@@ -79,8 +79,9 @@ struct git_store *git_find_tree(const struct git_store *main, const char *id);
 /* Where its files are, by the 'gitdir' file in 'dir'; NULL where these do not lead back to worktrees/ID. */
 char *git_tree_top(struct arena *a, int dir, const char *common, const char *id);
 
-/* A hook that git ships and nobody runs. */
+/* hooks.c: one that git ships and nobody runs. And copies, of the repository's own or of those in another directory. */
 bool git_is_sample(const char *name);
+int git_copy_hooks(const struct git_store *store, int to, const char *from, struct err *err);
 
 /* ready.c: one that is there in place of a new one, with its lock. -errno: it must be made. */
 int git_ready_take(struct git_store *store);
@@ -111,8 +112,6 @@ static inline void git_step(const struct git_store *store, const char *what)
 int git_copy_own(const struct git_store *store, int to, struct err *err);
 int git_copy_file(int from, const char *name, int to, struct err *err);
 const char *git_marks_now(struct git_store *store, int private);
-/* prepare.c; from: NULL, or another directory than the repository's own */
-int git_copy_hooks(const struct git_store *store, int to, const char *from, struct err *err);
 /* What the session calls the project's top. */
 const char *git_top_inside(struct git_store *store);
 

@@ -402,6 +402,10 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	ret->where = store->where ? store->where : store->name ? store->name : "";
 	if (store->tree && !git_tree_is_there(store))
 		return 0;
+	if (!git_is_same(store) && !git_is_strict(store))
+		return err_set(err, ESTALE,
+			       "'%s' is not the repository that the session began with",
+			       store->real);
 	if (!git_is_same(store)) {
 		hold_all(store, ret);
 		return 0;

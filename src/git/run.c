@@ -284,12 +284,19 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err)
 int git_open_host(const struct git_store *store, const char *dir)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	int fd = git_is_strict(store) ? os_openat2(AT_FDCWD, dir, flags, 0, RESOLVE_NO_SYMLINKS)
-				      : open(dir, flags);
+	const char *below = git_is_strict(store) ? NULL : path_below(dir, store->common);
+	const char *top = below ? store->common : dir;
+	int fd = os_openat2(AT_FDCWD, top, flags, 0, RESOLVE_NO_SYMLINKS), up = fd;
 
-	if (fd < -1)
+	if (fd < 0) {
 		errno = -fd;
-	return fd < 0 ? -1 : fd;
+		return -1;
+	}
+	if (below && *below) {
+		fd = openat(up, below, flags);
+		close(up);
+	}
+	return fd;
 }
 
 char *git_objects(struct git_store *store)
@@ -377,7 +384,7 @@ struct git_run git_on_host(struct git_store *store, const char *const *args)
 		.program = store->program,
 		.args = args,
 		.gitdir = store->real,
-		.plain = git_is_strict(store),
+		.plain = true,
 		.on_step = store->on_step,
 	};
 

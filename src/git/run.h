@@ -70,8 +70,8 @@ struct git_run git_on_host(struct git_store *store, const char *const *args);
 struct git_run git_in_private(struct git_store *store, const char *const *args, bool write);
 
 /*
- * A directory of the host's repository. What commands work in lies where other commands may write as well, and while
- * we look one of those may put a link in the way, to what it may not reach itself. So no link is followed there; what is
+ * A directory of the host's repository. It may lie where sandboxes write, and while we look one of those may put a link
+ * in the way, to what it may not reach itself. So no link is followed on the way to it, nor (git_is_strict()) in it; what is
  * reached by none is theirs. A descriptor, or -1 with errno.
  */
 int git_open_host(const struct git_store *store, const char *dir);

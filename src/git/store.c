@@ -66,7 +66,8 @@ bool git_is_same(const struct git_store *store)
 {
 	char now[GIT_IDENTITY];
 
-	if (!git_is_strict(store) || !store->identity)
+	/* One of an older version that noted none. */
+	if (!store->identity || (!*store->identity && !git_is_strict(store)))
 		return true;
 	git_identity(store->real, now);
 	return !strcmp(now, store->identity);
@@ -94,8 +95,7 @@ struct git_store *git_add_part(struct git_store *main, const char *gitdir, const
 	part->lent = main->lent;
 	part->number = number;
 	part->real = part->common = arena_strdup(a, gitdir);
-	if (git_is_strict(part))
-		git_note_identity(a, part);
+	git_note_identity(a, part);
 	part->name = arena_strdup(a, name);
 	part->where = where && *where ? arena_strdup(a, where) : NULL;
 	part->path = arena_printf(a, "%s/%zu", main->path, number);

@@ -226,7 +226,7 @@ check "an apply waits for its turn" await waits
 mv d y && mkdir d y/objects y/refs && exec 9>&-
 wait "$started"
 started=
-check "... and means a directory by the name that it has then" is "$(ls d y | xargs)" "d: HEAD y: objects refs"
+check "... and means a directory by the name that it has then" is "$(echo d/* y/*)" "d/HEAD y/objects y/refs"
 
 # --- what is never taken over, and what is asked about ---
 reset

@@ -107,6 +107,41 @@ rm -r tools/hooks
 ln -s "$tmp/secret" tools/hooks
 gated 'find .git/hooks; cat .git/hooks/key'
 check "... a link there that leads out of the project shows nothing" lacks "$out" key
+rm tools/hooks
+mkdir tools/hooks
+git config core.hooksPath tools/hooks
+gated 'mv tools t2; rmdir tools/hooks tools; ln -sT t2 tools; mkdir -p t2/hooks; echo touch /tmp/ran >t2/hooks/pre-commit'
+check "... nor is the directory above moved, or a link put in its place" eval 'is "$(ls tools)" hooks && has "$err" "what is held or read-only is in it"'
+new_repo "$tmp/linked" && cd "$tmp/linked" && mkdir githooks scripts && echo '#!/bin/sh' | tee githooks/pre-commit scripts/check >githooks/pre-push && rm -rf .git/hooks && ln -s ../githooks .git/hooks || exit 1
+ln -s ../scripts/check githooks/commit-msg
+gated 'ls .git/hooks; echo touch /tmp/ran >>githooks/pre-commit; echo touch /tmp/ran >>scripts/check; mv githooks old; mv scripts old'
+check "hooks that are a link into the project run inside" has "$out" pre-commit
+check "... what the session makes of them is held, and what they lead to stays" is "$(cat githooks/pre-commit scripts/check)" '#!/bin/sh
+#!/bin/sh'
+rm -r githooks
+ln -s "$tmp/secret" githooks
+gated 'find .git/hooks; cat .git/hooks/key'
+check "... and where another link leads out from there, nothing is shown" lacks "$out" key
+rm -rf .git/hooks && mkdir "$tmp/shared" && echo '#!/bin/sh' >"$tmp/shared/pre-push" && ln -s "$tmp/shared" .git/hooks
+gated 'ls .git/hooks'
+check "... but where you keep them elsewhere they run inside" has "$out" pre-push
+
+# --- a sandbox in the directory above ---
+mkdir "$tmp/above" && cd "$tmp/above" && new_repo proj && new_repo "$tmp/target" || exit 1
+cd proj || exit 1
+"$wrapix" run --network none --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'echo >/up; read -r x </go; git checkout -q --orphan evil && git commit -q --allow-empty -m evil && git tag v9 && git config branch.evil.remote evil' >"$out" 2>"$err" &
+started=$!
+read -r _ <"$tmp/up"
+cd ..
+"$wrapix" run --network none -- sh -c "mv proj gone && ln -s '$tmp/target' proj"
+echo >"$tmp/go"
+wait "$started"
+started=
+check "who moves the project and puts a link there has nothing written to another repository" is "$(git -C "$tmp/target" for-each-ref --format='%(refname)' | xargs) $(cat "$tmp/target/.git/HEAD") $(git -C "$tmp/target" config branch.evil.remote)" "refs/heads/main ref: refs/heads/main "
+check "... which is said" has "$err" "is not the repository that the session began with"
+rm proj && mv gone proj && cd proj || exit 1
+wx git status
+check "... and when it is back it is taken over" is "$(git log --format=%s evil) $(git tag)" "evil v9"
 
 # --- files that run later ---
 new_repo "$tmp/later" && cd "$tmp/later" && mkdir -p .vscode .github/workflows && echo '{"a": 1}' >.vscode/tasks.json && echo x >.envrc && echo y >Makefile || exit 1

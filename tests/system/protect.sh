@@ -297,6 +297,23 @@ check "a directory that is open in a held one gets files, and no repository" is 
 wx git accept .vscode
 check "accept takes over files, and no repository" eval '! [ "$rc" = 0 ] && is "$(find .vscode -type f) $(cat .vscode/tasks.json)" ".vscode/tasks.json 2" && has "$out" "git would obey"'
 
+git init -q -b main ../meanwhile && cd ../meanwhile && mkdir .husky || exit 1
+wx run --network none -- sh -c 'echo "ref: refs/heads/main" >.husky/HEAD; mkdir .husky/x; echo y >.husky/x/y'
+exec 9>>"$state/turn"
+flock 9
+"$WRAPIX" git accept .husky >"$out" 2>"$err" 9>&- &
+started=$!
+first=
+waits() { # it looks again and again
+	n=$(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$started/status")
+	[ "$n" -gt "$((${first:=$n} + 20))" ]
+}
+check "accept waits for its turn" await waits
+mkdir .husky/objects .husky/refs && exec 9>&-
+wait "$started"
+started=
+check "... and takes over nothing that makes a repository then" eval 'absent .husky/HEAD && has "$out" "git would obey" && lacks "$out" "permitted"'
+
 # --- without the supervisor's hand on the files ---
 
 new direct
