@@ -70,7 +70,7 @@ int apart_open_upper(const struct apart *apart)
 
 static int open_lower(const struct apart *apart)
 {
-	_cleanup_close_ int root = open(apart->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(apart->project);
 
 	return root < 0 ? -errno
 			: os_openat2(root, apart->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
@@ -157,7 +157,7 @@ int apart_list(const char *state_home, const char *dir, struct arena *arena, str
 /* The directory in the project; it may have gone with its branch. */
 int apart_make_lower(const struct apart *apart)
 {
-	_cleanup_close_ int root = open(apart->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(apart->project);
 	_cleanup_close_ int above = -1;
 	struct arena arena = { 0 };
 

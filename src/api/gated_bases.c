@@ -11,6 +11,7 @@
 #include "api/gated_priv.h"
 #include "api/later_priv.h"
 #include "base/path.h"
+#include "os/fs.h"
 
 static void open_file(struct later *bases, int meta)
 {
@@ -26,7 +27,7 @@ static void open_file(struct later *bases, int meta)
 /* Whatever is in it. */
 static void look(struct later *bases, const char *project, const char *path)
 {
-	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(project);
 	_cleanup_close_ int above = root < 0 ? -1 : later_open_above(root, &bases->arena, path);
 	struct protect_path all = { path, strlen(path), PROTECT_HOLD, 0 };
 

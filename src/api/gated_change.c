@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/paths.h"
+#include "os/fs.h"
 
 static enum protect_answer refuse(struct gated *gated, const char **ret_reason, const char *what,
 				  const char *why)
@@ -60,7 +61,7 @@ static enum protect_answer judge_linked(struct gated *gated, const struct protec
 	if (level == PROTECT_HOLD || level == PROTECT_RO)
 		return refuse(gated, ret_reason, other,
 			      "is the same file, which runs later and is kept");
-	root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	root = os_open_plain(gated->project);
 	dir = root < 0 ? -1 : later_open_above(root, &gated->arena, other);
 	if (dir >= 0)
 		later_note(&gated->before, dir, path_name(other), other);

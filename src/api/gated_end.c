@@ -257,7 +257,7 @@ static void finish(struct gated *gated, struct ending *e)
 	}
 	if (fstatat(gated->meta, "meta", &st, 0) == 0)
 		gated->began = st.st_mtim;
-	e->root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	e->root = os_open_plain(gated->project);
 	for (size_t i = 0; e->root >= 0 && i < n; i++)
 		if (places[i].path)
 			end_place(e, &places[i]);

@@ -83,7 +83,7 @@ void gated_read_aliases(int meta, struct arena *arena, struct aliases *ret)
 
 void gated_look_at_top(struct gated *gated)
 {
-	_cleanup_close_ int root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(gated->project);
 	const char *name;
 
 	gated->before.protection.aliases = &gated->aliases;
@@ -105,7 +105,7 @@ void gated_find_aliases(struct gated *gated)
 		return;
 	protection->aliases = &gated->aliases;
 	aliases_find(&gated->aliases, &gated->arena, gated->project);
-	root = open(gated->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	root = os_open_plain(gated->project);
 	for (size_t i = 0; root >= 0 && i < protection->n_paths; i++)
 		aliases_add(&gated->aliases, &gated->arena, root, gated->project,
 			    protection->paths[i].path);

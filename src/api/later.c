@@ -238,7 +238,7 @@ static void look_by_path(struct later *later, int root, const char *path)
 
 void later_look(struct later *later, const char *project)
 {
-	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(project);
 	const struct protection *said = &later->protection;
 	const char *name;
 
@@ -285,7 +285,7 @@ bool later_note(struct later *later, int dir, const char *name, const char *path
 
 void later_close(struct spec *spec, const char *project)
 {
-	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(project);
 	const struct protection *said = &spec->protect;
 	struct aliases links = { .v = NULL };
 	const char *name;

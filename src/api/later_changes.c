@@ -11,6 +11,7 @@
 #include "cow/aliases.h"
 #include "cow/changes.h"
 #include "os/dir.h"
+#include "os/fs.h"
 
 enum { DEPTH_MAX = 64 };
 
@@ -56,7 +57,7 @@ static struct later_change *add(struct later_list *list, const char *path,
 /* What the noted paths are now, and what is in those that are directories. */
 static void look_again(struct later_list *list, const char *project)
 {
-	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(project);
 	struct later *is = &list->is;
 
 	for (size_t i = 0; root >= 0 && i < list->was.n; i++) {

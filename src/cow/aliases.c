@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "cow/paths.h"
 #include "os/dir.h"
+#include "os/fs.h"
 
 enum { DEPTH_MAX = 64, ENTRIES_MAX = 500000, ALIASES_MAX = 2000, LINKS_MAX = 8 };
 
@@ -161,7 +162,7 @@ static void look_in(struct walk *w, int at, const char *name, int depth)
 
 void aliases_find(struct aliases *aliases, struct arena *arena, const char *project)
 {
-	_cleanup_close_ int root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = os_open_plain(project);
 	struct walk w = { .aliases = aliases, .arena = arena, .project = project, .root = root };
 
 	if (root >= 0)

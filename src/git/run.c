@@ -286,13 +286,9 @@ int git_open_host(const struct git_store *store, const char *dir)
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 	const char *below = git_is_strict(store) ? NULL : path_below(dir, store->common);
 	const char *top = below ? store->common : dir;
-	int fd = os_openat2(AT_FDCWD, top, flags, 0, RESOLVE_NO_SYMLINKS), up = fd;
+	int fd = os_open_plain(top), up = fd;
 
-	if (fd < 0) {
-		errno = -fd;
-		return -1;
-	}
-	if (below && *below) {
+	if (fd >= 0 && below && *below) {
 		fd = openat(up, below, flags);
 		close(up);
 	}

@@ -319,6 +319,16 @@ int os_remove_tree(int dir_fd, const char *name)
 	return r;
 }
 
+int os_open_plain(const char *path)
+{
+	int fd = os_openat2(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
+			    RESOLVE_NO_SYMLINKS);
+
+	if (fd < 0)
+		errno = -fd;
+	return fd < 0 ? -1 : fd;
+}
+
 bool os_is_own_dir(const char *path)
 {
 	struct stat st;

@@ -18,6 +18,9 @@
 /* open with a resolution rule; returns the descriptor or -errno. */
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 
+/* A directory, where a canonical path leads by no link: nobody has put one there since. -1 and errno. */
+int os_open_plain(const char *path);
+
 /* Reads a regular file of at most max bytes; *ret is NUL-terminated and malloc'ed. -EFBIG when longer. */
 int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_len);

@@ -10,6 +10,9 @@ git config --global protocol.file.allow always
 new_repo() { # new_repo DIR: with one commit
 	git init -q "$1" && (cd "$1" && echo start >file && git add . && git commit -q -m start)
 }
+put_back() { # $repo and the state are what they are in $tmp/before; the repository stays the directory that it is
+	find "$repo" -mindepth 1 ! -path "$repo/.git" -delete && cp -a "$tmp/before/repo/." "$repo" && rm -rf "$home/.local" && cp -a "$tmp/before/.local" "$home/.local"
+}
 in_new_repo() { new_repo "$1" && cd "$1" || exit 1; }
 private() { inside "$@" --git private; }
 stores() { find "$state/git" "$state/gitdirs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }

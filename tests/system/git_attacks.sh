@@ -16,12 +16,12 @@ private=$states/wrapix/gitdirs/s1/0
 git init -q "$tmp/repo" && cd "$tmp/repo" && echo start >file && git add . && git commit -q -m start || exit 1
 attack_begin "$tmp/repo"
 "$driver" "$states" s1 prepare "$repo" || bail "no private git directory"
-cd "$tmp" && mkdir before && mv repo home/.local before || exit 1
+cd "$tmp" && mkdir before && cp -a repo home/.local before || exit 1
 
 # git as the session has it
 session() { GIT_DIR=$private GIT_WORK_TREE=$repo GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects git "$@" 2>>"$tmp/log/session"; }
 publish() { timeout 60 "$driver" "$states" s1 publish >"$tmp/log/out" 2>"$tmp/log/err" </dev/null; }
-attack_host() { rm -rf "$repo" "$home/.local" && cp -a "$tmp/before/repo" "$repo" && cp -a "$tmp/before/.local" "$home/.local"; }
+attack_host() { put_back; }
 attack_plant() {
 	(cd "$private" && eval "$1") >"$tmp/log/plant" 2>&1 && { publish; [ $? -lt 124 ]; }
 }

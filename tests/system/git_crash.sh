@@ -34,8 +34,8 @@ session checkout -q rewritten && session commit -q --amend -m again && session c
 session merge conflict >/dev/null
 echo staged >staged
 session add staged
-cd "$tmp" && mkdir before && mv repo home/.local before || exit 1
-restore() { rm -rf "$repo" "$home/.local" && cp -a "$tmp/before/repo" "$repo" && cp -a "$tmp/before/.local" "$home/.local"; }
+cd "$tmp" && mkdir before && cp -a repo home/.local before || exit 1
+restore() { put_back; }
 restore
 "$driver" "$states" s1 publish || bail "it cannot be published"
 seen >"$tmp/want"

@@ -129,7 +129,7 @@ check "... but where you keep them elsewhere they run inside" has "$out" pre-pus
 # --- a sandbox in the directory above ---
 mkdir "$tmp/above" && cd "$tmp/above" && new_repo proj && new_repo "$tmp/target" || exit 1
 cd proj || exit 1
-"$wrapix" run --network none --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'echo >/up; read -r x </go; git checkout -q --orphan evil && git commit -q --allow-empty -m evil && git tag v9 && git config branch.evil.remote evil' >"$out" 2>"$err" &
+"$wrapix" run --network none --protect ./.claude/commands=report --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'mkdir -p .claude/commands; echo x >.claude/commands/x.md; echo >/up; read -r x </go; git checkout -q --orphan evil && git commit -q --allow-empty -m evil && git tag v9 && git config branch.evil.remote evil' >"$out" 2>"$err" &
 started=$!
 read -r _ <"$tmp/up"
 cd ..
@@ -138,6 +138,7 @@ echo >"$tmp/go"
 wait "$started"
 started=
 check "who moves the project and puts a link there has nothing written to another repository" is "$(git -C "$tmp/target" for-each-ref --format='%(refname)' | xargs) $(cat "$tmp/target/.git/HEAD") $(git -C "$tmp/target" config branch.evil.remote)" "refs/heads/main ref: refs/heads/main "
+check "... and no file to another directory" absent "$tmp/target/.claude"
 check "... which is said" has "$err" "is not the repository that the session began with"
 rm proj && mv gone proj && cd proj || exit 1
 wx git status

@@ -37,7 +37,7 @@ session branch -q -D made && session commit -q --amend -m again && session stash
 # What comes before the first of them is not of interest here: objects are there, and the index.
 "$driver" "$states" s1 publish update-ref >"$tmp/log/step"
 [ "$(cat "$tmp/log/step")" = update-ref ] || bail "no 'git update-ref' was started"
-restore() { rm -rf "$repo" "$home/.local" && cp -a "$tmp/before/repo" "$repo" && cp -a "$tmp/before/.local" "$home/.local"; }
+restore() { put_back; }
 mkdir before && cp -a repo home/.local before || exit 1
 cp "$driver" "$tmp/publisher" # only names that begin with "git" count
 publish() { "$inject" -o "$tmp/log/hit" -p git "$1" "$2" "$tmp/publisher" "$states" s1 publish >"$tmp/log/publish" 2>&1; }
