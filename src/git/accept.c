@@ -85,14 +85,13 @@ static int accept_hook(struct git_store *store, const struct git_held *held, str
 	const char *name = held->name;
 	_cleanup_close_ int from = open(path_join(a, store->private, "hooks"),
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_close_ int to = -1;
+	_cleanup_close_ int common = git_open_host(store, store->common), to = -1;
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = os_mkdirs(path_join(a, store->common, "hooks"), 0755, err);
 
-	if (r < 0)
-		return r;
-	to = open(path_join(a, store->common, "hooks"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (common < 0 || (mkdirat(common, "hooks", 0755) < 0 && errno != EEXIST))
+		return err_errno(err, errno, "making the directory of hooks");
+	to = git_open_hooks(store, NULL);
 	if (strchr(name, '/') || to < 0 || from < 0 || git_read_hook(from, name, &text, &len) < 0)
 		return err_set(err, ENOENT, "the session has no hook '%s' that is a file", name);
 	if (!held->anyway && hook_changed(store, to, name, text, len))
@@ -192,6 +191,14 @@ static struct git_store *repository(struct git_store *store, const char *where)
 	return store;
 }
 
+static int check_same(const struct git_store *store, struct err *err)
+{
+	return git_is_same(store)
+		       ? 0
+		       : err_set(err, ENOTSUP, "'%s' is another repository than the one of '%s'",
+				 store->real, store->id);
+}
+
 int git_accept(struct git_store *store, const struct git_held *held, struct err *err)
 {
 	struct git_held *list;
@@ -200,9 +207,9 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 
 	if (r < 0)
 		return r;
-	if (!git_is_same(store))
-		return err_set(err, ENOTSUP, "'%s' is another repository than the one of '%s'",
-			       store->real, store->id);
+	r = check_same(store, err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(kinds[i].kind, held->kind)) {
 			struct git_store *part = repository(store, held->where);
@@ -210,7 +217,9 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 			r = git_begin_turn(part, err);
 			if (r < 0)
 				return r;
-			r = kinds[i].accept(part, held, err);
+			r = check_same(part, err); /* that may have taken long */
+			if (r == 0)
+				r = kinds[i].accept(part, held, err);
 			git_end_turn(part);
 			return r < 0 ? r : git_drop(store, held, err);
 		}

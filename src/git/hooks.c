@@ -76,16 +76,24 @@ static int open_hooks(struct arena *a, const struct git_store *store, const char
 										   : take_fd(&fd);
 }
 
+int git_open_hooks(const struct git_store *store, const char *other)
+{
+	struct arena a = { 0 };
+	const char *path = other          ? other
+			   : store->hooks ? store->hooks
+					  : path_join(&a, store->common, "hooks");
+	int fd = git_is_strict(store) && !other ? git_open_host(store, path)
+						: open_hooks(&a, store, path);
+
+	arena_release(&a);
+	return fd;
+}
+
 /* The user's hooks run inside. A second copy, which stays out of the session's reach, shows later which
  * it changed. Samples are nobody's. */
 int git_copy_hooks(const struct git_store *store, int to, const char *hooks, struct err *err)
 {
-	struct arena a = { 0 };
-	char *from = hooks          ? arena_strdup(&a, hooks)
-		     : store->hooks ? arena_strdup(&a, store->hooks)
-				    : path_join(&a, store->common, "hooks");
-	int fd = git_is_strict(store) && !hooks ? git_open_host(store, from)
-						: open_hooks(&a, store, from);
+	int fd = git_open_hooks(store, hooks);
 	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	const int targets[] = { to, store->dir };
 	struct dirent *entry;
@@ -103,6 +111,5 @@ int git_copy_hooks(const struct git_store *store, int to, const char *hooks, str
 			    (!store->hooks || entry->d_type == DT_REG))
 				r = git_copy_file(fd, entry->d_name, target, err);
 	}
-	arena_release(&a);
 	return r;
 }

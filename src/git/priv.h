@@ -82,6 +82,8 @@ char *git_tree_top(struct arena *a, int dir, const char *common, const char *id)
 /* hooks.c: one that git ships and nobody runs. And copies, of the repository's own or of those in another directory. */
 bool git_is_sample(const char *name);
 int git_copy_hooks(const struct git_store *store, int to, const char *from, struct err *err);
+/* The directory of the repository's own, or the other one; -1: there is none, or none that may be shown. */
+int git_open_hooks(const struct git_store *store, const char *other);
 
 /* ready.c: one that is there in place of a new one, with its lock. -errno: it must be made. */
 int git_ready_take(struct git_store *store);

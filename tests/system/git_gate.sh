@@ -126,6 +126,29 @@ rm -rf .git/hooks && mkdir "$tmp/shared" && echo '#!/bin/sh' >"$tmp/shared/pre-p
 gated 'ls .git/hooks'
 check "... but where you keep them elsewhere they run inside" has "$out" pre-push
 
+# --- a hook that is accepted while a link is put in the repository's place ---
+new_repo "$tmp/accepted" && cd "$tmp/accepted" && new_repo sub && rm -rf "$state/turns" || exit 1
+gated 'cd sub && git commit -q --allow-empty -m x && echo "#!/bin/sh" >.git/hooks/pre-commit'
+id=$(sed -n "s/.*'wrapix git held \([a-z0-9]*\)'.*/\1/p" "$err" | head -n 1)
+first=
+waits() { # it looks again and again
+	n=$(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$waiting/status")
+	[ "$n" -gt "$((${first:=$n} + 20))" ]
+}
+accept_late() { # accept_late TURN...: which somebody else has, until the link is there
+	if [ $# -gt 0 ]; then
+		(exec 9>>"$1" && flock 9 && shift && accept_late "$@")
+	else
+		"$wrapix" git accept "$id" hook:pre-commit >"$out" 2>"$err" 9>&- &
+		waiting=$!
+		await waits && mv sub gone && ln -s "$tmp/victim" sub
+	fi
+}
+check "accepting a hook waits for its turn" accept_late "$state"/turns/*
+answered() { [ -s "$out" ] || [ -s "$err" ]; }
+check "... and says what it did" await answered
+check "... which is nothing in another repository" eval 'absent "$tmp/victim/.git/hooks/pre-commit" && has "$err" "is another repository than the one of"'
+
 # --- a sandbox in the directory above ---
 mkdir "$tmp/above" && cd "$tmp/above" && new_repo proj && new_repo "$tmp/target" || exit 1
 cd proj || exit 1
