@@ -13,6 +13,7 @@
 #include "net/lazy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -41,7 +42,7 @@ static int start_keeper(struct lazy_net *net, struct err *err)
 	pid_t parent = getpid();
 	int fds[2], code = 0;
 
-	if (pipe(fds) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_errno(err, errno, "pipe");
 	net->keeper = fork();
 	if (net->keeper == 0) {

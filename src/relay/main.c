@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "os/proc.h"
+#include "os/socket.h"
 #include "os/ticker.h"
 #include "relay/confine.h"
 #include "relay/door.h"
@@ -102,20 +103,30 @@ static int on_door(struct loop_source *source, _unused_ uint32_t events, _unused
 
 /* --- connections --- */
 
-static void listen_again(struct relay *relay)
+static int listen_again(struct relay *relay, struct err *err)
 {
-	struct err err;
+	int r = loop_add(&relay->loop, &relay->listener, LOOP_IN, err);
 
-	if (!relay->listening && relay->n_pairs < PAIRS_MAX)
-		relay->listening = loop_add(&relay->loop, &relay->listener, LOOP_IN, &err) == 0;
+	relay->listening = r == 0;
+	return r;
+}
+
+/* More wait in the socket's queue, until the clock lets them in. */
+static void rest(struct relay *relay)
+{
+	loop_remove(&relay->loop, &relay->listener);
+	relay->listening = false;
+	ticker_keep(&relay->ticker, true);
 }
 
 static void on_tick(struct ticker *ticker)
 {
 	struct relay *relay = container_of(ticker, struct relay, ticker);
+	struct err ignored; /* tried again */
 
 	pairs_expire(relay);
-	listen_again(relay);
+	if (!relay->listening && relay->n_pairs < PAIRS_MAX)
+		(void)listen_again(relay, &ignored);
 	ticker_keep(ticker, relay->pairs || !relay->listening);
 }
 
@@ -126,15 +137,17 @@ static int on_listener(struct loop_source *source, _unused_ uint32_t events, str
 	for (int i = 0; i < BATCH && relay->n_pairs < PAIRS_MAX; i++) {
 		int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (fd < 0)
+		if (fd < 0) {
+			/* Without a descriptor for it the loop would be told of the same one for ever. */
+			if (os_is_exhausted(errno))
+				rest(relay);
 			return 0;
+		}
 		(void)pair_begin(relay, fd, err); /* without memory for it, it is closed */
 		ticker_keep(&relay->ticker, true);
 	}
-	if (relay->n_pairs >= PAIRS_MAX) {
-		loop_remove(&relay->loop, source); /* more wait in the socket's queue */
-		relay->listening = false;
-	}
+	if (relay->n_pairs >= PAIRS_MAX)
+		rest(relay);
 	return 0;
 }
 
@@ -178,9 +191,9 @@ static int start(struct relay *relay, struct err *err)
 		r = loop_add(&relay->loop, &relay->door, LOOP_IN, err);
 	if (r == 0)
 		r = ticker_start(&relay->ticker, &relay->loop, on_tick, err);
-	fcntl(RELAY_LISTENER, F_SETFL, O_NONBLOCK);
-	listen_again(relay);
-	return r;
+	if (r == 0 && fcntl(RELAY_LISTENER, F_SETFL, O_NONBLOCK) < 0)
+		r = err_errno(err, errno, "the socket of the sandbox");
+	return r < 0 ? r : listen_again(relay, err);
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,7 @@ for, and hold until there is a newer one.
 Prints TAP lines without a plan; the first argument may be the number to begin with.
 """
 import os
+import resource
 import socket
 import ssl
 import subprocess
@@ -126,5 +127,23 @@ with socket.create_connection(inside_address) as held:
         socket.create_connection(inside_address).close()
         time.sleep(0.1)
     check("who stays after a refusal is put out while others come", ended)
+
+
+def processor_seconds():
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+# Without a descriptor for a client it waits for one; the loop is told of that client again and again otherwise.
+limits = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (5, limits[1]))  # those that it was started with
+with socket.create_connection(inside_address) as held:
+    held.sendall(b"GET /v1/x HTTP/1.1\r\nhost: x\r\nx-key: PLACE\r\n\r\n")
+    before = processor_seconds()
+    time.sleep(2)
+    check("no client can be let in: it waits, and is not busy with that", processor_seconds() - before < 0.2)
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, limits)
+    held.settimeout(20)
+    check("... until there is room", held.recv(4096).startswith(b"HTTP/1.1 200"))
 door.close()
 check("it ends with the supervisor", process.wait(10) == 0)
