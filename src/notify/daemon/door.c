@@ -191,27 +191,21 @@ static int on_packet(struct loop_source *source, _unused_ uint32_t events, _unus
 int door_accept(struct loop_source *door, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct hub *hub = container_of(door, struct hub, door);
-	int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct door_conn *d = fd < 0 ? NULL : calloc(1, sizeof(*d));
+	_cleanup_close_ int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	bool may = fd >= 0 && control_may_ask(fd);
+	_cleanup_free_ struct door_conn *d = may ? calloc(1, sizeof(*d)) : NULL;
 	struct err ignored; /* who is not let in sees the end of the connection */
 
+	hub->stats.refused += fd >= 0 && !may;
 	if (!d)
 		return 0;
-	if (!control_may_ask(fd)) {
-		hub->stats.refused++;
-		close(fd);
-		free(d);
-		return 0;
-	}
 	d->hub = hub;
 	d->source = (struct loop_source){ .fd = fd, .on_event = on_packet };
-	if (loop_add(&hub->loop, &d->source, LOOP_IN, &ignored) < 0) {
-		close(fd);
-		free(d);
+	if (loop_add(&hub->loop, &d->source, LOOP_IN, &ignored) < 0)
 		return 0;
-	}
+	(void)take_fd(&fd);
 	d->next = hub->doors;
-	hub->doors = d;
+	hub->doors = TAKE_PTR(d);
 	return 0;
 }
 
