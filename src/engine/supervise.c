@@ -134,11 +134,12 @@ static int on_signal(struct loop_source *source, uint32_t events, struct err *er
 static int on_control(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct supervisor *s = container_of(source, struct supervisor, control);
-	struct said said;
+	struct said said = { .type = SAID_NOTHING };
+	int r = s->sandbox->link->hear(s->sandbox, &said);
 
 	(void)events;
 	(void)err;
-	if (s->sandbox->link->hear(s->sandbox, &said) < 0)
+	if (r < 0 && r != -EAGAIN)             /* half of it may be there */
 		loop_remove(&s->loop, source); /* its death is reported by the pidfd */
 	else if (said.type == SAID_STOPPED)
 		suspend(s, said.value);

@@ -10,10 +10,11 @@
 static int hear(struct sandbox *sandbox, struct said *ret)
 {
 	struct control message;
-	int fd, r = control_receive(sandbox->control, &message, &fd);
+	_cleanup_close_ int fd = -1;
+	int r = control_receive(sandbox->control, &message, &fd);
 
 	if (r == 0 && message.type == CONTROL_SPACE)
-		lender_take(sandbox->lender, message.value, fd);
+		lender_take(sandbox->lender, message.value, take_fd(&fd));
 	if (r == 0)
 		*ret = (struct said){
 			.type = message.type == CONTROL_STOPPED       ? SAID_STOPPED
