@@ -156,20 +156,22 @@ _Noreturn static void be_child(const struct end *from, const struct end *to, uns
 
 /* --- in the supervisor --- */
 
+/* What its child says; it is over then. */
+static int await_answer(struct move_job *job)
+{
+	int status = os_await(job->pid);
+
+	close_ptr(&job->source.fd);
+	return !WIFEXITED(status) ? -EIO : WEXITSTATUS(status) ? -WEXITSTATUS(status) : NOTIFY_DONE;
+}
+
 static int on_end(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct move_job *job = container_of(source, struct move_job, source);
 	struct mover *mover = job->mover;
-	int status;
 
 	loop_remove(mover->loop, source);
-	close(source->fd);
-	source->fd = -1;
-	status = os_await(job->pid);
-	notify_answer(mover->notify, job->id,
-		      !WIFEXITED(status)    ? -EIO
-		      : WEXITSTATUS(status) ? -WEXITSTATUS(status)
-					    : NOTIFY_DONE);
+	notify_answer(mover->notify, job->id, await_answer(job));
 	return 0;
 }
 
@@ -192,10 +194,8 @@ static int start_job(struct mover *mover, uint64_t id, const struct end *from, c
 	job->source.fd = job->pid < 0 ? -1 : os_pidfd_open(job->pid);
 	if (job->source.fd >= 0 && loop_add(mover->loop, &job->source, LOOP_IN, &err) == 0)
 		return NOTIFY_LATER;
-	if (job->pid > 0)
-		waitpid(job->pid, NULL, 0);
-	job->source.fd = -1;
-	return -EXDEV;
+	return job->pid < 0 ? -EXDEV
+			    : await_answer(job); /* it is on its way: nobody may copy it, too */
 }
 
 /* The directory that the name is in, by no link; the name's own end is cut off. */
