@@ -185,7 +185,8 @@ static void add_env(struct plan *plan, const struct spec *spec, const struct hos
 	plan_setenv(plan, "TMPDIR", tmp);
 	if (!host_env(host, "TMUX_TMPDIR")) /* its own default is in /tmp */
 		plan_setenv(plan, "TMUX_TMPDIR", tmp);
-	plan_setenv(plan, "PWD", plan->cwd);
+	if (!host_env(host, "PWD"))
+		plan_setenv(plan, "PWD", plan->cwd);
 	plan_setenv(plan, "SANDBOX_RUNTIME", "1");
 	for (size_t i = 0; i < spec->n_env; i++)
 		if (spec->env[i].value)

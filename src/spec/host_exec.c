@@ -61,6 +61,15 @@ static void probe_points(const struct file_rules *files, struct host *host)
 	}
 }
 
+/* A name of the working directory that goes through links, as the user's shell has it in PWD. */
+static bool is_cwd(const char *name, const struct host *host)
+{
+	struct stat st, cwd;
+
+	return name[0] == '/' && !strstr(name, "/.") && !stat(name, &st) &&
+	       !stat(host->project.dir, &cwd) && st.st_dev == cwd.st_dev && st.st_ino == cwd.st_ino;
+}
+
 static void probe_env(char **environment, struct host *host)
 {
 	for (; environment && *environment; environment++) {
@@ -68,6 +77,8 @@ static void probe_env(char **environment, struct host *host)
 		struct env_fact *fact;
 
 		if (!(*environment)[len])
+			continue;
+		if (!strncmp(*environment, "PWD=", 4) && !is_cwd(*environment + 4, host))
 			continue;
 		fact = arena_grow(&host->arena, &host->env, &host->n_env, sizeof(*fact));
 		*fact = (struct env_fact){ arena_strndup(&host->arena, *environment, len),
@@ -78,11 +89,14 @@ static void probe_env(char **environment, struct host *host)
 int host_probe_exec(const struct spec *spec, char **environment, struct host *host,
 		    _unused_ struct err *err)
 {
+	static const char *const names[] = { "HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
+					     "http_proxy", NULL }; /* sandbox-runtime's */
+
 	host_probe_kernel(host);
 	if (host->uid == 0 || host->inside)
 		host_probe_masks(host);
 	probe_env(environment, host);
-	host_probe_proxy(environment, host);
+	host_probe_proxy(names, environment, host);
 	probe_points(&spec->exec->files, host);
 	host->resolv_path = os_realpath(&host->arena, "/etc/resolv.conf");
 	if (spec->limits.memory || spec->limits.pids || spec->limits.cpus > 0)

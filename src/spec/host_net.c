@@ -6,14 +6,12 @@
 
 #include "os/fs.h"
 
-void host_probe_proxy(char **environment, struct host *host)
+void host_probe_proxy(const char *const *names, char **environment, struct host *host)
 {
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-					     "http_proxy" };
 	const char *exempt = host_raw_env(environment, "no_proxy");
 
-	for (size_t i = 0; !host->proxy && i < ARRAY_LEN(names); i++) {
-		const char *value = host_raw_env(environment, names[i]);
+	for (; !host->proxy && *names; names++) {
+		const char *value = host_raw_env(environment, *names);
 
 		host->proxy = value && *value ? arena_strdup(&host->arena, value) : NULL;
 	}
@@ -23,9 +21,11 @@ void host_probe_proxy(char **environment, struct host *host)
 
 void host_probe_network(const struct spec *spec, char **environment, struct host *host)
 {
+	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy",
+					     "ALL_PROXY",   "http_proxy",  NULL };
 	_cleanup_free_ char *resolv = NULL;
 
-	host_probe_proxy(environment, host);
+	host_probe_proxy(names, environment, host);
 	if (spec->net == NET_NONE || spec_is_filtered(spec))
 		return;
 	if (os_read_file_at(AT_FDCWD, "/etc/resolv.conf", 65536, &resolv, NULL) == 0)

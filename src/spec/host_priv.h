@@ -28,6 +28,6 @@ int host_probe_exec(const struct spec *spec, char **environment, struct host *ho
 /* The one that a builder needs: the system, an image, the range of ids. */
 int host_probe_builder(const struct spec *spec, char **environment, struct host *host,
 		       struct err *err);
-void host_probe_proxy(char **environment, struct host *host);
+void host_probe_proxy(const char *const *names, char **environment, struct host *host);
 /* What the kernel can do for a sandbox, and which of our descriptors are a terminal. */
 void host_probe_kernel(struct host *host);

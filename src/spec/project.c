@@ -237,6 +237,8 @@ int project_probe(const struct spec *spec, struct host *host, struct err *err)
 		return err_errno(err, ENOTDIR, "opening the project '%s'", project->dir);
 	if (access(project->dir, R_OK | X_OK) < 0) {
 		err_errno(err, errno, "opening the project '%s'", project->dir);
+		if (st.st_uid == geteuid())
+			return err_hint(err, "it is yours, but its mode keeps you out: chmod u+rx");
 		return err_hint(err, "it belongs to uid %u; run wrapix as its owner", st.st_uid);
 	}
 	project->owner = st.st_uid;

@@ -9,7 +9,7 @@ struct across {
 	const struct json_doc *doc;
 	struct srt_findings *found;
 	struct strv allowed;
-	bool masks;
+	bool masks, disabled; /* the file rules are off */
 };
 
 static const struct json_span *get(const struct across *a, const char *group, const char *key)
@@ -23,36 +23,39 @@ static char *place(const struct across *a, const char *list, size_t i, const cha
 }
 
 /* A pattern that was written for a directory, and would match nothing. */
+static void check_deny_glob(const struct across *a, const char *text, char *where)
+{
+	size_t len = text ? strlen(text) : 0, end = len;
+
+	while (end > 1 && text[end - 1] == '/')
+		end--;
+	if (a->disabled || end == len || (text[0] != '/' && text[0] != '~') ||
+	    !glob_is_special(text))
+		return;
+	srt_add_issue(a->found, where,
+		      "Deny glob \"%s\" ends in a separator, so as a pattern it can match no "
+		      "path. Write \"%.*s\", which is also read as the path of that name "
+		      "where it exists, or add a \"**\" segment to match at any depth.",
+		      text, (int)end, text);
+}
+
 static void check_deny_globs(const struct across *a, const char *key)
 {
+	char *list = arena_printf(a->found->arena, "filesystem.%s", key);
 	size_t i = 0;
 
 	for (const struct json_span *s = json_span_first(a->doc, get(a, "filesystem", key)); s;
-	     s = json_span_next(a->doc, s), i++) {
-		const char *text = s->string;
-		size_t len = text ? strlen(text) : 0, end = len;
-
-		while (end > 1 && text[end - 1] == '/')
-			end--;
-		if (end == len || (text[0] != '/' && text[0] != '~') || !glob_is_special(text))
-			continue;
-		srt_add_issue(
-			a->found,
-			place(a, arena_printf(a->found->arena, "filesystem.%s", key), i, ""),
-			"Deny glob \"%s\" ends in a separator, so as a pattern it can match no "
-			"path. Write \"%.*s\", which is also read as the path of that name "
-			"where it exists, or add a \"**\" segment to match at any depth.",
-			text, (int)end, text);
-	}
+	     s = json_span_next(a->doc, s), i++)
+		check_deny_glob(a, s->string, place(a, list, i, ""));
 }
 
 static void check_inject_hosts(const struct across *a, const char *list, size_t i,
-			       const struct json_span *entry)
+			       const struct json_span *entry, bool masked)
 {
 	const struct json_span *hosts = json_span_get(a->doc, entry, "injectHosts");
 	size_t n = 0;
 
-	if (hosts && !hosts->count)
+	if (masked && hosts && !hosts->count)
 		srt_add_issue(
 			a->found, place(a, list, i, ""),
 			"injectHosts is explicitly empty — the credential would be masked but "
@@ -69,6 +72,39 @@ static void check_inject_hosts(const struct across *a, const char *list, size_t 
 				s->string, s->string);
 }
 
+static void check_claims(const struct across *a, const char *key, char *where,
+			 const struct json_span *entry)
+{
+	const struct json_span *claims = json_span_get(a->doc, entry, "maskClaims");
+
+	if (claims && !json_span_get(a->doc, entry, "decode"))
+		srt_add_issue(a->found, where,
+			      "maskClaims requires decode — it names claims inside the "
+			      "decoded payload. Set decode (e.g. \"jwt\"), or remove "
+			      "maskClaims to mask the %s.",
+			      strcmp(key, "files") ? "whole value" : "extracted value whole");
+	if (claims && !claims->count)
+		srt_add_issue(a->found, where,
+			      "maskClaims is explicitly empty — no claim would ever be masked. "
+			      "Omit maskClaims to mask the whole token, or list the claims to "
+			      "protect.");
+}
+
+static void check_file(const struct across *a, const char *list, size_t i, const char *path,
+		       bool masked)
+{
+	size_t len = strlen(path);
+
+	if (!masked)
+		check_deny_glob(a, path, place(a, list, i, ".path"));
+	else if (len && path[len - 1] == '/')
+		srt_add_issue(a->found, place(a, list, i, ".path"),
+			      "Credential mode \"mask\" applies to a single file, not a "
+			      "directory. Use mode \"deny\" for \"%s\", or point at the "
+			      "credential file inside it.",
+			      path);
+}
+
 static void check_entries(struct across *a, const char *key)
 {
 	char *list = arena_printf(a->found->arena, "credentials.%s", key);
@@ -76,14 +112,14 @@ static void check_entries(struct across *a, const char *key)
 
 	for (const struct json_span *s = json_span_first(a->doc, get(a, "credentials", key)); s;
 	     s = json_span_next(a->doc, s), i++) {
-		if (!strcmp(json_span_get(a->doc, s, "mode")->string, "mask"))
-			a->masks = true;
-		if (json_span_get(a->doc, s, "maskClaims") && !json_span_get(a->doc, s, "decode"))
-			srt_add_issue(a->found, place(a, list, i, ".maskClaims"),
-				      "maskClaims requires decode — it names claims inside the "
-				      "decoded payload. Set decode (e.g. \"jwt\"), or remove "
-				      "maskClaims to mask the extracted value whole.");
-		check_inject_hosts(a, list, i, s);
+		const struct json_span *path = json_span_get(a->doc, s, "path");
+		bool masked = !strcmp(json_span_get(a->doc, s, "mode")->string, "mask");
+
+		a->masks |= masked;
+		check_inject_hosts(a, list, i, s, masked);
+		check_claims(a, key, place(a, list, i, ".maskClaims"), s);
+		if (path)
+			check_file(a, list, i, path->string, masked);
 	}
 }
 
@@ -123,15 +159,16 @@ static void check_aws_pairs(const struct across *a)
 void srt_check_across(const struct json_doc *doc, struct srt_findings *findings)
 {
 	struct across a = { .doc = doc, .found = findings };
-	const struct json_span *plain, *list;
+	const struct json_span *plain, *list, *off = get(&a, "filesystem", "disabled");
 
+	a.disabled = off && off->kind == JSON_SPAN_TRUE;
 	list = get(&a, "network", "allowedDomains");
 	for (const struct json_span *s = json_span_first(doc, list); s; s = json_span_next(doc, s))
 		strv_add(findings->arena, &a.allowed, s->string);
 	check_deny_globs(&a, "denyRead");
 	check_deny_globs(&a, "denyWrite");
-	check_entries(&a, "files");
 	check_entries(&a, "envVars");
+	check_entries(&a, "files");
 	plain = get(&a, "credentials", "allowPlaintextInject");
 	if (a.masks && !get(&a, "network", "tlsTerminate") &&
 	    !(plain && plain->kind == JSON_SPAN_TRUE))

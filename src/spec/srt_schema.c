@@ -29,7 +29,6 @@ static const struct srt_type function = { .kind = SRT_FUNCTION };
 static const struct srt_type size = { .kind = SRT_SIZE };
 
 static const struct srt_type strings = { .kind = SRT_ARRAY, .of = &string };
-static const struct srt_type some_strings = { .kind = SRT_ARRAY, .of = &string, .min = 1 };
 static const struct srt_type filled_strings = { .kind = SRT_ARRAY, .of = &filled };
 static const struct srt_type paths = { .kind = SRT_ARRAY, .of = &path };
 static const struct srt_type domains = { .kind = SRT_ARRAY, .of = &domain };
@@ -139,7 +138,7 @@ static const struct srt_key credential_file_keys[] = {
 	{ "extract", &string, SRT_MASK },
 	{ "onExtractNoMatch", &no_match, SRT_MASK },
 	{ "decode", &decode, SRT_MASK },
-	{ "maskClaims", &some_strings, SRT_MASK },
+	{ "maskClaims", &strings, SRT_MASK },
 	{ "maskDuplicates", &boolean, SRT_MASK },
 	{ "injectHosts", &domains, SRT_MASK },
 	{ .name = NULL },
@@ -150,7 +149,7 @@ static const struct srt_type credential_files = { .kind = SRT_ARRAY, .of = &cred
 static const struct srt_key credential_env_keys[] = {
 	{ "name", &env_name, SRT_REQUIRED },   { "mode", &mode, SRT_REQUIRED },
 	{ "extract", &string, SRT_MASK },      { "onExtractNoMatch", &no_match, SRT_MASK },
-	{ "decode", &decode, SRT_MASK },       { "maskClaims", &some_strings, SRT_MASK },
+	{ "decode", &decode, SRT_MASK },       { "maskClaims", &strings, SRT_MASK },
 	{ "injectHosts", &domains, SRT_MASK }, { .name = NULL },
 };
 static const struct srt_type credential_env = { .kind = SRT_OBJECT, .keys = credential_env_keys };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "spec/srt.h"
 #include "spec/srt_paths.h"
 
@@ -29,11 +30,13 @@ static const char *after_loopback(const char *text)
 	return NULL;
 }
 
-/* Patterns that are valid and can match no host: "a..b", "a b.c", names outside of ASCII. */
+/* Patterns that are valid and can match no host: "a..b", "a b.c", "*.*.b", names outside of ASCII. */
 static bool matches_nothing(const char *text)
 {
 	if (text[0] == '[')
 		return false;
+	if (text[0] && strchr(text + 1, '*'))
+		return true;
 	for (const char *s = text; *s; s++)
 		if (*s <= ' ' || *s >= 0x7f || (s[0] == '.' && s[1] == '.'))
 			return true;
@@ -188,7 +191,20 @@ static int fill_own_proxy(const struct filler *f, struct err *err)
 	return r;
 }
 
-/* safe.directory through the environment, after what the user's own variables say. */
+/* The next of git's variables for configuration. */
+static int add_safe(const struct filler *f, const char *dir, unsigned long *count, struct err *err)
+{
+	char name[48];
+	int r;
+
+	snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%lu", *count);
+	r = spec_add_env(f->spec, name, "safe.directory", LAYER_FLAG, err);
+	snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%lu", (*count)++);
+	return r == 0 ? spec_add_env(f->spec, name, dir, LAYER_FLAG, err) : r;
+}
+
+/* safe.directory through the environment, after what the user's own variables say: each directory,
+ * and what is below it, which git knows since 2.46. */
 static int fill_git(const struct filler *f, struct err *err)
 {
 	const struct strv *dirs = &f->config->safe_directories;
@@ -196,19 +212,22 @@ static int fill_git(const struct filler *f, struct err *err)
 	unsigned long count = text && text[strspn(text, "0123456789")] == '\0' && *text
 				      ? strtoul(text, NULL, 10)
 				      : 0;
-	char name[48], value[24];
+	char value[24];
 	int r = 0;
 
 	if (!dirs->len)
 		return 0;
 	if (count > 10000)
 		return err_usage(err, "GIT_CONFIG_COUNT: %lu is too many", count);
-	for (size_t i = 0; r == 0 && i < dirs->len; i++, count++) {
-		snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%lu", count);
-		r = spec_add_env(f->spec, name, "safe.directory", LAYER_FLAG, err);
-		snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%lu", count);
+	for (size_t i = 0; r == 0 && i < dirs->len; i++) {
+		size_t len = strlen(dirs->v[i]);
+		char *dir = arena_strdup(&f->spec->arena, dirs->v[i]);
+
+		while (len > 1 && dir[len - 1] == '/')
+			dir[--len] = '\0';
+		r = add_safe(f, dir, &count, err);
 		if (r == 0)
-			r = spec_add_env(f->spec, name, dirs->v[i], LAYER_FLAG, err);
+			r = add_safe(f, path_join(&f->spec->arena, dir, "*"), &count, err);
 	}
 	snprintf(value, sizeof(value), "%lu", count);
 	return r == 0 ? spec_add_env(f->spec, "GIT_CONFIG_COUNT", value, LAYER_FLAG, err) : r;

@@ -55,7 +55,7 @@ static bool is_domain(const char *host, size_t len)
 	if (len > 2 && host[0] == '*' && host[1] == '.') {
 		/* Two labels at least, none of them empty. */
 		return memchr(host + 2, '.', len - 2) && host[2] != '.' &&
-		       !memmem(host, len, "..", 2) && !memchr(host + 1, '*', len - 1);
+		       !memmem(host, len, "..", 2);
 	}
 	return memchr(host, '.', len) && !memchr(host, '*', len) && host[0] != '.';
 }

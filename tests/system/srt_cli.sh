@@ -203,7 +203,15 @@ check "the environment comes along" said "s t 1"
 printf '{%s,%s,"credentials":{"envVars":[{"name":"SECRET","mode":"deny"}]},"git":{"safeDirectories":["/a","/b"]}}' "$no_net" "$no_files" >"$s"
 SECRET=s TOKEN=t srt -s "$s" -c 'echo ${SECRET-none} $TOKEN; env | grep ^GIT_CONFIG | sort | tr "\n" " "'
 check "but for what the settings deny" has "$out" "none t"
-check "safe directories for git" has "$out" "GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_KEY_1=safe.directory GIT_CONFIG_VALUE_0=/a GIT_CONFIG_VALUE_1=/b"
+check "safe directories for git" has "$out" "GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_KEY_1=safe.directory GIT_CONFIG_KEY_2=safe.directory GIT_CONFIG_KEY_3=safe.directory GIT_CONFIG_VALUE_0=/a GIT_CONFIG_VALUE_1=/a/* GIT_CONFIG_VALUE_2=/b GIT_CONFIG_VALUE_3=/b/*"
+ln -s "$PWD" "$tmp/linked"
+cd "$tmp/linked" || exit 1
+srt -c 'pwd; pwd -P'
+check "PWD is the name that the user's shell has" said "$tmp/linked
+$project"
+PWD=/somewhere/else srt -c pwd
+check "... where it is one of the working directory's" said "$project"
+cd "$project" || exit 1
 srt -c 'f=$(mktemp) && echo text >"$f" && cat "$f"'
 check "TMPDIR is there and works" said text
 CLAUDE_CODE_TMPDIR=$tmp/own srt -c 'echo text >"$TMPDIR/kept"; echo "$TMPDIR"'

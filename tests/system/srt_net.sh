@@ -101,6 +101,24 @@ s = socket.socket(); s.bind((\"127.0.0.1\", 0)); s.listen()
 socket.create_connection(s.getsockname()); print(\"ok\")"'
 check "a server of the command's own works" is "$(cat "$out")" ok
 
+# --- a company's proxy ---
+
+settings '"allowed.test"' '' >"$s"
+for name in HTTPS_PROXY https_proxy HTTP_PROXY http_proxy; do
+	export "$name=http://proxy.test:3128"
+	mark
+	probed "$name: a name is dialled through the proxy" ok echo:allowed.test,7
+	check "... which is asked for it" heard "^proxy CONNECT allowed.test:7"
+	srt -c 'env | grep -i proxy'
+	check "... and no program tries to go there itself" empty "$out"
+	unset "$name"
+done
+export ALL_PROXY=socks5://127.0.0.1:1080
+probed "ALL_PROXY does not count" ok echo:allowed.test,7
+srt -c 'env | grep -i proxy'
+check "... nor inside" empty "$out"
+unset ALL_PROXY
+
 # --- while it runs ---
 
 mkfifo asked "$tmp/control"

@@ -473,6 +473,35 @@ static const struct {
 	  "credentials.files.0.injectHosts.0: injectHosts entry \"c.d\" is not reachable via "
 	  "network.allowedDomains — add \"c.d\" (or a covering wildcard) to allowedDomains, or "
 	  "remove it from injectHosts." },
+	{ NO_NET NO_FILES ", \"credentials\": {\"files\": [{\"path\": \"/x\", \"mode\": \"deny\", "
+			  "\"injectHosts\": []}]}}",
+	  NULL },
+	{ NO_NET NO_FILES ", \"credentials\": {\"envVars\": [{\"name\": \"A\", \"mode\": \"deny\", "
+			  "\"maskClaims\": []}], \"files\": [{\"path\": \"/x/*/\", \"mode\": "
+			  "\"deny\"}]}}",
+	  "credentials.envVars.0.maskClaims: maskClaims requires decode — it names claims inside "
+	  "the "
+	  "decoded payload. Set decode (e.g. \"jwt\"), or remove maskClaims to mask the whole "
+	  "value.; credentials.envVars.0.maskClaims: maskClaims is explicitly empty — no claim "
+	  "would "
+	  "ever be masked. Omit maskClaims to mask the whole token, or list the claims to "
+	  "protect.; "
+	  "credentials.files.0.path: Deny glob \"/x/*/\" ends in a separator, so as a pattern it "
+	  "can "
+	  "match no path. Write \"/x/*\", which is also read as the path of that name where it "
+	  "exists, or add a \"**\" segment to match at any depth." },
+	{ NO_NET NO_FILES
+	  ", \"credentials\": {\"files\": [{\"path\": \"/x/\", \"mode\": \"mask\"}], "
+	  "\"allowPlaintextInject\": true}}",
+	  "credentials.files.0.path: Credential mode \"mask\" applies to a single file, not a "
+	  "directory. Use mode \"deny\" for \"/x/\", or point at the credential file inside it." },
+	{ NO_NET
+	  "\"filesystem\": {\"denyRead\": [\"/x/*/\"], \"allowWrite\": [], \"denyWrite\": [], "
+	  "\"disabled\": true}}",
+	  NULL },
+	{ "{\"network\": {\"allowedDomains\": [\"*.*.b\"], \"deniedDomains\": "
+	  "[\"*.*.b\"]}, " NO_FILES "}",
+	  NULL },
 	{ NO_NET NO_FILES ", \"credentials\": {\"awsPairs\": [{\"accessKeyIdVar\": \"A\"}], "
 			  "\"sigv4\": {\"streaming\": \"x\", \"z\": 1}}}",
 	  "credentials.awsPairs.0.secretAccessKeyVar: Required; credentials.sigv4.streaming: "

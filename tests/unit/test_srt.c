@@ -232,7 +232,7 @@ static void test_rest(void)
 	apply(&a, NO_NET NO_FILES
 	      ", \"credentials\": {\"envVars\": [{\"name\": \"TOKEN\", \"mode\": \"deny\"}]}, "
 	      "\"allowNestedUserNamespaces\": true, \"enableWeakerNestedSandbox\": true, "
-	      "\"git\": {\"safeDirectories\": [\"/x\", \"*\"]}, \"limits\": {\"memory\": \"1G\", "
+	      "\"git\": {\"safeDirectories\": [\"/x/\", \"*\"]}, \"limits\": {\"memory\": \"1G\", "
 	      "\"pids\": 40, \"cpus\": 1.5}, \"ignoreViolations\": {\"*\": [\"/a/b\"], \"npm\": "
 	      "[\"x\"]}}");
 	place.git_count = NULL;
@@ -242,8 +242,9 @@ static void test_rest(void)
 	is_str(spec_find_env(&a.spec, "SANDBOX_RUNTIME")->value, "1", "programs can tell");
 	is_str(spec_find_env(&a.spec, "GIT_CONFIG_KEY_2")->value, "safe.directory",
 	       "after the user's own");
-	is_str(spec_find_env(&a.spec, "GIT_CONFIG_VALUE_3")->value, "*", "each");
-	is_str(spec_find_env(&a.spec, "GIT_CONFIG_COUNT")->value, "4", "counted");
+	is_str(spec_find_env(&a.spec, "GIT_CONFIG_VALUE_3")->value, "/x/*", "what is below it");
+	is_str(spec_find_env(&a.spec, "GIT_CONFIG_VALUE_4")->value, "*", "each");
+	is_str(spec_find_env(&a.spec, "GIT_CONFIG_COUNT")->value, "6", "counted");
 	ok(a.spec.limits.memory == 1ULL << 30 && a.spec.limits.pids == 40 &&
 		   a.spec.limits.cpus == 1.5,
 	   "limits");

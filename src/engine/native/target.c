@@ -89,7 +89,13 @@ static int start_command(const struct child *child, struct err *err)
 
 	err_errno(err, code, "executing '%s'", name);
 	err->exit = code == ENOENT || code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;
-	if (err->exit == EXIT_NOTFOUND && plan->hostname) /* not exec: that has all of the host's */
+	if (code == ENOENT && strchr(name, '/') && !access(name, F_OK))
+		err_hint(err,
+			 "'%s' is there; what is not is the interpreter in its first line, or "
+			 "the loader it was built for",
+			 name);
+	else if (err->exit == EXIT_NOTFOUND &&
+		 plan->hostname) /* not exec: that has all of the host's */
 		err_hint(err,
 			 plan_has_image(plan)
 				 ? "what is inside is the image's and the project"
