@@ -131,7 +131,8 @@ _Noreturn void resolver_work(int fd)
 	}
 }
 
-/* Beside us, in the build's tree, or installed. Without it names are not found. */
+/* Beside us, in the build's tree, in a tree that was moved, or installed. Without it names are not
+ * found, and somebody who copied srt alone has to hear why. */
 _Noreturn static void work_elsewhere(int fd)
 {
 	static char name[] = "wrapix-resolver";
@@ -141,6 +142,8 @@ _Noreturn static void work_elsewhere(int fd)
 	const char *const places[] = {
 		own ? path_join(&arena, own, name) : "",
 		own ? path_join(&arena, path_parent(&arena, own), name) : "",
+		own ? path_join(&arena, path_parent(&arena, own), "libexec/wrapix/wrapix-resolver")
+		    : "",
 		WRAPIX_LIBEXECDIR "/wrapix-resolver",
 	};
 
@@ -148,6 +151,10 @@ _Noreturn static void work_elsewhere(int fd)
 		_exit(1);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		execv(places[i], (char *[]){ name, NULL });
+	dprintf(STDERR_FILENO,
+		"Warning: no host can be reached by its name: '%s' is missing, which is installed "
+		"with this program (%s)\n",
+		name, places[ARRAY_LEN(places) - 1]);
 	_exit(1);
 }
 
