@@ -119,6 +119,20 @@ srt -c 'env | grep -i proxy'
 check "... nor inside" empty "$out"
 unset ALL_PROXY
 
+# --- srt somewhere else ---
+
+# from DIR: the same probe by the srt of this directory.
+from() { timeout --foreground -s KILL 60 "$1/srt" -s "$s" -- python3 -B netprobe.py echo:allowed.test,7 >"$out" 2>"$err" </dev/null; }
+said_why() { grep -qx ok "$out" || has "$err" "Warning: no host can be reached by its name: 'wrapix-resolver' is missing"; }
+mkdir -p "$tmp/moved/bin" "$tmp/moved/libexec/wrapix" "$tmp/alone"
+cp "$(dirname "$wrapix")/srt" "$tmp/moved/bin"
+cp "$(dirname "$wrapix")/srt" "$tmp/alone"
+cp "$(dirname "$wrapix")/../wrapix-resolver" "$tmp/moved/libexec/wrapix"
+from "$tmp/moved/bin"
+check "a tree that was moved: names are found" is "$(cat "$out")" ok
+from "$tmp/alone"
+check "srt alone: a name is found (it is linked to the C library, or installed), or it says what is missing" said_why
+
 # --- while it runs ---
 
 mkfifo asked "$tmp/control"
