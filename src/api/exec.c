@@ -3,7 +3,6 @@
 #include "api/exec.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,17 +20,6 @@ void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), con
 {
 	if (fn)
 		fn(x->hooks.ctx, text);
-}
-
-static const char *find_home(void)
-{
-	const char *home = getenv("HOME");
-	const struct passwd *user;
-
-	if (home && home[0] == '/')
-		return home;
-	user = os_has_names() ? getpwuid(geteuid()) : NULL;
-	return user && user->pw_dir ? user->pw_dir : "/";
 }
 
 /* A directory of the user's choice for temporary files: made when missing. */
@@ -84,7 +72,7 @@ static char *find_control(struct exec *x)
 static int find_place(struct exec *x, struct err *err)
 {
 	struct arena *a = &x->arena;
-	const char *home = find_home();
+	const char *home = user_home(&x->arena);
 	char *real = os_realpath(a, home);
 
 	x->place.home = real ? real : path_join(a, "/", home);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "os/fs.h"
+#include "spec/host.h"
 
 struct settings_args {
 	const char *settings, *explain, *as;
@@ -17,15 +18,13 @@ struct settings_args {
 int cli_claude_where(struct arena *arena, const char *settings, const char *project,
 		     struct claude_where *ret, struct err *err)
 {
-	const char *home = getenv("HOME"), *config = getenv("CLAUDE_CONFIG_DIR");
+	const char *home = user_home(arena), *config = getenv("CLAUDE_CONFIG_DIR");
 	char *real;
 
 	*ret = (struct claude_where){ .settings = settings, .project = project };
 	ret->dir = os_realpath(arena, ".");
 	if (!ret->dir)
 		return err_errno(err, errno, "finding the working directory");
-	if (!home || home[0] != '/')
-		return err_set(err, EINVAL, "HOME is not set to a directory");
 	real = os_realpath(arena, home);
 	ret->home = real ? real : path_join(arena, "/", home);
 	ret->config = config && *config ? config : NULL;

@@ -119,8 +119,12 @@ const char *host_raw_env(char **environment, const char *name)
 	return NULL;
 }
 
+struct passwd_line {
+	char *user, *home, *shell;
+};
+
 /* The line of /etc/passwd, read by hand: getpwuid() would load every NSS module for it. */
-static bool read_passwd(struct host *host)
+static bool read_passwd(struct arena *arena, uid_t uid, struct passwd_line *ret)
 {
 	_cleanup_free_ char *text = NULL;
 	char *line, *rest;
@@ -133,14 +137,40 @@ static bool read_passwd(struct host *host)
 
 		while (n < ARRAY_LEN(field) && (field[n] = strsep(&line, ":")))
 			n++;
-		if (n < ARRAY_LEN(field) || strtoul(field[2], NULL, 10) != host->uid || !*field[2])
+		if (n < ARRAY_LEN(field) || strtoul(field[2], NULL, 10) != uid || !*field[2])
 			continue;
-		host->user = arena_strdup(&host->arena, field[0]);
-		host->home = arena_strdup(&host->arena, field[5]);
-		host->tools.shell = arena_strdup(&host->arena, field[6]);
+		*ret = (struct passwd_line){ arena_strdup(arena, field[0]),
+					     arena_strdup(arena, field[5]),
+					     arena_strdup(arena, field[6]) };
 		return true;
 	}
 	return false;
+}
+
+/* As the database has the user, or a directory service. */
+static void find_user(struct arena *arena, uid_t uid, struct passwd_line *ret)
+{
+	struct passwd *pw;
+
+	if (read_passwd(arena, uid, ret))
+		return;
+	pw = os_has_names() ? getpwuid(uid) : NULL;
+	*ret = (struct passwd_line){
+		.user = pw ? arena_strdup(arena, pw->pw_name) : arena_printf(arena, "u%u", uid),
+		.home = arena_strdup(arena, pw ? pw->pw_dir : "/"),
+		.shell = arena_strdup(arena, pw ? pw->pw_shell : ""),
+	};
+}
+
+const char *user_home(struct arena *arena)
+{
+	const char *home = getenv("HOME");
+	struct passwd_line user;
+
+	if (home && home[0] == '/')
+		return home;
+	find_user(arena, geteuid(), &user);
+	return user.home;
 }
 
 /* Compared with canonical paths, so a link on the way (/home -> var/home) must not matter. */
@@ -155,20 +185,15 @@ static char *canonical(struct host *host, const char *path)
 static void host_probe_identity(char **environment, struct host *host)
 {
 	const char *home = host_raw_env(environment, "HOME");
+	struct passwd_line user;
 
 	host->uid = geteuid();
 	host->gid = getegid();
-	if (!read_passwd(host)) {
-		/* A directory service may know. */
-		struct passwd *pw = os_has_names() ? getpwuid(host->uid) : NULL;
-
-		host->user = pw ? arena_strdup(&host->arena, pw->pw_name)
-				: arena_printf(&host->arena, "u%u", host->uid);
-		host->home = arena_strdup(&host->arena, pw ? pw->pw_dir : "/");
-		host->tools.shell = arena_strdup(&host->arena, pw ? pw->pw_shell : "");
-	}
-	host->passwd_home = canonical(host, host->home);
-	host->home = canonical(host, home && home[0] == '/' ? home : host->home);
+	find_user(&host->arena, host->uid, &user);
+	host->user = user.user;
+	host->tools.shell = user.shell;
+	host->passwd_home = canonical(host, user.home);
+	host->home = canonical(host, home && home[0] == '/' ? home : user.home);
 }
 
 static char *xdg_dir(struct host *host, char **environment, const char *name,

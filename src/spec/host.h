@@ -213,6 +213,9 @@ enum engine_kind host_engine(const struct spec *spec, const char *platform);
 char *host_find_own(struct host *host, const char *name, const char *in_build);
 
 const char *host_env(const struct host *host, const char *name);
+
+/* $HOME; where it is not set the home that the user database has. */
+const char *user_home(struct arena *arena);
 /* True for the user's home directory and every directory above it. */
 bool host_holds_home(const struct host *host, const char *dir);
 /* True for the variables that come in without being named: terminal, locale, git identity. */

@@ -204,6 +204,13 @@ printf '{%s,%s,"credentials":{"envVars":[{"name":"SECRET","mode":"deny"}]},"git"
 SECRET=s TOKEN=t srt -s "$s" -c 'echo ${SECRET-none} $TOKEN; env | grep ^GIT_CONFIG | sort | tr "\n" " "'
 check "but for what the settings deny" has "$out" "none t"
 check "safe directories for git" has "$out" "GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_KEY_1=safe.directory GIT_CONFIG_KEY_2=safe.directory GIT_CONFIG_KEY_3=safe.directory GIT_CONFIG_VALUE_0=/a GIT_CONFIG_VALUE_1=/a/* GIT_CONFIG_VALUE_2=/b GIT_CONFIG_VALUE_3=/b/*"
+printf '{%s,"filesystem":{"denyRead":["~"],"allowWrite":[],"denyWrite":[]}}' "$no_net" >"$s"
+(
+	unset HOME
+	srt -s "$s" -c 'head -c 0 /etc/passwd && echo read; ls "$(getent passwd "$(id -u)" | cut -d: -f6)" >/dev/null 2>&1 || echo denied'
+)
+check "without HOME the home is the user database's" said "read
+denied"
 ln -s "$PWD" "$tmp/linked"
 cd "$tmp/linked" || exit 1
 srt -c 'pwd; pwd -P'
