@@ -22,12 +22,12 @@ DIR *os_dir_open(int dir_fd, const char *name)
 	return os_dir_take(openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-struct dirent *os_dir_next(DIR *list)
+struct dirent *os_dir_read(DIR *list)
 {
 	struct dirent *entry;
 
 	do
-		entry = list ? readdir(list) : NULL;
+		entry = readdir(list);
 	while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
 	return entry;
 }

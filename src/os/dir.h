@@ -13,8 +13,14 @@ DIR *os_dir_take(int fd);
 /* The list of one in dir_fd, which is no link. "." is that directory itself, from its beginning. NULL and errno. */
 DIR *os_dir_open(int dir_fd, const char *name);
 
-/* The next one; NULL at the end, and where there is no list. */
-struct dirent *os_dir_next(DIR *list);
+/* The next one of a list; NULL at the end. */
+struct dirent *os_dir_read(DIR *list);
+
+/* The same, and NULL where there is no list; here, where analyzers see that who has an entry has a list. */
+static inline struct dirent *os_dir_next(DIR *list)
+{
+	return list ? os_dir_read(list) : NULL;
+}
 
 /* False also of what is no directory that can be read. */
 bool os_dir_is_empty(int dir_fd, const char *name);
