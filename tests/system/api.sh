@@ -29,6 +29,10 @@ check "the program loads libc and json-c, and nothing else" is "$(needed "$prefi
 check "nothing else is exported" is "$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^wrapix_' | xargs)" ""
 declared=$(sed -n 's/^WRAPIX_API .*[ *]\(wrapix_[a-z_]*\)(.*/\1/p' "$top/include/wrapix.h" | sort | xargs)
 check "... and all that the header declares" is "$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | xargs)" "$declared"
+documented() { sed -n 's/^\.Fn \(wrapix_[a-z_]*\) .*/\1/p' "$top/man/libwrapix.3" | sort -u | xargs; }
+check "libwrapix(3) has them, and no others" is "$(documented)" "$declared"
+events() { sed -n '/^enum wrapix_event_type/,/^}/s/^\t\(WRAPIX_[A-Z]*\) =.*/\1/p' "$top/include/wrapix.h"; }
+check "... and every event" is "$(events | while read -r name; do grep -q "^\.It Dv .*$name" "$top/man/libwrapix.3" || echo "$name"; done)" ""
 check "the library loads no more than libc and json-c" is "$(needed "$library")" "libjson-c.so.5 libc.so.6"
 
 # --- building ---
@@ -47,6 +51,9 @@ if command -v c++ >/dev/null; then
 	# shellcheck disable=SC2046
 	check "... and good C++" c++ -x c++ -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags wrapix) only.c
 fi
+mandoc -T ascii "$top/man/libwrapix.3" | col -b | sed -n '/#include <stdio.h>/,/^SEE ALSO/p' | sed '$d' >manual.c
+# shellcheck disable=SC2046
+check "the example of libwrapix(3) is good C" cc -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags wrapix) manual.c
 # shellcheck disable=SC2046
 check "the example builds against the shared library" cc -Wall -Wextra -Werror -o example "$here/example.c" $(pkg-config --cflags --libs wrapix)
 check "... which it needs" is "$(needed example)" "libwrapix.so.0 libc.so.6"

@@ -34,7 +34,7 @@ check "the help lists commands" [ "$(wc -l <"$tmp/commands")" -gt 20 ]
 while read -r name; do
 	check "a manual for wrapix $name" test -s "$at/share/man/man1/wrapix-$name.1"
 done <"$tmp/commands"
-for file in share/man/man5/wrapix.json.5 share/man/man7/wrapix-protocol.7 include/wrapix.h \
+for file in share/man/man5/wrapix.json.5 share/man/man7/wrapix-protocol.7 share/man/man3/libwrapix.3 include/wrapix.h \
 	share/bash-completion/completions/wrapix share/zsh/site-functions/_wrapix share/fish/vendor_completions.d/wrapix.fish \
 	share/bash-completion/completions/srt share/bash-completion/completions/ralph \
 	lib/systemd/user/wrapix-notifyd.service lib/systemd/user/wrapix-notifyd.socket \
