@@ -136,7 +136,10 @@ static void look_in(struct walk *w, int at, const char *name, int depth)
 	const struct dirent *entry;
 	bool link;
 
-	w->aliases->partial |= !list && errno != EACCES && errno != ENOENT;
+	if (!list) {
+		w->aliases->partial |= errno != EACCES && errno != ENOENT;
+		return;
+	}
 	while (w->entries < ENTRIES_MAX && (entry = os_dir_next(list)) != NULL) {
 		size_t n = strlen(entry->d_name);
 		bool dir = is_dir(dirfd(list), entry, &link);

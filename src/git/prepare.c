@@ -56,7 +56,7 @@ static bool is_small(int at, const char *name, int depth, uint64_t *left)
 
 	if (S_ISREG(st.st_mode) && small)
 		*left -= (uint64_t)st.st_size;
-	while (small && (entry = os_dir_next(list)) != NULL)
+	while (list && small && (entry = os_dir_read(list)) != NULL)
 		small = depth && is_small(dirfd(list), entry->d_name, depth - 1, left);
 	return small;
 }
