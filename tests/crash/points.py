@@ -183,6 +183,7 @@ class Publish(Run):
 class Accept(Run):
     """'wrapix git accept': something of the session's that was held comes into the repository by the user's word."""
     repeatable = False
+    fresh = True  # the session knows the repository by what it is, and a copy is another
     hook = "#!/bin/sh\ntrue\n"
 
     def prepare(self, w):
