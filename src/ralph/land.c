@@ -19,6 +19,15 @@ static int set_item(struct work *work, const struct item *item, enum item_status
 	return item_move(&work->db, item->id, from, to, NULL, err);
 }
 
+/* The disk or the machine refused, and nobody else: it is landed by the next loop. */
+static int failure(const struct apply_report *report, struct err *err)
+{
+	for (size_t i = 0; i < report->n; i++)
+		if (report->v[i].outcome == OUTCOME_FAILED)
+			return err_set(err, EIO, "'%s': %s", report->v[i].path, report->v[i].text);
+	return 0;
+}
+
 /* What an apply says of the session's changes: 'what' is apply_changes() or apply_rebase(). */
 static int with_changes(struct cow *cow, const struct harvest *harvest,
 			int (*what)(struct cow *cow, const struct changes *changes,
@@ -36,6 +45,8 @@ static int with_changes(struct cow *cow, const struct harvest *harvest,
 	if (r < 0)
 		return r;
 	r = what(cow, &changes, &options, &report, err);
+	if (r == 0)
+		r = failure(&report, err);
 	if (r == -ECANCELED || (r == 0 && apply_report_is_partial(&report))) {
 		*ret_verdict = VERDICT_CONFLICT;
 		str_add(reason, "others have changed the same meanwhile:");
