@@ -158,10 +158,10 @@ endings() {
 	wx stop stopme
 	wait $pid
 	check "$label: 'wrapix stop' ends it" is "$? $rc" "143 0"
-	held 'echo up >up; exec sleep 100' --name killed
+	held "echo up >up; exec sleep 100.$$" --name killed
 	await sh -c "'$wrapix' ps | grep -q killed"
 	kill -9 $pid
-	check "$label: without its supervisor it ends" none_running "sleep 100"
+	check "$label: without its supervisor it ends" none_running "sleep 100.$$"
 	held 'trap "" TERM; echo up >up; sleep 0.2; exit 5'
 	kill -TERM $pid
 	wait $pid

@@ -46,10 +46,10 @@ check "podman is given the runtime" is "$(podman inspect --format '{{.OCIRuntime
 kill -TERM $pid
 wait $pid
 check "a signal reaches the command" is $? 42
-held killed 'echo up >up; exec sleep 100'
+held killed "echo up >up; exec sleep 100.$$"
 kill -9 $pid
 check "without its supervisor the machine is ended and removed" await no_containers
-check "... and nothing of it runs" none_running "sleep 100"
+check "... and nothing of it runs" none_running "sleep 100.$$"
 check "... and its files are gone" await sh -c '[ -z "$(ls "$XDG_RUNTIME_DIR/wrapix/podman")" ]'
 rm -f up file made
 wx plan --engine podman --runtime krun -- true
