@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A plan of wrapix as words for bubblewrap, so that both build the same root from the same parts.
 
-What has no equal there is left out (Landlock, seccomp, the keyring, limits): bubblewrap then does
+What has no equal there is left out (Landlock, seccomp, the keyring, limits, what lies under the project): bubblewrap then does
 less, and the comparison is in its favour.
 """
 import os
@@ -52,6 +52,7 @@ WORDS = {
     "cover": cover,
     "hide": hide,
     "readonly": lambda op, _files: ["--ro-bind", op["dest"], op["dest"]],
+    "socket": content,  # a node to make; nobody listens
     "proc": lambda op, _files: ["--proc", op["dest"]],
     "devpts": lambda op, _files: [],
 }
@@ -86,8 +87,9 @@ def equal(bwrap, plan, directory, command):
     files = Files(directory) if directory else None
     net = [] if plan["network"] == "host" else ["--unshare-net"]
     words = [bwrap, *NAMESPACES, *net, "--die-with-parent", "--new-session", "--dev", "/dev"]
+    last = {op["dest"]: op for op in plan["root"]}
     for op in plan["root"]:
-        if op["dest"] not in DEV:
+        if op["dest"] not in DEV and (op["op"] != "bind" or op is last[op["dest"]]):
             words += WORDS[op["op"]](op, files)
     return [*(files.words if files else []), *words, *tail(plan), "--", *command]
 

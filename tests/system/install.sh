@@ -141,6 +141,9 @@ print(*sorted({*run.net.SRT_NEEDS, *run.podman.NEEDS, *(name for section in run.
 PY
 }
 check "make bench installs what it measures beside wrapix" is "$(bench_needs)" ""
+"$top/bench/run" --quick --rounds 1 --only start,parts --wrapix "$wrapix" --dir "$tmp" --json "$tmp/bench.json" >"$tmp/log/out" 2>"$tmp/log/err"
+check "... knows every part of a plan" is $? 0
+check "... and builds the same with bubblewrap" has "$tmp/log/out" "of bwrap host"
 in_a_package() { # every installed file has a package
 	(cd "$at" && find . -type f -o -type l) | sed 's|^\./|usr/|; s|usr/libexec/wrapix|usr/lib/wrapix|' | while read -r file; do
 		for pattern in $(cat "$debian"/*.install); do
