@@ -21,12 +21,6 @@ void completion_add_frame(struct str *out, const char *text)
 	str_add(out, text);
 }
 
-void completion_add_words(struct str *out, const char *const *words)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		str_addf(out, "%s%s", i ? " " : "", words[i]);
-}
-
 const char *const *completion_operand_words(const struct opt_syntax *syntax)
 {
 	return syntax->words ? syntax->words(syntax->operand) : NULL;
@@ -36,6 +30,21 @@ void completion_add_commands(struct str *out)
 {
 	for (size_t i = 0; commands[i]; i++)
 		str_addf(out, "%s%s", i ? " " : "", commands[i]->name);
+}
+
+void completion_add_action(struct str *out, const struct completion_actions *actions,
+			   enum opt_complete complete, const char *const *words)
+{
+	if (complete != COMPLETE_WORDS && complete != COMPLETE_COMMAND) {
+		completion_add_frame(out, actions->of_kind[complete]);
+		return;
+	}
+	completion_add_frame(out, actions->before_words);
+	if (complete == COMPLETE_COMMAND)
+		completion_add_commands(out);
+	for (size_t i = 0; complete == COMPLETE_WORDS && words && words[i]; i++)
+		str_addf(out, "%s%s", i ? " " : "", words[i]);
+	str_add(out, actions->after_words);
 }
 
 void completion_add_options(struct str *out, const struct opt *table)

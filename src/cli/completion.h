@@ -10,6 +10,12 @@
 /* How a script asks for the names of running sessions; a text of the frame. */
 #define COMPLETION_SESSIONS "command wrapix completion --sessions 2>/dev/null"
 
+/* What a shell is told of an argument, by its kind. */
+struct completion_actions {
+	const char *before_words, *after_words;    /* around those that it can be */
+	const char *of_kind[COMPLETE_COMMAND + 1]; /* texts of the frame, for what has no words */
+};
+
 /* The whole script for a shell. */
 void completion_add_bash(struct str *out);
 void completion_add_zsh(struct str *out);
@@ -17,10 +23,11 @@ void completion_add_fish(struct str *out);
 
 /* Text of the frame, which is written for wrapix: with this program's name in its place. */
 void completion_add_frame(struct str *out, const char *text);
-/* Words with a blank between them. */
-void completion_add_words(struct str *out, const char *const *words);
-/* The names of all commands, likewise. */
+/* The names of all commands, with a blank between them. */
 void completion_add_commands(struct str *out);
+/* How an argument is completed; 'words': those of COMPLETE_WORDS. */
+void completion_add_action(struct str *out, const struct completion_actions *actions,
+			   enum opt_complete complete, const char *const *words);
 /* Every way to write the options of a table: "-v --verbose --only". */
 void completion_add_options(struct str *out, const struct opt *table);
 /* The words that an operand can be; NULL: any. */

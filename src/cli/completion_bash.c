@@ -38,40 +38,17 @@ static const char bash_head[] =
 	"\tfi\n";
 
 /* The statement that completes an argument. */
-static void add_bash_action(struct str *out, enum opt_complete complete, const char *const *words)
-{
-	switch (complete) {
-	case COMPLETE_NONE:
-		str_add(out, ":");
-		break;
-	case COMPLETE_WORDS:
-		completion_add_frame(out, "_wrapix_words '");
-		completion_add_words(out, words);
-		str_add(out, "'");
-		break;
-	case COMPLETE_FILE:
-		completion_add_frame(out, "_wrapix_option default");
-		break;
-	case COMPLETE_DIR:
-		completion_add_frame(out, "_wrapix_option dirnames");
-		break;
-	case COMPLETE_PROGRAM:
-		completion_add_frame(
-			out, "COMPREPLY=($(compgen -c -- \"$cur\")); _wrapix_option default");
-		break;
-	case COMPLETE_ENV:
-		str_add(out, "COMPREPLY=($(compgen -e -- \"$cur\"))");
-		break;
-	case COMPLETE_SESSION:
-		completion_add_frame(out, "_wrapix_words \"$(" COMPLETION_SESSIONS ")\"");
-		break;
-	case COMPLETE_COMMAND:
-		completion_add_frame(out, "_wrapix_words '");
-		completion_add_commands(out);
-		str_add(out, "'");
-		break;
-	}
-}
+static const struct completion_actions bash_actions = {
+	.before_words = "_wrapix_words '",
+	.after_words = "'",
+	.of_kind = { [COMPLETE_NONE] = ":",
+		     [COMPLETE_FILE] = "_wrapix_option default",
+		     [COMPLETE_DIR] = "_wrapix_option dirnames",
+		     [COMPLETE_PROGRAM] =
+			     "COMPREPLY=($(compgen -c -- \"$cur\")); _wrapix_option default",
+		     [COMPLETE_ENV] = "COMPREPLY=($(compgen -e -- \"$cur\"))",
+		     [COMPLETE_SESSION] = ("_wrapix_words \"$(" COMPLETION_SESSIONS ")\"") },
+};
 
 static void add_bash_command(struct str *out, const struct command *command)
 {
@@ -88,13 +65,14 @@ static void add_bash_command(struct str *out, const struct command *command)
 		if (o->letter)
 			str_addf(out, "-%c | ", o->letter);
 		str_addf(out, "--%s) ", o->name);
-		add_bash_action(out, o->complete, opt_words(o));
+		completion_add_action(out, &bash_actions, o->complete, opt_words(o));
 		str_add(out, "; return ;;\n");
 	}
 	completion_add_frame(out, "\t\tesac\n\t\tif [[ $cur == -* ]]; then\n\t\t\t_wrapix_words '");
 	completion_add_options(out, syntax->opts);
 	str_add(out, "'\n\t\telse\n\t\t\t");
-	add_bash_action(out, syntax->complete, completion_operand_words(syntax));
+	completion_add_action(out, &bash_actions, syntax->complete,
+			      completion_operand_words(syntax));
 	str_add(out, "\n\t\tfi\n\t\t;;\n");
 }
 

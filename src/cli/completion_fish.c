@@ -33,28 +33,16 @@ static const char fish_head[] =
 	"complete -c wrapix -f\n";
 
 /* What follows the option's name in a 'complete' line: -x takes no files, -r -F takes them. */
-static void add_fish_action(struct str *out, enum opt_complete complete, const char *const *words)
-{
-	static const char *const actions[] = {
-		[COMPLETE_NONE] = " -x",
-		[COMPLETE_FILE] = " -r -F",
-		[COMPLETE_DIR] = " -x -a '(__fish_complete_directories (commandline -ct))'",
-		[COMPLETE_PROGRAM] = " -r -F -a '(__fish_complete_command)'",
-		[COMPLETE_ENV] = " -x -a '(set -nx)'",
-		[COMPLETE_SESSION] = (" -x -a '(" COMPLETION_SESSIONS ")'"),
-	};
-
-	if (complete != COMPLETE_WORDS && complete != COMPLETE_COMMAND) {
-		completion_add_frame(out, actions[complete]);
-		return;
-	}
-	str_add(out, " -x -a '");
-	if (complete == COMPLETE_COMMAND)
-		completion_add_commands(out);
-	else
-		completion_add_words(out, words);
-	str_add(out, "'");
-}
+static const struct completion_actions fish_actions = {
+	.before_words = " -x -a '",
+	.after_words = "'",
+	.of_kind = { [COMPLETE_NONE] = " -x",
+		     [COMPLETE_FILE] = " -r -F",
+		     [COMPLETE_DIR] = " -x -a '(__fish_complete_directories (commandline -ct))'",
+		     [COMPLETE_PROGRAM] = " -r -F -a '(__fish_complete_command)'",
+		     [COMPLETE_ENV] = " -x -a '(set -nx)'",
+		     [COMPLETE_SESSION] = (" -x -a '(" COMPLETION_SESSIONS ")'") },
+};
 
 /* fish reads \' and \\ inside single quotes. */
 static void add_fish_text(struct str *out, const char *text)
@@ -76,7 +64,7 @@ static void add_fish_options(struct str *out, const struct opt *table, const cha
 			str_addf(out, " -s %c", o->letter);
 		str_addf(out, " -l %s", o->name);
 		if (o->arg)
-			add_fish_action(out, o->complete, opt_words(o));
+			completion_add_action(out, &fish_actions, o->complete, opt_words(o));
 		add_fish_text(out, o->help);
 	}
 }
@@ -93,7 +81,8 @@ static void add_fish_command(struct str *out, const struct command *command)
 	add_fish_options(out, syntax->opts, condition.s);
 	if (syntax->max && syntax->complete != COMPLETE_NONE) {
 		str_addf(out, "complete -c %s -n '%s'", program_label(), condition.s);
-		add_fish_action(out, syntax->complete, completion_operand_words(syntax));
+		completion_add_action(out, &fish_actions, syntax->complete,
+				      completion_operand_words(syntax));
 		str_add(out, "\n");
 	}
 	if (syntax->command)

@@ -36,29 +36,17 @@ static void add_zsh_text(struct str *out, const char *text)
 	}
 }
 
-/* The action of an _arguments spec. */
-static void add_zsh_action(struct str *out, enum opt_complete complete, const char *const *words)
-{
-	static const char *const actions[] = {
-		[COMPLETE_NONE] = " ",
-		[COMPLETE_FILE] = "_files",
-		[COMPLETE_DIR] = "_files -/",
-		[COMPLETE_PROGRAM] = "_command_names -e",
-		[COMPLETE_ENV] = "_parameters -g \"*export*\"",
-		[COMPLETE_SESSION] = "_wrapix_sessions",
-	};
-
-	if (complete != COMPLETE_WORDS && complete != COMPLETE_COMMAND) {
-		completion_add_frame(out, actions[complete]);
-		return;
-	}
-	str_add(out, "(");
-	if (complete == COMPLETE_COMMAND)
-		completion_add_commands(out);
-	else
-		completion_add_words(out, words);
-	str_add(out, ")");
-}
+/* The actions of _arguments. */
+static const struct completion_actions zsh_actions = {
+	.before_words = "(",
+	.after_words = ")",
+	.of_kind = { [COMPLETE_NONE] = " ",
+		     [COMPLETE_FILE] = "_files",
+		     [COMPLETE_DIR] = "_files -/",
+		     [COMPLETE_PROGRAM] = "_command_names -e",
+		     [COMPLETE_ENV] = "_parameters -g \"*export*\"",
+		     [COMPLETE_SESSION] = "_wrapix_sessions" },
+};
 
 /* One way to write an option: "(-v --verbose)--verbose[help]:ARG:action". */
 static void add_zsh_spec(struct str *out, const struct opt *opt, bool by_letter)
@@ -79,7 +67,7 @@ static void add_zsh_spec(struct str *out, const struct opt *opt, bool by_letter)
 		str_add(&spec, ":");
 		add_zsh_text(&spec, opt->arg);
 		str_add(&spec, ":");
-		add_zsh_action(&spec, opt->complete, opt_words(opt));
+		completion_add_action(&spec, &zsh_actions, opt->complete, opt_words(opt));
 	}
 	str_add(out, " \\\n\t\t\t");
 	str_add_shell(out, spec.s);
@@ -97,7 +85,8 @@ static void add_zsh_arguments(struct str *out, const struct opt_syntax *syntax)
 		_cleanup_str_ struct str spec = { 0 };
 
 		str_addf(&spec, "%s:%s:", syntax->max > 1 ? "*" : "1", syntax->operand);
-		add_zsh_action(&spec, syntax->complete, completion_operand_words(syntax));
+		completion_add_action(&spec, &zsh_actions, syntax->complete,
+				      completion_operand_words(syntax));
 		str_add(out, " \\\n\t\t\t");
 		str_add_shell(out, spec.s);
 	}
