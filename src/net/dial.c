@@ -224,23 +224,56 @@ static const char *dialled_name(const struct dial *dial)
 	return dial->via_proxy ? dial->list->proxy->host : dial->name;
 }
 
+static bool awaits(const struct dial *dial, const char *name)
+{
+	return dial->state == DIAL_RESOLVING && !strcmp(dialled_name(dial), name);
+}
+
+/* One question for all who await the name. False: the resolver has no room for it now. */
+static bool ask(struct dial *dial)
+{
+	const char *name = dialled_name(dial);
+	int r = 0;
+
+	for (const struct dial *d = dial->list->head; d && !dial->asked; d = d->next)
+		dial->asked = d->asked && awaits(d, name);
+	if (!dial->asked)
+		r = resolver_ask(&dial->list->resolver, name);
+	dial->asked = r == 0;
+	if (r < 0 && r != -EAGAIN)
+		fail(dial, EHOSTUNREACH, NET_RESOLVE, NULL);
+	return r != -EAGAIN;
+}
+
+/* Those for whom there was no room, whoever waits longest first. */
+static void ask_more(const struct dial_list *list)
+{
+	struct dial *oldest;
+
+	do {
+		oldest = NULL;
+		for (struct dial *dial = list->head; dial; dial = dial->next)
+			if (dial->state == DIAL_RESOLVING && !dial->asked)
+				oldest = dial;
+	} while (oldest && ask(oldest));
+}
+
 static void on_resolved(void *ctx, const struct resolver_answer *answer)
 {
 	struct dial_list *list = ctx;
-	struct dial *dial = list->head;
 
-	while (dial && (dial->id != answer->id || dial->state != DIAL_RESOLVING))
-		dial = dial->next;
-	if (!dial)
-		return; /* it took too long, and nobody waits any more */
 	if (!answer->error) {
-		struct dial_cached *slot = cache_slot(list, dialled_name(dial));
+		struct dial_cached *slot = cache_slot(list, answer->name);
 
-		snprintf(slot->name, sizeof(slot->name), "%s", dialled_name(dial));
 		slot->answer = *answer;
 		slot->expires = now() + CACHE_SECONDS;
 	}
-	on_addresses(dial, answer);
+	for (struct dial *dial = list->head, *next; dial; dial = next) {
+		next = dial->next;
+		if (awaits(dial, answer->name))
+			on_addresses(dial, answer);
+	}
+	ask_more(list);
 }
 
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
@@ -305,12 +338,12 @@ static void begin_name(struct dial *dial)
 	if (dial->via_proxy)
 		dial->port = proxy->port;
 	slot = cache_slot(dial->list, dialled_name(dial));
-	if (!strcmp(slot->name, dialled_name(dial)) && now() < slot->expires) {
+	if (!strcmp(slot->answer.name, dialled_name(dial)) && now() < slot->expires) {
 		struct resolver_answer answer = slot->answer;
 
 		on_addresses(dial, &answer);
-	} else if (resolver_ask(&dial->list->resolver, dial->id, dialled_name(dial)) < 0) {
-		fail(dial, EHOSTUNREACH, NET_RESOLVE, NULL);
+	} else {
+		(void)ask(dial); /* no room: an answer makes some */
 	}
 }
 
@@ -324,7 +357,6 @@ static struct dial *dial_new(struct dial_list *list, const struct queue_packet *
 		.list = list,
 		.next = list->head,
 		.link = &list->head,
-		.id = ++list->last_id,
 		.packet = *packet,
 		.port = packet->dport,
 		.inside = -1,

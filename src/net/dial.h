@@ -17,7 +17,6 @@ struct dial_list;
 struct dial {
 	struct dial_list *list;
 	struct dial *next, **link;
-	uint32_t id;
 	struct queue_packet packet; /* the connection as the sandbox sees it */
 	int inside;                 /* its socket, where it was accepted first; else -1 */
 	char name[NAME_SIZE];       /* "": by address */
@@ -26,8 +25,9 @@ struct dial {
 	const struct rule *rule;
 	struct address addresses[RESOLVER_ADDRESSES];
 	size_t n_addresses, at;
-	uint16_t port;           /* to dial: the proxy's, or the packet's own */
-	bool via_proxy;          /* the addresses are the proxy's */
+	uint16_t port;  /* to dial: the proxy's, or the packet's own */
+	bool via_proxy; /* the addresses are the proxy's */
+	bool asked;     /* the resolver has been, for this one or for another one with its name */
 	enum net_reason refused; /* nothing is dialled: why, for who connects; else NET_ALLOWED */
 	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_ASKING, DIAL_CONNECTED } state;
 	struct loop_source outside;
@@ -46,7 +46,6 @@ struct dial_hooks {
 
 /* What a name was resolved to lately. */
 struct dial_cached {
-	char name[NAME_SIZE];
 	struct resolver_answer answer;
 	time_t expires;
 };
@@ -59,7 +58,6 @@ struct dial_list {
 	bool timed; /* it runs */
 	struct dial *head;
 	size_t n;
-	uint32_t last_id;
 	struct dial_cached *cache;
 	const struct proxy *proxy; /* NULL: none */
 };

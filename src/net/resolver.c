@@ -25,9 +25,16 @@
 #define TIMEOUT_S 15
 
 struct question {
-	uint32_t id;
 	char name[RESOLVER_NAME_MAX];
 };
+
+static void answer_failed(int fd, const struct question *question, int error)
+{
+	struct resolver_answer answer = { .error = error };
+
+	memcpy(answer.name, question->name, sizeof(answer.name));
+	(void)send(fd, &answer, sizeof(answer), MSG_NOSIGNAL); /* nobody is there: so are we gone */
+}
 
 static void add_address(struct resolver_answer *answer, const struct sockaddr *address)
 {
@@ -52,9 +59,10 @@ _Noreturn static void resolve(int fd, const struct question *question)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG },
 			*list = NULL;
-	struct resolver_answer answer = { .id = question->id };
+	struct resolver_answer answer = { 0 };
 
 	alarm(TIMEOUT_S);
+	memcpy(answer.name, question->name, sizeof(answer.name));
 	answer.error = getaddrinfo(question->name, NULL, &hints, &list);
 	for (struct addrinfo *a = answer.error ? NULL : list; a; a = a->ai_next)
 		add_address(&answer, a->ai_addr);
@@ -66,7 +74,7 @@ _Noreturn static void resolve(int fd, const struct question *question)
 /* A child that was killed cannot answer: its slot does it for it. */
 struct slots {
 	pid_t pid[CHILDREN_MAX];
-	uint32_t id[CHILDREN_MAX];
+	struct question question[CHILDREN_MAX];
 	size_t n;
 };
 
@@ -83,14 +91,11 @@ static void collect(struct slots *slots, int fd, bool wait)
 			i++;
 		if (i == slots->n)
 			continue;
-		if (!WIFEXITED(status)) {
-			struct resolver_answer failed = { .id = slots->id[i], .error = EAI_AGAIN };
-
-			(void)send(fd, &failed, sizeof(failed), MSG_NOSIGNAL); /* gone: so are we */
-		}
+		if (!WIFEXITED(status))
+			answer_failed(fd, &slots->question[i], EAI_AGAIN);
 		slots->n--;
 		slots->pid[i] = slots->pid[slots->n];
-		slots->id[i] = slots->id[slots->n];
+		slots->question[i] = slots->question[slots->n];
 	}
 }
 
@@ -121,13 +126,11 @@ _Noreturn void resolver_work(int fd)
 		if (pid == 0)
 			resolve(fd, &question);
 		if (pid < 0) {
-			struct resolver_answer failed = { .id = question.id, .error = EAI_MEMORY };
-
-			(void)send(fd, &failed, sizeof(failed), MSG_NOSIGNAL);
+			answer_failed(fd, &question, EAI_MEMORY);
 			continue;
 		}
 		slots.pid[slots.n] = pid;
-		slots.id[slots.n++] = question.id;
+		slots.question[slots.n++] = question;
 	}
 }
 
@@ -168,6 +171,7 @@ static int on_answer(struct loop_source *source, uint32_t events, struct err *er
 	(void)err;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
+	answer.name[sizeof(answer.name) - 1] = 0;
 	if (n == sizeof(answer) && answer.n <= RESOLVER_ADDRESSES)
 		resolver->fn(resolver->ctx, &answer);
 	else
@@ -200,9 +204,9 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 	return loop_add(loop, &resolver->source, LOOP_IN, err);
 }
 
-int resolver_ask(struct resolver *resolver, uint32_t id, const char *name)
+int resolver_ask(struct resolver *resolver, const char *name)
 {
-	struct question question = { .id = id };
+	struct question question = { 0 };
 
 	if (snprintf(question.name, sizeof(question.name), "%s", name) >=
 	    (int)sizeof(question.name))

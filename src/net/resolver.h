@@ -13,7 +13,7 @@
 #define RESOLVER_NAME_MAX 256
 
 struct resolver_answer {
-	uint32_t id;
+	char name[RESOLVER_NAME_MAX];
 	int32_t error; /* EAI_*, 0 when there are addresses */
 	uint32_t n;
 	struct in6_addr addresses[RESOLVER_ADDRESSES]; /* IPv4 as ::ffff:a.b.c.d */
@@ -34,6 +34,7 @@ _Noreturn void resolver_work(int fd);
 
 int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,
 		   struct err *err);
-/* The answer carries the id; every question gets one, after 15 seconds at the latest. */
-int resolver_ask(struct resolver *resolver, uint32_t id, const char *name);
+/* Every question gets an answer, at the latest 15 seconds after the worker has taken it. -EAGAIN: too
+ * many wait for the worker; an answer makes room. */
+int resolver_ask(struct resolver *resolver, const char *name);
 void resolver_stop(struct resolver *resolver);

@@ -26,23 +26,34 @@ def summary(results):
     return " ".join("%s=%d" % item for item in sorted(collections.Counter(results).items()))
 
 
-def attempt(address, family=socket.AF_INET, wait=10):
-    """A connection that has carried a byte there and back, or the errno."""
-    sock = socket.socket(family)
-    sock.settimeout(wait)
+def errno_of(use):
+    """What it returns, or the errno."""
     try:
-        sock.connect(address)
-        if address[1] == 7:
-            sock.sendall(b"x")
-            if sock.recv(1) != b"x":
-                return "end"
+        return use()
     except BrokenPipeError:
         return "ECONNRESET"
     except TimeoutError as e:
         return errno.errorcode[e.errno] if e.errno else "timeout"
     except OSError as e:
         return errno.errorcode[e.errno]
-    return sock
+
+
+def echoed(sock):
+    """The socket, if a byte comes back."""
+    sock.sendall(b"x")
+    return sock if sock.recv(1) == b"x" else "end"
+
+
+def attempt(address, family=socket.AF_INET, wait=10):
+    """A connection that has carried a byte there and back, or the errno."""
+    sock = socket.socket(family)
+    sock.settimeout(wait)
+
+    def use():
+        sock.connect(address)
+        return echoed(sock) if address[1] == 7 else sock
+
+    return errno_of(use)
 
 
 def keep(host, number, port="7"):
@@ -220,6 +231,17 @@ def slow_names(number):
         sock.connect_ex((socket.gethostbyname("n%d.slow.test" % i), 7))
         held.append(sock)
     return "asked"
+
+
+def at_once(host, number):
+    """Connections that are all begun before any is answered; a host like n%d.wild.test is another one each time."""
+    addresses = [socket.gethostbyname(host.replace("%d", str(i))) for i in range(int(number))]
+    socks = [socket.socket() for _ in addresses]
+    for sock, address in zip(socks, addresses):
+        sock.setblocking(False)
+        sock.connect_ex((address, 7))
+        sock.settimeout(40)  # longer than the supervisor tries
+    return summary("ok" if isinstance(end := errno_of(lambda s=sock: echoed(s)), socket.socket) else end for sock in socks)
 
 
 def datagrams(number):

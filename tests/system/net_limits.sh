@@ -12,9 +12,10 @@ set_up
 set_up_net "${1-queue}"
 cp "$lib/netload.py" "$project"
 mkfifo "$project/up" "$project/go"
+out=$tmp/log/out err=$tmp/log/err
 late=$(by_tier ECONNREFUSED ECONNRESET ECONNRESET)
 
-# flood WANT VERB...: starts it, up to its first 'pause', which 'look' is for.
+# flood VERB...: starts it; hear() waits for its 'pause'. What it and the supervisor say is explained with a failure.
 hear() { timeout 120 cat "$project/up" >/dev/null || echo "# nobody wrote"; }
 go_on() { timeout 60 sh -c 'echo >"$1"' sh "$project/go" || echo "# nobody read"; }
 flood() {
@@ -23,7 +24,7 @@ flood() {
 		ulimit -n "${files-4096}"
 		exec timeout -s KILL 200 "$wrapix" run --filter-tier "$tier" --allow allowed.test --allow allowed.test:7 --allow allowed.test:19 \
 			--allow allowed.test:1004 --allow '*.wild.test:7' --allow '*.slow.test:7' -- python3 -B netload.py "$@"
-	) >"$tmp/flood.out" 2>"$tmp/flood.err" </dev/null &
+	) >"$out" 2>"$err" </dev/null &
 	flood=$!
 	started="${started-} $flood"
 }
@@ -32,10 +33,10 @@ rss() { awk '/VmRSS/ { print $2 }' "/proc/$(supervisor)/status"; }       # kB
 cpu() { awk '{ print $14 + $15 }' "/proc/$(supervisor)/stat"; }          # hundredths of a second
 tcp_memory() { awk '/^TCP:/ { print $11 * 4 }' /proc/net/sockstat; }     # kB, of the whole machine
 below() { [ "$1" -lt "$2" ] || { echo "$1, the limit is $2"; false; }; }
-line() { sed -n "$1s/ (late)\$//; $1p" "$tmp/flood.out"; }
+line() { sed -n "$1s/ (late)\$//; $1p" "$out"; }
 ends() {
 	wait "$flood"
-	rc=$? out=$tmp/flood.out err=$tmp/flood.err
+	rc=$?
 	check "... and it ends well" is "$rc" 0
 }
 served() { echo "$1" | sed -n 's/.*ok=\([0-9]*\).*/\1/p'; }
@@ -96,6 +97,10 @@ check "... and DNS by TCP works again" is "$(line 6)" "synthetic"
 flood quick:allowed.test,1 slow_names:100 quick:allowed.test
 ends
 check "100 slow names: others are not delayed" is "$(line 3)" "quick"
+flood at_once:one.slow.test,500 at_once:n%d.wild.test,1000
+ends
+check "500 connections at once to a name that is not known yet" is "$(line 1)" "ok=500"
+check "1000 connections at once, to 1000 names" is "$(line 2)" "ok=1000"
 flood name:allowed.test many_names:9000 quick:allowed.test serial:n5.wild.test,3 $pause
 hear
 check "9000 names: as many as fit" is "$(line 2 | sed 's/=[0-9]*//g')" "EAI_AGAIN ok"
