@@ -9,11 +9,10 @@
 #include "api/gated.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "session/record.h"
-#include "spec/gitkeys.h"
+#include "spec/gitnamed.h"
 
 char *repository_program(struct arena *arena, const char *project)
 {
@@ -277,72 +276,16 @@ void repository_end(struct repository *repository, struct arena *arena, struct s
 	repository->on = false;
 }
 
-/* What git obeys because the repository names it, where it lies in the project: others' configurations, and hooks
- * by any name, also by links. The user's own word about a path counts more. */
-struct named {
-	struct spec *spec;
-	const char *project;
-};
-
-static void protect_path(const struct named *n, const char *path, const char *level)
-{
-	const char *below = path ? path_below(path, n->project) : NULL;
-	struct err ignored;
-
-	if (below && *below)
-		(void)spec_add_protect(n->spec,
-				       arena_printf(&n->spec->arena, "./%s=%s", below, level),
-				       LAYER_BUILTIN, &ignored);
-}
-
-static void protect_value(const struct named *n, const char *base, const char *value,
-			  const char *level)
-{
-	struct arena *a = &n->spec->arena;
-	char *path = *value == '~' ? NULL : path_join(a, base, value);
-
-	protect_path(n, path, level);
-	protect_path(n, path ? os_realpath(a, path) : NULL, level);
-}
-
-/* Each may be a link to a file of the tree. */
-static void protect_hooks(const struct named *n, const char *base, const char *value)
-{
-	char *path = path_join(&n->spec->arena, base, value);
-	_cleanup_dir_ DIR *dir = *value == '~' ? NULL : opendir(path);
-	const struct dirent *entry;
-
-	protect_value(n, base, value, "hold");
-	while ((entry = os_dir_next(dir)) != NULL)
-		if (entry->d_type == DT_LNK)
-			protect_value(n, path, entry->d_name, "ro");
-}
-
+/* The user's own word about a path counts more. */
 void repository_protect(struct spec *spec, const struct host *host)
 {
-	const struct project_facts *project = &host->project;
-	const struct named n = { spec, project->dir };
-	struct arena *a = &spec->arena;
-	_cleanup_free_ char *text = NULL;
-	struct gitkeys keys = { 0 };
-	const char *gitdir;
-	size_t len;
+	struct gitnamed_list named;
+	struct err ignored;
 
-	if (project->git == GIT_NONE)
-		return;
-	gitdir = project->git == GIT_PLAIN ? path_join(a, project->top, ".git")
-					   : project->commondir;
-	protect_hooks(&n, gitdir, "hooks");
-	if (os_read_file_at(AT_FDCWD, path_join(a, gitdir, "config"), GITKEYS_MAX, &text, &len) <
-		    0 ||
-	    gitkeys_parse(a, text, len, &keys) < 0)
-		return;
-	for (size_t i = 0; i < keys.n; i++) {
-		const char *name = keys.keys[i].name, *value = keys.keys[i].value;
-
-		if (!strcmp(name, "core.hookspath"))
-			protect_hooks(&n, project->top, value);
-		else if (str_starts(name, "include") && !strcmp(strrchr(name, '.'), ".path"))
-			protect_value(&n, gitdir, value, "ro");
-	}
+	gitnamed_find(&spec->arena, host, &named);
+	for (size_t i = 0; i < named.n; i++)
+		(void)spec_add_protect(spec,
+				       arena_printf(&spec->arena, "./%s=%s", named.v[i].path,
+						    named.v[i].hooks ? "hold" : "ro"),
+				       LAYER_BUILTIN, &ignored);
 }

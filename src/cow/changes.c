@@ -16,10 +16,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cow/paths.h"
 #include "os/dir.h"
 #include "os/linux/files.h"
+#include "spec/gitnamed.h"
 
 #define DEPTH_MAX 400 /* two descriptors each */
 
@@ -27,6 +29,7 @@ struct walk {
 	struct changes *out;
 	const struct cow *cow;
 	struct manifest manifest, settled;
+	struct gitnamed_list named;
 	unsigned depth;
 	char path[PATH_MAX];
 	size_t len;
@@ -51,12 +54,38 @@ const char *conflict_text(enum conflict conflict)
 	return conflict_texts[conflict];
 }
 
+/* A link above what is named leads elsewhere; of a directory there each file has its own change. Whatever case the names
+ * have: some file systems do not tell. */
+static bool is_named(const struct walk *walk, const struct node *new)
+{
+	for (size_t i = 0; i < walk->named.n; i++) {
+		const char *path = walk->named.v[i].path;
+		size_t len = strlen(path), n = MIN(len, walk->len);
+
+		if (strncasecmp(path, walk->path, n) != 0)
+			continue;
+		if (walk->len > len ? walk->path[len] == '/'
+				    : !path[n] || (path[n] == '/' && !S_ISDIR(new->mode)))
+			return true;
+	}
+	return false;
+}
+
+/* Who would execute it: by its name, by that of a link to it, or because git's configuration names it. */
+static const char *class_of(const struct walk *walk, const struct node *new)
+{
+	char buf[PATH_MAX];
+	const char *class = sensitive_class(aliases_obeyed(&walk->out->aliases, walk->path, buf),
+					    NULL);
+
+	return class || !is_named(walk, new) ? class : "git";
+}
+
 static struct change *add(struct walk *walk, enum change_status status, const struct node *old,
 			  const struct node *new)
 {
 	struct changes *out = walk->out;
 	struct change *change = arena_grow(&out->arena, &out->v, &out->n, sizeof(*change));
-	char buf[PATH_MAX];
 
 	*change = (struct change){
 		.status = status,
@@ -64,7 +93,7 @@ static struct change *add(struct walk *walk, enum change_status status, const st
 		.old = *old,
 		.new = *new,
 		.content = true,
-		.sensitive = sensitive_class(aliases_obeyed(&out->aliases, walk->path, buf), NULL),
+		.sensitive = class_of(walk, new),
 	};
 	return change;
 }
@@ -368,6 +397,7 @@ int changes_find(struct changes *changes, struct cow *cow, struct err *err)
 	if (r == 0) {
 		changes->no_manifest = !walk.manifest.complete;
 		find_aliases(&walk);
+		gitnamed_find_in(&changes->arena, cow->project, &walk.named);
 		r = look_below(&walk, &top);
 		if (r < 0)
 			err_errno(err, -r, "looking at the changes of '%s' ('%s')", cow->id,

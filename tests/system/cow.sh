@@ -245,6 +245,19 @@ check "... holds what an editor would obey" is "$(find . -maxdepth 1 -name .vsco
 check "... without special bits" is "$(stat -c %a a)" 755
 wx apply --yes .vscode
 check "--yes takes it over" is "$rc $(cat .vscode/tasks.json)" "0 {}"
+reset
+git init -q .
+mkdir -p tools/hooks more scripts
+git config core.hooksPath tools/hooks
+rm -r .git/hooks
+ln -s ../more .git/hooks
+ln -s ../../scripts/check tools/hooks/pre-push
+cow 'echo x | tee tools/hooks/pre-commit more/pre-commit >scripts/check; echo x >scripts/other; mkdir evil; echo x >evil/pre-commit'
+wx apply
+check "what git is told to run in the project is asked about, and nothing else" is "$(find . -path ./.git -prune -o -type f -print | sort | xargs) $(grep -c 'not taken over; it would be executed when you use git' "$out")" "./evil/pre-commit ./scripts/other 3"
+cow 'rmdir tools/hooks 2>/dev/null; rm -r tools; ln -s evil tools'
+wx apply
+check "... nor does a link come above it" absent tools/pre-commit
 
 # --- as a branch ---
 reset

@@ -126,6 +126,20 @@ rm -rf .git/hooks && mkdir "$tmp/shared" && echo '#!/bin/sh' >"$tmp/shared/pre-p
 gated 'ls .git/hooks'
 check "... but where you keep them elsewhere they run inside" has "$out" pre-push
 
+# --- hooks in the project, whichever configuration names them ---
+new_repo "$tmp/said" && cd "$tmp/said" && mkdir hooks && echo '#!/bin/sh' >hooks/pre-commit || exit 1
+printf '[core]\n\thooksPath = hooks\n' >shared.cfg
+git config extensions.worktreeConfig true
+for where in "--local include.path ../shared.cfg" "--worktree core.hooksPath hooks" "--local core.hooksPath ~/../said/hooks" "--global core.hooksPath hooks"; do
+	# shellcheck disable=SC2086 # words
+	git config $where
+	gated 'echo touch /tmp/ran >>hooks/pre-commit'
+	check "hooks by git config $where: what the session makes of them is held" eval 'is "$(cat hooks/pre-commit)" "#!/bin/sh" && has "$err" "was changed by the session, and is held"'
+	wx git drop hooks
+	rest=${where#* }
+	git config "${where%% *}" --unset "${rest%% *}"
+done
+
 # --- a hook that is accepted while a link is put in the repository's place ---
 new_repo "$tmp/accepted" && cd "$tmp/accepted" && new_repo sub && rm -rf "$state/turns" || exit 1
 gated 'cd sub && git commit -q --allow-empty -m x && echo "#!/bin/sh" >.git/hooks/pre-commit'

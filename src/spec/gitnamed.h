@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What git obeys because a configuration names it, where that lies in the project: hooks (core.hooksPath, or where
+ * '.git/hooks' is a link), what a hook is a link to, and files that are included. It counts whichever configuration says
+ * so: the repository's, that of its work tree, the user's, the system's, or one that these include, on whatever condition.
+ */
+#pragma once
+
+#include "spec/host.h"
+
+struct gitnamed {
+	const char *path; /* of the project: as it is named, or where links lead */
+	bool hooks;       /* a directory of them; else a file */
+};
+
+struct gitnamed_list {
+	struct gitnamed *v;
+	size_t n;
+};
+
+/* The host's project and home are known. */
+void gitnamed_find(struct arena *arena, const struct host *host, struct gitnamed_list *ret);
+/* The same of a directory, canonical, that was not looked at yet. */
+void gitnamed_find_in(struct arena *arena, const char *dir, struct gitnamed_list *ret);
