@@ -397,7 +397,7 @@ int git_lasting_end(struct git_store *store, struct git_report *ret, struct err 
 	if (r == 0 && alone)
 		r = git_reload_parts(store, err);
 	if (r == 0)
-		r = git_publish(store, alone && !git_has_list(store->private), ret, err);
+		r = git_publish(store, alone, ret, err);
 	if (r < 0)
 		return r;
 	git_held_untold(store, ret);

@@ -417,7 +417,7 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		struct git_report report = { .where = ret->where };
 
-		r = one_round(store, last && !(store->tree && git_has_list(store->private)),
+		r = one_round(store, last && !(store->lasting && git_has_list(store->private)),
 			      attempt > 0, &report, err);
 		if (r == 0)
 			add_report(ret, &report);

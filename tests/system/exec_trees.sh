@@ -76,6 +76,9 @@ check "... made of nothing but data" is "$(cd .git/worktrees/one && find . -type
 git -C "$tmp/added/one" commit -q -m two
 ex "cd '$tmp/added/one' && git log -1 --format=%s && git commit -q --allow-empty -m three && git worktree add -q --detach ../two && git worktree list | wc -l"
 check "... where both go on" is "$(xargs <"$out") $(log_of "$tmp/added/one" | cut -d' ' -f1,2)" "two 4 three two"
+ex "git bisect start -q HEAD HEAD~2 2>/dev/null; git worktree add -q -b meanwhile '$tmp/added/meanwhile'"
+check "... also while a bisection goes on inside, which is held" is "$(grep -c "state 'bisection'" "$err") $(git -C "$tmp/added/meanwhile" branch --show-current) $(git branch --show-current)" "1 meanwhile main"
+ex "git bisect reset -q; git worktree remove '$tmp/added/meanwhile'"
 ex "git worktree move '$tmp/added/one' '$tmp/added/uno' && git -C '$tmp/added/uno' commit -q --allow-empty -m moved"
 check "... and moved" is "$rc $(log_of "$tmp/added/uno" | cut -d' ' -f1) $(git worktree list | grep -c added/uno)" "0 moved 1"
 ex "git worktree move '$tmp/added/uno' '$tmp/added/one'"
