@@ -435,7 +435,7 @@ static void end(struct exec *x, struct exec_repo *repo, struct strv *says)
 			  "and the next command tries again",
 			  err.msg);
 	else if (report.n_held)
-		repository_tell(&repo->store, &report, &x->arena, says);
+		repository_tell(&repo->store, &report, x->host.project.dir, &x->arena, says);
 	git_report_release(&report);
 	if (repo->moved)
 		git_lasting_settle(&repo->store);

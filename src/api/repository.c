@@ -21,13 +21,22 @@ char *repository_program(struct arena *arena, const char *project)
 	return os_find_program(arena, "git", path ? path : "/usr/bin:/bin", project);
 }
 
-void repository_tell(const struct git_store *store, const struct git_report *report,
-		     struct arena *arena, struct strv *ret_says)
+/* Where a repository is, for somebody in a directory; "" for the one of that. */
+static const char *place_of(struct arena *arena, const char *top, const char *dir)
 {
-	/* A repository in the project that is a session of its own. */
-	const char *below = path_below(store->real, store->project);
+	const char *tree = strcmp(path_name(top), ".git") != 0 ? top : path_parent(arena, top);
+	const char *below = path_below(tree, dir);
 
-	below = below && strcmp(below, ".git") != 0 ? path_parent(arena, below) : "";
+	if (path_is_below(dir, tree))
+		return "";
+	return below ? below : tree;
+}
+
+void repository_tell(const struct git_store *store, const struct git_report *report,
+		     const char *dir, struct arena *arena, struct strv *ret_says)
+{
+	const char *below = place_of(arena, store->top, dir);
+
 	for (size_t i = 0; i < report->n_held && i < 10; i++) {
 		_cleanup_str_ struct str name = { 0 };
 
@@ -76,7 +85,7 @@ void repository_finish(struct git_store *store, struct arena *arena, struct strv
 	} else if (store->view) {
 		rest(store, &report, arena, ret_says);
 	} else if (report.n_held) {
-		repository_tell(store, &report, arena, ret_says);
+		repository_tell(store, &report, store->project, arena, ret_says);
 		git_disarm(store);
 		git_set_done(store,
 			     &err); /* else it is published once more, which changes nothing */

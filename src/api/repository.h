@@ -40,8 +40,8 @@ void repository_repair_here(const char *state_home, const char *here, struct are
 			    struct strv *ret_says);
 /* The sandbox is gone: everything goes to the host, and what has nothing left is removed. */
 void repository_finish(struct git_store *store, struct arena *arena, struct strv *ret_says);
-/* A line for each thing that is held, as far as they are few. */
+/* A line for each thing that is held, as far as they are few, for somebody in a directory. */
 void repository_tell(const struct git_store *store, const struct git_report *report,
-		     struct arena *arena, struct strv *ret_says);
+		     const char *dir, struct arena *arena, struct strv *ret_says);
 /* git, but none that the project brings along; NULL: there is none. */
 char *repository_program(struct arena *arena, const char *project);

@@ -103,10 +103,11 @@ int git_held_read(const struct git_store *store, struct arena *arena, struct git
 	return read_list(store, "held", arena, ret, ret_n, err);
 }
 
+/* For the same reason: what a branch was is another thing each time that it is rewritten. */
 static bool has(const struct git_held *list, size_t n, const struct git_held *held)
 {
 	for (size_t i = 0; i < n; i++)
-		if (git_held_same(&list[i], held))
+		if (git_held_same(&list[i], held) && git_same(list[i].why, held->why))
 			return true;
 	return false;
 }

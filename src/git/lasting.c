@@ -139,6 +139,24 @@ static int take_in(struct git_store *store, struct err *err)
 	return store->broken ? 0 : git_set_done(store, err);
 }
 
+/* A command's beginning, for what it may rewrite. */
+static void note_start(struct git_store *store)
+{
+	struct git_state host;
+	struct err ignored;
+
+	if (git_read_host(store, &store->arena, &host, &ignored) == 0)
+		git_base_save(store, "start", &(struct git_state){ .refs = host.refs }, &ignored);
+}
+
+static void note_starts(struct git_store *store)
+{
+	note_start(store);
+	for (size_t i = 0; i < store->n_parts; i++)
+		if (!store->parts[i].tree)
+			note_start(&store->parts[i]);
+}
+
 /* ------------------------------------------------------------------ opening */
 
 static bool has_part(const struct git_store *store, const char *gitdir)
@@ -313,6 +331,7 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 		(void)git_mend(store, &ignored);
 		if (store->broken)
 			git_mend_objects(store);
+		note_starts(store);
 		r = lock_shared(store, err);
 	}
 	if (r < 0) {
@@ -376,16 +395,6 @@ void git_lasting_change(const struct git_store *store)
 	unlinkat(store->dir, "done", 0);
 }
 
-/* The next command's beginning, for what it may rewrite. */
-static void note_start(struct git_store *store)
-{
-	struct git_state host;
-	struct err ignored;
-
-	if (git_read_host(store, &store->arena, &host, &ignored) == 0)
-		git_base_save(store, "start", &(struct git_state){ .refs = host.refs }, &ignored);
-}
-
 int git_lasting_end(struct git_store *store, struct git_report *ret, struct err *err)
 {
 	/* Alone in it: what is moved is missed by nobody. */
@@ -401,9 +410,6 @@ int git_lasting_end(struct git_store *store, struct git_report *ret, struct err 
 	if (r < 0)
 		return r;
 	git_held_untold(store, ret);
-	note_start(store);
-	for (size_t i = 0; i < store->n_parts; i++)
-		if (!store->parts[i].tree)
-			note_start(&store->parts[i]);
+	note_starts(store);
 	return alone ? git_set_done(store, err) : 0;
 }

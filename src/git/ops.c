@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "git/priv.h"
 #include "os/fs.h"
+#include "session/record.h"
 
 enum { OP_FILE_MAX = 4096 };
 
@@ -23,6 +24,9 @@ static const struct {
 	{ "MERGE_HEAD", "merge" },
 	{ "REVERT_HEAD", "revert" },
 };
+
+/* What git keeps beside those, and takes away with them. */
+static const char *const beside[] = { "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE" };
 
 static const struct {
 	const char *file, *what;
@@ -168,24 +172,26 @@ static int set_op(struct git_round *round, int dir, const char *file, const char
 	return r < 0 ? r : os_write_file_atomic(dir, file, text, strlen(text), 0644, err);
 }
 
-static void unset_op(struct git_round *round, int dir, const char *file, const char *old)
+static void unset_op(struct git_round *round, int dir, const char *file)
 {
-	char *message = message_of(round, file, old);
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-
 	git_step(round->store, file);
 	unlinkat(dir, file, 0);
-	if (message && git_read_file(dir, "MERGE_MSG", OP_FILE_MAX, &text, &len) == 0 &&
-	    !strcmp(text, message))
-		unlinkat(dir, "MERGE_MSG", 0);
+	for (size_t i = 0; i < ARRAY_LEN(beside); i++)
+		unlinkat(dir, beside[i], 0);
+	round->changed = true;
+}
+
+/* Neither is in the middle of a list of commands, and they stand on the same. */
+static bool is_comparable(const struct git_round *round)
+{
+	return !git_has_list(round->store->private) && !git_has_list(round->store->real) &&
+	       !git_heads_diverged(round);
 }
 
 int git_apply_ops(struct git_round *round, struct err *err)
 {
 	_cleanup_close_ int dir = git_open_host(round->store, round->store->real);
-	bool stands = !git_has_list(round->store->private) && !git_has_list(round->store->real) &&
-		      !git_heads_diverged(round);
+	bool comparable = is_comparable(round);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && dir >= 0 && i < ARRAY_LEN(ops); i++) {
@@ -194,20 +200,55 @@ int git_apply_ops(struct git_round *round, struct err *err)
 		const char *session = git_find(&round->session.ops, file);
 		const char *host = git_find(&round->host.ops, file);
 
-		if (git_same(session, host))
+		if (git_same(session, host) || (comparable && git_same(session, base)))
 			continue;
-		if (session && (!stands || !git_same(host, base))) {
+		if (session && (!comparable || !git_same(host, base))) {
 			git_hold(round->report, "state", ops[i].what,
 				 "it was left unfinished in the session, and is not carried over");
 		} else if (session && !git_same(session, base)) {
 			r = set_op(round, dir, file, session, err);
 			round->changed = true;
 		} else if (!session && base && git_same(host, base)) {
-			unset_op(round, dir, file, base);
-			round->changed = true;
+			unset_op(round, dir, file);
 		}
 	}
 	return r;
+}
+
+/* What the user began, with the user's own message; the names of the commits last. */
+static void take_op(struct git_round *round, int from, int to, const char *file)
+{
+	struct err ignored;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(beside); i++)
+		r = git_copy_file(from, beside[i], to, &ignored);
+	if (r == 0)
+		r = git_copy_file(from, file, to, &ignored);
+	if (r < 0)
+		unset_op(round, to, file); /* until the next time */
+}
+
+void git_apply_ops_in(struct git_round *round)
+{
+	_cleanup_close_ int from = git_open_host(round->store, round->store->real);
+	_cleanup_close_ int to = record_open_dir(AT_FDCWD, round->store->private);
+
+	if (from < 0 || to < 0 || !is_comparable(round) ||
+	    (!git_same(round->session.head, round->host.head) &&
+	     !git_same(round->session.head, round->base.head)))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+		const char *file = ops[i].file;
+		const char *session = git_find(&round->session.ops, file);
+		const char *host = git_find(&round->host.ops, file);
+
+		if (git_same(session, host) || !git_same(session, git_find(&round->base.ops, file)))
+			continue;
+		unset_op(round, to, file);
+		if (host)
+			take_op(round, from, to, file);
+	}
 }
 
 void git_hold_lists(struct git_round *round)

@@ -230,6 +230,7 @@ int git_publish_beside(struct git_round *round, struct err *err);
 /* ops.c */
 void git_want_ops(struct git_round *round);
 int git_apply_ops(struct git_round *round, struct err *err);
+void git_apply_ops_in(struct git_round *round);
 void git_hold_lists(struct git_round *round);
 
 /* True while the host's repository is in the middle of something of its own, such as a rebase. */

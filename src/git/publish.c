@@ -265,6 +265,7 @@ static int apply(struct git_round *round, struct err *err)
 	if (r == 0 && git_apply_index_in(round)) {
 		git_apply_refs_in(round);
 		git_apply_head_in(round);
+		git_apply_ops_in(round);
 	}
 	return r;
 }

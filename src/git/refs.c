@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "git/priv.h"
 
-enum { HEAD_MAX = 4096 };
+enum { HEAD_MAX = 4096, WAS_OID = 12 };
 
 static const char *zeros(const char *like)
 {
@@ -56,7 +56,7 @@ char *git_was_name(struct arena *arena, const struct git_store *store, const str
 
 	if (!there || git_same(there, oid))
 		return ref;
-	return arena_printf(arena, "refs/wrapix/%s/was/%.12s/%s", store->id, oid,
+	return arena_printf(arena, "refs/wrapix/%s/was/%.*s/%s", store->id, WAS_OID, oid,
 			    name + strlen("refs/"));
 }
 
@@ -281,22 +281,51 @@ int git_plan_refs(struct git_round *round, struct err *err)
 	return r;
 }
 
+/* The name under which all that a branch was is kept: that of this very end, or of one that came of it. */
+static const char *find_was(struct git_round *round, const struct git_item *old)
+{
+	const struct git_items *refs = &round->host.refs;
+	const char *name = git_was_name(&round->arena, round->store, refs, old->name, old->value);
+	char *all = arena_printf(&round->arena, "refs/wrapix/%s/was", round->store->id);
+	const char *branch = old->name + strlen("refs/");
+
+	if (git_find(refs, name))
+		return name;
+	for (size_t i = 0; i < refs->n; i++) {
+		const char *rest = path_below(refs->v[i].name, all);
+		size_t skip = rest && strcspn(rest, "/") == WAS_OID ? WAS_OID + 1 : 0;
+
+		if (rest && (!strcmp(rest, branch) || !strcmp(rest + skip, branch)) &&
+		    is_ancestor(round, old->value, refs->v[i].value))
+			return refs->v[i].name;
+	}
+	return NULL;
+}
+
+/* Nothing is kept of a branch that never was rewritten: then no git has to look. */
+static const char *rewritten(struct git_round *round, const struct git_item *old)
+{
+	const char *now = git_find(&round->host.refs, old->name);
+	char *first = arena_printf(&round->arena, "refs/wrapix/%s/was/%s", round->store->id,
+				   old->name + strlen("refs/"));
+
+	return !now || git_same(now, old->value) || !git_find(&round->host.refs, first) ||
+			       is_ancestor(round, old->value, now)
+		       ? NULL
+		       : find_was(round, old);
+}
+
 /* Branches that no longer hold what they held when the session began. */
 int git_hold_rewritten(struct git_round *round, struct err *err)
 {
-	const struct git_items *refs = &round->host.refs;
 	struct git_state start;
 	int r = git_base_load(round->store, "start", &round->arena, &start, err);
 
 	for (size_t i = 0; r == 0 && i < start.refs.n; i++) {
-		const struct git_item *old = &start.refs.v[i];
-		const char *now = git_find(refs, old->name);
-		char *was = arena_printf(&round->arena, "refs/wrapix/%s/was/%s", round->store->id,
-					 old->name + strlen("refs/"));
+		const char *was = rewritten(round, &start.refs.v[i]);
 
-		if (now && !git_same(now, old->value) && git_find(refs, was) &&
-		    !is_ancestor(round, old->value, now))
-			git_hold(round->report, "rewritten", old->name,
+		if (was)
+			git_hold(round->report, "rewritten", start.refs.v[i].name,
 				 arena_printf(&round->report->arena, "what it was is %s", was));
 	}
 	return r;

@@ -50,7 +50,39 @@ ex 'for i in 1 2 3; do git commit -q --allow-empty -m l$i; done; git gc -q --pru
 check "git gc and fsck" output "l3 l2 l1"
 check "... and the host has all of it" is "$(git fsck 2>&1) $(git rev-list --count HEAD)" " 7"
 
+# --- what the one side begins and the other ends ---
+new_repo "$tmp/both" && cd "$tmp/both" || exit 1
+side_of() { git checkout -q -b "$1" "${2:-HEAD}" && echo "$1" >file && git commit -qam "$1" && git checkout -q main; }
+unfinished() { find .git -maxdepth 1 -name '*MERGE*' -o -name '*PICK*' | xargs; }
+side_of one && echo ours >file && git commit -qam ours
+ex true
+git merge -q one >/dev/null 2>&1
+ex 'git rev-parse MERGE_HEAD; echo both >file; git add file; git commit -q --no-edit; git log -1 --format="%p %s" | wc -w'
+check "a merge that the user began is known inside" output "$(git rev-parse one) 5"
+check "... and ends there, with the user's message" is "$(git log -1 --format=%s) $(git log -1 --format=%p | wc -w) $(git status --porcelain)$(unfinished)" "Merge branch 'one' 2 "
+side_of two HEAD~1
+ex 'git merge -q two >/dev/null 2>&1'
+check "one that a command began" is "$(git rev-parse MERGE_HEAD) $(git status --porcelain)" "$(git rev-parse two) UU file"
+echo three >file && git add file && git commit -q --no-edit
+ex 'git status | head -n 3; test ! -e .git/MERGE_MSG'
+check "... and the user ended is over inside" output "On branch main nothing to commit, working tree clean"
+check "... and nothing is said" quiet
+side_of four HEAD~1 && { git cherry-pick four >/dev/null 2>&1; true; }
+ex 'git cherry-pick --abort; git status --porcelain'
+check "a cherry-pick of the user's is given up inside" is "$rc $(cat "$out")$(unfinished)$(git status --porcelain)" "0 "
+echo more >file && git commit -qam first
+ex 'git commit -q --amend -m second'
+check "a commit of the user's that is rewritten is told of" has "$err" "rewritten 'refs/heads/main'"
+git commit -q --amend -m third && old=$(git rev-parse HEAD)
+ex 'git commit -q --amend -m fourth'
+check "... by the name that has what it was" is "$(git rev-parse "$(sed -n "s/.*what it was is \\(.*\\)/\\1/p" "$err")")" "$old"
+git init -q --bare bare.git && git push -q ./bare.git main:main main:side
+ex 'git commit -q --allow-empty -m gone && git push -q ./bare.git HEAD:new && git reset -q --hard HEAD~1'
+ex 'git push -q ./bare.git :new'
+check "what is kept of a bare repository is said with its name" has "$err" "held back in git: 'bare.git': rewritten 'refs/heads/new'"
+
 # --- what goes on from command to command ---
+cd "$tmp/plain" || exit 1
 git init -q --bare "$tmp/origin" && git remote add origin "$tmp/origin" && git push -q origin side && git fetch -q
 git clone -q "$tmp/origin" "$tmp/other" -b side && (cd "$tmp/other" && git commit -q --allow-empty -m theirs && git push -q)
 ex 'git fetch -q origin'
