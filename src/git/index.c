@@ -82,10 +82,9 @@ int git_plan_index(struct git_round *round, struct err *err)
 			round, err);
 }
 
-static int update(struct git_round *round, bool inwards, const struct str *lines)
+int git_update_index(struct git_store *store, struct arena *arena, bool inwards,
+		     const char *const *args, const struct str *lines)
 {
-	const char *const args[] = { "update-index", "-z", "--index-info", NULL };
-	struct git_store *store = round->store;
 	const char *path = inwards ? store->private : store->real;
 	_cleanup_close_ int dir = inwards ? open(path,
 						 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -101,7 +100,7 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 	r = git_exchange_copy(dir, "index", &old);
 	run.input = lines->s;
 	run.input_len = lines->len;
-	run.index = run.plain ? COPY : path_join(&round->arena, path, COPY);
+	run.index = run.plain ? COPY : path_join(arena, path, COPY);
 	run.seconds = 60;
 	if (r == 0)
 		r = git_run(&run, NULL) == 0 ? 0 : -EIO;
@@ -109,6 +108,13 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 		r = git_exchange(store, dir, "index", &old);
 	git_exchange_repair(dir, "index");
 	return r;
+}
+
+static int update(struct git_round *round, bool inwards, const struct str *lines)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+
+	return git_update_index(round->store, &round->arena, inwards, args, lines);
 }
 
 int git_apply_index_out(struct git_round *round, struct err *err)

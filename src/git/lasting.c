@@ -53,7 +53,7 @@ static int take_config(struct git_store *store, struct err *err)
 	return r < 0 ? r : git_base_save(store, "base", &base, err);
 }
 
-static bool is_newer(int from, const char *name, int to, const char *mine_name)
+bool git_is_newer(int from, const char *name, int to, const char *mine_name)
 {
 	struct stat host, mine;
 
@@ -67,7 +67,7 @@ static bool is_newer(int from, const char *name, int to, const char *mine_name)
 
 static int take_newer(int from, const char *name, int to, struct err *err)
 {
-	if (!is_newer(from, name, to, name))
+	if (!git_is_newer(from, name, to, name))
 		return 0;
 	unlinkat(to, name, 0);
 	return copy_tree(from, name, to, name, err);
@@ -78,11 +78,11 @@ static bool hooks_changed(const struct git_store *store, int from, int to)
 {
 	struct stat st;
 
-	if (is_newer(from, "hooks", to, "hooks"))
+	if (git_is_newer(from, "hooks", to, "hooks"))
 		return true;
 	if (fstatat(from, "hooks", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(st.st_mode))
 		return false;
-	return !store->hooks || is_newer(AT_FDCWD, store->hooks, to, "hooks");
+	return !store->hooks || git_is_newer(AT_FDCWD, store->hooks, to, "hooks");
 }
 
 /* Files that a user edits, and hooks: commands do not change those. */
@@ -99,6 +99,8 @@ static int take_files(struct git_store *store, struct err *err)
 		r = take_newer(info, names[i], to_info, err);
 	if (r == 0)
 		r = take_newer(from, "shallow", to, err);
+	if (r == 0 && to >= 0)
+		r = git_take_remote_heads(store, to, err);
 	if (r == 0 && hooks_changed(store, from, to)) {
 		os_remove_tree(to, "hooks");
 		os_remove_tree(store->dir, "hooks");
@@ -132,6 +134,10 @@ static int take_in(struct git_store *store, struct err *err)
 	git_lasting_change(store); /* until it is done */
 	if (r == 0)
 		r = git_publish(store, false, &report, err);
+	if (r == 0)
+		r = git_take_sparse(store, err);
+	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
+		r = git_take_sparse(&store->parts[i], err);
 	git_report_release(&report);
 	if (r < 0)
 		return r;

@@ -43,5 +43,12 @@ int git_lasting_move(struct git_store *store, const char *gitdir, struct err *er
 void git_lasting_settle(struct git_store *store);
 /* Before the first change. */
 void git_lasting_change(const struct git_store *store);
+
+/* A file of the host's (in 'from') was changed after ours, or ours is not there. */
+bool git_is_newer(int from, const char *name, int to, const char *mine_name);
+/* remotes.c: the first branches of remotes, into a private directory, where the host's are newer. */
+int git_take_remote_heads(const struct git_store *store, int to, struct err *err);
+/* sparse.c: what the user has checked out, where that was changed since. */
+int git_take_sparse(struct git_store *store, struct err *err);
 /* After a command that changed something: 'ret' has what is held now and was not before. */
 int git_lasting_end(struct git_store *store, struct git_report *ret, struct err *err);

@@ -213,6 +213,8 @@ static int fill(struct git_store *store, struct err *err)
 	if (r == 0)
 		r = git_write_packed_refs(&host, to, err);
 	if (r == 0)
+		r = git_take_remote_heads(store, to, err);
+	if (r == 0)
 		r = git_write_head(&host, to, err);
 	if (r == 0)
 		r = copy_names(store, to, hooks, err);

@@ -227,11 +227,17 @@ void git_end_turn(struct git_store *store);
 /* beside.c: all of a round for a copy-on-write session. */
 int git_publish_beside(struct git_round *round, struct err *err);
 
+/* index.c: 'git update-index' with these arguments on a copy of one side's, which then takes its place. 0 or -errno. */
+int git_update_index(struct git_store *store, struct arena *arena, bool inwards,
+		     const char *const *args, const struct str *lines);
+
 /* ops.c */
 void git_want_ops(struct git_round *round);
 int git_apply_ops(struct git_round *round, struct err *err);
 void git_apply_ops_in(struct git_round *round);
 void git_hold_lists(struct git_round *round);
+/* sparse.c */
+void git_hold_sparse(struct git_round *round);
 
 /* True while the host's repository is in the middle of something of its own, such as a rebase. */
 bool git_host_is_busy(const struct git_round *round);

@@ -305,6 +305,7 @@ static int go(struct git_round *round, struct err *err)
 	if (!round->store->tree)
 		git_hold_hooks(round);
 	git_hold_lists(round);
+	git_hold_sparse(round);
 	if (round->changed)
 		r = read_states(round, err);
 	if (r == 0 && round->changed)

@@ -81,6 +81,24 @@ ex 'git commit -q --allow-empty -m gone && git push -q ./bare.git HEAD:new && gi
 ex 'git push -q ./bare.git :new'
 check "what is kept of a bare repository is said with its name" has "$err" "held back in git: 'bare.git': rewritten 'refs/heads/new'"
 
+# --- what the user has checked out, and what a remote has first ---
+mkdir part part/in part/out && echo in >part/in/file && echo out >part/out/file && git add part && git commit -qm part && git clone -q . "$tmp/clone" && cd "$tmp/clone" || exit 1
+ex 'git symbolic-ref refs/remotes/origin/HEAD'
+check "the first branch of a remote" output refs/remotes/origin/main
+echo new >part/in/file
+ex 'git add part/in/file'
+git sparse-checkout set part/in
+ex 'git status --porcelain; git sparse-checkout list; git commit -qam sparse'
+check "what the user does not check out is not deleted inside" output "M part/in/file part/in"
+check "... nor by a commit of all" is "$rc $(git show --format= --name-only) $(git ls-files -t part/out)" "0 part/in/file S part/out/file"
+git sparse-checkout disable
+ex 'git status --porcelain; git ls-files -t part/out'
+check "... and is there again" output "H part/out/file"
+git branch -q -M main trunk && git update-ref refs/remotes/origin/trunk HEAD && git remote set-head origin trunk
+ex 'git symbolic-ref refs/remotes/origin/HEAD; git sparse-checkout set part/in'
+check "a remote's first branch that changed" output refs/remotes/origin/trunk
+check "what a command does not check out is told of, and to be seen" is "$(grep -c "state 'sparse checkout'" "$err") $(git status --porcelain | xargs)" "1 D part/out/file"
+
 # --- what goes on from command to command ---
 cd "$tmp/plain" || exit 1
 git init -q --bare "$tmp/origin" && git remote add origin "$tmp/origin" && git push -q origin side && git fetch -q
