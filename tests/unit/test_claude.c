@@ -350,7 +350,7 @@ static void test_refused(void)
 		_cleanup_claude_ struct claude_settings s = { .n = 0 };
 		const char *texts[CLAUDE_SCOPES] = { [CLAUDE_PROJECT] = cases[i][0] };
 
-		ok(load(&s, texts) < 0, "refused: %s", cases[i][0]);
+		ok(load(&s, texts) < 0, "refused: %s", cases[i][1]);
 		is_str(err.msg, cases[i][1], "and it says where");
 	}
 }
