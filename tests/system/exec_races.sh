@@ -24,8 +24,8 @@ race() { # race NAME ROUNDS
 	side "$1" first $(($2 * races))
 	wait $!
 }
-words() { is "$(cat "$tmp/first" "$tmp/second" | xargs)" "$1"; }
-held() { words "done done"; }
+did() { is "$(cat "$tmp/$1")" "done" || { head -n 20 "$tmp/$1.err"; false; }; } # did SIDE: its part, at least once
+held() { did first && did second; }
 ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
 
 # --- a configuration is exchanged between the look at it and its rename ---
@@ -73,7 +73,7 @@ while [ $((i += 1)) -lt $((4 * races)) ]; do
 done
 wait $!
 files >"$tmp/after"
-check "a repository that no command may write, in the place of one that is published: 4 times" is "$(cat "$tmp/second")" "done"
+check "a repository that no command may write, in the place of one that is published: 4 times" did second
 check "... has nothing new" cmp "$tmp/before" "$tmp/after"
 ex 'cd sub0 && git commit -q --allow-empty -m later'
 check "... and the other has its commits" is "$(git -C sub0 log --format=%s | xargs) $(git -C sub0 for-each-ref --format='%(refname:short)' refs/heads/evil)" "later new start evil"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Limits that really hold, on this machine: rlimits while nothing is delegated to the user, then control groups that
 # root delegates to him with the very commands that cgroup_fix() prints. Runs as root and starts sandboxes as
-# WRAPIX_TEST_USER. WRAPIX: the program under test (default: build/wrapix). Prints TAP.
+# WRAPIX_TEST_USER. WRAPIX: the program under test (default: build/src/cli/wrapix). Prints TAP.
 # cgroup v2 and systemd's user manager, which not every machine has: limits_uml.sh.
 #
 # shellcheck disable=SC2317 # functions that check() calls by name
@@ -10,7 +10,7 @@ set -u
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=$(CDPATH='' cd -- "$here/../.." && pwd -P)
-wrapix=${WRAPIX:-$top/build/wrapix}
+wrapix=${WRAPIX:-$top/build/src/cli/wrapix}
 case $wrapix in /*) ;; *) wrapix=$PWD/$wrapix ;; esac
 [ -x "$wrapix" ] || { echo "Bail out! there is no program at $wrapix"; exit 1; }
 user=${WRAPIX_TEST_USER:-wrapixtest}
