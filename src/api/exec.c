@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "api/api.h"
 #include "api/exec_priv.h"
@@ -206,11 +205,6 @@ struct fix_place exec_fix_place(const struct exec *x)
 	};
 }
 
-static int exit_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
 static void on_failure(void *ctx, const struct err *err)
 {
 	const struct exec *x = ctx;
@@ -241,7 +235,7 @@ static void on_event(void *ctx, enum engine_event event, int value)
 	if (event == EVENT_STOPPED && x->hooks.on_stopped)
 		x->hooks.on_stopped(x->hooks.ctx, value);
 	snprintf(text, sizeof(text), "%s %d", names[event],
-		 event == EVENT_EXITED ? exit_status(value) : value);
+		 event == EVENT_EXITED ? os_exit_code(value) : value);
 	exec_say(x, x->hooks.on_debug, text);
 }
 
@@ -360,10 +354,10 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	exec_git_end(x);
 	if (x->logged)
 		exec_wait(x); /* what it took is in the last line */
-	event_log_close(&x->log, r < 0 ? -1 : exit_status(status));
+	event_log_close(&x->log, r < 0 ? -1 : os_exit_code(status));
 	messages_remove(&x->messages);
 	if (r == 0)
-		*ret_status = x->lost_control ? 1 : exit_status(status);
+		*ret_status = x->lost_control ? 1 : os_exit_code(status);
 	return r;
 }
 

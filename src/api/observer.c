@@ -3,7 +3,6 @@
 #include "api/observer.h"
 
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "api/api.h"
@@ -11,17 +10,13 @@
 #include "base/str.h"
 #include "keys/agent.h"
 #include "net/filter.h"
+#include "os/proc.h"
 
 void observer_emit(const struct observer *observer, enum wrapix_event_type type, int number,
 		   const char *text)
 {
 	if (observer->fn)
 		observer->fn(observer->ctx, &(struct wrapix_event){ type, number, text });
-}
-
-int observer_exit_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
 /* With where it is written. */
@@ -416,8 +411,8 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	}
 	if (event == EVENT_EXITED)
 		say_limits(observer);
-	observer_emit(observer, types[event],
-		      event == EVENT_EXITED ? observer_exit_status(value) : value, NULL);
+	observer_emit(observer, types[event], event == EVENT_EXITED ? os_exit_code(value) : value,
+		      NULL);
 }
 
 static void on_live(void *ctx, struct engine_live *live)

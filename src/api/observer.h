@@ -47,5 +47,3 @@ struct doorbell_hooks observer_message_hooks(struct observer *observer);
 struct credential_hooks observer_credential_hooks(struct observer *observer);
 /* What is written down of the session; strings are the arena's or the plan's. */
 struct session_info observer_describe(struct observer *observer, struct arena *arena);
-
-int observer_exit_status(int wait_status);

@@ -83,9 +83,7 @@ static int wait_for(pid_t pid)
 {
 	int status = os_await(pid);
 
-	if (status < 0)
-		return status;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return status < 0 ? status : os_exit_code(status);
 }
 
 static int run(const struct lease *l, struct strv *words, const struct client *c)

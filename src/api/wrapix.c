@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "api/api.h"
@@ -20,6 +19,7 @@
 #include "net/filter.h"
 #include "os/fs.h"
 #include "os/platform.h"
+#include "os/proc.h"
 #include "session/events.h"
 #include "session/session.h"
 #include "session/turn.h"
@@ -294,7 +294,7 @@ static int run(struct observer *observer, struct engine_hooks *hooks, int *ret_s
 	repository_end(&observer->repository, &arena, &says);
 	gated_end(&observer->gated, &arena, &says);
 	messages_remove(&observer->messages);
-	event_log_close(&observer->log, r < 0 ? -1 : observer_exit_status(*ret_status));
+	event_log_close(&observer->log, r < 0 ? -1 : os_exit_code(*ret_status));
 	workspace_end(&observer->workspace, r < 0, &arena, &says);
 	tell(observer, &says);
 	arena_release(&arena);
@@ -339,6 +339,6 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	}
 	credentials_end(&observer.credentials);
 	observer_release(&observer);
-	*ret_status = observer_exit_status(status);
+	*ret_status = os_exit_code(status);
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/suspects.h"
@@ -24,14 +23,6 @@ enum {
 	NEAR_MS = 10,      /* half of it is there already */
 	SHARE = 20,        /* counting takes no more than that part of the time */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 /* The least of the plan's and of what we were given. */
 static uint64_t limit_of(const struct plan *plan)
@@ -130,12 +121,12 @@ static unsigned period(const struct headcount *h)
 static int on_timer(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct headcount *h = container_of(source, struct headcount, timer);
-	uint64_t start = now_ms(), took;
+	int64_t start = os_now_ms(), took;
 
 	(void)os_timer_take(source->fd);
 	look(h);
-	took = now_ms() - start;
-	(void)os_timer_set(source->fd, MAX(period(h), (unsigned)MIN(took * SHARE, 60000u)), 0);
+	took = os_now_ms() - start;
+	(void)os_timer_set(source->fd, MAX(period(h), (unsigned)MIN(took * SHARE, 60000)), 0);
 	return 0;
 }
 

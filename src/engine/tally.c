@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -24,14 +23,6 @@ enum {
 	DEFAULT_MS = 2000,
 	COMMAND = 2, /* inside; PID 1 makes it first */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 static struct crowd crowd_of(const struct tally *t)
 {
@@ -58,10 +49,10 @@ static void tell_refused(struct tally *t, uint64_t times)
 {
 	const struct crowd crowd = crowd_of(t);
 
-	if (!t->maker || now_ms() - t->maker_at >= MAKER_MS) {
+	if (!t->maker || os_now_ms() - t->maker_at >= MAKER_MS) {
 		owner_unref(t->maker);
 		t->maker = suspects_find_parent(&crowd);
-		t->maker_at = now_ms();
+		t->maker_at = os_now_ms();
 	}
 	tell(t, DENIAL_PROCESSES, times, t->maker);
 }
@@ -100,12 +91,12 @@ static void tell_ended(struct tally *t, bool last)
 static void hold_suspects(struct tally *t)
 {
 	const struct crowd crowd = crowd_of(t);
-	uint64_t start = now_ms();
+	int64_t start = os_now_ms();
 
 	if (start < t->next_look)
 		return;
 	suspects_hold(&t->suspects, &crowd);
-	t->next_look = now_ms() + (now_ms() - start) * SHARE;
+	t->next_look = os_now_ms() + (os_now_ms() - start) * SHARE;
 }
 
 /* Whether the kernel counted something new. */

@@ -21,9 +21,9 @@ struct tally {
 	struct suspects suspects;
 	uint64_t ended;      /* how many, of whom it is not told yet who they were */
 	unsigned looks;      /* how often yet somebody's end is waited for */
-	uint64_t next_look;  /* not before, in milliseconds: looking takes its time */
+	int64_t next_look;   /* not before, in milliseconds: looking takes its time */
 	struct owner *maker; /* of processes, */
-	uint64_t maker_at;   /* and when he was found */
+	int64_t maker_at;    /* and when he was found */
 };
 
 #define TALLY_NONE                                                                          \

@@ -24,16 +24,9 @@
 #include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/timer.h"
 
 enum { DAEMON_WAIT_MS = 30000, POLL_MS = 10, END_MS = 5000 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- the two programs --- */
 
@@ -95,7 +88,7 @@ static bool daemon_listens(void)
 
 static int start_daemon(int null, pid_t *ret, struct err *err)
 {
-	int64_t end = now_ms() + DAEMON_WAIT_MS;
+	int64_t end = os_now_ms() + DAEMON_WAIT_MS;
 
 	unlink(BUILDER_SOCKET);
 	*ret = start("nix-daemon", (char *[]){ NULL }, null, err);
@@ -104,7 +97,7 @@ static int start_daemon(int null, pid_t *ret, struct err *err)
 	while (!daemon_listens()) {
 		if (waitpid(*ret, NULL, WNOHANG) == *ret)
 			return err_set(err, EIO, "nix-daemon ended before it could be asked");
-		if (now_ms() > end)
+		if (os_now_ms() > end)
 			return err_set(err, ETIMEDOUT, "nix-daemon does not answer");
 		poll(NULL, 0, POLL_MS);
 	}
@@ -196,7 +189,7 @@ static int watch(struct watched *w, struct err *err)
 	sigset_t all;
 
 	sigfillset(&all);
-	w->last = now_ms();
+	w->last = os_now_ms();
 	for (;;) {
 		siginfo_t info;
 		int signal_no = w->idle_ms ? sigtimedwait(&all, &info, &pause)
@@ -212,8 +205,8 @@ static int watch(struct watched *w, struct err *err)
 		if (!w->idle_ms)
 			continue;
 		if (is_busy(w->sshd, &w->mark))
-			w->last = now_ms();
-		if (now_ms() - w->last >= w->idle_ms) {
+			w->last = os_now_ms();
+		if (os_now_ms() - w->last >= w->idle_ms) {
 			err_set(err, ETIME, "nobody was here for %lld s: the end",
 				(long long)w->idle_ms / 1000);
 			entry_say("", err);
@@ -225,13 +218,13 @@ static int watch(struct watched *w, struct err *err)
 /* What is registered is on the disk; a build that is under way is begun again by who asked for it. */
 static void finish(const struct watched *w)
 {
-	int64_t end = now_ms() + END_MS;
+	int64_t end = os_now_ms() + END_MS;
 
 	if (w->sshd > 0)
 		kill(w->sshd, SIGTERM);
 	if (w->nix > 0)
 		kill(w->nix, SIGTERM);
-	while (w->nix > 0 && waitpid(w->nix, NULL, WNOHANG) == 0 && now_ms() < end)
+	while (w->nix > 0 && waitpid(w->nix, NULL, WNOHANG) == 0 && os_now_ms() < end)
 		poll(NULL, 0, POLL_MS);
 	sync();
 }

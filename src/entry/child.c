@@ -45,7 +45,7 @@ static int reap(pid_t command, int link)
 		if (pid == command && WIFSTOPPED(status))
 			tell(link, LINK_STOPPED, WSTOPSIG(status));
 		else if (pid == command)
-			ended = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+			ended = os_exit_code(status);
 	return ended;
 }
 

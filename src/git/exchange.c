@@ -38,8 +38,7 @@ static bool same_file(int dir, const char *a, const char *b)
 	struct stat x, y;
 
 	return fstatat(dir, a, &x, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       fstatat(dir, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && x.st_ino == y.st_ino &&
-	       x.st_dev == y.st_dev;
+	       fstatat(dir, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && os_same_file(&x, &y);
 }
 
 void git_exchange_repair(int dir, const char *name)

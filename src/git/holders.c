@@ -15,11 +15,6 @@
 
 enum { DEPTH_MAX = 128, WORDS_MAX = 1 << 18 };
 
-static bool same(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
 /* Upwards from where it stands. */
 static bool stands_in(const char *pid, const struct stat *places, size_t n)
 {
@@ -30,10 +25,10 @@ static bool stands_in(const char *pid, const struct stat *places, size_t n)
 	snprintf(name, sizeof(name), "/proc/%.20s/cwd", pid);
 	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (int depth = 0; fd >= 0 && depth < DEPTH_MAX && fstat(fd, &now) == 0; depth++) {
-		bool top = same(&now, &before);
+		bool top = os_same_file(&now, &before);
 
 		for (size_t i = 0; i < n; i++)
-			if (same(&now, &places[i]))
+			if (os_same_file(&now, &places[i]))
 				return close(fd) == 0;
 		if (top)
 			break;

@@ -121,8 +121,7 @@ static bool same_dir(int a, int b)
 {
 	struct stat x, y;
 
-	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino &&
-	       x.st_dev == y.st_dev;
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && os_same_file(&x, &y);
 }
 
 /* From here on it is nobody else's. */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "guard/broker_priv.h"
+#include "os/fs.h"
 
 void broker_add_cover(struct broker *b, const char *path, bool passed)
 {
@@ -60,7 +61,7 @@ static bool is_bare(const struct broker *b, const char *path)
 
 	return fstatat(b->view, path + 1, &inside, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       fstatat(AT_FDCWD, path, &host, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       host.st_ino == inside.st_ino && host.st_dev == inside.st_dev;
+	       os_same_file(&host, &inside);
 }
 
 /* With each tick of the kernel's clock, a few milliseconds. */

@@ -59,7 +59,7 @@ static int open_place_later(struct request *r, struct place *p, int flags)
 
 	if (object < 0 || fstat(object, &st) < 0)
 		return object < 0 ? object : -errno;
-	if (st.st_ino != p->st.st_ino || st.st_dev != p->st.st_dev)
+	if (!os_same_file(&st, &p->st))
 		return -ENOENT;
 	return open_later(r, object, flags);
 }

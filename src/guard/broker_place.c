@@ -152,7 +152,7 @@ static int find_dir(struct request *r, struct place *p, const struct stat *want)
 	fd = open_beneath(p->anchor, p->path, O_DIRECTORY);
 	if (fd == -EACCES) /* out of reach by its name, but not for who is in it already */
 		fd = find_held(r->b, p->path, want);
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != want->st_ino || st.st_dev != want->st_dev)
+	if (fd < 0 || fstat(fd, &st) < 0 || !os_same_file(&st, want))
 		return OUTSIDE;
 	close_ptr(&slot->fd);
 	free(slot->path);
@@ -245,7 +245,7 @@ bool place_is_same(const struct place *p)
 		e = fstatat(p->dir, place_bare_name(p, name), &st, AT_SYMLINK_NOFOLLOW);
 	if (!p->exists)
 		return e < 0 && errno == ENOENT;
-	return e == 0 && st.st_ino == p->st.st_ino && st.st_dev == p->st.st_dev;
+	return e == 0 && os_same_file(&st, &p->st);
 }
 
 /* The directory of an open file in the writable tree, and its name there. */

@@ -111,7 +111,7 @@ static bool is_seen(const struct broker *b, const struct broker_gitdir *one)
 
 	return stat(one->private, &st) == 0 &&
 	       fstatat(b->view, one->path + 1, &seen, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_ino == seen.st_ino && st.st_dev == seen.st_dev;
+	       os_same_file(&st, &seen);
 }
 
 /* From here on the places mean these. */

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
-#include <time.h>
 
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
 #include "guard/datagram.h"
 #include "net/nsconf.h"
+#include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "os/linux/packets.h"
 #include "os/timer.h"
@@ -37,14 +37,6 @@ struct pending_connect {
 	struct connect_job job;
 	int64_t deadline; /* 0: none */
 };
-
-int64_t connect_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void job_release(struct connect_job *job)
 {
@@ -132,7 +124,7 @@ static int on_ready(struct loop_source *source, uint32_t events, struct err *err
 static int on_tick(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct connect_guard *g = container_of(source, struct connect_guard, timer);
-	int64_t now = connect_clock();
+	int64_t now = os_now_ms();
 
 	(void)events;
 	(void)err;
@@ -163,7 +155,7 @@ int64_t connect_deadline(int socket, int option)
 	if (getsockopt(socket, SOL_SOCKET, option, &limit, &len) < 0 ||
 	    (!limit.tv_sec && !limit.tv_usec))
 		return 0;
-	return connect_clock() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
+	return os_now_ms() + (int64_t)limit.tv_sec * 1000 + limit.tv_usec / 1000 + 1;
 }
 
 /* Takes the job over. */
@@ -281,7 +273,7 @@ int connect_make_pair(const struct seccomp_notif *call, int flags, int ret_fds[2
 	netns = open(path, O_RDONLY | O_CLOEXEC);
 	if (netns < 0 || fstat(netns, &its) < 0 || stat("/proc/self/ns/net", &own) < 0)
 		return -errno;
-	if (own.st_dev != its.st_dev || own.st_ino != its.st_ino)
+	if (!os_same_file(&own, &its))
 		return nsconf_pair(netns, type, ret_fds, &err) < 0 ? -EACCES : 0;
 	return socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ret_fds) < 0 ? -errno : 0;
 }

@@ -33,7 +33,6 @@ int unix_path_open(const struct seccomp_notif *call, const char *path);
 
 /* The moment that a socket's own limit (SO_SNDTIMEO, SO_RCVTIMEO) sets from now on; 0: none. */
 int64_t connect_deadline(int socket, int option);
-int64_t connect_clock(void);
 /* Connects to job->file, or to the address. */
 int connect_once(const struct connect_job *job);
 /* A pair of SOCK_SEQPACKET of the caller's network, so that no name of theirs is the host's. 0 or -errno. */

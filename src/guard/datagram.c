@@ -145,7 +145,7 @@ int datagram_waits(const struct seccomp_notif *call, int64_t deadline)
 {
 	if (caller_is_interrupted(call))
 		return -ERESTARTSYS;
-	return deadline && connect_clock() >= deadline ? -EAGAIN : 0;
+	return deadline && os_now_ms() >= deadline ? -EAGAIN : 0;
 }
 
 static void watch(struct datagram *d)

@@ -121,11 +121,9 @@ static bool is_inside(const struct end *from, const struct end *to)
 	for (unsigned i = 0; i < PATH_MAX / 2; i++) {
 		int up;
 
-		if (fstat(at, &here) < 0 ||
-		    (here.st_dev == moved.st_dev && here.st_ino == moved.st_ino))
+		if (fstat(at, &here) < 0 || os_same_file(&here, &moved))
 			return true;
-		if (here.st_dev != moved.st_dev ||
-		    (here.st_dev == last.st_dev && here.st_ino == last.st_ino))
+		if (here.st_dev != moved.st_dev || os_same_file(&here, &last))
 			return false;
 		last = here;
 		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -112,8 +112,7 @@ static int open_same(const char *path, const struct stat *st)
 					    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	struct stat host;
 
-	if (fd < 0 || fstat(fd, &host) < 0 || host.st_dev != st->st_dev ||
-	    host.st_ino != st->st_ino)
+	if (fd < 0 || fstat(fd, &host) < 0 || !os_same_file(&host, st))
 		return -1;
 	return take_fd(&fd);
 }

@@ -20,11 +20,11 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "net/hello.h"
 #include "os/proc.h"
 #include "os/socket.h"
+#include "os/timer.h"
 
 #define BUFFER_SIZE (256 * 1024)
 #define CONNECTIONS_MAX 1024
@@ -390,14 +390,12 @@ static size_t flush(struct relay *relay, struct pollfd *fds)
 void relay_finish(struct relay *relay)
 {
 	_cleanup_free_ struct pollfd *fds = calloc(relay->n_conns + 1, sizeof(*fds));
-	struct timespec t;
 	int64_t ms, last = -1;
 
 	while (fds && relay->conns) {
 		size_t n = flush(relay, fds);
 
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+		ms = os_now_ms();
 		last = last < 0 ? ms + FINISH_MS : last;
 		if (n == 0 || ms >= last || poll(fds, n, (int)(last - ms)) == 0)
 			return;

@@ -20,6 +20,7 @@
 #include "base/opt.h"
 #include "notify/message.h"
 #include "notify/scan.h"
+#include "os/timer.h"
 
 #define SOCKET_INSIDE "/run/wrapix/notify.sock"
 #define TCP_PORT 5959
@@ -34,17 +35,9 @@ struct args {
 
 static int64_t deadline;
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int ms_left(void)
 {
-	return (int)MAX(deadline - now_ms(), 0);
+	return (int)MAX(deadline - os_now_ms(), 0);
 }
 
 static void say(const char *fmt, ...) _printf_(1, 2);
@@ -293,7 +286,8 @@ static void await_answer(int fd, const char *seconds)
 	size_t len = 0;
 	struct scan s;
 
-	deadline = seconds ? now_ms() + (int64_t)strtoul(seconds, NULL, 10) * 1000 : INT64_MAX / 2;
+	deadline = seconds ? os_now_ms() + (int64_t)strtoul(seconds, NULL, 10) * 1000
+			   : INT64_MAX / 2;
 	while (len < sizeof(line) && !memchr(line, '\n', len)) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int r = poll(&p, 1, seconds ? ms_left() : -1);
@@ -400,7 +394,7 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int r;
 
-	deadline = now_ms() + PATIENCE_MS;
+	deadline = os_now_ms() + PATIENCE_MS;
 	signal(SIGPIPE, SIG_IGN);
 	r = opt_parse(&syntax, &args, argc, argv, &rest, &err);
 	if (r == OPT_WANTS_HELP) {

@@ -118,7 +118,7 @@ static bool has_name(int dir_fd, const char *name, int fd)
 	struct stat is, was;
 
 	return fstat(fd, &was) == 0 && fstatat(dir_fd, name, &is, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       is.st_ino == was.st_ino && is.st_dev == was.st_dev;
+	       os_same_file(&is, &was);
 }
 
 /*

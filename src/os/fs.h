@@ -15,6 +15,12 @@
 #define RESOLVE_BENEATH 0x08
 #define RESOLVE_IN_ROOT 0x10
 
+/* Both are of one file. */
+static inline bool os_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
 /* open with a resolution rule; returns the descriptor or -errno. */
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 

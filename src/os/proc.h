@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/wait.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -67,6 +68,11 @@ int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_
 
 /* Waits for the end of a child: its wait status, or -errno (ECHILD: there is no such child of ours). */
 int os_await(pid_t pid);
+/* What a shell would say of a wait status: the exit code, or 128 and the signal. */
+static inline int os_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 /* Children that ended wait for us, whatever whoever started us had ignored. First in a main(). */
 void os_keep_children(void);
 

@@ -3,6 +3,17 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/* Milliseconds that no setting of the clock changes, to be compared with each other. */
+static inline int64_t os_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 /* At rest; -1 with errno on failure. */
 int os_timer_open(void);

@@ -136,11 +136,6 @@ static pid_t start(const struct process_spec *spec, int *ret_out, struct err *er
 	return pid < 0 ? -err->code : pid;
 }
 
-static int exit_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static void forget(struct process *process)
 {
 	loop_remove(process->loop, &process->end);
@@ -180,7 +175,7 @@ static int on_end(struct loop_source *source, _unused_ uint32_t events, _unused_
 	if (waitpid(process->pid, &process->status, 0) < 0)
 		process->status = STATUS_FAILED << 8;
 	forget(process);
-	process->on_end(process->ctx, exit_status(process->status));
+	process->on_end(process->ctx, os_exit_code(process->status));
 	return 0;
 }
 
@@ -246,5 +241,5 @@ int process_run(const struct process_spec *spec, struct str *out, struct err *er
 	status = os_await(pid);
 	if (status < 0)
 		return err_errno(err, -status, "waiting for a process");
-	return exit_status(status);
+	return os_exit_code(status);
 }

@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "os/fs.h"
+#include "os/timer.h"
 
 enum { WAIT_MS = 20000 };
 
@@ -46,14 +47,6 @@ int turn_open(const char *path, int *ret_fd)
 	return 1;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int turn_await(int fd, unsigned step_us)
 {
 	const struct timespec step = { .tv_nsec = step_us * 1000L };
@@ -62,8 +55,8 @@ int turn_await(int fd, unsigned step_us)
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		end = end ? end : now_ms() + WAIT_MS;
-		if (now_ms() > end)
+		end = end ? end : os_now_ms() + WAIT_MS;
+		if (os_now_ms() > end)
 			return -EAGAIN;
 		nanosleep(&step, NULL);
 	}

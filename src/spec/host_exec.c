@@ -67,7 +67,7 @@ static bool is_cwd(const char *name, const struct host *host)
 	struct stat st, cwd;
 
 	return name[0] == '/' && !strstr(name, "/.") && !stat(name, &st) &&
-	       !stat(host->project.dir, &cwd) && st.st_dev == cwd.st_dev && st.st_ino == cwd.st_ino;
+	       !stat(host->project.dir, &cwd) && os_same_file(&st, &cwd);
 }
 
 static void probe_env(char **environment, struct host *host)

@@ -112,8 +112,7 @@ static bool is_podman_itself(const char *program, const char *podman)
 	_cleanup_free_ char *text = NULL;
 	struct stat a, b;
 
-	if (podman && stat(program, &a) == 0 && stat(podman, &b) == 0 && a.st_dev == b.st_dev &&
-	    a.st_ino == b.st_ino)
+	if (podman && stat(program, &a) == 0 && stat(podman, &b) == 0 && os_same_file(&a, &b))
 		return true;
 	return os_read_file_at(AT_FDCWD, program, 1 << 14, &text, NULL) == 0 &&
 	       str_starts(text, "#!") && strstr(text, "podman");

@@ -59,7 +59,7 @@ static int check_netns(int netns, struct err *err)
 
 	if (fstat(netns, &inside) < 0 || stat("/proc/self/ns/net", &own) < 0)
 		return no_way(err, errno, "its network");
-	if (inside.st_dev == own.st_dev && inside.st_ino == own.st_ino)
+	if (os_same_file(&inside, &own))
 		return err_set(err, EINVAL, "podman's container has no network of its own");
 	return 0;
 }

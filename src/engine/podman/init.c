@@ -307,7 +307,7 @@ static void reap(pid_t command)
 			continue;
 		}
 		send_message(STAGE_EXITED, status, NULL);
-		_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+		_exit(os_exit_code(status));
 	}
 }
 

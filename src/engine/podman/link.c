@@ -171,12 +171,6 @@ int container_await(struct container *c, int *ret_status, struct err *err)
 
 /* --- while it runs --- */
 
-/* As wrapix-init ends, and podman after it. */
-static int exit_of(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static int hear(struct sandbox *sandbox, struct said *ret)
 {
 	struct stage_message message;
@@ -191,7 +185,7 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 		.value = message.value & 0xffff,
 	};
 	if (ret->type == SAID_EXITED) { /* while podman takes the container down */
-		container(sandbox)->exit = exit_of(ret->value);
+		container(sandbox)->exit = os_exit_code(ret->value); /* as podman ends, too */
 		stage_empty(container(sandbox));
 	}
 	return 0;
