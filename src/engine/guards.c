@@ -107,7 +107,6 @@ static struct broker_map *make_maps(struct arena *arena, const struct plan *plan
 			maps[n++] = (struct broker_map){
 				.inside = plan->ops[i].dest,
 				.host = host_name(arena, plan, i),
-				.writes = plan->ops[i].flags & OPF_HELD,
 			};
 	*ret_n = n;
 	return maps;

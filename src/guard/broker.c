@@ -107,14 +107,7 @@ static int add_anchor(struct broker *b, const char *root, struct err *err)
 	return 0;
 }
 
-static int by_inside(const void *a, const void *b)
-{
-	const struct anchor *x = a, *y = b;
-
-	return x->inside_len < y->inside_len ? 1 : x->inside_len > y->inside_len ? -1 : 0;
-}
-
-/* The innermost first; of two at one place the later one lies on top. */
+/* The innermost first; of two at one place the later one, which lies on top. */
 static void add_maps(struct broker *b, const struct broker_view *view)
 {
 	for (size_t i = view->n; i-- > 0;) {
@@ -132,7 +125,7 @@ static void add_maps(struct broker *b, const struct broker_view *view)
 	}
 	/* Stable for equals: there are few, and insertion keeps their order. */
 	for (size_t i = 1; i < b->n_anchors; i++)
-		for (size_t k = i; k > 0 && by_inside(&b->anchors[k - 1], &b->anchors[k]) > 0;
+		for (size_t k = i; k > 0 && b->anchors[k - 1].inside_len < b->anchors[k].inside_len;
 		     k--) {
 			struct anchor swapped = b->anchors[k];
 
@@ -280,15 +273,17 @@ static void set_caps(struct broker *b, bool on)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
 
-	if (!b->has_caps || syscall(SYS_capget, &header, data) < 0)
+	if (!b->has_caps)
 		return;
+	if (syscall(SYS_capget, &header, data) < 0)
+		abort(); /* never with more rights than the caller has */
 	for (int i = 0; i < 2; i++)
 		data[i].effective = on ? data[i].permitted : 0;
 	if (syscall(SYS_capset, &header, data) < 0)
-		abort(); /* never with more rights than the caller has */
+		abort();
 }
 
-/* Of the others, opening takes its turn where it turns out to be a change. */
+/* Of those that need not, opening takes its turn where it turns out to be a change. */
 static bool takes_turn(const struct row *row)
 {
 	return row->fn != do_open && row->fn != do_openat2 && row->fn != do_access &&
@@ -337,8 +332,7 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	for (int i = 0; answer == AGAIN && i < AGAIN_MAX; i++)
 		answer = do_row(&r);
 	set_caps(b, true);
-	if (r.has_umask)
-		umask(b->umask);
+	task_give_umask(&r);
 	close_ptr(&r.own_root);
 	return answer == OUTSIDE || answer == RETRY || answer == AGAIN ? NOTIFY_CONTINUE : answer;
 }
@@ -364,6 +358,11 @@ void broker_forget(struct broker *b, const struct notify *notify)
 uint64_t request_arg(const struct request *r, int i)
 {
 	return r->compat ? (uint32_t)r->notif->data.args[i] : r->notif->data.args[i];
+}
+
+int request_dir(const struct request *r, int arg)
+{
+	return arg < 0 ? AT_FDCWD : (int)request_arg(r, arg);
 }
 
 int request_read_path(struct request *r, int arg, char buf[PATH_MAX])

@@ -14,6 +14,7 @@
  *	broker_find.c      a path to a directory and a name, in the sandbox's view
  *	broker_walk.c      ... the way to the directory
  *	broker_place.c     the same directory in the tree that can be written; the rules
+ *	broker_nested.c    ... of callers that have mounts of their own
  *	broker_path.c      what an open file is called now
  *	broker_open.c      opening
  *	broker_later.c     ... of what may wait, by a child
@@ -83,11 +84,10 @@ struct broker_hooks {
 	void *ctx;
 };
 
-/* A place of the sandbox's, and what it shows of the host's: the rules speak of the host's names. */
+/* A place of the sandbox's, and what it shows of the host's: the rules speak of the host's names. What they allow
+ * is changed there where broker_take_tree() brings a tree to do it in. */
 struct broker_map {
 	const char *inside, *host; /* absolute, clean */
-	bool writes;               /* what the rules allow is changed there, in a tree that
-				    * broker_take_tree() brings; else nothing is */
 };
 
 struct broker_view {

@@ -7,11 +7,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-
-#include <limits.h>
 
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
@@ -82,7 +81,7 @@ static int outside_object(struct request *r, struct place *p, int *ret)
 		return OUTSIDE; /* a question */
 	if (fd < 0 && p->view < 0)
 		return -EROFS;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
+	place_bare_name(p, name);
 	if (fd < 0)
 		fd = openat(p->view, *name ? name : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &p->st) < 0)
@@ -98,9 +97,8 @@ static int outside_object(struct request *r, struct place *p, int *ret)
 
 static int find_named(struct request *r, int dirfd, const char *path, int at_flags, struct place *p)
 {
-	bool slash = *path && path[strlen(path) - 1] == '/';
-	int e = place_find(r, dirfd, path, slash || !(at_flags & AT_SYMLINK_NOFOLLOW) ? FOLLOW : 0,
-			   p);
+	bool follow = ends_in_slash(path) || !(at_flags & AT_SYMLINK_NOFOLLOW);
+	int e = place_find(r, dirfd, path, follow ? FOLLOW : 0, p);
 
 	if (e == 0)
 		e = place_map(r, p);
@@ -116,11 +114,13 @@ static int find_named(struct request *r, int dirfd, const char *path, int at_fla
 /* Finds the file that the row's arguments name and opens it (O_PATH) where it can be changed. */
 static int get_object(struct request *r, int at_flags, struct place *p, int *ret)
 {
-	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	int dirfd = request_dir(r, r->row->dir);
 	bool direct = false;
 	char path[PATH_MAX] = "";
 	int e = 0;
 
+	if (at_flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
 	if (r->row->path >= 0 && (request_arg(r, r->row->path) || r->row->fn != do_utime))
 		e = request_read_path(r, r->row->path, path);
 	else
@@ -142,6 +142,7 @@ static int get_object(struct request *r, int at_flags, struct place *p, int *ret
 	return e != 0 ? e : MIN(*ret, 0);
 }
 
+/* What the call says, or implies. */
 static int at_flags(const struct request *r)
 {
 	return r->row->flags < 0 ? r->row->fixed & AT_SYMLINK_NOFOLLOW
@@ -153,12 +154,9 @@ int do_chmod(struct request *r)
 	_cleanup_place_ struct place p = PLACE_NONE;
 	_cleanup_close_ int fd = -1;
 	mode_t mode = (mode_t)request_arg(r, r->row->arg) & 07777;
-	int flags = at_flags(r), e;
+	int e = get_object(r, at_flags(r), &p, &fd);
 	char path[32];
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	e = get_object(r, flags, &p, &fd);
 	if (e != 0)
 		return e;
 	if (S_ISLNK(p.st.st_mode))
@@ -187,11 +185,8 @@ int do_chown(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
 	_cleanup_close_ int fd = -1;
-	int flags = at_flags(r), e;
+	int e = get_object(r, at_flags(r), &p, &fd);
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
-	e = get_object(r, flags, &p, &fd);
 	if (e != 0)
 		return e;
 	return request_result(fchownat(fd, "", id_arg(r, r->row->arg), id_arg(r, r->row->arg + 1),
@@ -243,7 +238,7 @@ int do_access(struct request *r)
 	_cleanup_close_ int fd = -1;
 	int flags = at_flags(r), mode = (int)request_arg(r, r->row->arg), e;
 
-	if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_EACCESS)) || (mode & ~7))
+	if (mode & ~7)
 		return -EINVAL;
 	r->quiet = true;
 	e = get_object(r, flags & ~AT_EACCESS, &p, &fd);
@@ -256,11 +251,6 @@ int do_access(struct request *r)
 
 /* ------------------------------------------------------------------ times */
 
-static int read_words(struct request *r, void *buf, size_t size)
-{
-	return request_read(r, r->row->arg, buf, size);
-}
-
 /* Two times in one of the forms there have been, by the row's 'fixed': seconds, with microseconds,
  * with nanoseconds, with nanoseconds in 64 bits from a 32-bit program. */
 static int read_times(struct request *r, struct timespec ts[2])
@@ -270,8 +260,8 @@ static int read_times(struct request *r, struct timespec ts[2])
 	int64_t wide[4] = { 0 };
 	int32_t small[4] = { 0 };
 	size_t n = form == 1 ? 2 : 4;
-	int e = narrow ? read_words(r, small, n * sizeof(small[0]))
-		       : read_words(r, wide, n * sizeof(wide[0]));
+	int e = narrow ? request_read(r, r->row->arg, small, n * sizeof(small[0]))
+		       : request_read(r, r->row->arg, wide, n * sizeof(wide[0]));
 
 	if (e < 0)
 		return e;
@@ -293,15 +283,13 @@ int do_utime(struct request *r)
 	_cleanup_place_ struct place p = PLACE_NONE;
 	_cleanup_close_ int fd = -1;
 	bool now = !request_arg(r, r->row->arg);
-	int flags = r->row->flags < 0 ? 0 : (int)request_arg(r, r->row->flags), e;
 	struct timespec ts[2];
+	int e;
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
 	r->quiet = now; /* git tries it on every object that is there already */
 	e = now ? 0 : read_times(r, ts);
 	if (e == 0)
-		e = get_object(r, flags, &p, &fd);
+		e = get_object(r, at_flags(r), &p, &fd);
 	if (e != 0)
 		return e;
 	return request_result(utimensat(fd, "", now ? NULL : ts, AT_EMPTY_PATH));
@@ -366,17 +354,15 @@ int do_xattr(struct request *r)
 	_cleanup_free_ struct xattr *x = NULL;
 	_cleanup_place_ struct place p = PLACE_NONE;
 	_cleanup_close_ int fd = -1;
-	int flags = at_flags(r), e;
 	char path[32];
+	int e;
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return -EINVAL;
 	x = calloc(1, sizeof(*x));
 	e = x ? read_name(r, x) : -ENOMEM;
 	if (e == 0 && !remove)
 		e = read_value(r, x);
 	if (e == 0)
-		e = get_object(r, flags, &p, &fd);
+		e = get_object(r, at_flags(r), &p, &fd);
 	if (e != 0)
 		return e;
 	if (S_ISLNK(p.st.st_mode))

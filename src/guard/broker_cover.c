@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 
 #include "guard/broker_priv.h"
 #include "os/fs.h"
@@ -64,15 +63,10 @@ static bool is_bare(const struct broker *b, const char *path)
 	       os_same_file(&host, &inside);
 }
 
-/* With each tick of the kernel's clock, a few milliseconds. */
 void covers_check(struct broker *b)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (b->covers_seen.tv_sec == now.tv_sec && b->covers_seen.tv_nsec == now.tv_nsec)
+	if (!clock_ticked(&b->covers_seen))
 		return;
-	b->covers_seen = now;
 	for (size_t i = 0; i < b->covers.len; i++)
 		if (is_bare(b, b->covers.v[i]))
 			b->reads = FILE_READS_ASKED;

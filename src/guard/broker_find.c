@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "guard/broker_priv.h"
-#include "os/linux/files.h"
+
+bool ends_in_slash(const char *path)
+{
+	return *path && path[strlen(path) - 1] == '/';
+}
 
 /* Splits the last component off and goes to the directory before it. */
 static int find_parent(struct request *r, int *start, char *path, int *links, struct place *p)
@@ -63,13 +67,6 @@ static int read_link(struct place *p, char path[PATH_MAX], int *links)
 	if (p->slash && path[n - 1] != '/')
 		memcpy(path + n, "/", 2);
 	return 0;
-}
-
-static bool in_proc(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
 static int set_root(struct request *r)

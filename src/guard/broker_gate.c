@@ -278,7 +278,7 @@ static bool is_mount(const struct place *p)
 
 	if (p->view < 0 || !p->exists)
 		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
+	place_bare_name(p, name);
 	if (statx(p->view, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_INO, &st) == 0 &&
 	    (st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT))
 		return st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
@@ -291,8 +291,7 @@ static bool is_empty(const struct place *p, int at)
 {
 	char name[NAME_MAX + 2];
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
-	return os_dir_is_empty(at, name);
+	return os_dir_is_empty(at, place_bare_name(p, name));
 }
 
 /* What is mounted there is the kernel's to change or refuse. Removing the name takes a mount along,
@@ -334,14 +333,13 @@ static int ask_about(struct request *r, struct place *p, struct protect_change *
 	enum protect_answer answer = ANSWER_GO_ON;
 	size_t held = 0;
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->name, "/"), p->name);
 	change->path = p->path;
 	change->dir = p->dir;
-	change->name = name;
+	change->name = place_bare_name(p, name);
 	change->st = p->exists ? &p->st : NULL;
 	if (hooks->on_change)
 		answer = hooks->on_change(hooks->ctx, change, &reason, &held);
-	change->name = NULL; /* ours */
+	change->name = NULL; /* it was in a buffer of ours */
 	switch (answer) {
 	case ANSWER_REFUSE:
 		return request_denied(r, p->path, NULL, reason);

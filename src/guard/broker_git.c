@@ -347,7 +347,7 @@ int git_judge_link(struct request *r, struct place *p, const char *text)
 int git_judge_dir(struct request *r, const struct place *from, struct place *to)
 {
 	size_t len = strcspn(to->name, "/"), n;
-	char name[NAME_MAX + 1];
+	char name[NAME_MAX + 2];
 	int left = LINKS_LOOK;
 
 	if (r->b->gate)
@@ -358,8 +358,7 @@ int git_judge_dir(struct request *r, const struct place *from, struct place *to)
 	/* What another one holds was put there before it was git's. */
 	if (n && (git_dir_len(from) != n || strncmp(from->path, to->path, n) != 0))
 		return request_denied(r, to->path, NULL, "git would obey what is in the directory");
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(from->name, "/"), from->name);
-	return has_links(from->dir, name, LINKS_DEPTH, &left)
+	return has_links(from->dir, place_bare_name(from, name), LINKS_DEPTH, &left)
 		       ? request_denied(r, to->path, NULL, "git would write through a link in it")
 		       : 0;
 }

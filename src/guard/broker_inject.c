@@ -23,7 +23,14 @@ static bool is_to_be_alone(int fd)
 	return fstat(fd, &st) < 0 || must_be_alone(st.st_mode);
 }
 
-/* Two steps, and ours is closed in between: the caller waits until it is told of its own. */
+/* Of a caller that is gone, or was answered, nobody waits. */
+static int not_given(void)
+{
+	return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+}
+
+/* Two steps, and ours is closed in between: the caller waits until it is told of its own. The number stays
+ * taken, by something else, because whoever opened the file closes it. */
 static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *add)
 {
 	struct seccomp_notif_resp answer = { .id = add->id };
@@ -32,7 +39,7 @@ static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *a
 	add->flags = 0;
 	number = ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
 	if (number < 0)
-		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+		return not_given();
 	dup3(r->b->own_fds, fd, O_CLOEXEC);
 	answer.val = number;
 	/* It is dead where this fails. */
@@ -52,9 +59,8 @@ static int inject(struct request *r, int fd, int flags, bool alone)
 	turn_give(r);
 	if (alone)
 		return inject_alone(r, fd, &add);
-	if (ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
-		return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
-	return NOTIFY_LATER;
+	return ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? not_given()
+										: NOTIFY_LATER;
 }
 
 int open_inject_any(struct request *r, int fd, int flags)

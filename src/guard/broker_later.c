@@ -91,7 +91,7 @@ _Noreturn static void wait_and_open(struct request *r, pid_t parent, int object,
 	signal(SIGTERM, SIG_IGN);
 	e = fd < 0 ? -errno : open_inject_any(r, fd, flags);
 	if (e < 0)
-		notify_answer((struct notify *)r->notify, r->notif->id, e);
+		notify_answer(r->notify, r->notif->id, e);
 	_exit(0);
 }
 

@@ -123,11 +123,6 @@ int do_unlink(struct request *r)
 
 /* ------------------------------------------------------------------ two names */
 
-static int dir_arg(const struct request *r, int arg)
-{
-	return arg < 0 ? AT_FDCWD : (int)request_arg(r, arg);
-}
-
 /* The last component's place in the text, when both paths go the same way up to there. */
 static const char *same_way(const char *a, const char *b)
 {
@@ -140,14 +135,14 @@ static const char *same_way(const char *a, const char *b)
 /* The second path of rename and link, whose first one was 'path' and led to 'from'. */
 static int second_place(struct request *r, struct place *from, const char *path, struct place *to)
 {
-	int dirfd = dir_arg(r, r->row->dir2), e;
+	int dirfd = request_dir(r, r->row->dir2), e;
 	char second[PATH_MAX];
 	const char *name;
 
 	e = request_read_path(r, r->row->path2, second);
 	if (e < 0)
 		return e;
-	name = dirfd == dir_arg(r, r->row->dir) ? same_way(path, second) : NULL;
+	name = dirfd == request_dir(r, r->row->dir) ? same_way(path, second) : NULL;
 	if (name && place_beside(from, name, to) == 0)
 		return 0;
 	e = place_keep(from);
@@ -256,7 +251,7 @@ int do_rename(struct request *r)
 	int e = request_read_path(r, r->row->path, path), e2;
 
 	if (e >= 0)
-		e = place_find(r, dir_arg(r, r->row->dir), path, 0, &from);
+		e = place_find(r, request_dir(r, r->row->dir), path, 0, &from);
 	if (e == 0)
 		e = place_map(r, &from);
 	if (e < 0 && from.view < 0)
@@ -309,9 +304,8 @@ static int link_nameless(struct request *r, struct place *from, struct place *to
 
 static int link_from(struct request *r, struct place *from, int flags, char path[PATH_MAX])
 {
-	int dirfd = dir_arg(r, r->row->dir), fd;
+	int dirfd = request_dir(r, r->row->dir), fd;
 	int e = request_read_path(r, r->row->path, path);
-	bool slash;
 
 	if (e < 0)
 		return e;
@@ -319,8 +313,8 @@ static int link_from(struct request *r, struct place *from, int flags, char path
 		fd = walk_start(r, dirfd);
 		return fd < 0 ? fd : place_of(r, fd, from);
 	}
-	slash = *path && path[strlen(path) - 1] == '/';
-	e = place_find(r, dirfd, path, slash || (flags & AT_SYMLINK_FOLLOW) ? FOLLOW : 0, from);
+	e = place_find(r, dirfd, path,
+		       ends_in_slash(path) || (flags & AT_SYMLINK_FOLLOW) ? FOLLOW : 0, from);
 	if (e == 0)
 		e = place_stat(from);
 	if (e == 0 && from->slash && from->exists && !S_ISDIR(from->st.st_mode))

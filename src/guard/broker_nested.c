@@ -73,16 +73,17 @@ static bool is_read_only(const struct broker *b, const struct anchor *found, con
 const struct anchor *place_by_mount(struct request *r, int fd, char *path, size_t size)
 {
 	const struct broker *b = r->b;
+	_cleanup_close_ int self = -1;
 	char theirs[PATH_MAX], ours[PATH_MAX];
 
 	if (!r->nested || r->lent || !is_ours(b, fd) ||
 	    !name_in_fs(r->task->proc, fd, path, theirs))
 		return NULL;
+	self = open("/proc/self", O_PATH | O_CLOEXEC);
 	for (size_t i = 0; i < b->n_anchors; i++) {
 		const struct anchor *a = &b->anchors[i];
 		const char *place = a->home ? a->home : *a->path ? a->path : "/";
 		_cleanup_close_ int host = a->fd < 0 ? -1 : open(place, O_PATH | O_CLOEXEC);
-		_cleanup_close_ int self = open("/proc/self", O_PATH | O_CLOEXEC);
 		const char *below;
 
 		if (host < 0 || !name_in_fs(self, host, place, ours))

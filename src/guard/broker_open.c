@@ -147,11 +147,6 @@ static int open_tmpfile(struct request *r, struct place *p, int flags, mode_t mo
 	return fd < 0 ? -errno : open_inject(r, fd, flags);
 }
 
-static bool ends_in_slash(const char *path)
-{
-	return *path && path[strlen(path) - 1] == '/';
-}
-
 /* Where no writable place is: OUTSIDE, told of if the mount there is going to refuse it. 0: it may be one. */
 static int look_at_write(struct request *r, const char *path, int flags)
 {
@@ -175,7 +170,7 @@ static int look_at_write(struct request *r, const char *path, int flags)
 
 static int open_path(struct request *r, int flags, mode_t mode, const char *path)
 {
-	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	int dirfd = request_dir(r, r->row->dir);
 	bool tmpfile = (flags & TMPFILE) != 0;
 	int follow = flags & O_CREAT ? FOLLOW_NEW : FOLLOW;
 	_cleanup_place_ struct place p = PLACE_NONE;
@@ -261,7 +256,6 @@ static int check_way(struct request *r, const char *given, uint64_t resolve, int
 		flags |= O_NOFOLLOW; /* and the slash is refused later */
 	while ((flags & O_CREAT) && ends_in_slash(path) && path[1])
 		path[strlen(path) - 1] = '\0';
-
 	if (*path != '/' || (resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))) {
 		start = walk_start(r, (int)request_arg(r, 0));
 		if (start < 0)

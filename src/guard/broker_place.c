@@ -289,6 +289,7 @@ int place_of(struct request *r, int object, struct place *p)
 	p->anchor = place_by_mount(r, object, p->path, PATH_MAX);
 	return find_name(p) == 0 && place_is_same(p) ? 0 : OUTSIDE;
 }
+
 int place_beside(const struct place *p, const char *name, struct place *ret)
 {
 	size_t n = strcspn(name, "/");
@@ -343,7 +344,7 @@ int place_outside(struct request *r, struct place *p, bool creates)
 
 int place_get(struct request *r, struct place *p, int follow)
 {
-	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	int dirfd = request_dir(r, r->row->dir);
 	char path[PATH_MAX];
 	int e = request_read_path(r, r->row->path, path);
 

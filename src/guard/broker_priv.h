@@ -123,9 +123,9 @@ struct broker {
 	char *plain[BROKER_DIRS]; /* directories that lie in no git directory */
 	struct timespec plain_at;
 	struct worker workers[BROKER_WORKERS];
-	uint32_t arch; /* the machine's own; any other is its 32-bit sister */
-	uint8_t rows[2][1024];
-	char rest[BROKER_REST];
+	uint32_t arch;          /* the machine's own; any other is its 32-bit sister */
+	uint8_t rows[2][1024];  /* by arch and number: one more than the row; 0: none */
+	char rest[BROKER_REST]; /* of a walk's path; what task_directory() read */
 };
 
 struct request;
@@ -188,6 +188,8 @@ void place_release(struct place *p);
 
 /* ---- broker.c */
 uint64_t request_arg(const struct request *r, int i);
+/* The directory's descriptor that is this argument; AT_FDCWD where the call has none (-1). */
+int request_dir(const struct request *r, int arg);
 /* Reports and returns -EACCES. */
 int request_denied(struct request *r, const char *path, const struct file_rule *rule,
 		   const char *reason);
@@ -219,8 +221,9 @@ int task_open(struct request *r, const char *name);
 const char *task_directory(struct request *r, int dirfd);
 void tasks_forget_directories(struct broker *b);
 int do_chdir(struct request *r);
-/* The caller's umask becomes ours until broker_call() ends. 0 or -errno. */
+/* The caller's umask becomes ours until it is given back, when the call was served at the latest. 0 or -errno. */
 int task_take_umask(struct request *r);
+void task_give_umask(struct request *r);
 /* The process (or the thread) as it is called in its own namespace. */
 int task_number(struct request *r, bool thread, char buf[32]);
 int do_umask(struct request *r);
@@ -233,6 +236,8 @@ void turn_give(struct request *r);
 /* ---- broker_walk.c */
 /* Where a path starts: the caller's working directory or its descriptor; -errno. */
 int walk_start(struct request *r, int dirfd);
+/* Of a procfs: a link there leads to a file and not to a name. */
+bool in_proc(int fd);
 /* A directory, all links followed, O_PATH; 'links' counts. */
 int walk_dir(struct request *r, int start, const char *path, int *links);
 /* The same, a component at a time. */
@@ -245,6 +250,8 @@ enum follow {
 	FOLLOW_NEW = 2, /* unless a '/' comes after it, which no new file can have */
 };
 int place_find(struct request *r, int dirfd, const char *path, int follow, struct place *p);
+/* Which makes the kernel follow a link, whatever the call says. */
+bool ends_in_slash(const char *path);
 /* What exists at the place, into p->st; 0 also when nothing does. */
 int place_stat(struct place *p);
 
@@ -348,12 +355,11 @@ struct file_verdict private_read(const struct broker *b, const char *path);
 int repository_judge(struct request *r, const struct place *p);
 /* Somebody is about to go to a directory. */
 void repository_entered(struct request *r);
-/* A directory was moved. */
 /* A directory has another name: so have those below it. */
 void repository_moved(struct request *r, const char *old, const char *new, bool exchanged);
 void repository_forget_plain(struct broker *b);
 
-/* ---- broker_open.c, broker_names.c, broker_attrs.c: the rows */
+/* ---- the rows of broker_open.c, broker_names.c and broker_attrs.c */
 int do_open(struct request *r);
 int do_openat2(struct request *r);
 int do_mkdir(struct request *r);
@@ -369,6 +375,8 @@ int do_truncate(struct request *r);
 int do_access(struct request *r);
 int do_utime(struct request *r);
 int do_xattr(struct request *r);
+
+/* ---- broker_inject.c */
 /* Puts the descriptor into the caller as the call's result. */
 int open_inject(struct request *r, int fd, int flags);
 /* Of the sandbox's own view: a directory will do as well. */
@@ -377,8 +385,13 @@ int open_inject_any(struct request *r, int fd, int flags);
 int open_inject_file(struct request *r, int fd, int flags);
 /* open_inject() of a file whose mode was seen before; of a new one that which it was to have. */
 int open_inject_as(struct request *r, int fd, int flags, mode_t mode);
+
+/* ---- broker_later.c */
 /* A child waits until the file, which an O_PATH descriptor holds, can be opened, and answers. */
 int open_later(struct request *r, int object, int flags);
+void workers_reap(struct broker *b);
+/* Those that answer there; NULL: all. */
+void workers_end(struct broker *b, const struct notify *notify);
 
 /* ---- broker_seen.c */
 /* The directory that an absolute path is in, and the name; NULL: nothing is known of it. For looks alone:
@@ -393,7 +406,7 @@ void seen_release(struct broker *b);
 /* ---- broker_cover.c */
 /* The sandbox can be looked into. */
 void covers_enter(struct broker *b);
-/* Where one is gone, reads are decided on. */
+/* Where one is gone, reads are decided on. Looks once in a tick of the kernel's clock. */
 void covers_check(struct broker *b);
 /* Of this caller's paths nothing can be told by a look. */
 bool covers_are_others(struct request *r);
@@ -402,6 +415,3 @@ bool covers_are_others(struct request *r);
 int open_read(struct request *r, const char *path, int flags);
 /* Where mounts decide: OUTSIDE, or -EACCES, reported, where they would refuse it as well. */
 int look_at_read(struct request *r, const char *path, int flags);
-void workers_reap(struct broker *b);
-/* Those that answer there; NULL: all. */
-void workers_end(struct broker *b, const struct notify *notify);

@@ -175,15 +175,15 @@ static bool tell_covered(struct request *r, int dirfd, const char *path)
 	return fd >= 0 && place_path(r->b, fd, real) > 0 && tell_denied(r, real);
 }
 
-/* The host has the file at that path too. */
-static bool is_at(const char *path, const struct stat *st)
+/* That file has this path too, below a root: the host's (AT_FDCWD) or the sandbox's own. */
+static bool is_at(int root, const char *path, const struct stat *st)
 {
-	_cleanup_close_ int fd = os_openat2(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0,
-					    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	struct stat host;
+	_cleanup_close_ int fd = os_openat2(root, path, O_PATH | O_NOFOLLOW, 0,
+					    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+						    (root == AT_FDCWD ? 0 : RESOLVE_IN_ROOT));
+	struct stat found;
 
-	return fd >= 0 && fstat(fd, &host) == 0 && host.st_ino == st->st_ino &&
-	       host.st_dev == st->st_dev;
+	return fd >= 0 && fstat(fd, &found) == 0 && os_same_file(&found, st);
 }
 
 /* Of a kind that holds no file of the host's unless the host has it mounted, and it has not. */
@@ -204,17 +204,6 @@ static bool is_private(int object, const struct stat *st)
 	       !strstr(mounts, device);
 }
 
-/* The sandbox has the file at that path of its own. */
-static bool is_in_view(const struct broker *b, const char *path, const struct stat *st)
-{
-	_cleanup_close_ int fd = os_openat2(b->view, path, O_PATH | O_NOFOLLOW, 0,
-					    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
-	struct stat own;
-
-	return fd >= 0 && fstat(fd, &own) == 0 && own.st_ino == st->st_ino &&
-	       own.st_dev == st->st_dev;
-}
-
 /* By the name that the file has, or had. Where the sandbox can mount, its name proves nothing: what
  * is not at that place of the host's is refused, unless it is the sandbox's own ('known', or in memory). */
 static struct file_verdict judge_read(struct request *r, const struct place *p, char *where,
@@ -224,7 +213,7 @@ static struct file_verdict judge_read(struct request *r, const struct place *p, 
 	struct file_verdict v = private_read(r->b, where);
 	size_t n = strlen(where), m = strlen(gone);
 
-	if (v.allowed && r->nested && !known && !is_at(where, &p->st) &&
+	if (v.allowed && r->nested && !known && !is_at(AT_FDCWD, where, &p->st) &&
 	    !is_private(p->object, &p->st))
 		return (struct file_verdict){ .allowed = false };
 	if (!v.allowed || n <= m || strcmp(where + n - m, gone) != 0)
@@ -235,16 +224,16 @@ static struct file_verdict judge_read(struct request *r, const struct place *p, 
 
 int open_read(struct request *r, const char *path, int flags)
 {
-	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	int dirfd = request_dir(r, r->row->dir);
 	_cleanup_place_ struct place p = PLACE_NONE;
-	bool slash = *path && path[strlen(path) - 1] == '/';
+	bool follow = ends_in_slash(path) || !(flags & O_NOFOLLOW);
 	char where[2 * PATH_MAX]; /* the host's name of it may be longer than the sandbox's */
 	bool known = false, named = false;
 	struct file_verdict v;
 	int e = find_at_once(r, dirfd, path, &p);
 
 	if (e == OUTSIDE)
-		e = place_find(r, dirfd, path, slash || !(flags & O_NOFOLLOW) ? FOLLOW : 0, &p);
+		e = place_find(r, dirfd, path, follow ? FOLLOW : 0, &p);
 	if (e == OUTSIDE && p.object < 0)
 		return -EACCES; /* a way through /proc that is not the caller's to go */
 	if (e >= 0)
@@ -252,7 +241,7 @@ int open_read(struct request *r, const char *path, int flags)
 	if (e < 0)
 		return is_covered(r, e) && tell_covered(r, dirfd, path) ? -EACCES : e;
 	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode)) {
-		known = r->lent && is_in_view(r->b, where, &p.st);
+		known = r->lent && is_at(r->b->view, where, &p.st);
 		named = place_to_host(r->b, where, sizeof(where));
 	}
 	if (named) {
@@ -343,7 +332,7 @@ static const char *below_self(const char *path, int *dirfd)
 
 int look_at_read(struct request *r, const char *path, int flags)
 {
-	int dirfd = r->row->dir < 0 ? AT_FDCWD : (int)request_arg(r, r->row->dir);
+	int dirfd = request_dir(r, r->row->dir);
 
 	if (covers_are_others(r))
 		return OUTSIDE;

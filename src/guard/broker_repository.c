@@ -164,9 +164,7 @@ static int take_over(struct request *r, const char *dir, const char *gitdir, boo
 	bool again;
 	size_t n;
 
-	if (r->has_umask)
-		umask(r->b->umask);
-	r->has_umask = false;
+	task_give_umask(r);
 	n = ask(r, dir, gitdir, made, &list, &again);
 	if (!n || has_all(r->b, list, n))
 		return again ? AGAIN : 0;
@@ -207,9 +205,7 @@ void repository_moved(struct request *r, const char *old, const char *new, bool 
 		return;
 	seen_forget(r->b);
 	tasks_forget_directories(r->b);
-	if (r->has_umask)
-		umask(r->b->umask);
-	r->has_umask = false;
+	task_give_umask(r);
 	if (hooks->on_gitdir)
 		(void)hooks->on_gitdir(hooks->ctx, NULL, NULL, false, &none);
 }

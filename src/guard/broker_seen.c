@@ -67,12 +67,8 @@ static void look(struct broker *b, struct seen *seen)
 /* The directory's slot, and whether it was in it since the last change. */
 static struct seen *find_slot(struct broker *b, const char *path, size_t len, bool *ret_known)
 {
-	unsigned hash = 5381;
-	struct seen *seen;
+	struct seen *seen = &b->seen[place_hash(path, len) % BROKER_SEEN];
 
-	for (size_t i = 0; i < len; i++)
-		hash = hash * 33 + (unsigned char)path[i];
-	seen = &b->seen[hash % BROKER_SEEN];
 	*ret_known = seen->path && seen->round == b->seen_round && seen->len == len &&
 		     !memcmp(seen->path, path, len);
 	return seen;

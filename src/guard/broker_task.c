@@ -57,8 +57,7 @@ int task_open(struct request *r, const char *name)
 {
 	int fd = openat(r->task->proc, name, O_PATH | O_CLOEXEC), e;
 
-	if (fd >= 0)
-		r->is_known = true;
+	r->is_known |= fd >= 0;
 	if (fd >= 0)
 		return fd;
 	if (errno != ENOENT && errno != ESRCH)
@@ -107,31 +106,22 @@ int do_chdir(struct request *r)
 	return OUTSIDE;
 }
 
-static bool number_after(const char *text, const char *key, int base, uint32_t *ret)
-{
-	const char *at = strstr(text, key);
-
-	if (!at)
-		return false;
-	*ret = (uint32_t)strtoul(at + strlen(key), NULL, base);
-	return true;
-}
-
 /* Both stand in the first lines, after a name that holds no line break. */
 static int read_status(struct task *task)
 {
 	_cleanup_close_ int fd = openat(task->proc, "status", O_RDONLY | O_CLOEXEC);
 	char text[512];
-	uint32_t mask;
+	uint64_t mask, tgid;
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (n < 0)
 		return -errno;
 	text[n] = '\0';
-	if (!number_after(text, "\nUmask:\t", 8, &mask) ||
-	    !number_after(text, "\nTgid:\t", 10, &task->tgid))
+	if (!caller_status_number(text, "\nUmask:", 8, &mask) ||
+	    !caller_status_number(text, "\nTgid:", 10, &tgid))
 		return -ESRCH;
 	task->umask = (int)mask;
+	task->tgid = (uint32_t)tgid;
 	return 0;
 }
 
@@ -166,6 +156,13 @@ int task_take_umask(struct request *r)
 	umask(mask);
 	r->has_umask = true;
 	return 0;
+}
+
+void task_give_umask(struct request *r)
+{
+	if (r->has_umask)
+		umask(r->b->umask);
+	r->has_umask = false;
 }
 
 int task_number(struct request *r, bool thread, char buf[32])

@@ -49,7 +49,7 @@ static bool same_file(int a, int b)
 	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && os_same_file(&x, &y);
 }
 
-static bool in_proc(int fd)
+bool in_proc(int fd)
 {
 	struct statfs fs;
 

@@ -18,8 +18,7 @@
 #define PIDFD_THREAD O_EXCL /* Linux 6.9 */
 #endif
 
-/* The number behind a key of /proc/PID/status. */
-static bool status_number(const char *status, const char *key, int base, uint64_t *ret)
+bool caller_status_number(const char *status, const char *key, int base, uint64_t *ret)
 {
 	const char *at = strstr(status, key);
 
@@ -51,7 +50,7 @@ int caller_open(const struct seccomp_notif *call)
 		return fd < 0 ? -errno : fd;
 	/* An older kernel, and no leader of its process. */
 	if (caller_read_proc(call, "status", status, sizeof(status)) < 0 ||
-	    !status_number(status, "\nTgid:", 10, &tgid))
+	    !caller_status_number(status, "\nTgid:", 10, &tgid))
 		return -ESRCH;
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)tgid, 0);
 	return fd < 0 ? -errno : fd;
@@ -139,10 +138,10 @@ bool caller_is_interrupted(const struct seccomp_notif *call)
 	char status[PAGE];
 
 	if (caller_read_proc(call, "status", status, sizeof(status)) < 0 ||
-	    !status_number(status, "\nSigPnd:", 16, &pending) ||
-	    !status_number(status, "\nShdPnd:", 16, &shared) ||
-	    !status_number(status, "\nSigBlk:", 16, &blocked) ||
-	    !status_number(status, "\nSigCgt:", 16, &caught))
+	    !caller_status_number(status, "\nSigPnd:", 16, &pending) ||
+	    !caller_status_number(status, "\nShdPnd:", 16, &shared) ||
+	    !caller_status_number(status, "\nSigBlk:", 16, &blocked) ||
+	    !caller_status_number(status, "\nSigCgt:", 16, &caught))
 		return false;
 	return (pending | shared) & caught & ~blocked;
 }
@@ -153,7 +152,7 @@ mode_t caller_umask(const struct seccomp_notif *call)
 	uint64_t mask;
 
 	if (caller_read_proc(call, "status", status, sizeof(status)) < 0 ||
-	    !status_number(status, "\nUmask:", 8, &mask))
+	    !caller_status_number(status, "\nUmask:", 8, &mask))
 		return 077;
 	return (mode_t)(mask & 0777);
 }

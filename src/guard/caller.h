@@ -21,6 +21,8 @@ int caller_read(const struct seccomp_notif *call, uint64_t address, void *buf, s
 int caller_write(const struct seccomp_notif *call, uint64_t address, const void *buf, size_t len);
 /* How /proc/PID/NAME of its begins, with a NUL: 0, or -errno. */
 int caller_read_proc(const struct seccomp_notif *call, const char *name, char *buf, size_t size);
+/* The number behind a key of /proc/PID/status, "\nUmask:"; false where it is not in this part of it. */
+bool caller_status_number(const char *status, const char *key, int base, uint64_t *ret);
 /* A string as system calls take paths: its length, -EFAULT, or -ENAMETOOLONG without an end. */
 int caller_read_path(const struct seccomp_notif *call, uint64_t address, char buf[PATH_MAX]);
 /* Two at once, where both end within their first bytes: the length of the first, or -EAGAIN. */

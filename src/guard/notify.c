@@ -14,7 +14,7 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
 #endif
 
-void notify_answer(struct notify *notify, uint64_t id, int answer)
+void notify_answer(const struct notify *notify, uint64_t id, int answer)
 {
 	struct seccomp_notif_resp response = {
 		.id = id,
@@ -26,7 +26,7 @@ void notify_answer(struct notify *notify, uint64_t id, int answer)
 	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-void notify_answer_value(struct notify *notify, uint64_t id, int64_t value)
+void notify_answer_value(const struct notify *notify, uint64_t id, int64_t value)
 {
 	struct seccomp_notif_resp response = { .id = id, .val = value };
 

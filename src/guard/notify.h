@@ -35,9 +35,9 @@ int notify_start(struct notify *notify, struct loop *loop, int listener, notify_
 /* The same for one of several: notify_start() is for the loop's direct source. */
 int notify_start_other(struct notify *notify, struct loop *loop, int listener, notify_fn *fn,
 		       void *ctx, struct err *err);
-void notify_answer(struct notify *notify, uint64_t id, int answer);
+void notify_answer(const struct notify *notify, uint64_t id, int answer);
 /* It was done for the caller, who sees this number. */
-void notify_answer_value(struct notify *notify, uint64_t id, int64_t value);
+void notify_answer_value(const struct notify *notify, uint64_t id, int64_t value);
 /* The caller still hangs in this call: what was read of it in between was its own. */
 bool notify_is_valid(const struct notify *notify, uint64_t id);
 void notify_stop(struct notify *notify);
