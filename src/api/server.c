@@ -39,7 +39,7 @@ _Noreturn static void child(int listener, int owner, const char *settings)
 	for (int fd = 0; fd < 3; fd++)
 		if (null < 0 || dup2(null, fd) < 0)
 			_exit(EXIT_WRAPIX);
-	os_close_all_but(3, (int[]){ MIN(listener, owner), MAX(listener, owner) }, 2);
+	os_close_all_but(3, (int[]){ listener, owner }, 2);
 	os_reset_signals();
 	_exit(serve_run(&options, &err) < 0 ? EXIT_WRAPIX : 0);
 }

@@ -144,11 +144,6 @@ static bool ended_for_nothing(const struct workspace *workspace)
 	       is_for_nothing(&workspace->cow);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* A copy of the supervisor that must hold nothing of it. */
 _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 {
@@ -156,7 +151,6 @@ _Noreturn static void write_down(struct workspace *workspace, pid_t parent)
 	int keep[] = { cow->dir, cow->root, cow->upper };
 	struct err err;
 
-	qsort(keep, ARRAY_LEN(keep), sizeof(*keep), by_number);
 	os_become_worker(parent, keep, ARRAY_LEN(keep));
 	(void)!nice(5);
 	fsync_name(cow->dir, "meta"); /* nobody waits for it here */

@@ -84,11 +84,6 @@ static int on_note(struct loop_source *source, uint32_t events, struct err *err)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 static void become_worker(const struct git_store *store, int out, pid_t parent)
 {
 	struct arena a = { 0 };
@@ -99,7 +94,6 @@ static void become_worker(const struct git_store *store, int out, pid_t parent)
 	fds[n++] = store->dir;
 	for (size_t i = 0; i < store->n_parts; i++)
 		fds[n++] = store->parts[i].dir;
-	qsort(fds, n, sizeof(*fds), by_number);
 	os_become_worker(parent, fds, n);
 	arena_release(&a);
 }

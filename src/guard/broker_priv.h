@@ -399,7 +399,7 @@ void workers_end(struct broker *b, const struct notify *notify);
 const struct seen *seen_find(struct request *r, const char *path, const char **ret_name);
 /* Some path may lead elsewhere from now on. */
 void seen_forget(struct broker *b);
-/* The kernel's clock, which goes on every few milliseconds, is another than it was at that time, which is now. */
+/* The kernel's clock, which goes on every few milliseconds, has done so since that time, which is now. */
 bool clock_ticked(struct timespec *at);
 void seen_release(struct broker *b);
 

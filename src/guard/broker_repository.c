@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 
 #include "base/path.h"
 #include "base/str.h"
@@ -92,16 +91,12 @@ static int mount_in_child(struct request *r, const struct broker_gitdir *list, s
 {
 	_cleanup_close_ int mntns = openat(r->task->proc, "ns/mnt", O_RDONLY | O_CLOEXEC);
 	pid_t parent = getpid(), pid = mntns < 0 ? -1 : fork();
-	int status;
 
 	if (pid == 0) {
 		os_die_with_parent(SIGKILL);
 		_exit(getppid() == parent ? -mount_all(list, n, mntns) : ESRCH);
 	}
-	if (pid < 0)
-		return -errno;
-	status = os_await(pid);
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+	return pid < 0 ? -errno : os_await_errno(pid);
 }
 
 /* The sandbox sees it there. */

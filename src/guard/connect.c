@@ -40,11 +40,8 @@ struct pending_connect {
 
 static void job_release(struct connect_job *job)
 {
-	if (job->socket >= 0)
-		close(job->socket);
-	if (job->file >= 0)
-		close(job->file);
-	job->socket = job->file = -1;
+	close_ptr(&job->socket);
+	close_ptr(&job->file);
 }
 
 int connect_once(const struct connect_job *job)
@@ -351,8 +348,7 @@ void connect_guard_stop(struct connect_guard *g)
 	datagrams_stop(g);
 	unix_bind_stop(g);
 	loop_remove(g->loop, &g->timer);
-	if (g->timer.fd >= 0)
-		close(g->timer.fd);
+	close_ptr(&g->timer.fd);
 	free(g->pending);
 	*g = (struct connect_guard){ .timer.fd = -1 };
 }

@@ -339,8 +339,7 @@ static struct datagrams *all_of(struct connect_guard *g)
 	*all = (struct datagrams){ .guard = g,
 				   .timer = { .fd = os_timer_open(), .on_event = on_tick } };
 	if (all->timer.fd < 0 || loop_add(g->loop, &all->timer, LOOP_IN, &ignored) < 0) {
-		if (all->timer.fd >= 0)
-			close(all->timer.fd);
+		close_ptr(&all->timer.fd);
 		free(all);
 		return NULL;
 	}
@@ -353,8 +352,7 @@ struct datagram *datagram_new(struct connect_guard *g, int fd, uint64_t cookie)
 	struct datagram *d = all && all->n < SOCKETS_MAX ? calloc(1, sizeof(*d)) : NULL;
 
 	if (!d) {
-		if (fd >= 0)
-			close(fd);
+		close_ptr(&fd);
 		return NULL;
 	}
 	*d = (struct datagram){ .end = { .fd = fd, .on_event = on_event },

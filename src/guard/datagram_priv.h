@@ -88,14 +88,18 @@ int datagram_deliver(struct datagram *to, const struct letter *letter);
 bool datagram_may_wait(const struct datagrams *all, const struct letter *letter);
 /* Takes the letter over until there is room. */
 void datagram_wait(struct datagram *to, struct letter *letter);
-void letter_free(struct letter *letter);
-/* Of the text in datagram_text, and the rights of a message, where there is one. */
+/* Whether the call waits on: 0, or -errno when it is to wait no longer. */
+int datagram_waits(const struct seccomp_notif *call, int64_t deadline);
+/* The call hangs until a message comes. */
+void datagram_add_receiver(struct datagram *d, const struct seccomp_notif *call, int socket);
+
+/* ---- letter.c */
+extern char datagram_text[DATAGRAM_MAX]; /* of the message that is being read */
+/* Of the text there, and the rights of a message, where there is one. */
 struct letter *letter_new(size_t len, struct msghdr *msg);
 /* The next one at this socket; NULL with -errno. */
 struct letter *letter_take(int socket, int flags, int *ret_error);
-/* Waiting for a call's end: -errno when it is to wait no longer, 0 when it is. */
-int datagram_waits(const struct seccomp_notif *call, int64_t deadline);
-extern char datagram_text[DATAGRAM_MAX];
+void letter_free(struct letter *letter);
 
 /* ---- datagram_recv.c */
 /* NOTIFY_LATER once it is answered; -EAGAIN: nothing is there. */
@@ -103,4 +107,3 @@ int datagram_receive(struct connect_guard *guard, const struct seccomp_notif *ca
 		     struct datagram *d, int socket, const char *name);
 /* Something came, or time went by. */
 void datagram_try_receivers(struct datagram *d);
-void datagram_add_receiver(struct datagram *d, const struct seccomp_notif *call, int socket);

@@ -345,8 +345,7 @@ static int send_named(struct connect_guard *g, const struct seccomp_notif *call,
 	}
 	if (r == 0)
 		r = find_target(g, call, &job, &to);
-	if (job.file >= 0)
-		close(job.file);
+	close_ptr(&job.file);
 	if (r == 0)
 		return send_to(g, call, to, l, socket, h.flags);
 	if (l)

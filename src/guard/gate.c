@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 
 #include "base/path.h"
 #include "cow/copy.h"
@@ -83,7 +82,7 @@ static int save(const struct gate *gate, struct err *err)
 	return gate_write(gate->meta, places, gate->n, err);
 }
 
-/* ------------------------------------------------------------------ */
+/* ------------------------------------------------------------------ the gate */
 
 int gate_new(struct gate **ret, int meta, gate_repository_fn *fn, void *ctx, struct err *err)
 {
@@ -163,9 +162,9 @@ static char *escaped(const char *path, char buf[2 * PATH_MAX])
 	return buf;
 }
 
-/* synced: when the mount goes the whole file system of the upper one is written to the disk, which may take
- * seconds and is not wanted but for a repository's objects.
- * In the sandbox's mount namespace; the private directories are reached by a descriptor alone. */
+/* In the sandbox's mount namespace; the private directories are reached by a descriptor alone. 'synced': when the
+ * mount goes the whole file system of the upper one is written to the disk, which may take seconds; only a
+ * repository's objects are worth it. */
 static int mount_view(const struct gate *gate, const char *lower, const char *upper,
 		      const char *work, bool synced)
 {
@@ -195,12 +194,18 @@ static int path_inside(const struct gate_spot *spot, char buf[PATH_MAX])
 	return 0;
 }
 
+/* The layers of a view that is the place of this name. */
+static void name_layers(const char *name, char upper[32], char work[32])
+{
+	snprintf(upper, 32, "%s/" GATE_UPPER, name);
+	snprintf(work, 32, "%s/" GATE_WORK, name);
+}
+
 static int mount_old(const struct gate *gate, const char *lower, const char *name)
 {
 	char upper[32], work[32];
 
-	snprintf(upper, sizeof(upper), "%s/" GATE_UPPER, name);
-	snprintf(work, sizeof(work), "%s/" GATE_WORK, name);
+	name_layers(name, upper, work);
 	return mount_view(gate, lower, upper, work, false);
 }
 
@@ -259,14 +264,10 @@ static int mount_in_child(const struct gate *gate, const struct gate_spot *spot,
 			  enum gate_kind kind, const char *name)
 {
 	pid_t parent = getpid(), pid = fork();
-	int status;
 
 	if (pid == 0)
 		mount_it(gate, spot, kind, name, parent);
-	if (pid < 0)
-		return -errno;
-	status = os_await(pid);
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+	return pid < 0 ? -errno : os_await_errno(pid);
 }
 
 /* ------------------------------------------------------------------ making places */
@@ -291,8 +292,7 @@ static int make_private(struct gate *gate, const struct gate_spot *spot, enum ga
 		return -errno;
 	if (kind == GATE_NEW)
 		return 0;
-	snprintf(upper, sizeof(upper), "%s/" GATE_UPPER, name);
-	snprintf(work, sizeof(work), "%s/" GATE_WORK, name);
+	name_layers(name, upper, work);
 	return mkdirat(gate->store, upper, 0755) < 0 || mkdirat(gate->store, work, 0755) < 0
 		       ? -errno
 		       : 0;
@@ -371,7 +371,13 @@ static int add(struct gate *gate, const struct gate_spot *spot, enum gate_kind k
 
 	if (!entry)
 		return -EMFILE;
-	*entry = (struct entry){ gate->next++, kind, made, -1, 0, 0, strdup(spot->path) };
+	*entry = (struct entry){
+		.number = gate->next++,
+		.kind = kind,
+		.made = made,
+		.object = -1,
+		.path = strdup(spot->path),
+	};
 	snprintf(name, sizeof(name), "%u", entry->number);
 	r = entry->path ? make_private(gate, spot, kind, made, entry->number, name) : -ENOMEM;
 	if (r == 0)
@@ -438,8 +444,11 @@ void gate_carry(struct gate *gate, const struct gate_place *places, size_t n, in
 		struct entry *entry = &gate->entries[gate->n];
 
 		*entry = (struct entry){
-			places[i].number,      places[i].kind, places[i].made, -1, 0, 0,
-			strdup(places[i].path)
+			.number = places[i].number,
+			.kind = places[i].kind,
+			.made = places[i].made,
+			.object = -1,
+			.path = strdup(places[i].path),
 		};
 		gate->next = MAX(gate->next, places[i].number + 1);
 		if (!entry->path)

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "guard/caller.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
@@ -56,7 +57,7 @@ static uint64_t added(const struct seccomp_notif *call, const char *name)
 	_cleanup_free_ char *maps = NULL;
 	char path[64];
 
-	if (name[1] == 'm') { /* mmap, mmap2; over what is there is not counted as more */
+	if (str_starts(name, "mmap")) { /* or mmap2; over what is there is not counted as more */
 		unsigned kind = (unsigned)args[3] & (MAP_TYPE | MAP_FIXED | MAP_GROWSDOWN);
 
 		return kind == MAP_PRIVATE ? args[1] : 0;

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/arena.h"
 #include "cow/copy.h"
@@ -138,12 +137,12 @@ static bool is_inside(const struct end *from, const struct end *to)
 _Noreturn static void be_child(const struct end *from, const struct end *to, unsigned flags,
 			       pid_t parent)
 {
-	int low = MIN(from->dir, to->dir), high = MAX(from->dir, to->dir), r;
+	int r;
 
 	os_die_with_parent(SIGKILL);
 	if (getppid() != parent)
 		_exit(EIO);
-	os_close_all_but(3, (int[]){ low, high }, 2);
+	os_close_all_but(3, (int[]){ from->dir, to->dir }, 2);
 	os_reset_signals();
 	umask(0);
 	r = is_inside(from, to) ? -EINVAL : make_way(to, flags);
@@ -157,10 +156,10 @@ _Noreturn static void be_child(const struct end *from, const struct end *to, uns
 /* What its child says; it is over then. */
 static int await_answer(struct move_job *job)
 {
-	int status = os_await(job->pid);
+	int r = os_await_errno(job->pid);
 
 	close_ptr(&job->source.fd);
-	return !WIFEXITED(status) ? -EIO : WEXITSTATUS(status) ? -WEXITSTATUS(status) : NOTIFY_DONE;
+	return r < 0 ? r : NOTIFY_DONE;
 }
 
 static int on_end(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
@@ -273,10 +272,8 @@ int mover_call(void *ctx, const struct seccomp_notif *call)
 		r = open_end(call, pidfd, at ? (int)args[2] : AT_FDCWD, args[at ? 3 : 1], &to);
 	/* Whatever is wrong with it, the kernel says it better. */
 	r = r < 0 ? NOTIFY_CONTINUE : rename_ends(ctx, call->id, &from, &to, flags);
-	if (from.dir >= 0)
-		close(from.dir);
-	if (to.dir >= 0)
-		close(to.dir);
+	close_ptr(&from.dir);
+	close_ptr(&to.dir);
 	return r;
 }
 

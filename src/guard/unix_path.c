@@ -146,9 +146,8 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 		return fd == -EXDEV ? -EACCES : fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISSOCK(st.st_mode)) {
-		job->file = take_fd(
-			&fd); /* no socket ever: the kernel says what is wrong with it */
+	if (!S_ISSOCK(st.st_mode)) { /* nor ever: the kernel says what is wrong with it */
+		job->file = take_fd(&fd);
 		return 0;
 	}
 	snprintf(link, sizeof(link), FD_PREFIX "%d", fd);

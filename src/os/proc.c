@@ -41,6 +41,15 @@ int os_await(pid_t pid)
 	return status;
 }
 
+int os_await_errno(pid_t pid)
+{
+	int status = os_await(pid);
+
+	if (status < 0)
+		return status;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
 void os_keep_children(void)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL };

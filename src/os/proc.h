@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* Closes every descriptor from first upwards but those in keep (ascending, n of them). */
+/* Closes every descriptor from first upwards but those in keep, n of them. */
 void os_close_all_but(int first, const int *keep, size_t n);
 
 /* As many descriptors as we may have; a program that is started later has as many. How many that is. */
@@ -22,7 +22,7 @@ int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */
  * there is no such thing, a child is told by the end of its input. */
 int os_die_with_parent(int signal_no);
 /* A fork of ours that works on for its parent, and ends with it: in a session of its own, and with nothing
- * of it open but 'keep' (ascending, n of them). */
+ * of it open but 'keep', n of them. */
 void os_become_worker(pid_t parent, const int *keep, size_t n);
 /* May other processes of this user look into this one, and may it leave a core? */
 int os_dumpable(void);
@@ -68,6 +68,8 @@ int os_capture_all(char *const argv[], unsigned seconds, size_t max, char **ret_
 
 /* Waits for the end of a child: its wait status, or -errno (ECHILD: there is no such child of ours). */
 int os_await(pid_t pid);
+/* The same of one whose exit code is an errno: 0 or that, negative; -EIO where it was killed. */
+int os_await_errno(pid_t pid);
 /* What a shell would say of a wait status: the exit code, or 128 and the signal. */
 static inline int os_exit_code(int status)
 {

@@ -50,15 +50,22 @@ static void close_between(unsigned int first, unsigned int last)
 	closedir(dir);
 }
 
+/* The next one to be kept; -1: there is none. */
+static int lowest_from(int first, const int *keep, size_t n)
+{
+	int lowest = -1;
+
+	for (size_t i = 0; i < n; i++)
+		if (keep[i] >= first && (lowest < 0 || keep[i] < lowest))
+			lowest = keep[i];
+	return lowest;
+}
+
 void os_close_all_but(int first, const int *keep, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (keep[i] < first)
-			continue;
-		if (keep[i] > first)
-			close_between((unsigned int)first, (unsigned int)keep[i] - 1);
-		first = keep[i] + 1;
-	}
+	for (int next; (next = lowest_from(first, keep, n)) >= 0; first = next + 1)
+		if (next > first)
+			close_between((unsigned int)first, (unsigned int)next - 1);
 	close_between((unsigned int)first, ~0U);
 }
 
