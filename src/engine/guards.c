@@ -9,14 +9,6 @@
 #include "guard/datagram.h"
 #include "session/denial.h"
 
-static void tell_denied(const struct sandbox *sandbox, const struct denial *denial, pid_t pid)
-{
-	const struct engine_hooks *hooks = sandbox->hooks;
-
-	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, denial, pid);
-}
-
 static void on_socket_denied(void *ctx, pid_t pid, const char *call, const char *path)
 {
 	const struct denial denial = {
@@ -27,7 +19,7 @@ static void on_socket_denied(void *ctx, pid_t pid, const char *call, const char 
 		.key = "network.allowUnixSockets",
 	};
 
-	tell_denied(ctx, &denial, pid);
+	sandbox_tell_denied(ctx, &denial, pid);
 }
 
 static void on_file_denied(void *ctx, const struct broker_denial *refused)
@@ -48,7 +40,7 @@ static void on_file_denied(void *ctx, const struct broker_denial *refused)
 		.predicted = refused->predicted,
 	};
 
-	tell_denied(ctx, &denial, refused->pid);
+	sandbox_tell_denied(ctx, &denial, refused->pid);
 }
 
 static void on_call_refused(void *ctx, const struct refused_call *call)
@@ -60,7 +52,7 @@ static void on_call_refused(void *ctx, const struct refused_call *call)
 		.reason = call->nested ? "namespaces" : "system-call",
 	};
 
-	tell_denied(ctx, &denial, call->pid);
+	sandbox_tell_denied(ctx, &denial, call->pid);
 }
 
 static void on_limit_hit(void *ctx, const struct limit_hit *hit)
@@ -71,7 +63,7 @@ static void on_limit_hit(void *ctx, const struct limit_hit *hit)
 	denial_of_limit(&denial, DENIAL_MEMORY, hit->limit, value);
 	denial.call = hit->call;
 	denial.predicted = true;
-	tell_denied(ctx, &denial, hit->pid);
+	sandbox_tell_denied(ctx, &denial, hit->pid);
 }
 
 static bool was_bound(void *ctx, int file)
@@ -182,7 +174,6 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 					    .on_private = on_private,
 					    .on_gitdir = on_gitdir,
 					    .ctx = sandbox };
-
 	const struct plan *plan = sandbox->plan;
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_free_ struct broker_map *maps = NULL;

@@ -77,7 +77,6 @@ static uint64_t count_inside(int proc)
 
 static void tell(const struct headcount *h, uint64_t limit)
 {
-	const struct engine_hooks *hooks = h->sandbox->hooks;
 	const struct crowd crowd = { h->sandbox, -1 };
 	struct owner *owner = suspects_find_parent(&crowd);
 	char value[DENIAL_LIMIT_MAX];
@@ -86,8 +85,7 @@ static void tell(const struct headcount *h, uint64_t limit)
 	denial_of_limit(&denial, DENIAL_PROCESSES, limit, value);
 	denial.predicted = true;
 	denial.owner = owner;
-	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, &denial, 0);
+	sandbox_tell_denied(h->sandbox, &denial, 0);
 	owner_unref(owner);
 }
 
@@ -153,7 +151,6 @@ void headcount_stop(struct headcount *h)
 		loop_remove(h->loop, &h->timer);
 		close(h->timer.fd);
 	}
-	if (h->proc >= 0)
-		close(h->proc);
+	close_ptr(&h->proc);
 	*h = (struct headcount)HEADCOUNT_NONE;
 }

@@ -7,7 +7,6 @@
 
 #include "engine/rules.h"
 #include "os/linux/kernel.h"
-#include "session/request.h"
 
 /* Others may want to know of sockets that need no network. */
 static bool needs_network(const struct seccomp_notif *call)
@@ -87,10 +86,9 @@ void network_raise(struct network *n, void (*fn)(void *ctx), void *ctx)
 
 static void on_net_event(void *ctx, const struct net_event *event)
 {
-	const struct engine_hooks *hooks = ((struct network *)ctx)->sandbox->hooks;
+	const struct network *n = ctx;
 
-	if (hooks && hooks->on_network)
-		hooks->on_network(hooks->ctx, event);
+	sandbox_tell_network(n->sandbox, event);
 }
 
 int network_set_rules(struct network *n, const struct engine_rules *rules, struct err *err)
@@ -110,9 +108,7 @@ int network_set_rules(struct network *n, const struct engine_rules *rules, struc
 static int start_filter(struct network *n, struct err *err)
 {
 	const struct plan *plan = n->sandbox->plan;
-	const struct engine_rules rules = { .allow = plan->allow,
-					    .deny = plan->deny,
-					    .denied_resolved = plan->denied_resolved };
+	const struct engine_rules rules = rules_of_plan(plan);
 	struct policy *policy;
 	int r = rules_make_policy(&rules, &policy, err);
 
@@ -130,44 +126,17 @@ static int start_filter(struct network *n, struct err *err)
 	return plan->proxy ? proxy_parse(plan->proxy, plan->no_proxy, &n->filter.proxy, err) : 0;
 }
 
-/* The user changes the rules while it runs. */
-static void on_request(void *ctx, const char *text, size_t len, struct str *reply)
+static int add_rules(void *ctx, const struct request *request, struct err *err)
 {
 	struct network *n = ctx;
-	struct arena arena = { 0 };
-	struct request request;
-	struct err err;
-	int r = request_parse(&arena, text, len, &request, &err);
 
-	if (r == 0)
-		r = filter_add_rules(&n->filter, &request.allow, &request.deny, &err);
-	reply_add(reply, r < 0 ? &err : NULL);
-	arena_release(&arena);
-}
-
-static void on_door_due(struct ticker *ticker)
-{
-	struct network *n = container_of(ticker, struct network, door_due);
-	const struct engine_hooks *hooks = n->sandbox->hooks;
-	struct err err;
-	int fd = hooks->take_control(hooks->ctx);
-
-	ticker_stop(ticker);
-	if (fd >= 0 && control_server_start(&n->door, n->loop, fd, on_request, n, &err) < 0)
-		sandbox_warn(n->sandbox, &err);
+	return filter_add_rules(&n->filter, &request->allow, &request->deny, err);
 }
 
 void network_open_door(struct network *n)
 {
-	const struct engine_hooks *hooks = n->sandbox->hooks;
-	struct err err;
-
-	if (!n->filter.loop || !hooks || !hooks->take_control)
-		return;
-	if (ticker_start(&n->door_due, n->loop, on_door_due, &err) < 0)
-		sandbox_warn(n->sandbox, &err);
-	else
-		ticker_run(&n->door_due, true);
+	if (n->filter.loop)
+		rules_door_open(&n->door, n->loop, n->sandbox, add_rules, n);
 }
 
 static void on_port_note(void *ctx, const char *text)
@@ -237,8 +206,7 @@ void network_stop(struct network *n)
 {
 	if (!n->loop)
 		return;
-	ticker_stop(&n->door_due);
-	control_server_stop(&n->door);
+	rules_door_close(&n->door);
 	ports_stop(&n->sandbox->ports);
 	lazy_net_stop(&n->lazy);
 	filter_stop(&n->filter);

@@ -3,12 +3,12 @@
  * the plan says so, with ports in both directions, and rules that the user may change. */
 #pragma once
 
+#include "engine/rules_door.h"
 #include "engine/sandbox.h"
 #include "guard/dispatch.h"
 #include "net/filter.h"
 #include "net/lazy.h"
 #include "os/loop.h"
-#include "session/control.h"
 
 struct network {
 	struct sandbox *sandbox;
@@ -17,8 +17,7 @@ struct network {
 	struct lazy_net lazy;      /* open */
 	struct filter filter;      /* filtered */
 	bool filter_failed;
-	struct ticker door_due; /* a command that ends at once needs no door */
-	struct control_server door;
+	struct rules_door door;
 	void (*on_raised)(void *ctx); /* somebody waits for it; NULL: nobody does */
 	void *raised_ctx;
 };
@@ -26,8 +25,7 @@ struct network {
 /* Always leaves it ready for network_stop(). */
 int network_start(struct network *network, struct loop *loop, struct sandbox *sandbox,
 		  struct dispatch *dispatch, struct err *err);
-/* Once the session is registered: lets the user change the rules, from a second later on. Without it
- * they stay as they are. */
+/* Once the session is registered: lets the user change the rules, where there are any. */
 void network_open_door(struct network *network);
 /* For a process inside that no filter makes ask: brings the network up, if it is one that waits to be
  * used, and then calls fn, also when that failed. One at a time. */

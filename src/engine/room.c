@@ -29,7 +29,6 @@ static bool is_full(const struct room_place *place)
 
 static void tell(const struct room *r, const struct room_place *place)
 {
-	const struct engine_hooks *hooks = r->sandbox->hooks;
 	const struct crowd crowd = { r->sandbox, -1 };
 	struct owner *owner = suspects_find_writer(&crowd, place->dev);
 	char value[DENIAL_LIMIT_MAX];
@@ -40,8 +39,7 @@ static void tell(const struct room *r, const struct room_place *place)
 		denial.path = place->path;
 	denial.predicted = true;
 	denial.owner = owner;
-	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, &denial, 0);
+	sandbox_tell_denied(r->sandbox, &denial, 0);
 	owner_unref(owner);
 }
 

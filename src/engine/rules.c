@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules as a policy. */
+/* Rules of a plan, and as a policy. */
 #include "engine/rules.h"
 
 #include <errno.h>
+
+struct engine_rules rules_of_plan(const struct plan *plan)
+{
+	return (struct engine_rules){ .allow = plan->allow,
+				      .deny = plan->deny,
+				      .denied_resolved = plan->denied_resolved };
+}
 
 int rules_make_policy(const struct engine_rules *rules, struct policy **ret, struct err *err)
 {

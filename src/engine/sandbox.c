@@ -14,20 +14,33 @@ void sandbox_tell(const struct sandbox *sandbox, enum engine_event event, int va
 		sandbox->hooks->on_event(sandbox->hooks->ctx, event, value);
 }
 
+void sandbox_tell_denied(const struct sandbox *sandbox, const struct denial *denial, pid_t pid)
+{
+	if (sandbox->hooks && sandbox->hooks->on_denied)
+		sandbox->hooks->on_denied(sandbox->hooks->ctx, denial, pid);
+}
+
+void sandbox_tell_network(void *ctx, const struct net_event *event)
+{
+	const struct sandbox *sandbox = ctx;
+
+	if (sandbox->hooks && sandbox->hooks->on_network)
+		sandbox->hooks->on_network(sandbox->hooks->ctx, event);
+}
+
 void sandbox_release(struct sandbox *sandbox)
 {
-	int *fds[] = { &sandbox->pidfd, &sandbox->control,   &sandbox->pty_master,
-		       &sandbox->netns, &sandbox->listener,  &sandbox->agent,
-		       &sandbox->view,  &sandbox->status,    &sandbox->door,
-		       &sandbox->mntns, &sandbox->gate_store };
+	int *fds[] = { &sandbox->pidfd, &sandbox->control,    &sandbox->pty_master,
+		       &sandbox->netns, &sandbox->listener,   &sandbox->agent,
+		       &sandbox->view,  &sandbox->status,     &sandbox->door,
+		       &sandbox->mntns, &sandbox->gate_store, &sandbox->outlet };
 
 	if (sandbox->link && sandbox->link->guests->release)
 		sandbox->link->guests->release(sandbox);
 	keyring_release(&sandbox->keys);
 	ports_stop(&sandbox->ports);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		if (*fds[i] >= 0)
-			close(take_fd(fds[i]));
+		close_ptr(fds[i]);
 	for (size_t i = 0; i < sandbox->n_trees; i++)
 		close_ptr(&sandbox->trees[i].fd);
 }

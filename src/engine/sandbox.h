@@ -10,6 +10,8 @@
  *	guards.c	system calls that the supervisor answers
  *	keys.c		the ssh-agent of a deploy key
  *	relays.c	ports of brokered credentials
+ *	rules_door.c	rules of the network that the user changes
+ *	tally.c, headcount.c, room.c	who runs into a limit; suspects.c finds out who that is
  */
 #pragma once
 
@@ -108,7 +110,8 @@ struct sandbox {
 	size_t n_private;
 	const char *turn; /* the session's */
 	struct ports ports;
-	int status; /* this and the next four: the native engine's; a struct err comes from it */
+	/* From here on the native engine's. */
+	int status; /* the pipe that a struct err comes from */
 	struct lender *lender;
 	struct cgroup cgroup;
 	enum cgroup_kind limits_by;
@@ -124,6 +127,9 @@ struct sandbox {
 /* Tells whoever listens that a comfort was lost, or what happened. */
 void sandbox_warn(const struct sandbox *sandbox, const struct err *err);
 void sandbox_tell(const struct sandbox *sandbox, enum engine_event event, int value);
+/* ... or what was refused (engine_hooks.on_denied), or came to pass on the network: a net_event_fn of the sandbox. */
+void sandbox_tell_denied(const struct sandbox *sandbox, const struct denial *denial, pid_t pid);
+void sandbox_tell_network(void *sandbox, const struct net_event *event);
 
 /* Closes the descriptors, and ends the keys and ports; the process is the engine's to end first. */
 void sandbox_release(struct sandbox *sandbox);

@@ -32,7 +32,6 @@ static struct crowd crowd_of(const struct tally *t)
 static void tell(const struct tally *t, enum denial_limit limit, uint64_t times,
 		 struct owner *owner)
 {
-	const struct engine_hooks *hooks = t->sandbox->hooks;
 	const struct cgroup_limits *limits = &t->sandbox->plan->limits;
 	char value[DENIAL_LIMIT_MAX];
 	struct denial denial;
@@ -41,8 +40,7 @@ static void tell(const struct tally *t, enum denial_limit limit, uint64_t times,
 			value);
 	denial.times = (unsigned)MIN(times, (uint64_t)UINT32_MAX);
 	denial.owner = owner;
-	if (hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, &denial, 0);
+	sandbox_tell_denied(t->sandbox, &denial, 0);
 }
 
 static void tell_refused(struct tally *t, uint64_t times)
@@ -214,11 +212,13 @@ static struct owner *describe_command(const struct plan *plan)
 {
 	struct owner *owner = calloc(1, sizeof(*owner));
 
-	if (!owner || !plan->argv.len)
-		return owner;
+	if (!owner)
+		return NULL;
 	owner->refs = 1;
 	owner->pid = COMMAND;
 	owner->likely = true;
+	if (!plan->argv.len)
+		return owner;
 	snprintf(owner->comm, sizeof(owner->comm), "%.15s", path_name(plan->argv.v[0]));
 	add_words(owner, plan);
 	return owner;

@@ -22,15 +22,11 @@ enum {
 	QUIET_TAIL_MS = 60, /* the same of a command that went well */
 };
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* Nothing of the supervisor's but what the keeper and the command need. */
 static void close_others(const struct keeper *k, int signals)
 {
-	int keep[EXEC_PASS_MAX + 4], n = 0;
+	int keep[EXEC_PASS_MAX + 4];
+	size_t n = 0;
 	const int own[] = { k->control, k->slave, k->log_out, signals };
 
 	for (size_t i = 0; i < ARRAY_LEN(own); i++)
@@ -38,8 +34,7 @@ static void close_others(const struct keeper *k, int signals)
 			keep[n++] = own[i];
 	for (size_t i = 0; i < k->n_pass_fds; i++)
 		keep[n++] = k->pass_fds[i];
-	qsort(keep, (size_t)n, sizeof(*keep), by_number);
-	os_close_all_but(3, keep, (size_t)n);
+	os_close_all_but(3, keep, n);
 }
 
 static pid_t start_log(const struct keeper *k)
@@ -216,8 +211,6 @@ static int reap_keeper(struct sandbox *sandbox, int *ret_status, struct err *err
 	*ret_status = status;
 	return 0;
 }
-
-extern const struct sandbox_guests seatbelt_guests;
 
 const struct sandbox_link keeper_link = {
 	.hear = hear,

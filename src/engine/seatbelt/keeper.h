@@ -30,4 +30,6 @@ struct keeper {
 /* The process's whole life. Waits for CONTROL_GO before the command starts. */
 _Noreturn void keeper_main(const struct keeper *keeper);
 
+/* How the supervisor and the keeper speak; and what the supervisor keeps besides (seatbelt.c). */
 extern const struct sandbox_link keeper_link;
+extern const struct sandbox_guests seatbelt_guests;

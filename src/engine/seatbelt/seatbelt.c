@@ -5,7 +5,7 @@
  *	1. a directory for temporary files, a proxy on the loopback (net/front.h), a terminal of its own
  *	2. the profile, from the policy and from what was made (plan/seatbelt.h), with a tag of its own
  *	3. the keeper (keeper.h), which starts 'log stream' for that tag
- *	4. the log is ready, or HALF a second is over: sandbox-exec -p PROFILE COMMAND
+ *	4. the log is ready, or half a second is over: sandbox-exec -p PROFILE COMMAND
  *	5. supervise(), as for every other engine, until the command has ended
  *
  * The kernel enforces the profile on the command and on all that it starts. What an attacker controls:
@@ -40,7 +40,7 @@ enum {
 };
 
 struct belt {
-	struct sandbox sandbox; /* first: the guests find it by this */
+	struct sandbox sandbox;
 	struct arena arena;
 	struct front front;
 	struct violations violations;
@@ -51,14 +51,6 @@ struct belt {
 };
 
 /* --- guests of the loop --- */
-
-static void on_net_event(void *ctx, const struct net_event *event)
-{
-	const struct engine_hooks *hooks = ((struct belt *)ctx)->sandbox.hooks;
-
-	if (hooks && hooks->on_network)
-		hooks->on_network(hooks->ctx, event);
-}
 
 /* A service of this machine's that the settings name: "localhost:8080". */
 static int add_port(struct policy *policy, const struct port_spec *port, struct err *err)
@@ -94,9 +86,7 @@ static int start_guests(struct sandbox *sandbox, struct loop *loop, void **ret, 
 {
 	struct belt *b = container_of(sandbox, struct belt, sandbox);
 	const struct plan *plan = sandbox->plan;
-	const struct engine_rules rules = { .allow = plan->allow,
-					    .deny = plan->deny,
-					    .denied_resolved = plan->denied_resolved };
+	const struct engine_rules rules = rules_of_plan(plan);
 	struct policy *policy;
 	int r = make_policy(plan, &rules, &policy, err);
 
@@ -104,7 +94,7 @@ static int start_guests(struct sandbox *sandbox, struct loop *loop, void **ret, 
 	if (r == 0 && plan->proxy)
 		r = proxy_parse(plan->proxy, plan->no_proxy, &b->front.proxy, err);
 	if (r == 0)
-		r = front_serve(&b->front, loop, policy, on_net_event, b, err);
+		r = front_serve(&b->front, loop, policy, sandbox_tell_network, sandbox, err);
 	return r == 0 ? violations_start(&b->violations, loop, sandbox, err) : r;
 }
 
@@ -128,7 +118,6 @@ static void stop_guests(void *guests)
 	front_stop(&b->front);
 }
 
-extern const struct sandbox_guests seatbelt_guests;
 const struct sandbox_guests seatbelt_guests = {
 	.start = start_guests,
 	.set_rules = set_rules,

@@ -116,14 +116,13 @@ bool violation_parse(char *line, const char *tag, const struct file_rules *files
 
 static void take_line(struct violations *v)
 {
-	const struct engine_hooks *hooks = v->sandbox->hooks;
 	struct denial denial;
 	pid_t pid = 0;
 
 	v->line[v->len] = '\0';
 	v->len = 0;
-	if (violation_parse(v->line, v->tag, v->files, &denial, &pid) && hooks && hooks->on_denied)
-		hooks->on_denied(hooks->ctx, &denial, pid);
+	if (violation_parse(v->line, v->tag, v->files, &denial, &pid))
+		sandbox_tell_denied(v->sandbox, &denial, pid);
 }
 
 /* False at the end. */
