@@ -19,9 +19,10 @@
 static int try_exec(const char *file, char *const argv[], char *const env[])
 {
 	_cleanup_free_ char **words = NULL;
+	_cleanup_close_ int fd = -1;
 	char magic[4] = "";
 	size_t n = 0;
-	int fd, code;
+	int code;
 
 	execve(file, argv, env);
 	code = errno;
@@ -42,8 +43,8 @@ static int try_exec(const char *file, char *const argv[], char *const env[])
 	return errno;
 }
 
-/* Looks the command up as a shell would: a file that may not be executed counts less than one that
- * is not there only when nothing else is found. */
+/* Looks the command up as a shell would: a file that may not be executed is passed by, and is the reason only
+ * where nothing else is found. */
 static int search_path(char *const argv[], char *const env[])
 {
 	const char *p = "";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages between the supervisor and PID 1: fixed size, over a SOCK_SEQPACKET pair. */
+/* The messages between the supervisor and PID 1: fixed size, over a SOCK_SEQPACKET pair. Nobody else has an end of it:
+ * PID 1 lets nobody look into it, and what is executed inside gets none. */
 #pragma once
 
 #include "base/err.h"

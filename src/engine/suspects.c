@@ -58,14 +58,14 @@ static void add_member(struct members *m, pid_t pid)
 		m->n++;
 }
 
-/* Numbers with spaces or newlines between them; what 'fn' does with each. */
+/* Each of the numbers, which have spaces or newlines between them, to 'fn'. */
 static void each_number(const char *list, struct members *m, int depth,
 			void (*fn)(struct members *, pid_t, int))
 {
 	char *end;
 
-	for (const char *at = list; strtol(at, &end, 10) > 0 && end > at; at = end)
-		fn(m, (pid_t)strtol(at, NULL, 10), depth);
+	for (long pid; (pid = strtol(list, &end, 10)) > 0; list = end)
+		fn(m, (pid_t)pid, depth);
 }
 
 static void add_listed(struct members *m, pid_t pid, _unused_ int depth)

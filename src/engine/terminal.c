@@ -92,13 +92,9 @@ static int update(struct terminal *t, struct err *err)
 
 static void drop_master(struct terminal *t)
 {
-	if (t->peer >= 0)
-		close(t->peer);
-	t->peer = -1;
+	close_ptr(&t->peer);
 	loop_remove(t->loop, &t->master);
-	if (t->master.fd >= 0)
-		close(t->master.fd);
-	t->master.fd = -1;
+	close_ptr(&t->master.fd);
 }
 
 /* A job in the background must leave the terminal alone: setting or reading it would stop us. */
@@ -231,9 +227,7 @@ void terminal_resume(struct terminal *t)
 void terminal_stop(struct terminal *t)
 {
 	/* Every process inside is dead: what is still in the pty is all there will ever be. */
-	if (t->peer >= 0)
-		close(t->peer);
-	t->peer = -1;
+	close_ptr(&t->peer);
 	flush_output(t);
 	drop_master(t);
 	loop_remove(t->loop, &t->user);

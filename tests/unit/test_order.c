@@ -193,6 +193,33 @@ static void test_torn(const struct str *text)
 	is_int((long)taken, 0, "an order that ends too early is none, wherever it ends");
 }
 
+static void is_refused(const struct plan *plan, size_t done_ops, const char *what)
+{
+	_cleanup_str_ struct str text = { 0 };
+	struct order order;
+
+	order_write(&text, plan, done_ops, 0);
+	is_int(order_read(&order, text.s, text.len), -EBADMSG, "%s: it is no order", what);
+	plan_release(&order.plan);
+}
+
+/* What no plan has would be an index of PID 1's. */
+static void test_strange(struct plan *plan, size_t done_ops)
+{
+	const struct op op = plan->ops[done_ops];
+	const struct access_rule rule = plan->rules[0];
+
+	plan->ops[done_ops].kind = OP_COW + 1;
+	is_refused(plan, done_ops, "an operation that there is not");
+	plan->ops[done_ops] = op;
+	plan->ops[done_ops].dest = "etc/x";
+	is_refused(plan, done_ops, "a place that is not absolute");
+	plan->ops[done_ops] = op;
+	plan->rules[0].class = ACCESS_DEV + 1;
+	is_refused(plan, done_ops, "a class of Landlock's that there is not");
+	plan->rules[0] = rule;
+}
+
 int main(void)
 {
 	_cleanup_str_ struct str text = { 0 };
@@ -205,6 +232,7 @@ int main(void)
 	order_write(&text, &plan, begun.n_ops, 027);
 	test_read(&plan, &text, begun.n_ops);
 	test_torn(&text);
+	test_strange(&plan, begun.n_ops);
 	plan_release(&plan);
 	plan_release(&begun);
 	return done();

@@ -92,10 +92,8 @@ static void clean(struct machine *m, bool failed)
 		(void)container_remove(m->sandbox.plan->apple.program,
 				       arena_printf(&m->arena, "wrapix-%s", m->id), &ignored);
 	machine_unstage(m);
-	if (m->listener >= 0)
-		close(m->listener);
-	if (m->silence >= 0)
-		close(m->silence);
+	close_ptr(&m->listener);
+	close_ptr(&m->silence);
 	sandbox_release(&m->sandbox);
 	arena_release(&m->arena);
 }

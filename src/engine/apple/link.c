@@ -20,6 +20,7 @@
 #include "entry/link.h"
 #include "os/darwin/container.h"
 #include "os/proc.h"
+#include "os/signals.h"
 #include "plan/apple.h"
 
 #define EXIT_STATUS(code) (((code)&0xff) << 8) /* as wait() has it */
@@ -215,19 +216,12 @@ static void kill_by_name(struct machine *m, const char *name)
 	(void)os_await(pid);
 }
 
-/* A command of ours would have inherited what we ignore (nohup); one in a machine does not. */
-static bool is_ignored(int signal_no)
-{
-	struct sigaction action;
-
-	return sigaction(signal_no, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
+/* A command of ours would have inherited what we ignore; one in a machine does not. */
 static void deliver(struct sandbox *sandbox, int signal_no)
 {
 	struct machine *m = machine(sandbox);
 
-	for (size_t i = 0; i < ARRAY_LEN(numbers) && !is_ignored(signal_no); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(numbers) && !os_signal_is_ignored(signal_no); i++) {
 		if (numbers[i].here != signal_no)
 			continue;
 		if (m->silence >= 0)

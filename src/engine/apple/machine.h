@@ -8,11 +8,10 @@ struct machine {
 	struct arena arena;
 	struct sandbox sandbox; /* 'pid' is container's, 'control' the link to wrapix-entry */
 	const char *id;
-	char *stage;   /* the session's directory; see plan/plan.h */
-	int lock;      /* held while we live: stage_sweep() leaves it alone */
-	int listener;  /* for the link, until the entrypoint has come; -1: none, or no longer */
-	int silence;   /* keeps 'control' silent where there is no link; -1: there is one */
-	bool removing; /* the container is being ended by name */
+	char *stage;  /* the session's directory; see plan/plan.h */
+	int lock;     /* held while we live: machine_sweep() leaves it alone */
+	int listener; /* for the link, until the entrypoint has come; -1: none, or no longer */
+	int silence;  /* keeps 'control' silent where there is no link; -1: there is one */
 };
 
 /* Makes STAGE and its sockets, for the plan of this machine. machine_unstage() removes what is there of it. */

@@ -46,6 +46,14 @@ _Noreturn void init_fail(const struct child *child, const struct err *err)
 	_exit(EXIT_WRAPIX);
 }
 
+int child_send(const struct child *child, enum control_type type, int value, int fd,
+	       struct err *err)
+{
+	return control_send(child->control, type, value, fd) < 0
+		       ? err_set(err, EPIPE, "the supervisor is gone")
+		       : 0;
+}
+
 /* Lets ping work without privileges (which it says itself where it cannot) and dev servers have ports
  * below 1024, in this namespace only. Older kernels lack the second. */
 static void set_up_network(const struct plan *plan)
@@ -85,8 +93,8 @@ static int set_up_namespaces(struct child *child, struct err *err)
 		r = netif_loopback_up(err);
 		set_up_network(plan);
 	}
-	if (r == 0 && child->wait_for_go && control_send(child->control, CONTROL_MAPPED, 0, -1) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
+	if (r == 0 && child->wait_for_go)
+		r = child_send(child, CONTROL_MAPPED, 0, -1, err);
 	if (r == 0 && plan->hostname && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
 		return err_errno(err, errno, "setting the host name");
 	return r;
@@ -114,54 +122,40 @@ static int make_pty(struct child *child, struct err *err)
 	/* Here, before the command can set its own. Where the user's terminal stays cooked, line
 	 * ends are turned there and not twice. */
 	tty_copy_settings(tty[0] ? 0 : tty[1] ? 1 : 2, child->pty_slave, tty[0]);
-	if (control_send(child->control, CONTROL_PTY, 0, master) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
-	return 0;
+	return child_send(child, CONTROL_PTY, 0, master, err);
+}
+
+static int send_opened(const struct child *child, enum control_type type, const char *path,
+		       int flags, struct err *err)
+{
+	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC);
+
+	return fd < 0 ? err_errno(err, errno, "opening '%s'", path)
+		      : child_send(child, type, 0, fd, err);
 }
 
 /* The supervisor attaches the network to this namespace when it is first used, and has ports in it. */
 static int send_netns(const struct child *child, struct err *err)
 {
-	_cleanup_close_ int fd = -1;
-
-	if (!plan_needs_netns(child->plan))
-		return 0;
-	fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(err, errno, "opening '/proc/self/ns/net'");
-	if (control_send(child->control, CONTROL_NETNS, 0, fd) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
-	return 0;
+	return plan_needs_netns(child->plan)
+		       ? send_opened(child, CONTROL_NETNS, "/proc/self/ns/net", O_RDONLY, err)
+		       : 0;
 }
 
 /* The supervisor mounts what it makes private while the command runs. */
 static int send_mntns(const struct child *child, struct err *err)
 {
-	_cleanup_close_ int fd = -1;
-
-	if (!child->plan->gate)
-		return 0;
-	fd = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(err, errno, "opening '/proc/self/ns/mnt'");
-	if (control_send(child->control, CONTROL_MNTNS, 0, fd) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
-	return 0;
+	return child->plan->gate
+		       ? send_opened(child, CONTROL_MNTNS, "/proc/self/ns/mnt", O_RDONLY, err)
+		       : 0;
 }
 
 /* The supervisor resolves paths as the command does. */
 static int send_view(const struct child *child, struct err *err)
 {
-	_cleanup_close_ int fd = -1;
-
-	if (!child->order && !child->plan->files)
-		return 0;
-	fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(err, errno, "opening '/'");
-	if (control_send(child->control, CONTROL_VIEW, 0, fd) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
-	return 0;
+	return child->order || child->plan->files
+		       ? send_opened(child, CONTROL_VIEW, "/", O_PATH | O_DIRECTORY, err)
+		       : 0;
 }
 
 static int wait_for_go(struct child *child, struct err *err)
@@ -357,7 +351,6 @@ _Noreturn void init_main(struct child *child)
 	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0)
 		init_fail(child, (err_errno(&err, errno, "signalfd"), &err));
-	os_close_all_but(0, (int[]){ MIN(child->control, signals), MAX(child->control, signals) },
-			 2);
+	os_close_all_but(0, (int[]){ child->control, signals }, 2);
 	reap_and_forward(child, command, child->control, signals);
 }

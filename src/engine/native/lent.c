@@ -132,7 +132,6 @@ int lent_enter(int n_spaces, bool image, struct err *err)
 			"lending a process: the C library would load its modules from the image");
 	if (r == 0)
 		r = join(n_spaces, err);
-
 	prctl(PR_SET_NAME, LENT_NAME, 0, 0, 0); /* it was started by another one */
 	if (r == 0)
 		r = enter_pids(err);

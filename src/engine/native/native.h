@@ -28,9 +28,9 @@ struct source_id {
 	ino_t ino;
 };
 
-/* What the child inherits from the supervisor. */
 struct order;
 
+/* What the child inherits from the supervisor. */
 struct child {
 	const struct plan *plan;
 	unsigned seccomp; /* plan_seccomp() */
@@ -57,6 +57,10 @@ _Noreturn void init_main(struct child *child);
 
 /* In the child: reports the failure and ends. */
 _Noreturn void init_fail(const struct child *child, const struct err *err);
+
+/* In the child: a message, with a descriptor or -1, to the supervisor; it fails where that is gone. */
+int child_send(const struct child *child, enum control_type type, int value, int fd,
+	       struct err *err);
 
 /* Closes what the child inherited, but for what it needs itself and what is the command's. */
 void child_close_others(const struct child *child);

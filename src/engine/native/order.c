@@ -170,7 +170,7 @@ static void get_ops(struct reader *in, struct plan *plan, size_t n)
 		*op = (struct op){ .kind = head.kind, .flags = head.flags, .mode = head.mode };
 		op->dest = get_text(in);
 		op->src = get_text(in);
-		in->torn |= !op->dest;
+		in->torn |= head.kind > OP_COW || !op->dest || *op->dest != '/';
 	}
 }
 
@@ -182,7 +182,7 @@ static void get_rules(struct reader *in, struct plan *plan, size_t n)
 
 		get(in, &rule->class, sizeof(rule->class));
 		rule->path = get_text(in);
-		in->torn |= !rule->path;
+		in->torn |= rule->class > ACCESS_DEV || !rule->path;
 	}
 }
 

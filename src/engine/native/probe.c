@@ -160,7 +160,7 @@ static void tenant_stop(struct tenant *tenant)
 	if (tenant->pid <= 0)
 		return;
 	kill(tenant->pid, SIGKILL);
-	waitpid(tenant->pid, NULL, 0);
+	(void)os_await(tenant->pid);
 	close(tenant->pidfd);
 }
 

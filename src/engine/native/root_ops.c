@@ -49,8 +49,7 @@ static int enter(struct root *root, const char *path, struct err *err)
 				err, ENOENT,
 				"'/%s' does not exist, and wrapix creates nothing in your files",
 				path);
-		if (mkdirat(root->parent, strrchr(buf, '/') ? strrchr(buf, '/') + 1 : buf, 0755) <
-		    0)
+		if (mkdirat(root->parent, path_name(buf), 0755) < 0)
 			return err_errno(err, errno, "creating '/%s'", path);
 		fd = os_openat2(root->fd, path, O_PATH | O_DIRECTORY, 0,
 				RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
@@ -243,9 +242,9 @@ static int hand_over(struct root *root, const struct op *op, struct err *err)
 
 	if (at < 0)
 		return err_errno(err, -at, "opening '%s'", op->dest);
-	if (control_send(root->child->control, gate ? CONTROL_GATE : CONTROL_TREE,
-			 (int)(op - root->child->plan->ops), at) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
+	if (child_send(root->child, gate ? CONTROL_GATE : CONTROL_TREE,
+		       (int)(op - root->child->plan->ops), at, err) < 0)
+		return -err->code;
 	if (gate) {
 		root->gate = take_fd(&at);
 		return 0;
@@ -473,9 +472,7 @@ static int do_socket(struct root *root, const struct op *op, struct err *err)
 	    bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    fchmodat(root->parent, name, op->mode, 0) < 0 || listen(fd, SOMAXCONN) < 0)
 		return err_errno(err, errno, "listening on '%s'", op->dest);
-	if (control_send(root->child->control, type, 0, fd) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
-	return 0;
+	return child_send(root->child, type, 0, fd, err);
 }
 
 static int (*const actions[])(struct root *, const struct op *, struct err *) = {

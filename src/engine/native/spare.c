@@ -134,12 +134,10 @@ void native_spare_free(struct engine_spare *spare)
 		os_pidfd_kill(made->pidfd, SIGKILL);
 		(void)os_await(made->pid);
 	}
-	for (size_t i = 0; i < 4; i++) {
-		int fd = (int[]){ made->pidfd, made->control, made->status, spare->mounts }[i];
-
-		if (fd >= 0)
-			close(fd);
-	}
+	close_ptr(&made->pidfd);
+	close_ptr(&made->control);
+	close_ptr(&made->status);
+	close_ptr(&spare->mounts);
 	plan_release(&spare->begun);
 	free(spare);
 }

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "engine/keys.h"
 #include "engine/guards.h"
+#include "engine/keys.h"
 #include "engine/native/lend.h"
 #include "engine/native/native.h"
 #include "engine/relays.h"
@@ -120,11 +120,6 @@ static void wipe_strings(void)
 	environ = NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 void child_close_others(const struct child *child)
 {
 	const struct plan *plan = child->plan;
@@ -133,7 +128,6 @@ void child_close_others(const struct child *child)
 
 	for (size_t i = 0; i < MIN(plan->n_pass_fds, (size_t)EXEC_PASS_MAX); i++)
 		keep[n++] = plan->pass_fds[i];
-	qsort(keep, n, sizeof(*keep), by_number);
 	os_close_all_but(3, keep, n);
 }
 
@@ -222,17 +216,15 @@ static int give_go(struct sandbox *sandbox, struct err *err)
 	return r;
 }
 
-/* One that is held, by the number of its operation. */
-static bool take_tree(struct sandbox *sandbox, int op, int fd)
+/* One that is held, by the number of its operation; false: it is not. */
+static bool take_tree(struct sandbox *sandbox, int op, int *fd)
 {
 	const struct plan *plan = sandbox->plan;
 
 	if (op < 0 || (size_t)op >= plan->n_ops || !(plan->ops[op].flags & OPF_HELD) ||
-	    sandbox->n_trees == TREES_MAX) {
-		close(fd);
+	    sandbox->n_trees == TREES_MAX)
 		return false;
-	}
-	sandbox->trees[sandbox->n_trees++] = (struct held_tree){ &plan->ops[op], fd };
+	sandbox->trees[sandbox->n_trees++] = (struct held_tree){ &plan->ops[op], take_fd(fd) };
 	return true;
 }
 
@@ -260,19 +252,19 @@ static void receive_descriptors(struct sandbox *sandbox)
 	for (size_t i = 0; i < ARRAY_LEN(due); i++)
 		left += due[i].expected;
 	while (left-- > 0) {
+		_cleanup_close_ int fd = -1;
 		struct control message;
-		int fd = -1;
 		size_t i = 0;
 
 		if (control_receive(sandbox->control, &message, &fd) < 0 || fd < 0)
 			return;
-		if (message.type == CONTROL_TREE && take_tree(sandbox, message.value, fd))
+		if (message.type == CONTROL_TREE && take_tree(sandbox, message.value, &fd))
 			continue;
 		while (i < ARRAY_LEN(due) && !(due[i].expected && due[i].type == message.type))
 			i++;
 		if (i == ARRAY_LEN(due))
 			return;
-		*due[i].ret_fd = fd;
+		*due[i].ret_fd = take_fd(&fd);
 		due[i].expected = false;
 	}
 }

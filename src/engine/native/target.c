@@ -66,9 +66,7 @@ static int load_filter(const struct child *child, struct err *err)
 	if (!(child->seccomp & SECCOMP_NOTIFY))
 		return 0;
 	r = seccomp_load(child->seccomp, &listener, err);
-	if (r == 0 && control_send(child->control, CONTROL_LISTENER, 0, listener) < 0)
-		return err_set(err, EPIPE, "the supervisor is gone");
-	return r;
+	return r < 0 ? r : child_send(child, CONTROL_LISTENER, 0, listener, err);
 }
 
 static int confine(const struct child *child, struct err *err)

@@ -65,7 +65,5 @@ void machine_end(struct container *c);
 /* Waits for podman's end; its wait status. Without the FIFO wrapix-init ends, and podman then removes the
  * container. */
 int client_await(struct container *c);
-/* A command of ours would have inherited what we ignore (nohup); one of podman's does not. */
-bool signal_is_ignored(int signal_no);
 /* Until the command runs: 1. 0: a signal came first, and *ret_status says which. */
 int container_await(struct container *c, int *ret_status, struct err *err);

@@ -35,6 +35,7 @@
 #include "engine/control.h"
 #include "engine/podman/stage.h"
 #include "entry/tree.h"
+#include "os/fs.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
@@ -76,27 +77,12 @@ _Noreturn static void fail(const struct err *err)
 
 static int read_staged(const char *name, char **ret, size_t *ret_len, struct err *err)
 {
-	_cleanup_close_ int dir = open(STAGE, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	size_t len = 0;
-	char *data;
+	char path[64];
+	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > MAX_FILE)
-		return err_errno(err, errno, "reading '" STAGE "/%s'", name);
-	data = calloc(1, (size_t)st.st_size + 1);
-	while (data && len < (size_t)st.st_size) {
-		ssize_t n = read(fd, data + len, (size_t)st.st_size - len);
-
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	if (!data || len != (size_t)st.st_size)
-		return err_set(err, EIO, "reading '" STAGE "/%s': it is cut short", name);
-	*ret = data;
-	*ret_len = len;
-	return 0;
+	snprintf(path, sizeof(path), STAGE "/%s", name);
+	r = os_read_file_at(AT_FDCWD, path, MAX_FILE, ret, ret_len);
+	return r < 0 ? err_errno(err, -r, "reading '%s'", path) : 0;
 }
 
 /* Ours over the image's; what podman adds of its own says nothing true about the session. */
@@ -113,7 +99,7 @@ static int take_environment(struct err *err)
 	unsetenv("HOSTNAME");
 	unsetenv("container");
 	unsetenv("HOME");
-	for (size_t at = 0; data && at < len; at += strlen(data + at) + 1) {
+	for (size_t at = 0; at < len; at += strlen(data + at) + 1) {
 		char *p = data + at, *equals = strchr(p, '=');
 
 		if (!equals)
@@ -125,8 +111,7 @@ static int take_environment(struct err *err)
 			setenv(p, equals + 1, 1);
 		*equals = '=';
 	}
-	if (data)
-		explicit_bzero(data, len);
+	explicit_bzero(data, len);
 	free(data);
 	arena_release(&arena);
 	return 0;

@@ -94,7 +94,6 @@ int client_await(struct container *c)
 	int status;
 
 	close_ptr(&c->to);
-	c->to = -1;
 	status = os_await(c->sandbox.pid);
 	c->sandbox.pid = 0;
 	/* What podman says of its own failures is 125, or a signal's. */
@@ -191,16 +190,10 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 	return 0;
 }
 
-bool signal_is_ignored(int signal_no)
-{
-	struct sigaction action;
-
-	return sigaction(signal_no, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
+/* A command of ours would have inherited what we ignore; one of podman's does not. */
 static void deliver(struct sandbox *sandbox, int signal_no)
 {
-	if (!signal_is_ignored(signal_no))
+	if (!os_signal_is_ignored(signal_no))
 		send_message(container(sandbox), STAGE_SIGNAL, signal_no);
 }
 

@@ -19,6 +19,7 @@
 #include "os/fs.h"
 #include "os/linux/files.h"
 #include "os/proc.h"
+#include "os/signals.h"
 
 static struct container *container(struct sandbox *sandbox)
 {
@@ -126,7 +127,7 @@ static void deliver(struct sandbox *sandbox, int signal_no)
 {
 	struct err err;
 
-	if (signal_no != SIGSTOP && !signal_is_ignored(signal_no) &&
+	if (signal_no != SIGSTOP && !os_signal_is_ignored(signal_no) &&
 	    say(container(sandbox), STAGE_SIGNAL, signal_no, &err) < 0)
 		sandbox_warn(sandbox, &err);
 }

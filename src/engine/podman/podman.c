@@ -74,8 +74,7 @@ static void clean(struct container *c)
 	machine_end(c);
 	stage_remove(c);
 	clean_layers(c);
-	if (c->init >= 0)
-		close(c->init);
+	close_ptr(&c->init);
 	sandbox_release(&c->sandbox);
 	arena_release(&c->arena);
 }

@@ -27,17 +27,14 @@ static int make_socket(struct container *c, const char *path, struct err *err)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	_cleanup_close_ int dir = open(path_parent(&c->arena, path),
 				       O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir,
 		 path_name(path));
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    chmod(path, 0600) < 0 || listen(fd, 64) < 0) {
-		if (fd >= 0)
-			close(fd);
+	if (dir < 0 || fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, 0600) < 0 || listen(fd, 64) < 0)
 		return err_errno(err, errno, "making the socket '%s'", path);
-	}
-	c->sandbox.agent = fd;
+	c->sandbox.agent = take_fd(&fd);
 	return 0;
 }
 
@@ -180,10 +177,9 @@ void stage_remove(struct container *c)
 {
 	if (!c->begun || c->ended)
 		sessiondir_remove(c->stage, c->lock);
-	else if (c->lock >= 0)
-		close(c->lock);
-	if (c->to >= 0)
-		close(c->to);
+	else
+		close_ptr(&c->lock);
+	close_ptr(&c->to);
 }
 
 /* podman that finds its conmon killed notes that, and says that the container could not be stopped; the
