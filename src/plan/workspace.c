@@ -77,6 +77,21 @@ static int refuse_config(const struct spec *spec, const struct host *host, struc
 	return refuse_own(spec, host, err);
 }
 
+static int refuse_way(const struct spec *spec, const struct host *host, struct err *err)
+{
+	const struct project_facts *project = &host->project;
+
+	if (!project->way)
+		return refuse_config(spec, host, err);
+	err_usage(
+		err,
+		"the way to the project goes by a link in another, '%s', that leaves it (to '%s')",
+		project->way, project->dir);
+	return err_hint(err,
+			"who ran there can have made it; if it is yours, name the place that it "
+			"leads to; --force takes it all the same");
+}
+
 static int refuse_broad(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const char *dir = host->project.dir;
@@ -100,7 +115,7 @@ static int refuse_broad(const struct spec *spec, const struct host *host, struct
 			return err_hint(err,
 					"cd into a project first; --force mounts it all the same");
 		}
-	return refuse_config(spec, host, err);
+	return refuse_way(spec, host, err);
 }
 
 #define TREE (OPF_DIR | OPF_RECURSIVE | OPF_CHECK)

@@ -372,6 +372,7 @@ static int probe_session(const struct spec *spec, char **environment, struct hos
 	probe_env(spec, environment, host);
 	host_probe_network(spec, environment, host);
 	host_probe_mounts(spec, host);
+	host_probe_way(spec, host);
 	agent_probe(spec, host_raw_env(environment, "PATH"), host);
 	git_identity_probe(host);
 	cgroup_probe(&host->cgroup);

@@ -33,6 +33,7 @@ enum git_layout {
 
 struct project_facts {
 	char *dir; /* canonical */
+	char *way; /* the link by which one came to it and left another project; or NULL */
 	uid_t owner;
 	char *top; /* the repository's top when dir lies below one, else dir */
 	enum git_layout git;

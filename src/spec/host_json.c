@@ -93,6 +93,7 @@ static const struct field fields[] = {
 	FIELD("ttyOut", BOOL, tty[1]),
 	FIELD("ttyErr", BOOL, tty[2]),
 	FIELD("projectDir", STRING, project.dir),
+	FIELD("projectWay", STRING, project.way),
 	FIELD("projectOwner", UINT, project.owner),
 	FIELD("projectTop", STRING, project.top),
 	FIELD("projectGit", UINT, project.git),

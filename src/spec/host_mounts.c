@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands at the sources of mounts, and how one gets there. */
+/* What stands at the sources of mounts, and how one gets there and to the project. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,6 +18,32 @@ static const char *project_base(const struct spec *spec, const struct host *host
 static bool is_open(const struct host *host, const char *real)
 {
 	return path_is_below(real, host->project.top) || path_is_below(real, host->project.dir);
+}
+
+static bool exists(struct arena *a, const char *dir, const char *name)
+{
+	struct stat st;
+
+	return lstat(path_join(a, dir, name), &st) == 0;
+}
+
+/* A link there was made by who writes in this directory: the top of the project that it lies in; NULL: in none. */
+static const char *project_around(struct host *host, const char *dir)
+{
+	struct arena *a = &host->arena;
+
+	for (; strcmp(dir, "/") != 0 && !host_holds_home(host, dir); dir = path_parent(a, dir))
+		if (exists(a, dir, ".git") || exists(a, dir, "wrapix.json") ||
+		    exists(a, dir, ".wrapix"))
+			return dir;
+	return NULL;
+}
+
+static bool leaves(struct host *host, const char *dir, const char *real)
+{
+	const char *top = project_around(host, dir);
+
+	return (is_open(host, dir) && !is_open(host, real)) || (top && !path_is_below(real, top));
 }
 
 static bool is_link(const char *path)
@@ -38,12 +65,31 @@ static char *find_way_out(struct host *host, const char *path)
 		char *next = path_join(a, dir, arena_strndup(a, path, len));
 		char *real = os_realpath(a, next);
 
-		if (real && is_open(host, dir) && is_link(next) && !is_open(host, real))
+		if (real && is_link(next) && leaves(host, dir, real))
 			return next;
 		dir = real;
 		path += len;
 	}
 	return NULL;
+}
+
+/* The directory that one stands in, by the way that one came, which a shell knows. */
+static const char *find_here(struct arena *a)
+{
+	char *real = os_realpath(a, ".");
+	const char *way = getenv("PWD");
+	char *led = way && *way == '/' ? os_realpath(a, way) : NULL;
+
+	return led && real && !strcmp(led, real) ? way : real;
+}
+
+void host_probe_way(const struct spec *spec, struct host *host)
+{
+	const char *here = spec->dir[0] == '/' ? "" : find_here(&host->arena);
+
+	if (here)
+		host->project.way = find_way_out(
+			host, arena_printf(&host->arena, "%s/%s", here, spec->dir));
 }
 
 void host_probe_mounts(const struct spec *spec, struct host *host)

@@ -11,6 +11,8 @@ struct path_fact *host_add_fact(struct host *host, struct path_facts *facts, con
 enum path_kind path_kind_of(const struct stat *st);
 /* What stands at the sources of spec->mounts, once the project is known. */
 void host_probe_mounts(const struct spec *spec, struct host *host);
+/* project.way. */
+void host_probe_way(const struct spec *spec, struct host *host);
 /* The unpacked image that spec->image names. */
 int host_probe_image(const struct spec *spec, char **environment, struct host *host,
 		     struct err *err);

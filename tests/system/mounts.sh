@@ -125,4 +125,21 @@ check "... one that stays in it is followed" printed own
 ln -s "$home" "$tmp/mine"
 says "... and so is one outside of it" planted 'cat /x/planted' --mount "$tmp/mine:/x:ro"
 says "... and what '..' leads to" planted 'cat /x/planted' --mount "../$(basename "$home"):/x:ro"
+
+# --- ... and a directory to run in ---
+mkdir -p "$tmp/many/one" "$tmp/elsewhere" && echo theirs >"$tmp/elsewhere/key" && cd "$tmp/many" && git init -q . || exit 1
+wx run --network none -- sh -c "rmdir one && ln -s '$tmp/elsewhere' one"
+wx run --network none one -- cat key
+check "a directory that became a link out of its project is not run in" refused 2 "goes by a link in another, '$tmp/many/one', that leaves it (to '$tmp/elsewhere')"
+cd one || exit 1
+wx run --network none -- cat key
+check "... nor where one went by it" refused 2 "goes by a link in another"
+wx run --network none --force -- cat key
+check "... but with --force" printed theirs
+cd "$tmp" || exit 1
+wx run --network none --mount "$tmp/many/one:/x" "$tmp/src" -- cat /x/key
+check "... nor is it mounted elsewhere" refused 125 "leaves it (to"
+ln -s many "$tmp/name"
+wx run --network none "$tmp/name" -- pwd
+check "... one that stays, or that lies in no project, is followed" is "$rc" 0
 finish
