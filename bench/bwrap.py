@@ -58,6 +58,15 @@ WORDS = {
 }
 
 
+BY_DESCRIPTOR = {name for name, words in WORDS.items() if words in (content, cover)}
+
+
+def has_equal(op, last, files):
+    """Not the node of '--dev', not a bind that another one covers."""
+    return (op["dest"] not in DEV and (op["op"] != "bind" or op is last[op["dest"]])
+            and (files or op["op"] not in BY_DESCRIPTOR))
+
+
 class Files:
     """Contents that bubblewrap reads from descriptors; the race opens them anew for each run."""
 
@@ -83,13 +92,13 @@ def tail(plan):
 
 
 def equal(bwrap, plan, directory, command):
-    """The same namespaces, the same mounts, the same identity. directory: for contents, None if the plan has none."""
+    """The same namespaces, the same mounts, the same identity. directory: for contents, None: without those."""
     files = Files(directory) if directory else None
     net = [] if plan["network"] == "host" else ["--unshare-net"]
     words = [bwrap, *NAMESPACES, *net, "--die-with-parent", "--new-session", "--dev", "/dev"]
     last = {op["dest"]: op for op in plan["root"]}
     for op in plan["root"]:
-        if op["dest"] not in DEV and (op["op"] != "bind" or op is last[op["dest"]]):
+        if has_equal(op, last, files):
             words += WORDS[op["op"]](op, files)
     return [*(files.words if files else []), *words, *tail(plan), "--", *command]
 

@@ -128,9 +128,8 @@ def places(lab, workspace, command):
     runners = {"outside": outside, "wrapix": [*lab.run_words("none", workspace, *tools), *inside],
                "wrapix copy-on-write": [*lab.run_words("none", workspace, "--workspace", "cow", *tools), *inside]}
     if lab.bwrap:
-        plan = lab.plan("none", workspace, *tools)
+        plan = lab.plan("none", workspace, "--git", "direct", *tools)
         # No contents by descriptor here: these places are started once, by subprocess.
-        plan["root"] = [op for op in plan["root"] if op["op"] not in ("file", "cover")]
         runners["bwrap"] = bwrap.equal(lab.bwrap, plan, None, inside)
     return runners
 
