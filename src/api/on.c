@@ -212,8 +212,7 @@ static void go_down(struct lease *l)
 	_cleanup_close_ int manifest = manifest_fd(l);
 	struct strv words = { 0 };
 
-	if (l->hold >= 0)
-		close(take_fd(&l->hold));
+	close_ptr(&l->hold);
 	on_down_argv(l->arena, &l->place, &words);
 	(void)run(l, &words, &(struct client){ manifest, -1, -1, false });
 	if (l->holder > 0)
@@ -315,12 +314,19 @@ static int get(const struct lease *l, struct err *err)
 	r = in_container(l,
 			 "[ ! -e " TASK_OUT "/" TASK_RESULT " ] || cat " TASK_OUT "/" TASK_RESULT,
 			 -1, fd, "bringing the result back", err);
-	if (r == 0 && (fstat(fd, &st) < 0 || !st.st_size || st.st_size > RESULT_MAX)) {
-		unlink(file);
-		say(l, "the command committed nothing");
-		return 0;
+	if (r == 0 && fstat(fd, &st) < 0)
+		r = err_errno(err, errno, "reading '%s'", file);
+	if (r < 0)
+		return r;
+	if (st.st_size > RESULT_MAX) {
+		err_set(err, EFBIG, "the result is too large to be taken over unasked");
+		return err_hint(err, "it is the bundle '%s': 'git fetch' takes it", file);
 	}
-	return r < 0 ? r : fetch(l, file, err);
+	if (st.st_size)
+		return fetch(l, file, err);
+	unlink(file);
+	say(l, "the command committed nothing");
+	return 0;
 }
 
 /* --- the whole --- */

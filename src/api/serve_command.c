@@ -156,10 +156,11 @@ _Noreturn static void fail(struct job *j, const struct err *err)
 
 static void take_message(struct job *j, const char *line, size_t len)
 {
+	struct serve_message message = { 0 };
 	struct arena arena = { 0 };
-	struct serve_message message;
 	struct err err;
 
+	/* Nothing of one that is not understood is done. */
 	if (serve_message_parse(&arena, line, len, &message, &err) < 0)
 		say(j, SERVE_WARNING, 0, err.msg, err.hint);
 	else if (message.signal_no == SIGKILL)

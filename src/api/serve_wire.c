@@ -194,6 +194,8 @@ static read_fn *const request_readers[] = {
 	read_plain,   read_plain,   read_plain, read_plain, read_plain,
 };
 
+_Static_assert(ARRAY_LEN(request_keys) == ARRAY_LEN(request_readers), "a reader for each key");
+
 static int parse_object(const char *line, size_t len, struct json_object **ret, struct err *err)
 {
 	int r = json_parse(line, len, "request", ret, err);
@@ -349,9 +351,9 @@ int serve_message_parse(struct arena *arena, const char *line, size_t len,
 {
 	static const char *const keys[] = { "signal", "settings" };
 	_cleanup_json_ struct json_object *object = NULL;
+	struct serve_message message = { 0 };
 	int r = parse_object(line, len, &object, err);
 
-	*ret = (struct serve_message){ 0 };
 	if (r < 0)
 		return r;
 	json_object_object_foreach(object, key, value)
@@ -359,15 +361,18 @@ int serve_message_parse(struct arena *arena, const char *line, size_t len,
 		const struct json_at *at = JSON_KEY(NULL, key);
 
 		if (!strcmp(key, "signal"))
-			r = read_signal(at, value, &ret->signal_no, err);
+			r = read_signal(at, value, &message.signal_no, err);
 		else if (strcmp(key, "settings") != 0)
 			r = json_err_key(at, keys, ARRAY_LEN(keys), err);
 		else if ((r = json_check_type(at, value, json_type_object, err)) == 0)
-			ret->text = text_of(arena, value);
+			message.text = text_of(arena, value);
 		if (r < 0)
 			return r;
 	}
-	return !ret->signal_no && !ret->text ? err_usage(err, "request: a message of nothing") : 0;
+	if (!message.signal_no && !message.text)
+		return err_usage(err, "request: a message of nothing");
+	*ret = message;
+	return 0;
 }
 
 /* --- answers --- */

@@ -88,6 +88,17 @@ check "... the whole conversation" is "$(sed 's/ .*team//; s/^--context=here//' 
 /usr/bin/python3 "$top/tests/lib/manifest.py" check kube <"$KUBE_DIR/manifest" >"$tmp/kinds" 2>&1
 check "... with a valid manifest" is "$(cat "$tmp/kinds")" "NetworkPolicy Pod"
 check "... without the secret" lacks "$KUBE_DIR/manifest" s3cret
+# What is larger than any repository's history should be is the user's to look at.
+printf '#!/bin/sh\ncase $* in *"|| cat"*) exec truncate -s 1073741825 /proc/self/fd/1 ;; esac\nexec "%s" "$@"\n' \
+	"$top/tests/lib/kubectl" >"$tmp/kbin/kubectl.new"
+chmod +x "$tmp/kbin/kubectl.new"
+mv "$tmp/kbin/kubectl.new" "$tmp/kbin/kubectl"
+wx run --on kube:here/team --network none -- true
+check "a result that is too large is not taken over" has "$err" "the result is too large"
+check "... which is an error" is "$rc" 125
+kept=$(sed -n "s/.*it is the bundle '\([^']*\)'.*/\1/p" "$err")
+check "... and not lost" is "$(stat -c %s "$kept")" 1073741825
+rm -f "$kept"
 printf '#!/bin/sh\necho "error: the server has no room" >&2\nexit 1\n' >"$tmp/kbin/kubectl.new"
 chmod +x "$tmp/kbin/kubectl.new"
 mv "$tmp/kbin/kubectl.new" "$tmp/kbin/kubectl"

@@ -229,6 +229,8 @@ def test_updates(project):
     check("... for what comes", command.until("deny")["path"], os.path.join(project, "two"))
     command.send({"settings": {"filesystem": 7}})
     check("wrong ones do not, and say why", "text" in command.until("settings"), True)
+    command.send({"settings": settings, "sigal": 15})
+    check("nor do those of a message that is not understood", "sigal" in command.until("warning")["text"], True)
     os.write(inner[1], b"\n")
     check("... and the old ones hold", command.until("deny")["path"], os.path.join(project, "two"))
     check("... to the end", command.until("exit")["status"], 0)
