@@ -58,6 +58,16 @@ static bool is_done(int meta)
 	return faccessat(meta, "done", F_OK, 0) == 0;
 }
 
+int apart_open_meta(const struct apart *apart)
+{
+	struct arena arena = { 0 };
+	int fd = open(arena_printf(&arena, "%s/../../../gate/%s", apart->place, apart->id),
+		      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	arena_release(&arena);
+	return fd < 0 ? -errno : fd;
+}
+
 int apart_open_upper(const struct apart *apart)
 {
 	struct arena arena = { 0 };
@@ -171,13 +181,9 @@ int apart_make_lower(const struct apart *apart)
 
 int apart_lock(const struct apart *apart, struct err *err)
 {
-	struct arena arena = { 0 };
-	_cleanup_close_ int meta = open(
-		arena_printf(&arena, "%s/../../../gate/%s", apart->place, apart->id),
-		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = meta < 0 ? -errno : lock_of(meta);
+	_cleanup_close_ int meta = apart_open_meta(apart);
+	int fd = meta < 0 ? meta : lock_of(meta);
 
-	arena_release(&arena);
 	if (fd != -EBUSY)
 		return fd < 0 ? err_errno(err, -fd, "opening what is held of '%s'", apart->path)
 			      : fd;

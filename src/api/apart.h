@@ -42,7 +42,9 @@ int apart_accept(const struct apart *apart, const char *file, enum resolution re
 		 struct apply_report *report, struct err *err);
 int apart_drop(const struct apart *apart, const char *file, struct err *err);
 
-/* For the files of this: its layers, the session's and the project's, which is made where it is gone. */
+/* For the files of this: what its session wrote down (STATE/wrapix/gate/ID); its layers, the session's and the
+ * project's, which is made where it is gone. A descriptor or -errno. */
+int apart_open_meta(const struct apart *apart);
 int apart_open_upper(const struct apart *apart);
 int apart_make_lower(const struct apart *apart);
 bool apart_is_empty(const struct apart *apart);

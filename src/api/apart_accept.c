@@ -42,16 +42,6 @@ struct taking {
 	int turn; /* with the sandboxes that change files meanwhile; -1: there can be none */
 };
 
-static int open_meta(const struct apart *apart)
-{
-	struct arena arena = { 0 };
-	int fd = open(arena_printf(&arena, "%s/../../../gate/%s", apart->place, apart->id),
-		      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	arena_release(&arena);
-	return fd;
-}
-
 static int open_turn(struct taking *t)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
@@ -63,7 +53,7 @@ static int open_turn(struct taking *t)
 
 static int begin(struct taking *t, struct err *err)
 {
-	_cleanup_close_ int meta = open_meta(t->apart);
+	_cleanup_close_ int meta = apart_open_meta(t->apart);
 	struct stat st;
 	int r;
 

@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
+#include "os/proc.h"
 #include "relay/door.h"
 #include "spec/agent.h"
-#include "os/proc.h"
 
 struct session_relay {
 	struct credentials *owner;
@@ -266,9 +266,7 @@ static void drop(struct session_relay *relay, struct loop_source *source)
 {
 	if (relay->owner->loop)
 		loop_remove(relay->owner->loop, source);
-	if (source->fd >= 0)
-		close(source->fd);
-	source->fd = -1;
+	close_ptr(&source->fd);
 }
 
 /* A newer value, or none: the old one is good for another while. */

@@ -55,10 +55,7 @@ static char *join_words(struct arena *arena, char **words)
 {
 	_cleanup_str_ struct str line = { 0 };
 
-	for (char **word = words; *word; word++) {
-		str_add(&line, word == words ? "" : " ");
-		str_add_shell(&line, *word);
-	}
+	str_add_shell_words(&line, words);
 	return arena_strdup(arena, line.s ? line.s : "");
 }
 

@@ -59,14 +59,6 @@ static int apply(struct exec *x, struct exec_update *u, struct err *err)
 	return engine_set_rules(x->live, &rules, err);
 }
 
-static bool has_rule(const struct file_rules *rules, const struct file_rule *rule)
-{
-	for (size_t i = 0; i < rules->n; i++)
-		if (rules->rules[i].kind == rule->kind && !strcmp(rules->rules[i].text, rule->text))
-			return true;
-	return false;
-}
-
 /* A denyRead stands on a mount, or on questions that the kernel was told to ask at the start; under Seatbelt
  * each rule stands in the profile. */
 static void warn_late(const struct exec *x, const struct file_rules *rules)
@@ -79,7 +71,7 @@ static void warn_late(const struct exec *x, const struct file_rules *rules)
 		const struct file_rule *rule = &rules->rules[i];
 		char text[256];
 
-		if ((!profile && rule->kind != FILE_DENY_READ) || has_rule(first, rule))
+		if ((!profile && rule->kind != FILE_DENY_READ) || file_rules_have(first, rule))
 			continue;
 		snprintf(text, sizeof(text), "%s: '%.128s' counts from the next command on",
 			 rule->key, rule->text);

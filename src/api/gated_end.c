@@ -231,10 +231,8 @@ static void tell_held(struct ending *e)
 	if (e->held.len)
 		strv_addf(e->arena, e->says,
 			  "held, your own files are as they were:%s; 'wrapix git accept PATH' "
-			  "takes it "
-			  "over, 'wrapix git drop PATH' forgets it, and the next session here goes "
-			  "on "
-			  "with it",
+			  "takes it over, 'wrapix git drop PATH' forgets it, and the next session "
+			  "here goes on with it",
 			  name.s);
 	if (e->waiting.len)
 		strv_addf(e->arena, e->says,
@@ -284,10 +282,8 @@ static void end(struct gated *gated, struct arena *arena, struct strv *says)
 	if (gated->aliases.partial)
 		strv_add(arena, says,
 			 "not all links of the project were looked at (there are too many, or it "
-			 "is too "
-			 "large or too deep): what one with the name of a file that runs later "
-			 "leads to "
-			 "may have been changed without being held or told of");
+			 "is too large or too deep): what one with the name of a file that runs "
+			 "later leads to may have been changed without being held or told of");
 	tell_held(&e);
 	if (gated->on_changes)
 		gated->on_changes(gated->ctx, &list);

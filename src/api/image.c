@@ -44,10 +44,8 @@ void image_let_go(struct image_use *use)
 {
 	if (use->dir[0])
 		os_remove_tree(AT_FDCWD, use->dir);
-	if (use->changes >= 0)
-		close(use->changes);
-	if (use->lock >= 0)
-		close(use->lock);
+	close_ptr(&use->changes);
+	close_ptr(&use->lock);
 }
 
 bool image_is_there(struct spec *spec)

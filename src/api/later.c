@@ -228,6 +228,16 @@ int later_open_above(int root, struct arena *arena, const char *path)
 			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
+/* Those that the user named, then those that somebody obeys, without a last slash; NULL: there are no more. */
+static char *nth_name(const struct protection *said, size_t i, struct arena *arena)
+{
+	const char *name = i < said->n_paths ? said->paths[i].path
+					     : sensitive_name(i - said->n_paths);
+	size_t n = name ? strlen(name) : 0;
+
+	return name ? arena_strndup(arena, name, n - (name[n - 1] == '/')) : NULL;
+}
+
 static void look_by_path(struct later *later, int root, const char *path)
 {
 	_cleanup_close_ int dir = later_open_above(root, &later->arena, path);
@@ -240,20 +250,12 @@ void later_look(struct later *later, const char *project)
 {
 	_cleanup_close_ int root = os_open_plain(project);
 	const struct protection *said = &later->protection;
-	const char *name;
+	char *name;
 
 	for (size_t i = 0; root >= 0 && said->aliases && i < said->aliases->n; i++)
 		look_by_path(later, root, said->aliases->v[i].path);
-	for (size_t i = 0; root >= 0; i++) {
-		size_t n;
-
-		name = i < said->n_paths ? said->paths[i].path : sensitive_name(i - said->n_paths);
-		if (!name)
-			break;
-		n = strlen(name);
-		look_by_path(later, root,
-			     arena_strndup(&later->arena, name, n - (name[n - 1] == '/')));
-	}
+	for (size_t i = 0; root >= 0 && (name = nth_name(said, i, &later->arena)) != NULL; i++)
+		look_by_path(later, root, name);
 }
 
 bool later_note(struct later *later, int dir, const char *name, const char *path)
@@ -288,19 +290,12 @@ void later_close(struct spec *spec, const char *project)
 	_cleanup_close_ int root = os_open_plain(project);
 	const struct protection *said = &spec->protect;
 	struct aliases links = { .v = NULL };
-	const char *name;
+	char *path;
 
-	for (size_t i = 0; root >= 0; i++) {
+	for (size_t i = 0; root >= 0 && (path = nth_name(said, i, &spec->arena)) != NULL; i++) {
 		_cleanup_close_ int fd = -1;
 		struct stat st;
-		char *path;
-		size_t n;
 
-		name = i < said->n_paths ? said->paths[i].path : sensitive_name(i - said->n_paths);
-		if (!name)
-			break;
-		n = strlen(name);
-		path = arena_strndup(&spec->arena, name, n - (name[n - 1] == '/'));
 		if (protection_of(said, path).level != PROTECT_RO)
 			continue;
 		aliases_add(&links, &spec->arena, root, project, path);

@@ -235,10 +235,7 @@ static char *command_line(struct arena *arena, const struct strv *argv)
 {
 	_cleanup_str_ struct str line = { 0 };
 
-	for (size_t i = 0; i < argv->len; i++) {
-		str_add(&line, i ? " " : "");
-		str_add_shell(&line, argv->v[i]);
-	}
+	str_add_shell_words(&line, argv->v);
 	return arena_strdup(arena, line.s ? line.s : "");
 }
 
@@ -408,9 +405,8 @@ static void on_engine_event(void *ctx, enum engine_event event, int value)
 	if (event == EVENT_EXITED) {
 		event_log_flush(&observer->log);
 		session_remove(&observer->session);
-	}
-	if (event == EVENT_EXITED)
 		say_limits(observer);
+	}
 	observer_emit(observer, types[event], event == EVENT_EXITED ? os_exit_code(value) : value,
 		      NULL);
 }

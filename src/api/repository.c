@@ -38,11 +38,9 @@ void repository_tell(const struct git_store *store, const struct git_report *rep
 	const char *below = place_of(arena, store->top, dir);
 
 	for (size_t i = 0; i < report->n_held && i < 10; i++) {
-		_cleanup_str_ struct str name = { 0 };
-
+		_cleanup_str_ struct str name = { 0 }, where = { 0 };
 		const struct git_held *held = &report->held[i];
 		const char *place = *held->where ? held->where : below;
-		_cleanup_str_ struct str where = { 0 };
 
 		strv_addf(arena, ret_says, "held back in git: %s%s%s %s: %s",
 			  *place ? str_quote(&where, place) : "", *place ? ": " : "", held->kind,

@@ -258,14 +258,6 @@ static int apply(struct run_claude *c, struct claude_rules *rules, struct err *e
 	return engine_set_rules(c->live, &all, err);
 }
 
-static bool has_rule(const struct file_rules *rules, const struct file_rule *rule)
-{
-	for (size_t i = 0; i < rules->n; i++)
-		if (rules->rules[i].kind == rule->kind && !strcmp(rules->rules[i].text, rule->text))
-			return true;
-	return false;
-}
-
 /* What the kernel was not told to ask about at the start, nobody is asked about. */
 static void warn_unheld(struct run_claude *c, const struct file_rules *rules,
 			const struct file_rules *old)
@@ -275,7 +267,7 @@ static void warn_unheld(struct run_claude *c, const struct file_rules *rules,
 		bool read = rule->kind == FILE_DENY_READ;
 		char text[384];
 
-		if ((!read && rule->kind != FILE_DENY_WRITE) || has_rule(old, rule) ||
+		if ((!read && rule->kind != FILE_DENY_WRITE) || file_rules_have(old, rule) ||
 		    (c->plan->files && read && c->plan->ask_reads) ||
 		    !plan_rule_concerns(c->plan, rules, rule, read || !c->plan->files ? 0 : OPF_RO))
 			continue;

@@ -17,8 +17,7 @@ void serve_conn_close(struct serve_conn *conn)
 	for (size_t i = 0; i < conn->n_fds; i++)
 		close(conn->fds[i]);
 	conn->n_fds = 0;
-	if (conn->fd >= 0)
-		close(take_fd(&conn->fd));
+	close_ptr(&conn->fd);
 	str_release(&conn->in);
 	str_release(&conn->out);
 }

@@ -47,7 +47,7 @@ _Noreturn static void child(int listener, int owner, const char *settings)
 /* The kernel chooses a name of its own; who may ask is looked at with every connection. */
 static int listen_unnamed(struct wrapix_server *server, struct err *err)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	server->at.sun_family = AF_UNIX;
 	server->at_len = sizeof(server->at);
@@ -55,11 +55,8 @@ static int listen_unnamed(struct wrapix_server *server, struct err *err)
 	    bind(fd, (const struct sockaddr *)&server->at, sizeof(server->at.sun_family)) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&server->at, &server->at_len) == 0 &&
 	    listen(fd, SOMAXCONN) == 0)
-		return fd;
-	err_errno(err, errno, "a socket for the server");
-	if (fd >= 0)
-		close(fd);
-	return -err->code;
+		return take_fd(&fd);
+	return err_errno(err, errno, "a socket for the server");
 }
 
 static int start(struct wrapix_server *server, const char *settings, struct err *err)
@@ -118,8 +115,7 @@ void wrapix_server_stop(struct wrapix_server *server)
 {
 	if (!server)
 		return;
-	if (server->owner >= 0)
-		close(server->owner);
+	close_ptr(&server->owner);
 	(void)os_await(server->pid);
 	free(server);
 }

@@ -5,17 +5,17 @@
  */
 #include "api/why.h"
 
-#include "api/explain.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/explain.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "engine/rules.h"
 #include "net/policy.h"
-#include "os/linux/seccomp.h"
 #include "os/fs.h"
+#include "os/linux/seccomp.h"
 #include "spec/file_rules.h"
 
 static struct why_answer *add_answer(struct why *w, const struct denial *act)
@@ -266,24 +266,6 @@ static bool split_port(struct arena *arena, const char *text, char **ret_host, u
 	return port > 0 && port <= UINT16_MAX;
 }
 
-static int make_policy(const struct plan *plan, struct policy **ret, struct err *err)
-{
-	struct policy *policy = policy_new();
-	int r = 0;
-
-	if (!policy)
-		return err_errno(err, ENOMEM, "reading the rules");
-	for (size_t i = 0; r == 0 && i < plan->allow.len; i++)
-		r = policy_add(policy, plan->allow.v[i], 0, err);
-	for (size_t i = 0; r == 0 && i < plan->deny.len; i++)
-		r = policy_add(policy, plan->deny.v[i], RULE_DENY, err);
-	if (r < 0)
-		policy_unref(policy);
-	else
-		*ret = policy;
-	return r;
-}
-
 static bool is_own_port(const struct plan *plan, const char *host, uint16_t port)
 {
 	static const char *const names[] = { "localhost", "127.0.0.1", "::1" };
@@ -316,6 +298,7 @@ static void judge_host(struct why *w, struct why_answer *a, const struct verdict
 
 int why_host(struct why *w, const char *text, struct err *err)
 {
+	const struct engine_rules rules = rules_of_plan(w->plan);
 	struct policy *policy = NULL;
 	char name[NAME_SIZE], *host;
 	struct address address;
@@ -330,7 +313,7 @@ int why_host(struct why *w, const char *text, struct err *err)
 	by_address = address_parse(host, &address);
 	if (!by_address && !name_canonical(host, strlen(host), name))
 		return err_usage(err, "'%s' is no host that there can be", host);
-	if (make_policy(w->plan, &policy, err) < 0)
+	if (rules_make_policy(&rules, &policy, err) < 0)
 		return -err->code;
 	a = add_answer(w,
 		       &(struct denial){ .what = port ? "connect" : "lookup",

@@ -9,8 +9,8 @@
 
 #include "api/api.h"
 #include "api/identity.h"
-#include "api/later.h"
 #include "api/image.h"
+#include "api/later.h"
 #include "api/observer.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -317,7 +317,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	struct engine_hooks hooks = observer_hooks(&observer);
 	struct credential_hooks credential_hooks = observer_credential_hooks(&observer);
 	struct err err;
-	int status;
+	int status, r;
 
 	if (plan->is_untrusted)
 		return api_fail(&plan->untrusted, error);
@@ -329,16 +329,15 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 		snprintf(observer.id, sizeof(observer.id), "%s", plan->plan.resume);
 	else
 		session_new_id(observer.id);
-	if (credentials_begin(&observer.credentials, &plan->plan,
+	r = credentials_begin(&observer.credentials, &plan->plan,
 			      (struct prefetch *)&plan->prefetch, plan->host.config_home,
-			      &credential_hooks, &err) < 0 ||
-	    run(&observer, &hooks, &status, &err) < 0) {
-		credentials_end(&observer.credentials);
-		observer_release(&observer);
-		return api_fail(&err, error);
-	}
+			      &credential_hooks, &err);
+	if (r == 0)
+		r = run(&observer, &hooks, &status, &err);
 	credentials_end(&observer.credentials);
 	observer_release(&observer);
+	if (r < 0)
+		return api_fail(&err, error);
 	*ret_status = os_exit_code(status);
 	return 0;
 }

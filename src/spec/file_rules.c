@@ -286,6 +286,14 @@ struct file_verdict file_rules_symlink(const struct file_rules *rules, const cha
 	return verdict;
 }
 
+bool file_rules_have(const struct file_rules *rules, const struct file_rule *rule)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->rules[i].kind == rule->kind && !strcmp(rules->rules[i].text, rule->text))
+			return true;
+	return false;
+}
+
 enum file_reads file_rules_reads(const struct file_rules *rules)
 {
 	enum file_reads reads = FILE_READS_FREE;

@@ -112,6 +112,9 @@ struct file_verdict file_rules_move(const struct file_rules *rules, const char *
  */
 struct file_verdict file_rules_symlink(const struct file_rules *rules, const char *path);
 
+/* One of that kind, in the same words, is among them. */
+bool file_rules_have(const struct file_rules *rules, const struct file_rule *rule);
+
 /* What opening for reading takes. */
 enum file_reads {
 	FILE_READS_FREE,    /* nothing: no rule denies any, or only what mounts stand for, unseen */
