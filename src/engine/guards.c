@@ -166,6 +166,17 @@ static int add_private(struct sandbox *sandbox, struct err *err)
 	return 0;
 }
 
+/* Nothing is changed by it, so it needs no rules and no name of the host's. */
+static int prepare_watcher(struct sandbox *sandbox, struct err *err)
+{
+	static const struct broker_map none;
+	static const struct file_rules no_rules;
+	const struct broker_hooks hooks = { .on_denied = on_file_denied, .ctx = sandbox };
+	const struct broker_view view = { .maps = &none, .watches = true };
+
+	return broker_new(&sandbox->broker, &no_rules, &view, &hooks, err);
+}
+
 int guards_prepare(struct sandbox *sandbox, struct err *err)
 {
 	const struct broker_hooks hooks = { .on_denied = on_file_denied,
@@ -182,7 +193,7 @@ int guards_prepare(struct sandbox *sandbox, struct err *err)
 	int r;
 
 	if (!plan_is_brokered(plan))
-		return 0;
+		return plan_is_watched(plan) ? prepare_watcher(sandbox, err) : 0;
 	if (!plan_root_of_host(plan)) {
 		maps = make_maps(&arena, plan, &view.n);
 		view.maps = maps;

@@ -77,11 +77,18 @@ static const struct row rows[] = {
 #pragma GCC diagnostic pop
 /* clang-format on */
 
+/* Who changes nothing needs no umask, and a question is not worth an event. */
+static bool has_row(const struct broker *b, const struct row *row, const struct seccomp_call *call)
+{
+	return !strcmp(row->name, call->name) && call->nr < ARRAY_LEN(b->rows[0]) &&
+	       !(b->watches && (row->fn == do_umask || row->fn == do_access));
+}
+
 static void add_rows(struct broker *b, const struct seccomp_program *fragment)
 {
 	for (const struct seccomp_call *call = fragment->calls; call->name; call++)
 		for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-			if (!strcmp(rows[i].name, call->name) && call->nr < ARRAY_LEN(b->rows[0]))
+			if (has_row(b, &rows[i], call))
 				b->rows[call->arch != b->arch][call->nr] = (uint8_t)(i + 1);
 }
 
@@ -148,7 +155,8 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 	b->turn = -1;
 	b->turn_path = arena_strdup(&b->arena, view->turn);
 	b->arch = seccomp_notify_files.calls[0].arch;
-	b->has_caps = geteuid() == 0;
+	b->watches = view->watches;
+	b->has_caps = geteuid() == 0 && !b->watches;
 	b->umask = umask(022);
 	umask(b->umask);
 	place_settle(b);
@@ -253,6 +261,8 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 	bool others = b->reads == FILE_READS_WATCHED && !are_same(b->rules, rules);
 	int r = 0;
 
+	if (b->watches)
+		return 0;
 	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
 		if (!is_anchored(b, rules->roots.v[i]))
 			r = add_anchor(b, rules->roots.v[i], err);
@@ -328,13 +338,15 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	/* What cannot be looked at is not let go on: no mount stands for some of the rules. */
 	answer = task_find(&r);
 	if (answer == 0)
-		answer = do_row(&r);
+		answer = b->watches && watch_passes(&r) ? OUTSIDE : do_row(&r);
 	for (int i = 0; answer == AGAIN && i < AGAIN_MAX; i++)
 		answer = do_row(&r);
 	set_caps(b, true);
 	task_give_umask(&r);
 	close_ptr(&r.own_root);
-	return answer == OUTSIDE || answer == RETRY || answer == AGAIN ? NOTIFY_CONTINUE : answer;
+	if (b->watches || answer == OUTSIDE || answer == RETRY || answer == AGAIN)
+		return NOTIFY_CONTINUE;
+	return answer;
 }
 
 int broker_call(void *broker, const struct seccomp_notif *call)
@@ -420,6 +432,8 @@ void request_predicted(struct request *r, const char *path, const struct file_ru
 
 int request_check(struct request *r)
 {
+	if (r->b->watches)
+		return OUTSIDE;
 	return notify_is_valid(r->notify, r->notif->id) ? 0 : -EINTR;
 }
 

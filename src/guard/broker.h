@@ -23,6 +23,7 @@
  *	broker_attrs.c     modes, owners, times, attributes, lengths
  *	broker_read.c      reads: decided on, or looked at while mounts decide
  *	broker_seen.c      where such looks were lately
+ *	broker_watch.c     nothing is decided, and what mounts refuse is told of
  *	broker_cover.c     whether these mounts are still there
  *	broker_turn.c      one change at a time, of all sandboxes of a user
  *	broker_git.c       git's own files, by content ('wrapix exec')
@@ -101,6 +102,7 @@ struct broker_view {
 	const char *
 		turn; /* a file out of the sandbox's reach: brokers that have the same one change something
 			   * one after the other. NULL: there is no other */
+	bool watches; /* mounts decide alone: every call goes on, and what they are going to refuse is told of */
 };
 
 /* Opens the writable places; the rules must outlive the broker. */

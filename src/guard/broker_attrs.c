@@ -72,13 +72,14 @@ static bool in_view(struct request *r, int object, const struct stat *st)
  * go on, because its path or its descriptor could be another's by then. */
 static int outside_object(struct request *r, struct place *p, int *ret)
 {
-	_cleanup_close_ int fd = take_fd(&p->object);
+	_cleanup_close_ int fd = -1;
 	char name[NAME_MAX + 2];
 	int e;
 
 	place_outside(r, p, false);
-	if (r->row->fn == do_access)
-		return OUTSIDE; /* a question */
+	fd = take_fd(&p->object);
+	if (r->row->fn == do_access || r->b->watches)
+		return OUTSIDE; /* a question, or we only look */
 	if (fd < 0 && p->view < 0)
 		return -EROFS;
 	place_bare_name(p, name);

@@ -184,6 +184,23 @@ static int link_across(struct request *r, struct place *from, struct place *to, 
 	return tell_across(r, from, to, to_outside);
 }
 
+/* Neither is ours, and the kernel says what it thinks of that. What is read-only of the two is told of. */
+static int rename_outside(struct request *r, struct place *from, struct place *to, unsigned flags)
+{
+	if (place_is_readonly(from->view, "."))
+		return place_outside(r, from, false);
+	(void)rename_across(r, from, to, true, flags);
+	return OUTSIDE;
+}
+
+static int link_outside(struct request *r, struct place *from, struct place *to)
+{
+	if (place_is_readonly(to->view, "."))
+		return place_outside(r, to, true);
+	(void)link_across(r, from, to, false);
+	return OUTSIDE;
+}
+
 /* The path of the two that may not be written: what leaves what is writable, or comes into it. */
 static int move_apart(struct request *r, const struct place *from, const struct place *to)
 {
@@ -262,7 +279,7 @@ int do_rename(struct request *r)
 	if (from.is_anchor || from.object >= 0 || to.is_anchor || to.object >= 0)
 		return OUTSIDE;
 	if (e == OUTSIDE && e2 == OUTSIDE)
-		return place_outside(r, &from, false);
+		return rename_outside(r, &from, &to, flags);
 	if (e == OUTSIDE || e2 == OUTSIDE)
 		return rename_across(r, &from, &to, e2 == OUTSIDE, flags);
 	e = place_stat(&from);
@@ -346,7 +363,7 @@ int do_link(struct request *r)
 	if (to.is_anchor || to.object >= 0)
 		return -EEXIST;
 	if (e2 == OUTSIDE)
-		return e == OUTSIDE ? place_outside(r, &to, true)
+		return e == OUTSIDE ? link_outside(r, &from, &to)
 				    : link_across(r, &from, &to, true);
 	if (from.object >= 0 && from.st.st_nlink == 0 && S_ISREG(from.st.st_mode))
 		return link_nameless(r, &from, &to);

@@ -127,7 +127,7 @@ static int open_tmpfile(struct request *r, struct place *p, int flags, mode_t mo
 	if (e == 0 && p->object < 0)
 		e = place_stat(p);
 	if (e != 0)
-		return e;
+		return e == OUTSIDE ? place_outside(r, p, false) : e;
 	if (!p->exists || !S_ISDIR(p->st.st_mode))
 		return p->exists ? -ENOTDIR : -ENOENT;
 	if (!place_is_same(p))
@@ -176,7 +176,7 @@ static int open_path(struct request *r, int flags, mode_t mode, const char *path
 	_cleanup_place_ struct place p = PLACE_NONE;
 	int e;
 
-	if (!tmpfile && look_at_write(r, path, flags) == OUTSIDE)
+	if (!tmpfile && !r->b->watches && look_at_write(r, path, flags) == OUTSIDE)
 		return OUTSIDE;
 	e = turn_take(r);
 	if (e < 0)

@@ -325,19 +325,26 @@ bool place_is_readonly(int dir, const char *name)
 	return fd >= 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
-int place_outside(struct request *r, struct place *p, bool creates)
+/* A sandbox with names of its own has single files and directories mounted in what is otherwise. */
+static bool is_refused(const struct broker *b, const struct place *p)
 {
-	int dir = p->object >= 0 ? p->object : p->view;
+	char name[NAME_MAX + 2];
 	struct statvfs fs;
 
-	if (r->quiet || dir < 0 || fstatvfs(dir, &fs) < 0 || !(fs.f_flag & ST_RDONLY) ||
-	    (!p->looked && place_stat(p) < 0) || p->exists == creates)
+	if (b->mapped && p->exists && p->object < 0)
+		return place_is_readonly(p->view, *p->name ? place_bare_name(p, name) : ".");
+	return fstatvfs(p->object >= 0 ? p->object : p->view, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
+int place_outside(struct request *r, struct place *p, bool creates)
+{
+	if (r->quiet || (p->object < 0 && p->view < 0) || (!p->looked && place_stat(p) < 0) ||
+	    p->exists == creates)
 		return OUTSIDE;
 	if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode) &&
 	    !S_ISLNK(p->st.st_mode))
 		return OUTSIDE; /* a device, say: a read-only mount does not keep it from anybody */
-	if (!r->b->mapped || !p->exists || p->object >= 0 ||
-	    place_is_readonly(p->view, *p->name ? p->name : "."))
+	if (is_refused(r->b, p))
 		request_predicted(r, p->path, NULL);
 	return OUTSIDE;
 }

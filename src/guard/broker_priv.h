@@ -106,7 +106,10 @@ struct broker {
 	char mounts
 		[32]; /* the namespace that has them, as /proc calls it; "": nobody was looked at yet */
 	bool nested, has_caps, mapped; /* mapped: names inside are not the host's */
-	mode_t umask;                  /* our own */
+	bool watches;          /* nothing is done or refused here, so no right is given up for it */
+	uint64_t writable[16]; /* the last mounts that were found to be so, by their numbers */
+	unsigned n_writable;
+	mode_t umask; /* our own */
 	size_t n_workers;
 	struct anchor *anchors;
 	size_t n_anchors;
@@ -197,7 +200,7 @@ int request_denied(struct request *r, const char *path, const struct file_rule *
 int request_apart(struct request *r, const char *path);
 /* Reports what the kernel is going to refuse, or did when we tried. */
 void request_predicted(struct request *r, const char *path, const struct file_rule *rule);
-/* 0 when the caller is still there; call it between the last look at it and the deed. */
+/* 0 when the caller is still there; call it between the last look at it and the deed. OUTSIDE: it does that itself. */
 int request_check(struct request *r);
 /* NOTIFY_DONE or -errno, from what a system call returned. */
 int request_result(int ret);
@@ -242,6 +245,10 @@ bool in_proc(int fd);
 int walk_dir(struct request *r, int start, const char *path, int *links);
 /* The same, a component at a time. */
 int walk_by_hand(struct request *r, int start, const char *path, int *links);
+
+/* ---- broker_watch.c */
+/* Without looking further: no mount is going to refuse the call. */
+bool watch_passes(struct request *r);
 
 /* ---- broker_find.c */
 /* Finds the place that a path means. 0, OUTSIDE, -errno. */

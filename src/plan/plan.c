@@ -254,6 +254,9 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 		plan_release(&plan);
 		return r;
 	}
+	/* A sandbox inside may want the listener, and has mounts of its own. */
+	plan.tell_writes = plan.tell_calls && !spec->exec && !plan.nested &&
+			   plan.engine == ENGINE_NATIVE;
 	plan_access_rules(&plan);
 	plan_limits(&plan, spec, host);
 	note_landlock(&plan);
@@ -294,8 +297,10 @@ unsigned plan_seccomp(const struct plan *plan)
 			 (plan->ids.count ? SECCOMP_ROOT : 0) |
 			 (plan_is_lazy(plan) && !plan_is_machine(plan) ? SECCOMP_NOTIFY_NET : 0) |
 			 (plan->guard_unix ? SECCOMP_NOTIFY_CONNECT : 0) |
-			 (plan->move_dirs ? SECCOMP_NOTIFY_RENAME : 0) |
-			 (plan_is_brokered(plan) ? SECCOMP_NOTIFY_FILES : 0) |
+			 (plan_is_brokered(plan)  ? SECCOMP_NOTIFY_FILES
+			  : plan_is_watched(plan) ? SECCOMP_NOTIFY_WATCH
+			  : plan->move_dirs       ? SECCOMP_NOTIFY_RENAME
+						  : 0) |
 			 (plan->gate || finds_repositories(plan) ? SECCOMP_NOTIFY_ENTER : 0) |
 			 (plan_reads(plan) != FILE_READS_FREE ? SECCOMP_NOTIFY_READS : 0);
 
@@ -316,6 +321,11 @@ enum file_reads plan_reads(const struct plan *plan)
 bool plan_is_brokered(const struct plan *plan)
 {
 	return plan->files && !plan->files->disabled;
+}
+
+bool plan_is_watched(const struct plan *plan)
+{
+	return plan->tell_writes && !plan->files;
 }
 
 bool plan_has_listener(const struct plan *plan)

@@ -244,7 +244,8 @@ struct plan {
 		*git_common; /* the git directory and its repository's, which the session has
 				      * a private one of; NULL: it has none */
 	bool tell_calls;     /* the supervisor refuses system calls in the filter's place */
-	bool git_read_only;  /* there is no git that could take over anything */
+	bool tell_writes; /* it looks at what changes files, and lets all go on: plan_is_watched() */
+	bool git_read_only;              /* there is no git that could take over anything */
 	struct plan_module *git_modules; /* further ones: submodules' */
 	size_t n_git_modules;
 	struct strv git_borrowed; /* object directories that they borrow from */
@@ -275,6 +276,13 @@ void plan_print_json(const struct plan *plan, FILE *out);
 
 /* What may be changed is decided by name, and done by the supervisor. */
 bool plan_is_brokered(const struct plan *plan);
+/* Mounts decide that, and the supervisor tells of what they refuse. */
+bool plan_is_watched(const struct plan *plan);
+/* The supervisor resolves paths as the command does. */
+static inline bool plan_has_view(const struct plan *plan)
+{
+	return plan->files || plan_is_watched(plan);
+}
 
 /* The command runs under a kernel of its own: nothing passes but files, the terminal's bytes and
  * connections; no descriptor, no socket, no signal, no listener. */

@@ -610,13 +610,14 @@ static void check_library(void)
 	check_whole(own, most | enter | SECCOMP_NOTIFY_CONNECT, true);
 	check_whole(own, most | enter | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_READS, true);
 	check_whole(own, most | enter, true);
+	check_whole(own, (most & ~(unsigned)SECCOMP_NOTIFY_FILES) | SECCOMP_NOTIFY_WATCH, true);
 	check_whole(own, most | SECCOMP_NOTIFY_CONNECT | SECCOMP_NESTED, false);
 	is_int(seccomp_whole(0, insns), seccomp_default.len, "no questions: what is refused alone");
 
 	is_str(seccomp_describe(0), "default", "name of 0");
 	is_str(seccomp_describe(SECCOMP_NOTIFY | SECCOMP_NESTED),
-	       "nested+notify-net+notify-files+notify-reads+notify-connect+notify-rename"
-	       "+notify-enter+notify-refused+notify-memory",
+	       "nested+notify-net+notify-files+notify-watch+notify-reads+notify-connect"
+	       "+notify-rename+notify-enter+notify-refused+notify-memory",
 	       "name of all");
 	is_str(seccomp_describe(SECCOMP_NESTED), "nested", "name of NESTED");
 	is_str(seccomp_describe(SECCOMP_NOTIFY_NET), "default+notify-net", "name of NOTIFY_NET");

@@ -252,6 +252,64 @@ check "... and is an event, predicted" is "$(grep -o '"path":"[^"]*","reason":"r
 check "... with what would help" has "$out" '"fix":{"none":"a directory of yours could be mounted there'
 check "control: what can be is none" is "$(cat "$HOME/mine") $(grep -c '"type":"deny"' "$out")" "x 4"
 
+# The same whoever makes the changes: the supervisor, or the kernel in a view or in the project itself.
+cat >acts.py <<'END'
+import os, socket
+def act(do, *args, **more):
+    try:
+        return do(*args, **more)
+    except OSError:
+        return None
+def make(path, **more):
+    return act(os.open, path, os.O_WRONLY | os.O_CREAT, **more)
+make("/usr/new")
+make("/mine.ro")
+make("/tmp/q")
+act(os.rename, "/tmp/q", "/usr/in")
+act(os.rename, "/usr/bin/env", "/usr/moved")
+act(os.rename, "own", "/usr/out")
+act(os.rename, "/usr/bin/env", "own")
+act(os.link, "/usr/bin/env", "/usr/linked")
+act(os.symlink, "x", "/usr/sym")
+act(os.symlink, "/usr/target", "/tmp/sym")
+make("/tmp/sym")
+act(os.unlink, "/usr/bin/sh")
+act(os.mkdir, "/usr/dir")
+act(os.truncate, "/usr/bin/cat", 0)
+act(os.chmod, "/usr/bin/ls", 0o755)
+act(os.fchmod, os.open("/usr/bin/mv", os.O_RDONLY), 0o755)
+act(os.setxattr, "/usr/bin/cp", "user.x", b"1")
+act(os.open, "/usr/lib", os.O_TMPFILE | os.O_RDWR)
+act(socket.socket(socket.AF_UNIX).bind, "/usr/socket")
+os.chdir("/usr/lib")
+make("relative")
+make("by-dir", dir_fd=os.open("/usr", os.O_PATH))
+os.chdir("/workspace")
+make("/workspace/../usr/up")
+make("/proc/self/root/usr/proc")
+# refused for another reason, or not at all
+act(os.mkdir, "/usr/bin")
+act(os.truncate, "/usr/none", 0)
+make("/dev/null")
+os.mkdir("made")
+os.rename("made", "moved")
+os.fchmod(make("moved/file"), 0o600)
+os.symlink("file", "moved/link")
+os.utime("moved/link")
+os.unlink("moved/file")
+END
+told="openat /usr/new, openat /mine.ro, rename /usr/in, rename /usr/bin/env, rename /usr/out, link /usr/linked, symlink /usr/sym, openat /usr/target, unlink /usr/bin/sh, mkdir /usr/dir, truncate /usr/bin/cat, chmod /usr/bin/ls, fchmod /usr/bin/mv, setxattr /usr/bin/cp, openat /usr/lib, bind /usr/socket, openat /usr/lib/relative, openat /usr/by-dir, openat /usr/up, openat /usr/proc"
+for how in "--workspace direct" "--workspace cow" "--git direct"; do
+	touch own
+	rm -rf moved
+	# shellcheck disable=SC2086 # two words
+	wx run --network none $how --mount "$HOME/mine:/mine.ro:ro" -- python3 acts.py
+	check "run $how: the command does what it may" is "$rc$(grep -c Traceback "$err")" 00
+	wx log --violations --json
+	check "... and each act on what is read-only is an event" is "$(sed -n 's/.*"what":"write","call":"\([^"]*\)","path":"\([^"]*\)","reason":"read-only","predicted":true.*/\1 \2/p' "$out" | paste -sd, | sed 's/,/, /g')" "$told"
+	check "... and nothing else" is "$(grep -c '"type":"deny"' "$out")" 20
+done
+
 # --- hostile names ---
 
 mkdir "$HOME/<"

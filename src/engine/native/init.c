@@ -153,7 +153,7 @@ static int send_mntns(const struct child *child, struct err *err)
 /* The supervisor resolves paths as the command does. */
 static int send_view(const struct child *child, struct err *err)
 {
-	return child->order || child->plan->files
+	return child->order || plan_has_view(child->plan)
 		       ? send_opened(child, CONTROL_VIEW, "/", O_PATH | O_DIRECTORY, err)
 		       : 0;
 }

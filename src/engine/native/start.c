@@ -243,7 +243,7 @@ static void receive_descriptors(struct sandbox *sandbox)
 		{ plan->gate, CONTROL_GATE, &sandbox->gate_store },
 		{ plan_has_key_agent(plan), CONTROL_AGENT, &sandbox->agent },
 		{ plan->door, CONTROL_DOOR, &sandbox->door },
-		{ plan->files, CONTROL_VIEW, &sandbox->view },
+		{ plan_has_view(plan), CONTROL_VIEW, &sandbox->view },
 		{ plan_has_tty(plan), CONTROL_PTY, &sandbox->pty_master },
 		{ plan_has_listener(plan), CONTROL_LISTENER, &sandbox->listener },
 	};

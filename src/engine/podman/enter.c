@@ -80,7 +80,7 @@ static int enter_network(struct container *c, pid_t pid, struct err *err)
 int container_enter(struct container *c, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
-	bool needed = plan_needs_netns(plan) || plan->files || plan_has_listener(plan);
+	bool needed = plan_needs_netns(plan) || plan_has_view(plan) || plan_has_listener(plan);
 	pid_t pid = 0;
 	int r = find_init(c, &pid, err);
 
@@ -88,7 +88,7 @@ int container_enter(struct container *c, struct err *err)
 		return 0;
 	if (r == 0 && plan_needs_netns(plan))
 		r = enter_network(c, pid, err);
-	if (r == 0 && plan->files)
+	if (r == 0 && plan_has_view(plan))
 		r = open_of(pid, "root", O_PATH | O_DIRECTORY, &c->sandbox.view, err);
 	if (r == 0 && os_pidfd_kill(c->init, 0) < 0)
 		r = err_set(err, ECHILD, "wrapix-init ended while it was looked at");

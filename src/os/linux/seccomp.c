@@ -48,6 +48,7 @@ static const struct {
 } notify_flags[] = {
 	{ SECCOMP_NOTIFY_NET, "+notify-net", &seccomp_notify_net },
 	{ SECCOMP_NOTIFY_FILES, "+notify-files", &seccomp_notify_files },
+	{ SECCOMP_NOTIFY_WATCH, "+notify-watch", &seccomp_notify_files },
 	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
 	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
 	{ SECCOMP_NOTIFY_RENAME, "+notify-rename", &seccomp_notify_rename },
@@ -66,6 +67,8 @@ static const struct {
 	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_ENTER | SECCOMP_NOTIFY_READS,
 	  &seccomp_whole_exec_reads },
 	{ MOST_HAVE | SECCOMP_NOTIFY_ENTER, &seccomp_whole_run },
+	{ SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_WATCH | SECCOMP_NOTIFY_REFUSED,
+	  &seccomp_whole_watch },
 };
 
 #define FLAGS_ALL (SECCOMP_NESTED | SECCOMP_NOTIFY | SECCOMP_ROOT)
@@ -311,7 +314,7 @@ static const struct {
 
 const char *seccomp_describe(unsigned flags)
 {
-	static char names[FLAGS_ALL + 1][128];
+	static char names[FLAGS_ALL + 1][144];
 	char *name;
 
 	flags &= FLAGS_ALL;

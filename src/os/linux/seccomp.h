@@ -18,13 +18,14 @@ enum seccomp_flags {
 	SECCOMP_ROOT = 1 << 7,           /* chroot is allowed, for a builder's sshd; alone */
 	SECCOMP_NOTIFY_MEMORY = 1 << 8,  /* the supervisor looks at what asks for much memory */
 	SECCOMP_NOTIFY_ENTER = 1 << 9,   /* who goes to a directory waits; with the files */
+	SECCOMP_NOTIFY_WATCH = 1 << 10,  /* what changes a file is looked at, and goes on */
 };
 
 /* The flags that need a supervisor with a listener. */
 #define SECCOMP_NOTIFY                                                             \
 	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS |        \
 	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME | SECCOMP_NOTIFY_REFUSED | \
-	 SECCOMP_NOTIFY_MEMORY | SECCOMP_NOTIFY_ENTER)
+	 SECCOMP_NOTIFY_MEMORY | SECCOMP_NOTIFY_ENTER | SECCOMP_NOTIFY_WATCH)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -97,7 +98,8 @@ extern const struct seccomp_program seccomp_weak_default, seccomp_weak_nested;
 extern const struct seccomp_program seccomp_refused_default, seccomp_refused_nested;
 
 /* What most sandboxes have, in one piece: of 'exec', with reads, of 'run'. */
-extern const struct seccomp_program seccomp_whole_exec, seccomp_whole_exec_reads, seccomp_whole_run;
+extern const struct seccomp_program seccomp_whole_exec, seccomp_whole_exec_reads, seccomp_whole_run,
+	seccomp_whole_watch;
 
 /* Which of the four goes with these flags. */
 const char *seccomp_json(unsigned flags);
