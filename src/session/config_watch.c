@@ -2,7 +2,7 @@
 /*
  * Settings that change while a command runs; see config_watch.h.
  *
- * The files are looked at some twenty times a second, and soon again when one is another. The kernel could tell of changes (inotify), but it
+ * The files are looked at fifty times a second, and soon again when one is another. The kernel could tell of changes (inotify), but it
  * makes whoever watches anything wait for 10 ms and more at his end, and most commands are shorter.
  * A file that changes between two looks is being written, and is told of when it stays the same.
  */
@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "os/timer.h"
 
-#define LOOK_MS 45 /* two looks make a change: within 100 ms */
+#define LOOK_MS 20 /* two looks make a change: within 100 ms, on a busy machine too */
 #define SOON_MS 15
 
 static bool is_blank(const char *text, size_t len)

@@ -193,6 +193,19 @@ check "a host that the policy leaves out is not to be had by a file of the user'
 check "... which is said, with the policy's line" eval 'has "$out" "a policy locks it: sandbox.network.allowManagedDomainsOnly at $etc/managed-settings.json:1" && lacks "$out" "to allow it"'
 check "a file is, by the user's own settings" policy 3 why "$HOME/other"
 check "... since the project's do not count" eval 'has "$out" "sandbox.filesystem.allowWrite in ~/.claude/settings.json" && lacks "$out" settings.local.json'
+mkdir -p "$HOME/kept/policy" "$HOME/kept/user"
+echo policy >"$HOME/kept/policy/file"
+echo user >"$HOME/kept/user/file"
+cp "$HOME/.claude/settings.json" "$tmp/user.json"
+echo '{"sandbox": {"filesystem": {"allowRead": ["~/kept/user"]}}}' >"$HOME/.claude/settings.json"
+for lock in true false; do
+	printf '{"sandbox": {"enabled": true, "filesystem": {"allowManagedReadPathsOnly": %s, "denyRead": ["~/kept"], "allowRead": ["~/kept/policy"]}}}' $lock >"$managed/managed-settings.json"
+	check "managed paths to read only, $lock: the policy's can be read" policy 0 exec -- cat "$HOME/kept/policy/file"
+	[ $lock = false ] || check "... a path of the user's cannot" policy 1 exec -- cat "$HOME/kept/user/file"
+	[ $lock = false ] || check "... and nothing is proposed but the policy's line" eval 'has "$err" "refused reading ~/kept/user/file" && policy 3 why "$HOME/kept/user/file" && has "$out" "a policy locks it: sandbox.filesystem.allowManagedReadPathsOnly at $etc/managed-settings.json:1"'
+	[ $lock = true ] || check "... and the user's" policy 0 exec -- cat "$HOME/kept/user/file"
+done
+mv "$tmp/user.json" "$HOME/.claude/settings.json"
 echo '{"permissions": {"deny": ["Bash(npm:*)"]}}' >"$managed/managed-settings.d/10-a.json"
 echo '{"sandbox": {"enabled": false}}' >"$managed/managed-settings.d/20-b.json"
 check "files of the directory count" policy 3 check -- npm x
