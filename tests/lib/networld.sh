@@ -181,9 +181,10 @@ in_world() {
 # The same, but stays root, to change the world while it runs.
 in_world_as_root() { world_as=enter-as-root in_world "$@"; }
 
-# Lines that arrived outside since the last 'mark'.
-mark() { log_from=$(wc -l <$world/log); }
-since() { tail -n "+$((log_from + 1))" $world/log; }
+# Lines that arrived outside since the last 'mark'. The servers have taken note of all that was sent, however busy the machine is.
+settle() { timeout 60 python3 -S -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)' $world/settled || echo "# the servers are gone" >&2; }
+mark() { settle; log_from=$(wc -l <$world/log); }
+since() { settle; tail -n "+$((log_from + 1))" $world/log; }
 heard() { since | grep -qE -- "$1" || { echo "outside did not see: $1"; since | head -n 20; false; }; }
 unheard() { ! since | grep -E -- "$1"; }
 quiet() { is "$(since)" ""; }
@@ -219,9 +220,11 @@ errno_here() { python3 -B "$project/netprobe.py" "echo:$1"; }
 # The sandbox that ended last was refused this, and the user is told: "HOST:PORT: REASON".
 event() { has "$err" "wrapix: refused $1"; }
 
-# Packets that left for the outside so far, but for the kernel's own about multicast groups. Connections end first.
+# Until the connections of what has ended are at their end, too.
+hang_up() { await sh -c '[ -z "$(ss -Htan state connected exclude time-wait exclude syn-sent)" ]'; }
+# Packets that left for the outside so far, but for the kernel's own about multicast groups.
 packets() {
-	await sh -c '[ -z "$(ss -Htan state connected exclude time-wait exclude syn-sent)" ]' >&2
+	hang_up >&2
 	awk '$1 == "up0:" { n = $11 } $1 == "Icmp6OutType143" { n -= $2 } END { print n }' /proc/net/dev /proc/net/dev_snmp6/up0
 }
 

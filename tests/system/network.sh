@@ -54,6 +54,7 @@ threads = [threading.Thread(target=first) for i in range(50)]
 [t.start() for t in threads]; [t.join() for t in threads]; print(len(ready))'
 wx run -- python3 -c "$inside_first"
 check "50 threads that are the first to use it" printed 50
+hang_up
 mark
 wx run -- true
 check "a command without a network makes no packet" quiet
