@@ -12,7 +12,8 @@ for tool in node curl openssl python3; do
 done
 unset DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR
 relay=${wrapix%/cli/wrapix}/wrapix-relay
-token=sk-test-REALTOKEN-0123456789
+word=TOKEN # put together here: a copy of this file may be readable inside (nix keeps sources), and is not what is searched for
+token=sk-test-TRUE$word-0123456789
 
 # An agent of our own that has Claude Code's name, and so its table.
 mkdir -p "$tmp/bin"
@@ -121,14 +122,14 @@ asks 'for i in 1 2 3 4 5 6 7 8; do (ask /v1/messages -o /dev/null -H "$mine" -d 
 check "several at a time" is "$(cat "$out")" "200 200 200 200 200 200 200 200 "
 
 # Everything that can be read inside, searched for the value.
-search='find / \( -path /proc -o -path /sys -o -path /dev -o -path /usr \) -prune -o -type f -size -2000k -exec grep -laE "REAL[T]OKEN" {} + 2>/dev/null
-	cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" "\n" | grep -aE "REAL[T]OKEN"
+search='find / \( -path /proc -o -path /sys -o -path /dev -o -path /usr \) -prune -o -type f -size -2000k -exec grep -laE "TRUE[T]OKEN" {} + 2>/dev/null
+	cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" "\n" | grep -aE "TRUE[T]OKEN"
 	python3 /workspace/search
 	echo searched'
 # The memory of everybody else inside; who searches has what is searched for.
 cat >search <<-'END'
 	import glob, os
-	wanted = bytes(b ^ 1 for b in b'SD@MUNJDO')
+	wanted = bytes(b ^ 1 for b in b'USTDUNJDO')
 	for maps in glob.glob('/proc/[0-9]*/maps'):
 	    if maps.split('/')[2] == str(os.getpid()):
 	        continue
