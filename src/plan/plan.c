@@ -255,8 +255,7 @@ int plan_make(const struct spec *spec, const struct host *host, struct plan *ret
 		return r;
 	}
 	/* A sandbox inside may want the listener, and has mounts of its own. */
-	plan.tell_writes = plan.tell_calls && !spec->exec && !plan.nested &&
-			   plan.engine == ENGINE_NATIVE;
+	plan.tell_writes = plan.tell_calls && !spec->exec && !plan.nested;
 	plan_access_rules(&plan);
 	plan_limits(&plan, spec, host);
 	note_landlock(&plan);

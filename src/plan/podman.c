@@ -134,7 +134,7 @@ static void note_differences(struct plan *plan)
 		{ !plan->tell_calls, "system calls that are refused are no events: there is no "
 				     "listener here that could tell of them" },
 		{ true, "the image is read-only, where the native engine's may be written to until "
-			"the end; a write to it is no event" },
+			"the end" },
 		{ true, "'wrapix exec' is refused inside: it is lent by the native engine's "
 			"supervisor" },
 	};

@@ -119,6 +119,15 @@ assert e[0]["process"]["argv"] == ["unshare", "-U", "true"], e[0]' "$out"
 in_podman 'unshare -U true' --allow-nested
 check "what --allow-nested allows is neither refused nor told" is "$rc $(grep -c refused "$err")" "0 0"
 
+# --- what is read-only ---
+for how in direct cow; do
+	in_podman 'echo x >/etc/new; rm /usr/bin/busybox; mkdir /dir; ln -s x /sym; echo x >/tmp/x; mv /tmp/x w; mkdir d; mv d e; rm -r w e; :' --workspace $how
+	wx log --violations --json
+	check "--workspace $how: a write to the image is an event, and nothing else is" is \
+		"$(grep '"type":"deny"' "$out" | sed 's/.*"path":"\([^"]*\)","reason":"\([^"]*\)","predicted":true.*/\2 \1/' | paste -sd,)" \
+		"read-only /etc/new,read-only /usr/bin/busybox,read-only /dir,read-only /sym"
+done
+
 # --- endings ---
 "$wrapix" run --engine podman --network none --name killed -- sh -c 'echo up >up; sleep 100' 2>/dev/null &
 pid=$!

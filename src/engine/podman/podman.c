@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "engine/client.h"
+#include "engine/guards.h"
 #include "engine/keys.h"
 #include "engine/podman/container.h"
 #include "os/fs.h"
@@ -117,6 +118,8 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 		r = start_client(&c, err);
 	if (r == 0)
 		r = keys_load(&c.sandbox, err);
+	if (r == 0)
+		r = guards_prepare(&c.sandbox, err);
 	if (r == 0)
 		r = container_await(&c, ret_status, err);
 	if (r > 0) {
