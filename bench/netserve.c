@@ -106,7 +106,7 @@ static int listen_at(const char *address, const char *port)
 
 static void watch(int epoll, int fd)
 {
-	struct epoll_event event = { .events = LOOP_IN, .data.fd = fd };
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
 		die("epoll");

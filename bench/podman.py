@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What wrapix adds to 'podman run'. Where there is no podman, root gets the one that the tests have."""
+"""What wrapix adds to 'podman run'. Where there is no podman, or an old one, root gets the one that the tests have."""
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,8 +11,17 @@ import sys
 from lab import HERE, PATH, Failed, progress
 
 TESTS = os.path.realpath(os.path.join(HERE, "..", "tests", "lib"))
+OLDEST = (4, 4)  # that wrapix takes
 NEEDS = ("newuidmap", "patchelf")  # beside what the tests' brings along
 PREFIX = os.path.realpath(os.path.join(HERE, "..", "build", "podman5"))
+
+
+def is_new_enough():
+    """Whether there is a podman at all, too."""
+    if not shutil.which("podman"):
+        return False
+    said = subprocess.run(["podman", "--version"], stdout=subprocess.PIPE, check=False).stdout.decode()
+    return tuple(int(part) for part in re.findall(r"\d+", said)[:2]) >= OLDEST
 
 
 def own(lab):
@@ -44,11 +54,11 @@ def found(lab):
     """podman's program, or None and why; within, the lab's commands run where podman can."""
     before = dict(lab.env)
     try:
-        program = own(lab) if shutil.which("podman") else of_the_tests(lab)
+        program = own(lab) if is_new_enough() else of_the_tests(lab)
         if program:
             lab.env["PATH"] = os.path.dirname(program) + ":" + PATH
         else:
-            progress("podman: left out, there is none here" + (", and only root gets the tests'" if os.geteuid() else ""))
+            progress("podman: left out, there is no new one here" + (", and only root gets the tests'" if os.geteuid() else ""))
         yield program
     finally:
         if lab.around:

@@ -141,6 +141,9 @@ print(*sorted({*run.net.SRT_NEEDS, *run.podman.NEEDS, *(name for section in run.
 PY
 }
 check "make bench installs what it measures beside wrapix" is "$(bench_needs)" ""
+for file in "$top"/bench/*.c; do
+	check "... compiles ${file##*/}" cc -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only "$file"
+done
 "$top/bench/run" --quick --rounds 1 --only start,parts --wrapix "$wrapix" --dir "$tmp" --json "$tmp/bench.json" >"$tmp/log/out" 2>"$tmp/log/err"
 check "... knows every part of a plan" is $? 0
 check "... and builds the same with bubblewrap" has "$tmp/log/out" "of bwrap host"
