@@ -300,18 +300,6 @@ static struct exec_repo *find_repo(struct exec *x, const char *place)
 	return NULL;
 }
 
-/* What a descriptor's directory is called now. */
-static bool name_now(int fd, char buf[PATH_MAX])
-{
-	char link[64];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, buf, PATH_MAX - 1);
-	buf[MAX(n, 0)] = '\0';
-	return n > 0;
-}
-
 /* A command may move what it may write. */
 static void follow(struct exec *x, struct exec_repo *repo)
 {
@@ -320,7 +308,7 @@ static void follow(struct exec *x, struct exec_repo *repo)
 	struct err ignored;
 
 	if (!repo->on || repo->host < 0 || !git_lasting_is_moved(&repo->store) ||
-	    !name_now(repo->host, path) || git_lasting_move(&repo->store, path, &ignored) < 0)
+	    os_fd_name(repo->host, path) <= 0 || git_lasting_move(&repo->store, path, &ignored) < 0)
 		return;
 	repo->moved = true;
 	repo->place = arena_strdup(&x->arena, repo->store.top);

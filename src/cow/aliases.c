@@ -35,17 +35,10 @@ static const char *target_of(int root, const char *project, const char *link, ch
 			     bool *ret_dir)
 {
 	_cleanup_close_ int fd = openat(root, link, O_PATH | O_CLOEXEC);
-	char proc[32];
 	struct stat st;
-	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || os_fd_name(fd, buf) <= 0)
 		return NULL;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	n = readlink(proc, buf, PATH_MAX - 1);
-	if (n <= 0)
-		return NULL;
-	buf[n] = '\0';
 	*ret_dir = S_ISDIR(st.st_mode);
 	return path_below(buf, project);
 }

@@ -43,18 +43,14 @@ struct gate {
 /* Where it is now; NULL when it is gone. */
 static const char *path_now(const struct gate *gate, const struct entry *entry, char buf[PATH_MAX])
 {
-	char link[32], name[PATH_MAX];
+	char name[PATH_MAX];
 	const char *below;
 	struct stat st;
-	ssize_t n;
 
 	if (entry->object < 0 || fstat(entry->object, &st) < 0 || st.st_nlink == 0)
 		return NULL;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", entry->object);
-	n = readlink(link, name, sizeof(name) - 1);
-	if (n <= 0)
+	if (os_fd_name(entry->object, name) <= 0)
 		return entry->path;
-	name[n] = '\0';
 	below = path_below(name, gate->inside);
 	if (!below) /* one that was carried over is known by its name outside */
 		below = path_below(name, gate->host);
@@ -183,13 +179,10 @@ static int mount_view(const struct gate *gate, const char *lower, const char *up
 /* Where it is inside, asked before the child is in there: its /proc knows no such process. */
 static int path_inside(const struct gate_spot *spot, char buf[PATH_MAX])
 {
-	char link[32];
-	ssize_t n;
+	int n = os_fd_name(spot->view, buf);
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", spot->view);
-	n = readlink(link, buf, PATH_MAX - NAME_MAX - 2);
 	if (n <= 0 || n >= PATH_MAX - NAME_MAX - 2)
-		return -ENAMETOOLONG;
+		return n < 0 ? n : -ENAMETOOLONG;
 	snprintf(buf + n, (size_t)(PATH_MAX - n), "/%s", spot->name);
 	return 0;
 }

@@ -31,17 +31,6 @@ bool job_has_path(const struct connect_job *job)
 	       job->len > offsetof(struct sockaddr_un, sun_path) && un->sun_path[0];
 }
 
-/* The name of what an O_PATH descriptor, or a link in /proc, leads to. */
-static int read_link(const char *link, char buf[PATH_MAX])
-{
-	ssize_t n = readlink(link, buf, PATH_MAX - 1);
-
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	return 0;
-}
-
 /* From a directory and not out of it; by links that stay in it. */
 static int open_below(int dir, const char *path)
 {
@@ -78,14 +67,16 @@ static int open_in_root(const struct seccomp_notif *call, const char *path)
 static int open_relative(const struct seccomp_notif *call, const char *path)
 {
 	char cwd[PATH_MAX], whole[2 * PATH_MAX], link[64];
-	int fd = open_below(caller_open_dir(call, "cwd"), path), r;
+	int fd = open_below(caller_open_dir(call, "cwd"), path);
+	ssize_t n;
 
 	if (fd != -EXDEV)
 		return fd;
 	snprintf(link, sizeof(link), "/proc/%u/cwd", call->pid);
-	r = read_link(link, cwd);
-	if (r < 0)
-		return r;
+	n = readlink(link, cwd, sizeof(cwd) - 1);
+	if (n < 0)
+		return -errno;
+	cwd[n] = '\0';
 	snprintf(whole, sizeof(whole), "%s/%s", cwd, path);
 	return open_in_root(call, whole);
 }
@@ -131,7 +122,7 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 		    struct connect_job *job)
 {
 	const struct sockaddr_un *un = (const struct sockaddr_un *)&job->address;
-	char path[sizeof(un->sun_path) + 1], real[PATH_MAX], link[64];
+	char path[sizeof(un->sun_path) + 1], real[PATH_MAX];
 	size_t len = job->len - offsetof(struct sockaddr_un, sun_path);
 	_cleanup_close_ int fd = -1;
 	struct stat st;
@@ -150,8 +141,7 @@ int unix_path_judge(struct connect_guard *guard, const struct seccomp_notif *cal
 		job->file = take_fd(&fd);
 		return 0;
 	}
-	snprintf(link, sizeof(link), FD_PREFIX "%d", fd);
-	r = read_link(link, real);
+	r = os_fd_name(fd, real);
 	if (r < 0)
 		return r;
 	wrapix = st.st_mode & S_ISVTX; /* its own */

@@ -337,6 +337,19 @@ bool os_is_own_dir(const char *path)
 	       !(st.st_mode & 022);
 }
 
+int os_fd_name(int fd, char buf[PATH_MAX])
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, buf, PATH_MAX - 1);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	return (int)n;
+}
+
 char *os_realpath(struct arena *arena, const char *path)
 {
 	char buf[PATH_MAX];

@@ -2,6 +2,7 @@
 /* Files and directories by descriptor. */
 #pragma once
 
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -63,6 +64,9 @@ int os_remove_tree(int dir_fd, const char *name);
 
 /* A directory that is ours, and that nobody else writes in; no link. */
 bool os_is_own_dir(const char *path);
+
+/* What an open file is called now, as the kernel has it: the length, or -errno. */
+int os_fd_name(int fd, char buf[PATH_MAX]);
 
 /* The canonical absolute path, in the arena; NULL and errno where there is none. */
 char *os_realpath(struct arena *arena, const char *path);
