@@ -155,12 +155,11 @@ static void on_file(void *ctx)
 		refuse(x, false, why.s);
 }
 
-static int on_patience(struct loop_source *source, uint32_t events, struct err *err)
+static int on_patience(struct loop_source *source, _unused_ uint32_t events,
+		       _unused_ struct err *err)
 {
 	struct exec *x = container_of(source, struct exec, patience);
 
-	(void)events;
-	(void)err;
 	loop_remove(x->loop, source);
 	close(take_fd(&source->fd));
 	engine_kill(x->live);

@@ -138,11 +138,11 @@ static int hold(struct lease *l, struct err *err)
 	int a[2], b[2];
 
 	if (pipe2(a, O_CLOEXEC) < 0)
-		return err_errno(err, errno, "a pipe");
+		return err_errno(err, errno, "running %s", on_program(&l->place));
 	in = a[0];
 	l->hold = a[1];
 	if (pipe2(b, O_CLOEXEC) < 0)
-		return err_errno(err, errno, "a pipe");
+		return err_errno(err, errno, "running %s", on_program(&l->place));
 	from = b[0];
 	out = b[1];
 	on_up_argv(l->arena, &l->place, l->task, &words);

@@ -117,7 +117,7 @@ static int move_up(int *fd, struct err *err)
 	int up = fcntl(*fd, F_DUPFD_CLOEXEC, SERVE_FD_TOP);
 
 	if (up < 0)
-		return err_errno(err, errno, "descriptors");
+		return err_errno(err, errno, "starting the server");
 	close(*fd);
 	*fd = up;
 	return 0;

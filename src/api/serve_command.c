@@ -186,7 +186,6 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 	char *line;
 	size_t len;
 
-	(void)err;
 	if ((events & LOOP_OUT) && serve_conn_flush(&j->conn, MSG_DONTWAIT))
 		r = loop_change(j->loop, source, LOOP_IN | LOOP_RDHUP, err) < 0 ? -EIO : r;
 	while (r > 0 && (line = serve_conn_line(&j->conn, &len)))
@@ -219,7 +218,7 @@ static int place_descriptors(struct job *j, const struct serve_request *q, struc
 		int up = fcntl(j->conn.fds[i], F_DUPFD_CLOEXEC, SERVE_FD_TOP);
 
 		if (up < 0)
-			return err_errno(err, errno, "descriptors");
+			return err_errno(err, errno, "taking the client's descriptors");
 		close(j->conn.fds[i]);
 		j->conn.fds[i] = up;
 	}

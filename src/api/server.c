@@ -67,7 +67,7 @@ static int start(struct wrapix_server *server, const char *settings, struct err 
 	if (listener < 0)
 		return listener;
 	if (pipe2(owner, O_CLOEXEC) < 0)
-		return err_errno(err, errno, "pipe");
+		return err_errno(err, errno, "starting a server");
 	server->pid = fork();
 	if (server->pid == 0) {
 		close(owner[1]);
@@ -75,7 +75,7 @@ static int start(struct wrapix_server *server, const char *settings, struct err 
 	}
 	close(owner[0]);
 	server->owner = owner[1];
-	return server->pid < 0 ? err_errno(err, errno, "fork") : 0;
+	return server->pid < 0 ? err_errno(err, errno, "starting a server") : 0;
 }
 
 static struct wrapix_server *server_new(void)

@@ -63,7 +63,7 @@ int client_start(struct sandbox *sandbox, char *const argv[], bool has_tty, enum
 	if (sandbox->pid == 0)
 		client_main(argv, slave, fate, parent);
 	if (sandbox->pid < 0)
-		return err_errno(err, errno, "fork");
+		return err_errno(err, errno, "starting '%s'", argv[0]);
 	sandbox->pidfd = os_pidfd_open(sandbox->pid);
 	return sandbox->pidfd < 0 ? err_errno(err, -sandbox->pidfd, "watching '%s'", argv[0]) : 0;
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor's guests that answer system calls. */
+/*
+ * The supervisor's guests that answer system calls. What the filter refuses comes first (guards_begin()), then the
+ * network's, then files, sockets, renames and memory: of several for one call the first that decides has decided.
+ *
+ * Whatever a guest is asked was chosen inside, and so is every name in a denial that is told from here.
+ */
 #include "engine/guards.h"
 
 #include <errno.h>

@@ -108,13 +108,11 @@ static void suspend(struct supervisor *s, int signal_no)
 	sandbox_tell(s->sandbox, EVENT_CONTINUED, 0);
 }
 
-static int on_signal(struct loop_source *source, uint32_t events, struct err *err)
+static int on_signal(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct supervisor *s = container_of(source, struct supervisor, signals);
 	int signal_no = os_signals_next(source->fd);
 
-	(void)events;
-	(void)err;
 	if (!signal_no)
 		return 0;
 	if (signal_no == SIGWINCH && s->has_terminal)
@@ -131,14 +129,13 @@ static int on_signal(struct loop_source *source, uint32_t events, struct err *er
 	return 0;
 }
 
-static int on_control(struct loop_source *source, uint32_t events, struct err *err)
+static int on_control(struct loop_source *source, _unused_ uint32_t events,
+		      _unused_ struct err *err)
 {
 	struct supervisor *s = container_of(source, struct supervisor, control);
 	struct said said = { .type = SAID_NOTHING };
 	int r = s->sandbox->link->hear(s->sandbox, &said);
 
-	(void)events;
-	(void)err;
 	if (r < 0 && r != -EAGAIN)             /* half of it may be there */
 		loop_remove(&s->loop, source); /* its death is reported by the pidfd */
 	else if (said.type == SAID_STOPPED)
@@ -150,12 +147,10 @@ static int on_control(struct loop_source *source, uint32_t events, struct err *e
 	return 0;
 }
 
-static int on_death(struct loop_source *source, uint32_t events, struct err *err)
+static int on_death(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct supervisor *s = container_of(source, struct supervisor, death);
 
-	(void)events;
-	(void)err;
 	s->loop.done = true;
 	return 0;
 }

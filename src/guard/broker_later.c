@@ -50,12 +50,10 @@ void workers_end(struct broker *b, const struct notify *notify)
 	}
 }
 
-static int on_end(struct loop_source *source, uint32_t events, struct err *err)
+static int on_end(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct worker *w = container_of(source, struct worker, end);
 
-	(void)events;
-	(void)err;
 	workers_reap(w->broker);
 	return 0;
 }

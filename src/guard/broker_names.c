@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Names: made, moved, linked, removed. */
+/*
+ * Names: made, moved, linked, removed. Of each name the directory is found first and then judged with the name; what a
+ * rename or a link brings there is judged as well, and the deed is done on the two directories that were judged. Where
+ * one of the two is not ours the caller sees two file systems, as it would with mounts: who copies then is judged by that.
+ *
+ * What an attacker controls: both paths, all links on the way, and what stands under the names until the broker's turn.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

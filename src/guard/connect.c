@@ -110,21 +110,17 @@ static void try_again(struct pending_connect *p)
 		settle(p, r);
 }
 
-static int on_ready(struct loop_source *source, uint32_t events, struct err *err)
+static int on_ready(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
-	(void)events;
-	(void)err;
 	try_again(container_of(source, struct pending_connect, source));
 	return 0;
 }
 
-static int on_tick(struct loop_source *source, uint32_t events, struct err *err)
+static int on_tick(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct connect_guard *g = container_of(source, struct connect_guard, timer);
 	int64_t now = os_now_ms();
 
-	(void)events;
-	(void)err;
 	if (!os_timer_take(source->fd))
 		return 0;
 	for (size_t i = 0; i < PENDING_MAX; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor's ends of datagram sockets, and carrying messages from one to another. */
+/*
+ * The supervisor's ends of datagram sockets, and carrying messages from one to another. Nobody is waited for: a message
+ * that has no room waits here, in limits for all of them, and who sent it does not send another meanwhile.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -255,12 +258,11 @@ static int carry(struct datagram *d)
 	return r;
 }
 
-static int on_event(struct loop_source *source, uint32_t events, struct err *err)
+static int on_event(struct loop_source *source, uint32_t events, _unused_ struct err *err)
 {
 	struct datagram *d = container_of(source, struct datagram, end);
 	int r = 0;
 
-	(void)err;
 	if (d->cookie && (events & LOOP_HUP))
 		while (d->waiting)
 			take_out(d, &d->waiting, -ECONNREFUSED);
@@ -289,13 +291,11 @@ static void give_up_waiting(struct datagram *to)
 	}
 }
 
-static int on_tick(struct loop_source *source, uint32_t events, struct err *err)
+static int on_tick(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct datagrams *all = container_of(source, struct datagrams, timer);
 	bool busy = false;
 
-	(void)events;
-	(void)err;
 	if (!os_timer_take(source->fd))
 		return 0;
 	for (struct datagram *d = all->first, *next; d; d = next) {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls that make a datagram socket, name it, and send. */
+/*
+ * The calls that make a datagram socket, name it, and send. Address, text and descriptors of a message are copied once,
+ * with their sizes capped; whom it is for is judged by that copy, and it is the copy that is sent.
+ *
+ * What an attacker controls: all of the message, how many wait (datagram.c counts them), and when it ends.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

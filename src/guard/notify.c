@@ -38,12 +38,11 @@ bool notify_is_valid(const struct notify *notify, uint64_t id)
 	return ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-static int on_event(struct loop_source *source, uint32_t events, struct err *err)
+static int on_event(struct loop_source *source, uint32_t events, _unused_ struct err *err)
 {
 	struct notify *notify = container_of(source, struct notify, source);
 	int answer;
 
-	(void)err;
 	if (!(events & LOOP_IN)) {
 		loop_remove(notify->loop, source); /* the last process under the filter is gone */
 		notify->over = true;

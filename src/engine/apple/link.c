@@ -129,7 +129,7 @@ static int await(struct machine *m, int *ret_status, struct err *err)
 		int r;
 
 		if (poll(fds, ARRAY_LEN(fds), STEP_MS) < 0 && errno != EINTR)
-			return err_errno(err, errno, "poll");
+			return err_errno(err, errno, "waiting for container");
 		r = look(m, fds[1].revents != 0, err);
 		if (r != 0)
 			return r;
@@ -145,7 +145,7 @@ static int be_silent(struct machine *m, struct err *err)
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
-		return err_errno(err, errno, "socketpair");
+		return err_errno(err, errno, "watching the machine");
 	fcntl(pair[0], F_SETFD, FD_CLOEXEC);
 	fcntl(pair[1], F_SETFD, FD_CLOEXEC);
 	m->sandbox.control = pair[0];

@@ -343,7 +343,7 @@ _Noreturn void init_main(struct child *child)
 	 * memory until its exec, and we stand still. */
 	command = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 	if (command < 0)
-		init_fail(child, (err_errno(&err, errno, "fork"), &err));
+		init_fail(child, (err_errno(&err, errno, "starting the command"), &err));
 	if (command == 0)
 		target_main(child); /* NOLINT(clang-analyzer-unix.Vfork) */
 	if (confine_self(child, &err) < 0)

@@ -152,7 +152,7 @@ static ssize_t receive(int from, union lent_message *ret, int *ret_fd)
 }
 
 /* It says that it is ready, or why it is not; then who asks, until its end. */
-static int on_lent(struct loop_source *source, uint32_t events, struct err *err)
+static int on_lent(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct lender *l = container_of(source, struct lender, lent);
 	union lent_message message;
@@ -160,8 +160,6 @@ static int on_lent(struct loop_source *source, uint32_t events, struct err *err)
 	_cleanup_close_ int fd = -1;
 	ssize_t n = receive(source->fd, &message, &fd);
 
-	(void)events;
-	(void)err;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n == sizeof(message.control)) {
@@ -263,7 +261,7 @@ static int start(struct lender *l, struct err *err)
 	int owner[2], pidfd = -1, r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, owner) < 0)
-		return err_errno(err, errno, "socketpair");
+		return err_errno(err, errno, "lending a process");
 	l->pid = userns_clone(0, cgroup_fd(&l->sandbox->cgroup), &pidfd);
 	if (l->pid == 0)
 		become_lent(l, owner[1], parent);
@@ -335,12 +333,10 @@ static void on_network(void *ctx)
 	give_up(l, &err);
 }
 
-static int on_door(struct loop_source *source, uint32_t events, struct err *err)
+static int on_door(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct lender *l = container_of(source, struct lender, door);
 
-	(void)events;
-	(void)err;
 	loop_remove(l->loop, source); /* until the lent process has ended, it is its */
 	network_raise(l->network, on_network, l);
 	return 0;

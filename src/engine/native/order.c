@@ -282,5 +282,5 @@ int order_place(struct child *child, struct err *err)
 		r = dup2(order->fds[i], order->numbers[i]) < 0 ? -errno : 0;
 		close(order->fds[i]);
 	}
-	return r < 0 ? err_errno(err, -r, "descriptors") : 0;
+	return r < 0 ? err_errno(err, -r, "giving the command its descriptors") : 0;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Starting a sandbox, in the supervisor: everything that can be decided is decided and everything
- * that can fail early fails before the child exists; then one clone3, and the child does the rest.
+ * that can fail early fails before the child exists; then one clone3, and the child does the rest. It sends the
+ * descriptors that the plan makes it send and nothing else; the command runs when the status pipe closes without a word.
+ *
+ * What an attacker controls: what stands in the project and in other sources of the user's while it is started
+ * (compared in root_ops.c with what was noted here), and after that the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -150,11 +154,11 @@ int sandbox_clone(struct sandbox *sandbox, struct child *child, struct err *err)
 	int control[2], status[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
-		return err_errno(err, errno, "socketpair");
+		return err_errno(err, errno, "starting the sandbox");
 	if (pipe2(status, O_CLOEXEC) < 0) {
 		close(control[0]);
 		close(control[1]);
-		return err_errno(err, errno, "pipe");
+		return err_errno(err, errno, "starting the sandbox");
 	}
 	child->control = control[1];
 	child->status = status[1];

@@ -265,10 +265,10 @@ static pid_t start_command(char **argv, unsigned filter)
 
 	if (pipe2(status, O_CLOEXEC) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		fail((err_errno(&err, errno, "pipe"), &err));
+		fail((err_errno(&err, errno, "starting '%s'", argv[0]), &err));
 	pid = fork();
 	if (pid < 0)
-		fail((err_errno(&err, errno, "fork"), &err));
+		fail((err_errno(&err, errno, "starting '%s'", argv[0]), &err));
 	if (pid == 0)
 		run_command(argv, filter, status[1], pair[1]);
 	close(status[1]);

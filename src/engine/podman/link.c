@@ -135,7 +135,7 @@ static int await(struct container *c, int signals, int *ret_status, struct err *
 		int r;
 
 		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
-			return err_errno(err, errno, "poll");
+			return err_errno(err, errno, "waiting for podman");
 		r = plan_is_machine(c->sandbox.plan) ? machine_look(c, err)
 						     : read_start_messages(c, err);
 		if (r != 0)

@@ -65,13 +65,13 @@ static int start_keeper(struct container *c, struct err *err)
 	int life[2];
 
 	if (pipe2(life, O_CLOEXEC) < 0)
-		return err_errno(err, errno, "pipe");
+		return err_errno(err, errno, "watching the machine");
 	c->keeper = fork();
 	if (c->keeper == 0)
 		keeper_main(c, life[0]);
 	close(life[0]);
 	c->life = life[1];
-	return c->keeper < 0 ? err_errno(err, errno, "fork") : 0;
+	return c->keeper < 0 ? err_errno(err, errno, "watching the machine") : 0;
 }
 
 int machine_begin(struct container *c, struct err *err)

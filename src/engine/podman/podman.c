@@ -3,6 +3,9 @@
  * The podman engine: makes the session's directory, starts 'podman run' as a child in a session of its own,
  * and stays. podman makes the container through conmon, which outlives the client; PID 1 in it is ours and
  * ends when we do, however that happens, and conmon then removes the container.
+ *
+ * What an attacker controls: the project and other sources until podman mounts them (podman looks them up again, by
+ * paths that had no link in them a moment before), the image, and what the container says once the command runs (link.c).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -342,7 +342,7 @@ static int start_keeper(struct belt *b, struct err *err)
 	if (b->slave >= 0)
 		close(take_fd(&b->slave));
 	if (b->sandbox.pid < 0)
-		return err_errno(err, errno, "fork");
+		return err_errno(err, errno, "starting the command");
 	b->sandbox.pidfd = os_pidfd_open(b->sandbox.pid);
 	if (b->sandbox.pidfd < 0)
 		return err_errno(err, -b->sandbox.pidfd, "watching the command");

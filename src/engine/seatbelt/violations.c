@@ -146,12 +146,10 @@ static bool take(struct violations *v)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-static int on_output(struct loop_source *source, uint32_t events, struct err *err)
+static int on_output(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
 {
 	struct violations *v = container_of(source, struct violations, source);
 
-	(void)events;
-	(void)err;
 	if (!take(v) && errno != EAGAIN)
 		loop_remove(v->loop, source);
 	return 0;
