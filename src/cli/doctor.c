@@ -108,16 +108,25 @@ static void check_git(const struct patient *p, struct finding *f)
 	struct arena a = { 0 };
 	const char *path = getenv("PATH");
 	char *git = os_find_program(&a, "git", path ? path : "/usr/bin:/bin", NULL);
+	bool checked = landlock_handles_files(p->host->landlock_abi);
 
-	if (git && landlock_handles_files(p->host->landlock_abi)) {
-		str_addf(&f->text, "%s takes over what is committed inside", git);
+	f->verdict = git && checked && !p->host->no_state ? f->verdict : WEAKER;
+	if (!git) {
+		str_add(&f->text, "there is none: .git is read-only inside");
+		str_add(&f->fix, "install git");
+	} else if (!checked) {
+		str_add(&f->text, "without Landlock nothing that is committed inside can be "
+				  "checked: the repository's own .git is used");
+		str_add(&f->fix, "a kernel of 5.19 or newer with 'landlock' in its lsm= list");
+	} else if (p->host->no_state) {
+		str_addf(
+			&f->text,
+			"wrapix has no directory to keep things in (%s): .git is read-only inside, "
+			"and no session is listed",
+			p->host->no_state);
+		str_add(&f->fix, "a home directory, or XDG_STATE_HOME, that you may write");
 	} else {
-		f->verdict = WEAKER;
-		str_add(&f->text, git ? "without Landlock nothing that is committed inside can be "
-					"checked: the repository's own .git is used"
-				      : "there is none: .git is read-only inside");
-		str_add(&f->fix, git ? "a kernel of 5.19 or newer with 'landlock' in its lsm= list"
-				     : "install git");
+		str_addf(&f->text, "%s takes over what is committed inside", git);
 	}
 	arena_release(&a);
 }

@@ -157,8 +157,10 @@ int git_write_alternates(const struct git_store *store, int to, struct err *err)
 	if (!store->lasting)
 		str_addf(&lines, GIT_OBJECTS_INSIDE "/%u/objects\n", store->number);
 	else
-		/* By its whole name as well, for git-lfs; a copy of all of it goes by the other. */
-		str_addf(&lines, "../" GIT_HOST "/objects\n%s/" GIT_HOST "/objects\n", store->real);
+		str_add(&lines, "../" GIT_HOST "/objects\n");
+	/* By its whole name as well, for git-lfs, if a line can hold it; a copy of all of it goes by the other. */
+	if (store->lasting && !strchr(store->real, '\n'))
+		str_addf(&lines, "%s/" GIT_HOST "/objects\n", store->real);
 	/* What the host's borrow is found by the host's words; theirs may be relative. */
 	for (size_t i = 0; store->lasting && i < store->borrowed.len; i++)
 		str_addf(&lines, "%s\n", store->borrowed.v[i]);

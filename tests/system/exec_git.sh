@@ -99,6 +99,12 @@ ex 'git symbolic-ref refs/remotes/origin/HEAD; git sparse-checkout set part/in'
 check "a remote's first branch that changed" output refs/remotes/origin/trunk
 check "what a command does not check out is told of, and to be seen" is "$(grep -c "state 'sparse checkout'" "$err") $(git status --porcelain | xargs)" "1 D part/out/file"
 
+new_repo "$tmp/two
+lines" && cd "$tmp/two
+lines" || exit 1
+ex 'git status --porcelain && git commit -q --allow-empty -m more && git log -1 --format=%s'
+check "a directory with a line break in its name" eval 'quiet && output more && is_last more'
+
 # --- what goes on from command to command ---
 cd "$tmp/plain" || exit 1
 git init -q --bare "$tmp/origin" && git remote add origin "$tmp/origin" && git push -q origin side && git fetch -q

@@ -28,6 +28,15 @@ wx review
 check "review without a terminal says what does without" hinted 2 "must be a terminal" "'wrapix diff'"
 wx discard --yes
 
+mkdir -m 555 "$tmp/closed"
+XDG_STATE_HOME=$tmp/closed wx doctor
+check "doctor tells of a state directory that cannot be written" grep -q "^weaker *git .*no directory to keep things in ('$tmp/closed'" "$out"
+mkdir "$tmp/gone" && cd "$tmp/gone" && rmdir "$tmp/gone" || exit 1
+wx doctor
+check "... and of a directory that is gone" refused 125 "opening the project '.'"
+check "... which is no command" lacks "$err" "hint:"
+cd "$OLDPWD" || exit 1
+
 # --- programs and mounts ---
 inside 'true'
 check "control: a program that is inside" ended 0
