@@ -25,13 +25,15 @@ _Noreturn static void be_pager(int in)
 void pager_start(struct pager *pager)
 {
 	struct arena arena = { 0 };
-	const char *wanted = getenv("PAGER");
+	const char *wanted = getenv("PAGER"), *term = getenv("TERM");
 	int fds[2];
 
 	*pager = (struct pager){ 0 };
 	if (!isatty(STDOUT_FILENO) || (wanted && !strcmp(wanted, "cat")))
 		return;
-	if (!(wanted && *wanted) && !os_find_program(&arena, "less", getenv("PATH"), NULL)) {
+	/* less stops to complain of a terminal that can do nothing. */
+	if (!(wanted && *wanted) && (!term || !strcmp(term, "dumb") ||
+				     !os_find_program(&arena, "less", getenv("PATH"), NULL))) {
 		arena_release(&arena);
 		return;
 	}

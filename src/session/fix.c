@@ -318,14 +318,20 @@ static void respect_locks(const struct maker *m)
 /* A session's own gate: of a level that the user set, the next one would let it in. */
 static void fix_gate(const struct maker *m)
 {
-	const char *level = strstr(m->d->reason, "protect."), *class;
+	static const char for_class[] = "protect.", for_path[] = "protect says that '";
+	const char *level = strstr(m->d->reason, for_class);
 
 	m->fix->none = "the name gate holds it; '--git direct' mounts the project without one";
-	if (!level)
-		return;
-	class = level + strlen("protect.");
-	m->fix->none = arena_printf(m->arena, "'--protect %.*s=hold' would, until you accept it",
-				    (int)strcspn(class, " "), class);
+	if (level) {
+		level += strlen(for_class);
+		m->fix->none = arena_printf(m->arena,
+					    "'--protect %.*s=hold' would, until you accept it",
+					    (int)strcspn(level, " "), level);
+	} else if (str_starts(m->d->reason, for_path)) {
+		level = m->d->reason + strlen(for_path);
+		m->fix->none = arena_printf(m->arena, "'--protect ./%.*s=report' would",
+					    (int)strcspn(level, "'"), level);
+	}
 }
 
 void fix_make(struct arena *arena, const struct denial *d, const struct fix_place *place,

@@ -24,6 +24,10 @@ unshare --user --map-current-user --mount --keep-caps sh -ec 'mount -t ramfs x "
 	setpriv --inh-caps=-all --ambient-caps=-all "$2" doctor >"$3" && ls -A /var/tmp && ls -A "$1"' sh "$state" "$wrapix" "$tmp/doctor" >"$tmp/log/out" 2>&1
 check "... which is another place where the state directory cannot hold it" grep -q "^ok  *copy-on-write .* in '/var/tmp/wrapix-$(id -u)/cow'\$" "$tmp/doctor"
 check "... nothing is left beside it" is "$(xargs <"$tmp/log/out")" "wrapix-$(id -u) cow"
+command -v script >/dev/null || bail "script is not installed"
+mkdir "$tmp/pager" && printf '#!/bin/sh\necho paged\nexec cat\n' >"$tmp/pager/less" && chmod +x "$tmp/pager/less" || exit 1
+paged() { PATH=$tmp/pager:$PATH TERM=$1 timeout 60 script -qec "'$wrapix' diff" /dev/null </dev/null >"$tmp/log/tty" 2>&1; grep -c -e paged -e '+x' "$tmp/log/tty"; }
+check "a difference goes through the pager, unless the terminal can do nothing" is "$(paged xterm) $(paged dumb)" "2 1"
 wx review
 check "review without a terminal says what does without" hinted 2 "must be a terminal" "'wrapix diff'"
 wx discard --yes
