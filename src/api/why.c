@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/rules.h"
+#include "guard/refused.h"
 #include "net/policy.h"
 #include "os/fs.h"
 #include "os/linux/seccomp.h"
@@ -202,8 +203,9 @@ void why_call(struct why *w, const char *name)
 			 ? list_action(lists, name)
 			 : NULL;
 	if (is_among(seccomp_refused(nested), name)) {
-		a->act.reason = is_among(seccomp_refused(SECCOMP_NESTED), name) ? "system-call"
-										: "namespaces";
+		a->act.reason = refused_by_mode(name)                             ? "setuid"
+				: is_among(seccomp_refused(SECCOMP_NESTED), name) ? "system-call"
+										  : "namespaces";
 		refuse(w, a);
 		if (action && !strcmp(action, "SCMP_ACT_ALLOW"))
 			a->why = arena_printf(&w->arena, "with some arguments: %s", a->why);

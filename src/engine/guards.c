@@ -54,7 +54,7 @@ static void on_call_refused(void *ctx, const struct refused_call *call)
 		.what = "call",
 		.call = call->name,
 		.args = call->args,
-		.reason = call->nested ? "namespaces" : "system-call",
+		.reason = call->reason,
 	};
 
 	sandbox_tell_denied(ctx, &denial, call->pid);

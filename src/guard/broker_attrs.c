@@ -162,6 +162,10 @@ int do_chmod(struct request *r)
 		return e;
 	if (S_ISLNK(p.st.st_mode))
 		return -EOPNOTSUPP;
+	/* The owner's bit the filter has refused; the group's goes without an error, as the kernel has it for who is
+	 * not in that group. */
+	if (p.anchor && !S_ISDIR(p.st.st_mode))
+		mode = plain_mode(mode);
 	if (S_ISSOCK(p.st.st_mode) && (p.st.st_mode & S_ISVTX))
 		return -EPERM; /* the mark of our own: session/control.h, CONTROL_MODE */
 	/* Linux 6.6 takes the descriptor itself. */

@@ -59,7 +59,8 @@ int do_mknod(struct request *r)
 
 	if (e != 0)
 		return e;
-	return request_result(mknodat(p.dir, p.name, (mode_t)request_arg(r, r->row->arg),
+	return request_result(mknodat(p.dir, p.name,
+				      plain_mode((mode_t)request_arg(r, r->row->arg)),
 				      (dev_t)request_arg(r, r->row->arg + 1)));
 }
 

@@ -43,7 +43,7 @@ static int open_name(int dir, const char *name, int flags, mode_t mode)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOCTTY),
-		.mode = flags & O_CREAT ? mode & 07777 : 0,
+		.mode = flags & O_CREAT ? plain_mode(mode & 07777) : 0,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
@@ -143,7 +143,7 @@ static int open_tmpfile(struct request *r, struct place *p, int flags, mode_t mo
 		e = request_check(r);
 	if (e != 0)
 		return e;
-	fd = openat(dir, ".", (flags & ~O_NOFOLLOW) | O_CLOEXEC, mode & 07777);
+	fd = openat(dir, ".", (flags & ~O_NOFOLLOW) | O_CLOEXEC, plain_mode(mode & 07777));
 	return fd < 0 ? -errno : open_inject(r, fd, flags);
 }
 

@@ -133,6 +133,12 @@ struct broker {
 
 struct request;
 
+/* Of a file of the host's: nobody becomes the user, or gets his group, by starting it. */
+static inline mode_t plain_mode(mode_t mode)
+{
+	return mode & ~(mode_t)(S_ISUID | S_ISGID);
+}
+
 /* One call: who does it, and which argument is what (-1: there is none). */
 struct row {
 	const char *name;

@@ -13,7 +13,7 @@
 #define TEXT_MAX 96 /* bytes shown of a string of the caller's */
 
 /* How an argument is shown. */
-enum shown { NUMBER = 1, HEX, TEXT, NAMESPACES, FAMILY, TYPE, REQUEST, COMMAND };
+enum shown { NUMBER = 1, HEX, MODE, TEXT, NAMESPACES, FAMILY, TYPE, REQUEST, COMMAND };
 
 struct word {
 	uint64_t value;
@@ -86,6 +86,10 @@ static const struct {
 	{ "ioctl", { { 1, REQUEST } } },
 	{ "fcntl", { { 1, COMMAND } } },
 	{ "fcntl64", { { 1, COMMAND } } },
+	{ "chmod", { { 0, TEXT }, { 1, MODE } } },
+	{ "fchmod", { { 0, NUMBER }, { 1, MODE } } },
+	{ "fchmodat", { { 1, TEXT }, { 2, MODE } } },
+	{ "fchmodat2", { { 1, TEXT }, { 2, MODE } } },
 };
 
 static void add_flags(struct str *out, uint64_t value)
@@ -137,6 +141,9 @@ static void add_arg(struct str *out, enum shown shown, const struct seccomp_noti
 	case HEX:
 		str_addf(out, "0x%x", low);
 		break;
+	case MODE:
+		str_addf(out, "0%o", low);
+		break;
 	case TEXT:
 		add_text(out, call, value);
 		break;
@@ -172,6 +179,14 @@ static void add_args(struct str *out, const char *name, const struct seccomp_not
 	}
 }
 
+bool refused_by_mode(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].args[1].shown == MODE;
+	return false;
+}
+
 int refused_call(void *ctx, const struct seccomp_notif *call)
 {
 	struct refused *r = ctx;
@@ -189,7 +204,10 @@ int refused_call(void *ctx, const struct seccomp_notif *call)
 		r->fn(r->ctx, &(struct refused_call){
 				      .name = name,
 				      .args = args.s,
-				      .nested = !r->nested && !seccomp_judge(true, &call->data),
+				      .reason = refused_by_mode(name) ? "setuid"
+						: !r->nested && !seccomp_judge(true, &call->data)
+							? "namespaces"
+							: "system-call",
 				      .pid = (pid_t)call->pid,
 			      });
 	return -code;

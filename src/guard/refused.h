@@ -15,8 +15,8 @@ struct refused_call {
 	const char *name;
 	const char *
 		args; /* those that matter, for a person: "\"tmpfs\", \"/mnt\""; hostile, escaped */
-	bool nested;  /* a sandbox that may have namespaces of its own could make it */
-	pid_t pid;    /* the thread's, on the host */
+	const char *reason; /* "namespaces": a sandbox that may have its own could make it */
+	pid_t pid;          /* the thread's, on the host */
 };
 
 struct refused {
@@ -26,5 +26,7 @@ struct refused {
 	void *ctx;
 };
 
+/* The call is refused for the mode that it would give a file; the reason is "setuid" then. */
+bool refused_by_mode(const char *name);
 /* A notify_fn for the calls of seccomp_refused(). */
 int refused_call(void *refused, const struct seccomp_notif *call);

@@ -186,6 +186,7 @@ static const struct {
 	{ "read-only", "the sandbox has it to read" },
 	{ "namespaces", "namespaces and mounts of its own are kept from it" },
 	{ "system-call", "no sandbox may make this system call" },
+	{ "setuid", "no sandbox makes a program that runs as its owner" },
 	{ "denied-name", "a rule denies it" },
 	{ "port", "the host is allowed, but not at this port" },
 	{ "direct-ip", "no rule allows this address" },

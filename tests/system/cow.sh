@@ -235,7 +235,7 @@ mkdir bare sub
 echo x >bare/HEAD
 echo a >a
 cow 'git init -q nested; mkdir bare/objects bare/refs; echo evil >bare/config; mkdir .vscode; echo "{}" >.vscode/tasks.json
-	echo "#!/bin/sh" >.git/hooks/post-commit; git config alias.x "!id"; chmod 4755 a; echo b >>a; ln -s /etc/passwd out
+	echo "#!/bin/sh" >.git/hooks/post-commit; git config alias.x "!id"; echo b >>a; chmod 2755 a; ln -s /etc/passwd out
 	touch HEAD commondir; mkdir -p sub/.GIT; echo x >sub/.GIT/config; echo ok >fine; mkdir .wrapix-apply-x; echo x >.wrapix-apply-x/0'
 snapshot .git >"$tmp/git"
 wx apply

@@ -188,8 +188,9 @@ wx git held
 check "then nothing is held" eval 'is "$rc" 0 && lacks "$out" "dir:" && absent "$state/gate/$id" && absent "$state/gatedirs/$id"'
 new escape
 mkdir "$tmp/outside"
-wx run --git private --network none --protect editor=hold -- sh -c 'ln -s ../../outside .vscode/link; mkdir .vscode/sub; ln -s / .vscode/sub/root; printf x >.vscode/set; chmod 4755 .vscode/set; mkfifo .vscode/fifo'
+wx run --git private --network none --protect editor=hold -- sh -c 'ln -s ../../outside .vscode/link; mkdir .vscode/sub; ln -s / .vscode/sub/root; printf x >.vscode/set; chmod 755 .vscode/set; mkfifo .vscode/fifo'
 id=$(held_by .vscode)
+chmod 4755 "$(find "$state/gatedirs/$id" -name set)" # nobody inside can
 rm -rf .vscode && ln -s "$tmp/outside" .vscode
 wx git accept "$id" dir:.vscode
 check "accept follows no link of the project's" eval '! [ "$rc" = 0 ] && is "$(ls -A "$tmp/outside")" ""'

@@ -174,6 +174,10 @@ check "a UNIX socket" events "$v" 'len(e) == 1 and d["path"] == "'"$HOME"'/sock"
 ex 'for i in $(seq 300); do : >~/out/x; done 2>/dev/null; true'
 check "a flood is counted" events "$v" 'len(e) < 5 and sum(x.get("count", 1) for x in e) == 300'
 settings '' '' ''
+ex 'cp /bin/true s; chmod 4755 s; chmod 2755 s; stat -c %a s; mkdir g; chmod 2755 g; stat -c %a g; rm -r s g'
+check "a mode that would make others the user, or of his group, is given to no file" eval 'is "$(cat "$out")" "755
+2755" && has "$err" "Operation not permitted"'
+check "... which is told of" events "$v" '[(x["call"], x["args"], x["reason"], x["fix"]) for x in e] == [("fchmodat", "\"s\", 04755", "setuid", {"none": "no setting allows this system call"})]'
 ex 'unshare -U true; mount -t tmpfs x /mnt; python3 -c "import socket; socket.socket(17, 3, 0)"; unshare --fork true; true'
 check "a system call that the filter refuses: which, with what" events "$v" '[(x["what"], x["call"], x["args"], x["reason"]) for x in e] == [("call", "unshare", "CLONE_NEWUSER", "namespaces"), ("call", "mount", "\"x\", \"/mnt\", \"tmpfs\"", "namespaces"), ("call", "socket", "AF_PACKET, SOCK_RAW, 0", "system-call")]'
 check "... by whom, and what would allow it" events "$v" 'd["process"]["argv"] == ["unshare", "-U", "true"] and d["fix"]["key"] == "allowNestedUserNamespaces" and d["fix"]["set"] and e[2]["fix"] == {"none": "no setting allows this system call"}'

@@ -11,6 +11,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -134,6 +135,24 @@ static int rights_of(const char *program)
 	return WEXITSTATUS(status) == 0 ? WORKED : -EPERM;
 }
 
+/* A program for others, by which they would be who runs the sandbox. */
+static int make_setuid(void)
+{
+	static const char name[] = "made-setuid";
+	int fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0755), r;
+	struct stat st;
+
+	if (fd < 0)
+		return unable("a file in the project: %m");
+	ignore(write(fd, "#!/bin/sh\n", 10));
+	r = outcome(fchmod(fd, 04755));
+	if (r == WORKED && (fstat(fd, &st) < 0 || !(st.st_mode & S_ISUID)))
+		r = -EPERM;
+	close(fd);
+	unlink(name);
+	return r;
+}
+
 /* The runner put these in the project, as root. */
 static int setuid_in_project(void)
 {
@@ -209,6 +228,7 @@ const struct attempt privilege_attempts[] = {
 	{ "rights-setuid-system", setuid_of_system, PLAIN, IN_USER },
 	{ "rights-setuid-project", setuid_in_project, LAID, IN_USER },
 	{ "rights-file-capabilities", capable_in_project, LAID, IN_USER },
+	{ "rights-make-setuid", make_setuid, PLAIN, IN_ALL | IN_OPEN | IN_HOST },
 	{ "rights-become-root", become_root, ROOT, IN_USER },
 	{ "rights-become-other", become_other, ROOT, IN_ALL },
 	{ "rights-groups", other_groups, ROOT, IN_ALL },
