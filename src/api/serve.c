@@ -15,6 +15,8 @@
 #include "api/serve_wire.h"
 #include "os/proc.h"
 #include "os/signals.h"
+#include "os/socket.h"
+#include "os/ticker.h"
 #include "session/control.h"
 
 #define RETRY_MS 500
@@ -109,6 +111,7 @@ struct server {
 	int taken[2]; /* a worker that has a client writes its pid */
 	int signals;
 	pid_t pid;
+	int64_t rests; /* until then no worker is made: one ended before it had a client */
 };
 
 /* Out of the way of the numbers that a command's descriptors may have. */
@@ -123,6 +126,20 @@ static int move_up(int *fd, struct err *err)
 	return 0;
 }
 
+static void drop_spare(struct engine_spare **spare)
+{
+	native_spare_free(*spare);
+	*spare = NULL;
+}
+
+/* Without a descriptor or memory for the client: another worker would have none, either. What was begun for it
+ * may have held them. */
+static void rest(struct engine_spare **spare)
+{
+	drop_spare(spare);
+	(void)poll(NULL, 0, RETRY_MS);
+}
+
 /* Waits for a client, and keeps what was begun for it as long as it is of use. Returns its connection,
  * or -errno. */
 static int wait_for_client(int listener, struct engine_spare **spare)
@@ -134,16 +151,16 @@ static int wait_for_client(int listener, struct engine_spare **spare)
 		};
 		int fd, n = poll(fds, ARRAY_LEN(fds), *spare ? SERVE_IDLE_SECONDS * 1000 : -1);
 
-		if (n == 0 || (n > 0 && fds[1].revents)) {
-			native_spare_free(*spare);
-			*spare = NULL;
-		}
+		if (n == 0 || (n > 0 && fds[1].revents))
+			drop_spare(spare);
 		if (n <= 0 || !fds[0].revents)
 			continue;
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
 			return fd;
-		if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED)
+		if (os_is_exhausted(errno))
+			rest(spare);
+		else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED)
 			return -errno;
 	}
 }
@@ -203,7 +220,7 @@ static size_t count_spare(const struct server *s)
 /* Where there is no room for another process, it is tried again in a while. */
 static void add_spare(struct server *s)
 {
-	for (size_t n = count_spare(s); n < SERVE_SPARE; n++) {
+	for (size_t n = count_spare(s); n < SERVE_SPARE && os_seconds() >= s->rests; n++) {
 		struct worker *worker = find(s, 0);
 		pid_t pid = worker ? fork() : -1;
 
@@ -215,14 +232,29 @@ static void add_spare(struct server *s)
 	}
 }
 
+static void on_taken(struct server *s)
+{
+	struct worker *worker;
+	pid_t pid;
+
+	while (read(s->taken[0], &pid, sizeof(pid)) == sizeof(pid))
+		if ((worker = find(s, pid)))
+			worker->busy = true;
+}
+
 static void reap(struct server *s)
 {
 	struct worker *worker;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-		if ((worker = find(s, pid)))
+	on_taken(s); /* what one said before its end */
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+		worker = find(s, pid);
+		if (worker && !worker->busy)
+			s->rests = os_seconds() + 1;
+		if (worker)
 			*worker = (struct worker){ 0 };
+	}
 }
 
 /* True: it is to end. */
@@ -236,16 +268,6 @@ static bool on_signal(struct server *s)
 		return true;
 	reap(s);
 	return false;
-}
-
-static void on_taken(struct server *s)
-{
-	struct worker *worker;
-	pid_t pid;
-
-	while (read(s->taken[0], &pid, sizeof(pid)) == sizeof(pid))
-		if ((worker = find(s, pid)))
-			worker->busy = true;
 }
 
 static void end_all(struct server *s)
@@ -295,7 +317,7 @@ int serve_run(struct serve_options *options, struct err *err)
 	fds[2] = (struct pollfd){ .fd = options->owner, .events = POLLIN };
 	for (;;) {
 		add_spare(&s);
-		if (poll(fds, ARRAY_LEN(fds), count_spare(&s) ? -1 : RETRY_MS) < 0 &&
+		if (poll(fds, ARRAY_LEN(fds), count_spare(&s) == SERVE_SPARE ? -1 : RETRY_MS) < 0 &&
 		    errno != EINTR)
 			break;
 		if (fds[2].revents || ((fds[0].revents & POLLIN) && on_signal(&s)))

@@ -90,6 +90,18 @@ start
 check "... and the next server takes its place" answers
 worker=$(children | wc -l)
 check "workers wait for clients" [ "$worker" -ge 1 ]
+begun() { for w in $(pgrep -P "$pid"); do pgrep -P "$w"; done | wc -l; }
+limit() { for p in "$pid" $(pgrep -P "$pid"); do prlimit --pid "$p" --nofile="$1":; done; }
+await eval 'is "$(pgrep -P "$pid" | wc -l) $(begun)" "2 2"'
+waiting=$(pgrep -P "$pid" | xargs)
+limit 3
+python3 "$here/ask.py" "$socket" true &
+client=$!
+check "without a descriptor for a client they let go of what they have" await eval 'is "$(begun)" 0'
+check "... and are not replaced by others without one" is "$(pgrep -P "$pid" | xargs)" "$waiting"
+limit 1024
+wait "$client"
+check "... who waits is heard when there is one again" is $? 0
 stop INT
 "$wrapix" exec --server "$socket" <&- >&- 2>&- &
 pid=$!
