@@ -31,6 +31,22 @@ void os_socket_reset(int fd)
 	close(fd);
 }
 
+bool os_socket_roams(int fd, int *ret_family)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at), size = sizeof(int);
+	int type = 0;
+
+	/* The only ones that are connected once and for all are streams of this machine; one of TCP can be connected anew. */
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
+		return false;
+	*ret_family = at.ss_family;
+	len = sizeof(at);
+	return at.ss_family != AF_UNIX || type == SOCK_DGRAM ||
+	       getpeername(fd, (struct sockaddr *)&at, &len) < 0;
+}
+
 bool os_is_exhausted(int code)
 {
 	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;

@@ -254,4 +254,29 @@ wait
 given() { run 'cat && echo x >/proc/self/fd/0' <"$HOME/other/input" && isnt "$rc" 0; is "$(cat "$HOME/other/input" "$out")" "mine
 mine"; }
 check "a file given as standard input is read and not written" given
+# --- sockets that come along ---
+
+settings ''
+handed() { # handed KIND: a command with such a socket of the host's as standard input; leaves $rc, $out and $err
+	out=$tmp/log/out err=$tmp/log/err
+	timeout -s KILL 60 python3 -c '
+import socket, subprocess, sys
+server = socket.create_server(("127.0.0.1", 0))
+kinds = {
+    "pair": lambda: socket.socketpair(),
+    "datagrams": lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "unconnected": lambda: [socket.socket(socket.AF_UNIX)],
+    "tcp": lambda: [socket.create_connection(server.getsockname())],
+    "udp": lambda: [socket.socket(socket.AF_INET, socket.SOCK_DGRAM)],
+}
+ends = kinds[sys.argv[1]]()
+sys.exit(subprocess.run(sys.argv[2:], stdin=ends[0]).returncode)' "$1" "$wrapix" exec -s "$s" -- echo started >"$out" 2>"$err"
+	rc=$?
+}
+handed pair
+check "an end of a pair as standard input" is "$rc $(cat "$out")" "0 started"
+for kind in datagrams unconnected tcp udp; do
+	handed "$kind"
+	check "no socket that could be made to reach others: $kind" eval 'is "$rc $(cat "$out")" "2 " && has "$err" "standard input is a socket that could be made to reach others than its peer"'
+done
 finish

@@ -27,6 +27,7 @@
 #include "os/fs.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
+#include "os/socket.h"
 #include "spec/exec.h"
 
 /* What the user's sources are now; the system's own directories need no check. */
@@ -57,27 +58,36 @@ static int identify_sources(const struct plan *plan, struct source_id *sources, 
 }
 
 /* Descriptors 0 to 2 and those that are passed go inside as they are; a directory would be a door to
- * the host's files, past every mount of ours. */
+ * the host's files, past every mount of ours, and a socket one to the host's network and sockets. NULL: it
+ * may go. */
+static const char *why_not_inside(const struct plan *plan, int fd)
+{
+	int family = 0;
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		return "a directory, and would lead past the file rules";
+	if (os_socket_roams(fd, &family) && (family == AF_UNIX || plan->net != NET_HOST))
+		return "a socket that could be made to reach others than its peer";
+	return NULL;
+}
+
 static int check_descriptors(const struct plan *plan, struct err *err)
 {
-	static const char *const names[] = { "input", "output", "error" };
+	static const char *const names[] = { "standard input", "standard output",
+					     "standard error" };
+	const char *why = NULL;
 
-	for (int fd = 0; fd < 3; fd++) {
-		struct stat st;
+	for (size_t i = 0; i < 3 + plan->n_pass_fds && !why; i++) {
+		int fd = i < 3 ? (int)i : plan->pass_fds[i - 3];
+		char number[32];
 
-		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-			return err_usage(err, "standard %s is a directory", names[fd]);
+		snprintf(number, sizeof(number), "descriptor %d", fd);
+		why = why_not_inside(plan, fd);
+		if (why)
+			err_usage(err, "%s is %s", i < 3 ? names[i] : number, why);
 	}
-	for (size_t i = 0; i < plan->n_pass_fds; i++) {
-		struct stat st;
-
-		if (fstat(plan->pass_fds[i], &st) == 0 && S_ISDIR(st.st_mode))
-			return err_usage(err,
-					 "descriptor %d is a directory, and would lead past "
-					 "the file rules",
-					 plan->pass_fds[i]);
-	}
-	return 0;
+	return why ? err_hint(err, "a pipe is none: 'cat | wrapix ...', '... | cat'") : 0;
 }
 
 /* A file that was given to be read can be opened again to be written, by its name in /proc; Landlock
