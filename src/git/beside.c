@@ -81,8 +81,11 @@ int git_forget(struct git_store *store, struct err *err)
 	_cleanup_str_ struct str lines = { 0 };
 	struct git_state host;
 	struct git_run run;
-	int r = git_begin_turn(store, err);
+	int r;
 
+	if (!git_is_same(store)) /* what it published is gone with the repository */
+		return git_remove(store, err);
+	r = git_begin_turn(store, err);
 	if (r == 0)
 		r = git_read_host(store, &store->arena, &host, err);
 	for (size_t i = 0; r == 0 && i < host.refs.n; i++)

@@ -5,17 +5,19 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "git/priv.h"
 
-void git_identity(const char *dir, char ret[GIT_IDENTITY])
+static void identity_at(int dir_fd, const char *name, char ret[GIT_IDENTITY])
 {
 	struct statx st;
 
 	*ret = '\0';
-	if (statx(AT_FDCWD, dir, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &st) < 0)
+	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) <
+	    0)
 		return;
 	if (st.stx_mask & STATX_BTIME)
 		snprintf(ret, GIT_IDENTITY, "%llu:%lld.%09u", (unsigned long long)st.stx_ino,
@@ -23,6 +25,21 @@ void git_identity(const char *dir, char ret[GIT_IDENTITY])
 	else
 		snprintf(ret, GIT_IDENTITY, "%llu:%x:%x", (unsigned long long)st.stx_ino,
 			 st.stx_dev_major, st.stx_dev_minor);
+}
+
+void git_identity(const char *dir, char ret[GIT_IDENTITY])
+{
+	identity_at(AT_FDCWD, dir, ret);
+}
+
+bool git_has_identity(int dir_fd, const char *name, const char *identity)
+{
+	char now[GIT_IDENTITY];
+
+	if (!identity || !*identity)
+		return true;
+	identity_at(dir_fd, name, now);
+	return !strcmp(now, identity);
 }
 
 bool git_born(int fd, struct timespec *ret)

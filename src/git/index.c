@@ -100,7 +100,7 @@ int git_update_index(struct git_store *store, struct arena *arena, bool inwards,
 	r = git_exchange_copy(dir, "index", &old);
 	run.input = lines->s;
 	run.input_len = lines->len;
-	run.index = run.plain ? COPY : path_join(arena, path, COPY);
+	run.index = run.host ? COPY : path_join(arena, path, COPY);
 	run.seconds = 60;
 	if (r == 0)
 		r = git_run(&run, NULL) == 0 ? 0 : -EIO;

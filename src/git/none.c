@@ -11,6 +11,11 @@ void git_identity(_unused_ const char *dir, char ret[GIT_IDENTITY])
 	*ret = '\0';
 }
 
+bool git_has_identity(_unused_ int dir_fd, _unused_ const char *name, _unused_ const char *identity)
+{
+	return true;
+}
+
 bool git_born(_unused_ int fd, _unused_ struct timespec *ret)
 {
 	return false;

@@ -46,6 +46,8 @@ void git_mend_objects(struct git_store *store);
 /* identity.c: which directory it is; "" where there is none. */
 enum { GIT_IDENTITY = 64 };
 void git_identity(const char *dir, char ret[GIT_IDENTITY]);
+/* It is that one; NULL and "": nobody asks. */
+bool git_has_identity(int dir_fd, const char *name, const char *identity);
 /* When a file was made, where that is kept; and what time it is, not later than for a file that is made now. */
 struct timespec;
 bool git_born(int fd, struct timespec *ret);

@@ -24,7 +24,7 @@
 #include "os/proc.h"
 #include "spec/gitkeys.h"
 
-enum { DEFAULT_SECONDS = 10 };
+enum { DEFAULT_SECONDS = 10, EXIT_ANOTHER = 124 };
 #define CONFINED_MEMORY ((rlim_t)8 << 30)
 
 /* What would make git start a program, or do more than it was asked. */
@@ -82,9 +82,9 @@ static char **make_env(struct arena *a, const struct git_run *run)
 		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=core.fsync", ARRAY_LEN(settings));
 		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=none", ARRAY_LEN(settings));
 	}
-	strv_addf(a, &env, "GIT_DIR=%s", run->plain ? "." : run->gitdir);
+	strv_addf(a, &env, "GIT_DIR=%s", run->host ? "." : run->gitdir);
 	/* Whatever the configuration says: no file is looked at. And git goes elsewhere only for its sake. */
-	strv_addf(a, &env, "GIT_WORK_TREE=%s", run->plain ? "." : "/");
+	strv_addf(a, &env, "GIT_WORK_TREE=%s", run->host ? "." : "/");
 	if (run->objects)
 		strv_addf(a, &env, "GIT_OBJECT_DIRECTORY=%s", run->objects);
 	if (run->index)
@@ -128,7 +128,8 @@ static int restrict_files(struct arena *a, const struct git_run *run, struct err
 	}
 	rules[n++] = (struct landlock_rule){ "/dev/null", LANDLOCK_DEV };
 	if (run->writes)
-		rules[n++] = (struct landlock_rule){ run->writes, LANDLOCK_WRITE, run->plain };
+		rules[n++] = (struct landlock_rule){ run->writes, LANDLOCK_WRITE,
+						     run->host != NULL };
 	return landlock_restrict(landlock_abi(), rules, n, err);
 }
 
@@ -150,11 +151,12 @@ static int confine(struct arena *a, const struct git_run *run, uid_t uid, gid_t 
 
 static int enter(const struct git_run *run)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = run->host ? git_open_host(run->host, run->gitdir) : -1;
 
-	if (!run->plain)
+	if (!run->host)
 		return chdir("/");
-	fd = os_openat2(AT_FDCWD, run->gitdir, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
+	if (fd < 0 && errno == ESTALE)
+		_exit(EXIT_ANOTHER);
 	return fd < 0 ? -1 : fchdir(fd);
 }
 
@@ -276,23 +278,43 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err)
 			       run->gitdir);
 	if (r < 0)
 		return err_errno(err, -r, "running 'git %s'", run->args[0]);
+	if (r == EXIT_ANOTHER)
+		return err_set(err, ESTALE,
+			       "'%s' is not the repository that the session began with",
+			       run->gitdir);
 	if (r == 125 && run->confined)
 		return err_set(err, EPERM, "git could not be confined (Landlock is needed)");
 	return r ? err_set(err, EIO, "'git %s' failed in '%s'", run->args[0], run->gitdir) : 0;
 }
 
+/* What was opened at that place is, or has in it, the git directory that is known. */
+static bool is_known(const struct git_store *store, int fd, const char *place)
+{
+	const char *below = path_below(store->real, place);
+
+	return !below || git_has_identity(fd, below, store->identity);
+}
+
 int git_open_host(const struct git_store *store, const char *dir)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	const char *below = git_is_strict(store) ? NULL : path_below(dir, store->common);
+	const char *below = path_below(dir, store->common);
 	const char *top = below ? store->common : dir;
-	int fd = os_open_plain(top), up = fd;
+	_cleanup_close_ int fd = os_open_plain(top);
+	int r;
 
-	if (fd >= 0 && below && *below) {
-		fd = openat(up, below, flags);
-		close(up);
+	if (fd < 0)
+		return -1;
+	if (!is_known(store, fd, top)) {
+		errno = ESTALE;
+		return -1;
 	}
-	return fd;
+	if (!below || !*below)
+		return take_fd(&fd);
+	r = os_openat2(fd, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
+		       git_is_strict(store) ? RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS : 0);
+	if (r < 0)
+		errno = -r;
+	return r < 0 ? -1 : r;
 }
 
 char *git_objects(struct git_store *store)
@@ -380,7 +402,7 @@ struct git_run git_on_host(struct git_store *store, const char *const *args)
 		.program = store->program,
 		.args = args,
 		.gitdir = store->real,
-		.plain = true,
+		.host = store,
 		.on_step = store->on_step,
 	};
 

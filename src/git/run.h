@@ -29,7 +29,8 @@ struct git_run {
 	const char *program; /* absolute */
 	const char *const *args;
 	const char *gitdir;
-	bool plain;             /* no link leads there, and git is started in it */
+	const struct git_store *
+		host; /* whose that is: git_open_host() opens it, and git is started in it; or NULL */
 	const char *objects;    /* where new objects go; NULL: the git directory's */
 	const char *alternates; /* further objects, or NULL */
 	const char *index;      /* another one than the git directory's, or NULL */
@@ -72,7 +73,7 @@ struct git_run git_in_private(struct git_store *store, const char *const *args, 
 /*
  * A directory of the host's repository. It may lie where sandboxes write, and while we look one of those may put a link
  * in the way, to what it may not reach itself. So no link is followed on the way to it, nor (git_is_strict()) in it; what is
- * reached by none is theirs. A descriptor, or -1 with errno.
+ * reached by none is theirs. Or it may put another repository there: what is opened is the known one. A descriptor, or -1 with errno.
  */
 int git_open_host(const struct git_store *store, const char *dir);
 

@@ -140,6 +140,19 @@ for where in "--local include.path ../shared.cfg" "--worktree core.hooksPath hoo
 	git config "${where%% *}" --unset "${rest%% *}"
 done
 
+# --- two repositories that change places while one of them is published ---
+new_repo "$tmp/first" && new_repo "$tmp/second" && mkdir "$tmp/gits" && git -C "$tmp/first" branch dev && git -C "$tmp/second" branch dev && cd "$tmp/first" || exit 1
+cat >"$tmp/gits/git" <<EOF
+#!/bin/sh
+[ "\$1" != update-index ] || [ -e '$tmp/third' ] || { mv '$tmp/first' '$tmp/third' && mv '$tmp/second' '$tmp/first'; }
+exec $(command -v git) "\$@"
+EOF
+chmod +x "$tmp/gits/git"
+(PATH=$tmp/gits:$PATH && gated 'git checkout -q dev; echo 1 >new; git add new; git config pull.rebase true')
+check "another repository that comes to its place is not written" eval 'exists "$tmp/third" && is "$(git -C "$tmp/first" branch --show-current) $(git -C "$tmp/first" config pull.rebase) $(git -C "$tmp/first" status --porcelain)" "main  "'
+check "... and that is said" has "$err" "is not the repository that the session began with"
+cd "$tmp/third" || exit 1
+
 # --- a hook that is accepted while a link is put in the repository's place ---
 new_repo "$tmp/accepted" && cd "$tmp/accepted" && new_repo sub && rm -rf "$state/turns" || exit 1
 gated 'cd sub && git commit -q --allow-empty -m x && echo "#!/bin/sh" >.git/hooks/pre-commit'
