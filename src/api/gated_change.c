@@ -57,6 +57,8 @@ static enum protect_answer judge_linked(struct gated *gated, const struct protec
 					"it has several names, and the project is too large or too "
 					"deep to look for them: one may be a file that runs later")
 			       : ANSWER_GO_ON;
+	if (is_in_git(other))
+		return refuse(gated, ret_reason, other, "is the same file, which git obeys");
 	level = protection_of(&gated->before.protection, other).level;
 	if (level == PROTECT_HOLD || level == PROTECT_RO)
 		return refuse(gated, ret_reason, other,

@@ -8,7 +8,7 @@
  * held: such a name is refused as a link.
  *
  * A file that runs later may have another name, one that nobody obeys (a hard link). When a file with several names
- * is first changed the project is walked, once, for those that run later.
+ * is first changed the project is walked, once, for those that run later, and git directories for what git obeys.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -123,11 +123,34 @@ struct links {
 	} * v;
 	size_t n, entries;
 	bool partial; /* there may be more */
+	bool in_git;  /* what is walked now */
 	char path[PATH_MAX];
 	size_t len;
 };
 
 static void find_links(struct gated *gated, int at, const char *name, int depth);
+
+static bool counts(const struct gated *gated)
+{
+	const struct links *links = gated->links;
+
+	return links->in_git ||
+	       protection_of(&gated->before.protection, links->path).level != PROTECT_ALLOW;
+}
+
+/* Of git's own all counts but objects, of which a clone has second names. */
+static void go_down(struct gated *gated, int dir, const char *name, int depth)
+{
+	struct links *links = gated->links;
+	bool in_git = links->in_git;
+
+	if (in_git && !strcmp(name, "objects"))
+		return;
+	links->in_git |= is_git_name(name);
+	if (links->in_git || !sensitive_bulk(links->path))
+		find_links(gated, dir, name, depth + 1);
+	links->in_git = in_git;
+}
 
 static void look_at(struct gated *gated, int dir, const char *name, int depth)
 {
@@ -135,8 +158,7 @@ static void look_at(struct gated *gated, int dir, const char *name, int depth)
 	size_t len = links->len, n = strlen(name);
 	struct stat st;
 
-	if (!strcmp(name, ".") || !strcmp(name, "..") || is_git_name(name) ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (len + n + 2 > sizeof(links->path)) {
 		links->partial = true;
@@ -144,10 +166,9 @@ static void look_at(struct gated *gated, int dir, const char *name, int depth)
 	}
 	snprintf(links->path + len, sizeof(links->path) - len, "%s%s", len ? "/" : "", name);
 	links->len = len + n + (len != 0);
-	if (S_ISDIR(st.st_mode) && !sensitive_bulk(links->path))
-		find_links(gated, dir, name, depth + 1);
-	if (S_ISREG(st.st_mode) && st.st_nlink > 1 &&
-	    protection_of(&gated->before.protection, links->path).level != PROTECT_ALLOW) {
+	if (S_ISDIR(st.st_mode))
+		go_down(gated, dir, name, depth);
+	if (S_ISREG(st.st_mode) && st.st_nlink > 1 && counts(gated)) {
 		arena_grow(&gated->arena, &links->v, &links->n, sizeof(*links->v));
 		links->v[links->n - 1].dev = st.st_dev;
 		links->v[links->n - 1].ino = st.st_ino;
@@ -171,12 +192,23 @@ static void find_links(struct gated *gated, int at, const char *name, int depth)
 	links->partial |= links->entries > ENTRIES_MAX;
 }
 
+/* The project's own git directory may lie elsewhere. It is called by its name here. */
+static void find_all(struct gated *gated)
+{
+	struct links *links = gated->links = arena_alloc(&gated->arena, sizeof(*links));
+	_cleanup_close_ int common = gated->common ? os_open_plain(gated->common) : -1;
+
+	find_links(gated, AT_FDCWD, gated->project, 0);
+	links->in_git = true;
+	links->len = (size_t)snprintf(links->path, sizeof(links->path), ".git");
+	if (common >= 0 && !path_is_below(gated->common, gated->project))
+		find_links(gated, common, ".", 0);
+}
+
 const char *gated_other_name(struct gated *gated, const struct stat *st, bool *ret_partial)
 {
-	if (!gated->links) {
-		gated->links = arena_alloc(&gated->arena, sizeof(*gated->links));
-		find_links(gated, AT_FDCWD, gated->project, 0);
-	}
+	if (!gated->links)
+		find_all(gated);
 	*ret_partial = gated->links->partial;
 	for (size_t i = 0; i < gated->links->n; i++)
 		if (gated->links->v[i].ino == st->st_ino && gated->links->v[i].dev == st->st_dev)

@@ -163,6 +163,14 @@ check "... and the log has all of them" is "$("$WRAPIX" log --json "$id" | jq -r
 rm -rf m[0-9]* .envrc
 for dir in $("$WRAPIX" git held --json | jq -r ".[].name"); do "$WRAPIX" git drop "$dir" >/dev/null; done
 
+new twins
+echo '#!/bin/sh' >hook && ln hook .git/hooks/pre-commit && git worktree add -q ../twins-tree && cd ../twins-tree && ln ../twins/hook hook
+for dir in "$tmp/twins" "$tmp/twins-tree"; do
+	cd "$dir" || exit 1
+	wx run --network none -- sh -c 'echo "touch /tmp/ran" >>hook; echo y >file'
+	check "what is a hook by another name stays, in ${dir##*/}" eval 'is "$(cat hook) $(cat file)" "#!/bin/sh y" && has "$err" "is the same file, which git obeys"'
+done
+
 # --- hold ---
 
 new held
