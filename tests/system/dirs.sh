@@ -190,7 +190,7 @@ for network in none open; do
 	before='mount -t tmpfs -o mode=0555 none /tmp; mount -t tmpfs -o mode=0555 none /var/tmp'
 	wx run --network $network -- sh -c 'touch /tmp/x && pwd && ip link | grep -c UP'
 	check "works: no /tmp that can be written, network $network" is "$rc $(head -n 1 "$out")" "0 /workspace"
-	before='mount -t tmpfs none /tmp; cat /dev/zero >/tmp/ballast 2>/dev/null || :'
+	before='mount -t tmpfs -o size=64k none /tmp; cat /dev/zero >/tmp/ballast 2>/dev/null || :'
 	[ $network = none ] || before='mount -t tmpfs -o size=64k,nr_inodes=1 none /tmp'
 	wx run --network $network -- sh -c 'touch /tmp/x && pwd'
 	check "works: a full /tmp, network $network" is "$rc $(head -n 1 "$out")" "0 /workspace"
