@@ -471,10 +471,13 @@ def long(number):
         check("the session works", until(lambda: os.path.exists(world.project + "/progress") or session.poll() is not None, 60) and session.poll() is None,
               read(world.base + "/errors")[-1500:])
         looks = {}
-        begun = time.monotonic()
-        while session.poll() is None and time.monotonic() < begun + 1500:
+        begun = moved = time.monotonic()
+        rounds = -1
+        while session.poll() is None and time.monotonic() < moved + 300:  # however busy the machine: as long as it gets on
             meddler.turn()
-            if int(read(world.project + "/progress")) < min(250, number // 2):
+            if (now := int(read(world.project + "/progress"))) > rounds:
+                rounds, moved = now, time.monotonic()
+            if rounds < min(250, number // 2):
                 continue  # until each table of names and addresses has what it will ever have
             helpers = [p for p, n in ours().items() if p not in before and n.startswith("wrapix") and p != session.pid]
             for name, pid in (("the supervisor", session.pid), ("the daemon", daemon.pid)):
