@@ -303,7 +303,7 @@ static int get(const struct lease *l, struct err *err)
 			      "wrapix/results");
 	char *file = arena_printf(l->arena, "%s/%s.bundle", dir, l->place.name);
 	_cleanup_close_ int fd = -1;
-	struct stat st;
+	struct stat st = { 0 };
 	int r = os_mkdirs(dir, 0700, err);
 
 	if (r < 0)

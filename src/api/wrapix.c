@@ -317,7 +317,7 @@ int wrapix_plan_run(const struct wrapix_plan *plan, wrapix_event_fn *on_event, v
 	struct engine_hooks hooks = observer_hooks(&observer);
 	struct credential_hooks credential_hooks = observer_credential_hooks(&observer);
 	struct err err;
-	int status, r;
+	int status = 0, r;
 
 	if (plan->is_untrusted)
 		return api_fail(&plan->untrusted, error);
