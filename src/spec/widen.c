@@ -98,11 +98,12 @@ void widen_mount(struct project_config *project, const struct spec *spec, const 
 /* Where the agent sends the user's key and words, and what is loaded into it before it starts. Other
  * variables reach only programs of the project, which the sandbox runs anyway. */
 static const char *const steering[] = {
-	"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "GEMINI_*",     "GOOGLE_*",
-	"AWS_*",       "AZURE_*",  "*_URL",    "*_HOST",  "*_ENDPOINT*",  "*_API_KEY",
-	"*_TOKEN",     "*_PROXY",  "SSL_*",    "*_CA_*",  "NODE_OPTIONS", "NODE_PATH",
-	"NODE_TLS_*",  "LD_*",     "GLIBC_*",  "PATH",    "BASH_ENV",     "ENV",
-	"GIT_*",       "SSH_*",    "XDG_*",    "WRAPIX*", "OPENCODE_*",
+	"ANTHROPIC_*", "CLAUDE_*",   "OPENAI_*",   "CODEX_*",    "GEMINI_*",      "GOOGLE_*",
+	"AWS_*",       "AZURE_*",    "*_URL",      "*_HOST",     "*_ENDPOINT*",   "*_API_KEY",
+	"*_TOKEN",     "*_PROXY",    "SSL_*",      "*_CA_*",     "NODE_OPTIONS",  "NODE_PATH",
+	"NODE_TLS_*",  "LD_*",       "GLIBC_*",    "PATH",       "BASH_ENV",      "ENV",
+	"GIT_*",       "SSH_*",      "XDG_*",      "WRAPIX*",    "OPENCODE_*",    "BUN_*",
+	"OPENSSL_*",   "GCONV_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP",
 };
 
 static bool steers(const char *name)

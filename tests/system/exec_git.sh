@@ -53,7 +53,7 @@ check "... and the host has all of it" is "$(git fsck 2>&1) $(git rev-list --cou
 # --- what the one side begins and the other ends ---
 new_repo "$tmp/both" && cd "$tmp/both" || exit 1
 side_of() { git checkout -q -b "$1" "${2:-HEAD}" && echo "$1" >file && git commit -qam "$1" && git checkout -q main; }
-unfinished() { find .git -maxdepth 1 -name '*MERGE*' -o -name '*PICK*' | xargs; }
+unfinished() { find .git -maxdepth 1 \( -name '*MERGE*' -o -name '*PICK*' \) -exec echo {} +; }
 side_of one && echo ours >file && git commit -qam ours
 ex true
 git merge -q one >/dev/null 2>&1
