@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A build for macOS: no gate stands in a sandbox there, so that no session has a list of private places. */
+/* A build for macOS: no gate stands in a sandbox there, so that no session has a list of private places; nor does a filter. */
 #include "guard/gate.h"
 
 #include <errno.h>
+
+#include "guard/refused.h"
 
 int gate_read(_unused_ int meta, _unused_ struct arena *arena, struct gate_place **ret,
 	      size_t *ret_n, _unused_ struct err *err)
@@ -16,4 +18,9 @@ int gate_write(_unused_ int meta, _unused_ const struct gate_place *places, _unu
 	       struct err *err)
 {
 	return err_set(err, ENOTSUP, "there are no private places here");
+}
+
+bool refused_by_mode(_unused_ const char *name)
+{
+	return false;
 }

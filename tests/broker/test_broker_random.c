@@ -285,7 +285,20 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void list(FILE *out, int parent, const char *name, const char *shown)
+/* As the broker leaves it: nobody becomes the user, or gets his group, by starting a file. */
+static mode_t without_rights(mode_t mode)
+{
+	return mode & ~(mode_t)(S_ISDIR(mode) ? S_ISUID : S_ISUID | S_ISGID);
+}
+
+static mode_t as_it_is(mode_t mode)
+{
+	return mode;
+}
+
+typedef mode_t mode_fn(mode_t mode);
+
+static void list(FILE *out, int parent, const char *name, const char *shown, mode_fn *mode)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent **entries = NULL;
@@ -305,14 +318,14 @@ static void list(FILE *out, int parent, const char *name, const char *shown)
 		snprintf(path, sizeof(path), "%s/%s", shown, e);
 		if (S_ISLNK(st.st_mode) && readlinkat(fd, e, text, sizeof(text) - 1) < 0)
 			strcpy(text, "?");
-		fprintf(out, "%s %o %u %u links %u size %lld %s%s\n", path, st.st_mode, st.st_uid,
-			st.st_gid, (unsigned)st.st_nlink,
+		fprintf(out, "%s %o %u %u links %u size %lld %s%s\n", path, mode(st.st_mode),
+			st.st_uid, st.st_gid, (unsigned)st.st_nlink,
 			S_ISDIR(st.st_mode) ? 0LL : (long long)st.st_size, text,
 			st.st_mtim.tv_sec == 2000 ? " old" : "");
 		if (S_ISDIR(st.st_mode)) {
 			if (fchmodat(fd, e, 0700, 0) < 0) /* listed; now enter it */
 				fprintf(out, "cannot be entered\n");
-			list(out, fd, e, path);
+			list(out, fd, e, path, mode);
 		}
 	}
 	while (n > 0)
@@ -321,13 +334,13 @@ static void list(FILE *out, int parent, const char *name, const char *shown)
 	close(fd);
 }
 
-static char *list_tree(const char *dir)
+static char *list_tree(const char *dir, mode_fn *mode)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	list(out, AT_FDCWD, dir, "");
+	list(out, AT_FDCWD, dir, "", mode);
 	fclose(out);
 	return text;
 }
@@ -347,7 +360,7 @@ static bool round_(uint64_t seed, const char *base)
 		memset(logs[i], 0, sizeof(*logs[i]));
 		if (brokered_run(&b, play, logs[i]) != 0)
 			fine = false;
-		trees[i] = list_tree(b.dir);
+		trees[i] = list_tree(b.dir, i == 0 ? without_rights : as_it_is);
 		brokered_release(&b);
 	}
 	for (int k = 0; k < STEPS && fine; k++)
