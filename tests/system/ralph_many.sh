@@ -10,9 +10,9 @@ set_up
 
 # --- at once ---
 
-# Tasks that begin with $meet are at work at the same time: each waits for a word of the host's, in a file that it has of the
-# host, which comes when 'both' have begun.
-meet='touch begun; until grep -q go turn; do sleep 0.05; done; rm begun'
+# Tasks that write by "$(meets SED)" meet: each has read shared.txt before either writes it, however late it goes on, because
+# each waits for a word of the host's, in a file that it has of the host, which comes when 'both' have read.
+meets() { echo "sed '$1' shared.txt >/tmp/new; touch begun; until grep -q go turn; do sleep 0.05; done; rm begun; cat /tmp/new >shared.txt"; }
 begun() { [ "$(find "$state/cow" -name begun | wc -l)" = 2 ]; }
 both() {
 	: >turn
@@ -28,9 +28,9 @@ task three 'sh: echo 3 >three.txt'
 rx loop -p 3
 check "three at once: what does not meet is merged" eval 'is "$rc" 0 && has shared.txt first && has shared.txt last && exists three.txt'
 check "... in a commit each" is "$(git log --format=%s | head -n 3 | sort | tr '\n' ' ')" "one three two "
-task left "sh: $meet"'; sed -i "s/^10$/left/" shared.txt
+task left "sh: $(meets 's/^10$/left/')"'
 sh2: grep -q "others have changed" /tmp/prompt && grep -q "+right\|+left" /run/ralph/previous.diff && sed -i "s/^right$/both/" shared.txt'
-task right "sh: $meet"'; sed -i "s/^10$/right/" shared.txt
+task right "sh: $(meets 's/^10$/right/')"'
 sh2: grep -q "others have changed" /tmp/prompt && sed -i "s/^left$/both/" shared.txt'
 both
 rx loop -p 2
@@ -46,8 +46,8 @@ printf '{"ralph": {"attempts": 20}}\n' >wrapix.json
 rx loop -p 3
 check "four that write to the end of one file at once: no line is lost" eval 'is "$rc" 0 && is "$(grep -c ^line shared.txt)" 4'
 printf '{"ralph": {"attempts": 1}}\n' >wrapix.json
-task up "sh: $meet"'; sed -i "s/^5$/up/" shared.txt'
-task down "sh: $meet"'; sed -i "s/^5$/down/" shared.txt'
+task up "sh: $(meets 's/^5$/up/')"
+task down "sh: $(meets 's/^5$/down/')"
 both
 rx loop -p 2
 wx ps --json
