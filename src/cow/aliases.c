@@ -109,25 +109,11 @@ struct walk {
 	size_t len;
 };
 
-static bool is_dir(int dir, const struct dirent *entry, bool *ret_link)
-{
-	struct stat st;
-
-	*ret_link = entry->d_type == DT_LNK;
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type == DT_DIR;
-	if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	*ret_link = S_ISLNK(st.st_mode);
-	return S_ISDIR(st.st_mode);
-}
-
 static void look_in(struct walk *w, int at, const char *name, int depth)
 {
 	_cleanup_dir_ DIR *list = os_dir_open(at, name);
 	size_t len = w->len;
 	const struct dirent *entry;
-	bool link;
 
 	if (!list) {
 		w->aliases->partial |= errno != EACCES && errno != ENOENT;
@@ -135,7 +121,7 @@ static void look_in(struct walk *w, int at, const char *name, int depth)
 	}
 	while (w->entries < ENTRIES_MAX && (entry = os_dir_next(list)) != NULL) {
 		size_t n = strlen(entry->d_name);
-		bool dir = is_dir(dirfd(list), entry, &link);
+		bool dir = entry->d_type == DT_DIR, link = entry->d_type == DT_LNK;
 
 		w->entries++;
 		if ((!dir && !link) || is_git_name(entry->d_name))

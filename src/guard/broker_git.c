@@ -184,18 +184,6 @@ static bool hooks_are_samples(int dir)
 	return list && fine;
 }
 
-/* What it is, or -errno. File systems that do not say it are asked. */
-static int type_of(int dir, const struct dirent *entry)
-{
-	struct stat st;
-
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type;
-	if (fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	return IFTODT(st.st_mode);
-}
-
 /* Anything in it that git would write through, or read a whole directory through; too much to be looked at
  * counts as such. Objects are no exception: from there it could be moved. */
 static bool has_links(int at, const char *name, int depth, int *left)
@@ -204,12 +192,10 @@ static bool has_links(int at, const char *name, int depth, int *left)
 	const struct dirent *entry;
 	bool found = !list || depth == 0;
 
-	while (!found && (entry = os_dir_next(list)) != NULL) {
-		int type = type_of(dirfd(list), entry);
-
-		found = --*left < 0 || type < 0 || type == DT_LNK ||
-			(type == DT_DIR && has_links(dirfd(list), entry->d_name, depth - 1, left));
-	}
+	while (!found && (entry = os_dir_next(list)) != NULL)
+		found = --*left < 0 || entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK ||
+			(entry->d_type == DT_DIR &&
+			 has_links(dirfd(list), entry->d_name, depth - 1, left));
 	return found;
 }
 
