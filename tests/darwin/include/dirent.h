@@ -19,6 +19,7 @@ typedef struct __dirstream DIR;
 #define DT_REG 8
 #define DT_LNK 10
 #define DT_SOCK 12
+#define IFTODT(mode) (((mode) >> 12) % 16)
 DIR *opendir(const char *);
 DIR *fdopendir(int);
 struct dirent *readdir(DIR *);
