@@ -262,9 +262,14 @@ static int take_merged(const struct taking *t, const struct later_change *change
 		r = -errno;
 	if (r == 0)
 		r = os_read_fd(merged, (size_t)4 * LATER_TEXT_MAX, &text, &len);
+	if (r == 0)
+		r = take_turn(t, file);
 	if (r < 0)
-		return err_errno(err, -r, "merging '%s'", file);
-	r = os_write_file_atomic(dir, path_name(file), text, len, change->was->mode & 0777, err);
+		err_errno(err, -r, "merging '%s'", file);
+	else
+		r = os_write_file_atomic(dir, path_name(file), text, len, change->was->mode & 0777,
+					 err);
+	give_turn(t);
 	return r < 0 ? r : forget(t, file, err);
 }
 
@@ -304,9 +309,9 @@ static enum outcome take_change(struct taking *t, const struct later_change *cha
 	if (conflict && t->resolution != CONFLICTS_THEIRS)
 		outcome = settle(t, change, file, conflict, &err);
 	else if (take_one(t, change, file, &err) < 0)
-		outcome = err.code == -IS_GIT ? refuse(t, change) : OUTCOME_FAILED;
-	if (outcome == OUTCOME_REFUSED)
-		return outcome;
+		outcome = OUTCOME_FAILED;
+	if (outcome == OUTCOME_FAILED && err.code == -IS_GIT)
+		return refuse(t, change);
 	if (outcome == OUTCOME_CONFLICT)
 		text = conflict_text(conflict);
 	else if (outcome == OUTCOME_FAILED)
