@@ -33,7 +33,7 @@ void os_socket_reset(int fd)
 
 bool os_socket_roams(int fd, int *ret_family)
 {
-	struct sockaddr_storage at;
+	struct sockaddr_storage at = { 0 };
 	socklen_t len = sizeof(at), size = sizeof(int);
 	int type = 0;
 
