@@ -114,8 +114,7 @@ static bool in_worktrees(const struct place *p)
 	       (at >= n + 5 && !strncmp(p->path + at - n - 5, "/.git", 5));
 }
 
-/* The settings may lift the protection of a name: allowGitConfig, protect.remove. */
-static bool protects(const struct request *r, const char *name)
+bool git_protects(const struct request *r, const char *name)
 {
 	const struct file_rules *rules = r->b->rules;
 
@@ -237,11 +236,11 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 	if (act == GIT_TOUCH)
 		return NULL;
 	if (part == PART_CONFIG)
-		return is_git && protects(r, ".git/config")
+		return is_git && git_protects(r, ".git/config")
 			       ? "a git configuration is changed by git, through a new file"
 			       : NULL;
 	if (part == PART_HOOKS)
-		return is_git && act != GIT_MKDIR && protects(r, ".git/hooks")
+		return is_git && act != GIT_MKDIR && git_protects(r, ".git/hooks")
 			       ? "git runs what is in hooks"
 			       : NULL;
 	if (part == PART_COMMONDIR && (is_git || in_worktrees(p)))
@@ -280,7 +279,7 @@ int git_judge_name(struct request *r, struct place *p, enum git_act act)
 	else if (dir_ends_in(p, "/hooks") && !ends_in(p->name, ".sample")) {
 		_cleanup_close_ int up = openat(p->dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-		if ((up < 0 || is_git_dir(up, PART_NONE)) && protects(r, ".git/hooks"))
+		if ((up < 0 || is_git_dir(up, PART_NONE)) && git_protects(r, ".git/hooks"))
 			why = "git runs what is in hooks";
 	}
 	if (why)
@@ -365,10 +364,22 @@ static bool is_exception(struct request *r, struct place *p, const struct file_r
 	       id_ring_has(&r->b->git_dirs, file_id_at(p->dir, ""));
 }
 
+/* What its other names show changes as well; times are nothing that anybody obeys. */
+static bool changes_twins(const struct request *r, const struct place *p, enum git_act act)
+{
+	return p->exists && S_ISREG(p->st.st_mode) && p->st.st_nlink > 1 && !r->b->gate &&
+	       !r->b->watches &&
+	       (act == GIT_OPEN || act == GIT_CREATE ||
+		(act == GIT_TOUCH && r->row->fn != do_utime));
+}
+
 int judge(struct request *r, struct place *p, enum git_act act)
 {
 	struct file_verdict v = file_rules_write(r->b->rules, p->path);
+	int e = v.allowed && changes_twins(r, p, act) ? twins_judge(r, p) : 0;
 
+	if (e < 0)
+		return e;
 	if (v.allowed)
 		return git_judge_name(r, p, act);
 	if (!v.rule)
@@ -392,7 +403,7 @@ int git_replace(struct request *r, struct place *from, struct place *to,
 	    !S_ISREG(from->st.st_mode))
 		return 0;
 	if (rule ? !rule->by_content
-		 : !is_git_dir(to->dir, PART_NONE) || !protects(r, ".git/config"))
+		 : !is_git_dir(to->dir, PART_NONE) || !git_protects(r, ".git/config"))
 		return 0;
 	if (!file_rules_write(r->b->rules, from->path).allowed)
 		return 0; /* the source is what the rule refuses */

@@ -341,6 +341,13 @@ size_t git_dir_len(const struct place *p);
 /* Would git take the directory, with this name added, for one of its own? */
 bool git_is_dir(int dir, const char *added, size_t len);
 
+/* The settings have not lifted the protection of a name: allowGitConfig, protect.remove. */
+bool git_protects(const struct request *r, const char *name);
+
+/* ---- broker_twins.c */
+/* A file with several names is about to be changed in place. 0, or -errno where one of them may not be written (reported). */
+int twins_judge(struct request *r, const struct place *p);
+
 /* ---- broker_gate.c: with a gate, instead of what broker_git.c does */
 /* 0, RETRY or -errno (reported). */
 int gate_judge(struct request *r, struct place *p, enum git_act act);

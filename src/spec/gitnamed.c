@@ -72,6 +72,8 @@ static void name_hooks(const struct search *s, const char *base, const char *val
 	_cleanup_dir_ DIR *dir = path ? opendir(path) : NULL;
 	const struct dirent *entry;
 
+	if (path)
+		strv_add(s->arena, &s->ret->hooks, path);
 	while ((entry = os_dir_next(dir)) != NULL)
 		if (entry->d_type == DT_LNK)
 			name(s, path, entry->d_name, false);

@@ -136,6 +136,26 @@ settings '' ', "protect": {"remove": [".bashrc"]}'
 check "... unless it is not to be" can 'echo x >shared/rc'
 rm .vscode .claude "$HOME/.bashrc"
 
+# --- hard links of the user's: what is a hook, or protected, by another name ---
+
+settings '' ', "protect": {"add": ["kept*"]}'
+mkdir -p scripts "$HOME/outer" husky && git init -q inner && git worktree add -q tree &&
+	git clone -q --bare . bare && git -C bare worktree add -q ../branch && git config core.hooksPath ~/outer
+for name in inner/.git/hooks/h bare/hooks/h .git/hooks/h "$HOME/outer/h" "$HOME/.bashrc" "$HOME/kept1"; do
+	file=scripts/check && rm -f $file inner/check tree/check branch/check
+	case $name in inner/*) file=inner/check ;; bare/*) file=branch/check ;; .git/*) file=tree/check ;; esac
+	echo yours >$file && ln $file "$name" || break
+	check "what is ${name##"$HOME"/} by another name stays" cannot "echo x >>$file"
+	check "... and is named" eval 'has "$err" "${name##*/}'"'"' is the same file" && is "$(cat "$name")" yours'
+done
+check "... also its length and mode" eval 'cannot "truncate -s 0 scripts/check" && cannot "chmod 700 scripts/check"'
+check "... a new file in its place is another" can 'cp scripts/check fresh && mv fresh scripts/check && echo x >>scripts/check'
+check "... and so does what nobody obeys have its names" can 'echo x >one && ln one two && echo y >>two && grep -q y one && chmod 700 one && rm one two'
+git config core.hooksPath husky && echo x >husky/h && ln husky/h scripts/h
+check "... as hooks that are files of the tree by core.hooksPath have" can 'echo y >>scripts/h'
+git worktree remove -f tree && git config --unset core.hooksPath && rm -rf scripts inner husky bare branch "$HOME/.bashrc" .git/hooks/h
+settings ''
+
 # --- mounts made inside ---
 
 settings '' ', "allowNestedUserNamespaces": true'
