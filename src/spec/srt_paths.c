@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
+#include "os/dir.h"
 #include "spec/glob.h"
 #include "spec/srt.h"
 #include "spec/srt_paths.h"
@@ -367,6 +368,21 @@ static int add_linked(const struct maker *m, struct err *err)
 	return r;
 }
 
+/* What a hook of the repository is a link to runs in its place. */
+static int deny_hooks(const struct maker *m, struct err *err)
+{
+	const char *git = m->place->git_dir ? m->place->git_dir
+					    : path_join(m->arena, m->place->cwd, ".git");
+	_cleanup_dir_ DIR *list = opendir(path_join(m->arena, git, "hooks"));
+	const struct dirent *entry;
+	int r = 0;
+
+	while (r == 0 && (entry = os_dir_next(list)) != NULL)
+		if (entry->d_type == DT_LNK)
+			r = deny_behind(m, git, path_join(m->arena, "hooks", entry->d_name), err);
+	return r;
+}
+
 /* Who allows a protected name by name means it, and must say so in another key. */
 static void warn_protected(const struct maker *m)
 {
@@ -402,6 +418,8 @@ int srt_file_rules(const struct srt_config *config, const struct srt_place *plac
 		r = add_denials(&m, err);
 	if (r == 0 && !rules.disabled)
 		r = add_linked(&m, err);
+	if (r == 0 && !rules.disabled && !strv_has(&config->protect_remove, ".git/hooks"))
+		r = deny_hooks(&m, err);
 	if (r == 0)
 		r = file_rules_protect(&rules, &config->protect_add, &config->protect_remove,
 				       config->allow_git_config, err);

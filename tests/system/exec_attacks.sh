@@ -131,6 +131,12 @@ check "... what is protected in it" cannot 'echo x >shared/claude/settings.json'
 mkdir githooks && mv .git/hooks .git/samples && ln -s ../githooks .git/hooks
 check "... hooks" cannot 'echo x >githooks/pre-commit'
 rm .git/hooks && mv .git/samples .git/hooks
+mkdir scripts && echo x >scripts/check && ln -s ../../scripts/check .git/hooks/pre-commit && git worktree add -q tree && ln -s ../../tree/check .git/hooks/pre-push
+check "... a hook that is one" cannot 'echo x >scripts/check'
+check "... by which it is named" has "$err" "scripts/check"
+check "... also from below" eval '(cd scripts && cannot "echo x >check")'
+check "... and in a linked work tree, where it is not made either" eval '(cd tree && cannot "echo x >check")'
+git worktree remove -f tree && rm -r .git/hooks/pre-* scripts
 check "... and nothing beside" can 'echo x >shared/vscode2 && echo x >shared/claude/notes && rm shared/vscode2'
 settings '' ', "protect": {"remove": [".bashrc"]}'
 check "... unless it is not to be" can 'echo x >shared/rc'
