@@ -140,22 +140,36 @@ static void rest(struct engine_spare **spare)
 	(void)poll(NULL, 0, RETRY_MS);
 }
 
-/* Waits for a client, and keeps what was begun for it as long as it is of use. Returns its connection,
- * or -errno. */
-static int wait_for_client(int listener, struct engine_spare **spare)
+/* Until something is begun a look is enough. */
+static int wait_ms(bool begun, const struct engine_spare *spare)
 {
-	for (;;) {
+	if (!begun)
+		return 0;
+	return spare ? SERVE_IDLE_SECONDS * 1000 : -1;
+}
+
+/* Waits for a client, and has a sandbox begun for it meanwhile, as long as that is of use. One who waits already is
+ * not to wait longer, but may be another worker's: then it is begun after all. Returns the client's connection, or
+ * -errno. */
+static int wait_for_client(const struct serve_options *options, struct engine_spare **spare)
+{
+	for (bool begun = false;;) {
 		struct pollfd fds[] = {
-			{ .fd = listener, .events = POLLIN },
+			{ .fd = options->listener, .events = POLLIN },
 			{ .fd = *spare ? native_spare_fd(*spare) : -1, .events = POLLPRI },
 		};
-		int fd, n = poll(fds, ARRAY_LEN(fds), *spare ? SERVE_IDLE_SECONDS * 1000 : -1);
+		int fd, n = poll(fds, ARRAY_LEN(fds), wait_ms(begun, *spare));
 
+		if (n == 0 && !begun) {
+			*spare = exec_begin(SERVE_FD_TOP, options->lent);
+			begun = true;
+			continue;
+		}
 		if (n == 0 || (n > 0 && fds[1].revents))
 			drop_spare(spare);
 		if (n <= 0 || !fds[0].revents)
 			continue;
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		fd = accept4(options->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 		if (os_is_exhausted(errno))
@@ -165,18 +179,10 @@ static int wait_for_client(int listener, struct engine_spare **spare)
 	}
 }
 
-/* One who waits already is not to wait longer. */
-static struct engine_spare *begin(const struct serve_options *options)
-{
-	struct pollfd client = { .fd = options->listener, .events = POLLIN };
-
-	return poll(&client, 1, 0) ? NULL : exec_begin(SERVE_FD_TOP, options->lent);
-}
-
 _Noreturn static void work(const struct server *s)
 {
 	pid_t self = getpid();
-	struct engine_spare *spare;
+	struct engine_spare *spare = NULL;
 	struct err err;
 	int fd;
 
@@ -191,8 +197,7 @@ _Noreturn static void work(const struct server *s)
 		close(s->options->owner);
 	if (serve_close_own(&err) < 0)
 		_exit(1);
-	spare = begin(s->options);
-	fd = wait_for_client(s->options->listener, &spare);
+	fd = wait_for_client(s->options, &spare);
 	if (fd < 0 || write(s->taken[1], &self, sizeof(self)) < 0)
 		_exit(1);
 	close(s->taken[1]);
@@ -306,6 +311,9 @@ int serve_run(struct serve_options *options, struct err *err)
 	struct pollfd fds[3];
 	int r = move_up(&options->listener, err);
 
+	/* A client that another worker has taken is not waited for. */
+	if (r == 0 && fcntl(options->listener, F_SETFL, O_NONBLOCK) < 0)
+		r = err_errno(err, errno, "starting the server");
 	if (r == 0 && options->owner >= 0)
 		r = move_up(&options->owner, err);
 	if (r == 0)

@@ -6,7 +6,7 @@
  *	------                     -------                       -------
  *	makes the socket
  *	forks spare workers -----> begin a sandbox
- *	                           wait in accept()  <---------- connect
+ *	                           wait in poll()    <---------- connect
  *	forks another one   <----- "taken"
  *	                           read the line, and become the <--- {"argv": ...} + descriptors
  *	                           supervisor of one command   ---> {"type":"deny", ...}

@@ -88,8 +88,7 @@ check "... and every process of its" await is_empty of_server
 check "... the socket stays" [ -S "$socket" ]
 start
 check "... and the next server takes its place" answers
-worker=$(children | wc -l)
-check "workers wait for clients" [ "$worker" -ge 1 ]
+check "workers wait for clients" await eval '! is_empty children'
 begun() { for w in $(pgrep -P "$pid"); do pgrep -P "$w"; done | wc -l; }
 limit() { for p in "$pid" $(pgrep -P "$pid"); do prlimit --pid "$p" --nofile="$1":; done; }
 await eval 'is "$(pgrep -P "$pid" | wc -l) $(begun)" "2 2"'

@@ -16,24 +16,33 @@ start() { # a server as $pid, once it answers
 	await answers
 }
 answers() { python3 "$here/ask.py" "$socket" true; }
-begun() { ps -u "$(id -u)" -o comm=,args= | awk '$1 ~ /^wrapix/ && $2 == "wrapix-init"'; }
-begun_before=$(begun | wc -l)
-are_gone() { [ "$(begun | wc -l)" -le "$begun_before" ]; }
-are_there() { [ "$(begun | wc -l)" -ge $((begun_before + 2)) ]; }
+alive() { # those of the processes that have not ended
+	# shellcheck disable=SC2086 # words
+	[ -z "$1" ] || ps -o stat=,args= $1 | grep -v '^Z'
+}
+are_there() { [ "$(alive "$(below "$pid")" | grep -c ' wrapix-init$')" -ge 2 ]; }
+they=
+are_gone() { [ -n "$they" ] && ! alive "$they"; }
+
+# plays PART: server.py's points become points here
+plays() {
+	timeout -s KILL 90 python3 "$here/server.py" "$socket" "$1" "$project" "$pid" >"$tmp/log/out" 2>"$tmp/log/err"
+	rc=$?
+	while read -r word rest; do
+		case "$word $rest" in
+		"ok "*) check "${rest#*- }" true ;;
+		"not ok"*) check "${rest#*- }" false ;;
+		esac
+	done <"$tmp/log/out"
+	check "all was said" is "$rc" 0
+}
 
 start
-timeout -s KILL 90 python3 "$here/server.py" "$socket" spare "$project" "$pid" >"$tmp/log/out" 2>"$tmp/log/err"
-rc=$?
-while read -r word rest; do
-	case "$word $rest" in
-	"ok "*) check "${rest#*- }" true ;;
-	"not ok"*) check "${rest#*- }" false ;;
-	esac
-done <"$tmp/log/out"
-check "all was said" is "$rc" 0
+plays spare
 
 # --- their end ---
 check "two wait" await are_there
+they=$(below "$pid")
 kill -9 "$pid"
 wait "$pid"
 check "kill -9 of the server: they are gone" await are_gone
@@ -43,9 +52,21 @@ worker=$(ps -u "$(id -u)" -o pid=,ppid= | awk -v p="$pid" '$2 == p { print $1; e
 kill -9 "$worker"
 check "kill -9 of a worker: another one waits, with its own" await are_there
 check "... and the server goes on" answers
+they=$(below "$pid")
 kill "$pid"
 wait "$pid"
 check "SIGTERM: they are gone when the server is" are_gone
+
+# --- a client that two workers see, of which one gets it: who sees it takes a while to take it ---
+strace -f -o "$tmp/trace" -e trace=accept4 -e inject=accept4:delay_enter=200000 "$wrapix" exec --server "$socket" >"$tmp/log/server" 2>&1 </dev/null &
+tracer=$!
+started="$started $tracer"
+lost() { answers && grep -q 'accept4.* EAGAIN' "$tmp/trace"; }
+check "who did not get it does not wait for the next in accept()" await lost
+pid=$(pgrep -P "$tracer")
+plays seen
+kill "$pid"
+wait "$tracer"
 
 # --- mounts: a server in a place where an ordinary user may mount ---
 mkdir "$tmp/place"

@@ -324,11 +324,22 @@ def test_spare(project, server):
     check("... and then there are two again", len(await_spares(server)), 2)
 
 
+def test_seen(server):
+    """The server makes two workers while one client waits."""
+    await_spares(server)
+    os.kill(server, signal.SIGSTOP)
+    started = [Command({"argv": ["true"]}) for _ in range(3)]
+    statuses = [command.finish()[0] for command in started[:2]]
+    os.kill(server, signal.SIGCONT)
+    check("three clients are served", statuses + [started[2].finish()[0]], [0, 0, 0])
+    check("... and who saw the last in vain has begun something, too", len(await_spares(server)), 2)
+
+
 def main():
     what, project = sys.argv[2], sys.argv[3]
     {"answers": lambda: test_answers(project), "settings": lambda: test_settings(project), "descriptors": test_descriptors,
      "hostile": test_hostile, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project),
-     "spare": lambda: test_spare(project, int(sys.argv[4]))}[what]()
+     "spare": lambda: test_spare(project, int(sys.argv[4])), "seen": lambda: test_seen(int(sys.argv[4]))}[what]()
     return 1 if tests["failed"] else 0
 
 
