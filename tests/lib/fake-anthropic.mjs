@@ -37,7 +37,7 @@ const { values: opt } = parseArgs({
 		look: { type: 'string' },
 		tasks: { type: 'string' },
 		slow: { type: 'boolean', default: false },
-		seconds: { type: 'string', default: '120' },
+		seconds: { type: 'string', default: '900' },
 	},
 });
 

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { play } from './play.mjs';
 
 const { values: opt } = parseArgs({
-	options: { tls: { type: 'string' }, log: { type: 'string' }, seconds: { type: 'string', default: '120' } },
+	options: { tls: { type: 'string' }, log: { type: 'string' }, seconds: { type: 'string', default: '900' } },
 });
 
 function sendEvents(response, events) {

@@ -118,7 +118,7 @@ def udp(host, port, text="x"):
     """A datagram on a connected socket, which hears of refusals."""
     af, kind, proto, _, address = look_up(host, port, kind=socket.SOCK_DGRAM)[0]
     sock = socket.socket(af, kind, proto)
-    sock.settimeout(2)
+    sock.settimeout(TIMEOUT)
     sock.connect(address)
     sock.send(text.encode())
     return "ok" if sock.recv(2000) == text.encode() else "odd"
@@ -131,7 +131,7 @@ def ask(server, question="allowed.test", qtype="1", protocol="udp"):
     kind = socket.SOCK_DGRAM if protocol == "udp" else socket.SOCK_STREAM
     af, kind, proto, _, address = look_up(server, 53, kind=kind)[0]
     sock = socket.socket(af, kind, proto)
-    sock.settimeout(2)
+    sock.settimeout(TIMEOUT)
     sock.connect(address)
     if protocol == "udp":
         sock.send(query)

@@ -2,7 +2,8 @@
 /*
  * Preloaded into a command by the stand-in for sandbox-exec: asks the profile before files are opened, made and
  * removed and before connections are made, refuses with EPERM, and writes into MAC_LOG what macOS's log would
- * show. No sandbox: for programs that are willing, in tests.
+ * show. The log of a busy machine may be late; here who is refused waits until it has shown it.
+ * No sandbox: for programs that are willing, in tests.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -38,8 +39,9 @@ __attribute__((constructor)) static void start(void)
 static int refuse(const char *operation, const char *target)
 {
 	static int (*real)(const char *, int, ...);
+	const char *log = getenv("MAC_LOG");
 	char text[8192];
-	int n, fd;
+	int n, fd = -1, told = -1;
 
 	if (!real)
 		real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
@@ -47,11 +49,23 @@ static int refuse(const char *operation, const char *target)
 		     "2026-11-15 10:00:00.000 E  kernel[0:1f] (Sandbox) Sandbox: %s(%d) deny(1) %s "
 		     "%s\n%s\n",
 		     program_invocation_short_name, getpid(), operation, target, tag);
-	fd = getenv("MAC_LOG") ? real(getenv("MAC_LOG"), O_WRONLY | O_NONBLOCK) : -1;
-	if (fd >= 0) {
-		(void)!write(fd, text, (size_t)n);
-		close(fd);
+	if (log) {
+		char name[PATH_MAX];
+
+		snprintf(name, sizeof(name), "%s.told", log);
+		fd = real(log, O_WRONLY);
+		told = real(name, O_RDONLY);
 	}
+	if (fd >= 0 && told >= 0) {
+		char byte;
+
+		(void)!write(fd, text, (size_t)n);
+		(void)!read(told, &byte, 1);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (told >= 0)
+		close(told);
 	errno = EPERM;
 	return -1;
 }

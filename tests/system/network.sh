@@ -142,6 +142,7 @@ serve :: 5003
 serve @wrapix-test-abstract 0
 from_host_wants="hello from the host hello from the host hello from the host connected"
 check "services of the host, from the host" from_host raw:127.0.0.1,5001 raw:::1,5002 raw:203.0.113.1,5003 unix:@wrapix-test-abstract
+await lines "$tmp/visits" 4 # who is connected is written down later
 : >"$tmp/visits"
 wx run --env PROBE_TIMEOUT=2 -- python3 -B netprobe.py "echo:$web" connect:127.0.0.1,5001 connect:::1,5002 connect:203.0.113.1,5003 \
 	connect:2001:db8:1::1,5003 connect:203.0.113.254,5001 connect:169.254.1.1,5001 connect:169.254.1.2,5001 connect:10.0.2.3,5001 connect:fd00::3,5001 \

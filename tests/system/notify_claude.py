@@ -29,7 +29,7 @@ if os.environ.get("NOTIFY_ENGINE") == "podman":
     ENV["PATH"] = os.path.dirname(claude) + ":" + ENV["PATH"]
     said = os.path.join(TMP, "api")
     with open(said, "w") as f:
-        start("node", kit + "/fake-anthropic.mjs", "--seconds", "90", "--look", "a sandbox that wrapix made", "--log",
+        start("node", kit + "/fake-anthropic.mjs", "--look", "a sandbox that wrapix made", "--log",
               TMP + "/api.log", stdout=f)
     wait(lambda: open(said).read().endswith("\n"))
     port = open(said).read().split()[1]

@@ -140,10 +140,9 @@ launch() {
 	pid=$!
 	started="${started-} $pid"
 }
-await_up() { timeout 60 head -n 1 "$fifo" >/dev/null || { cat "$tmp/log/err"; bail "the server did not start"; }; }
 start() {
 	launch "$@"
-	await_up
+	hear "$fifo"
 }
 stop() {
 	kill -TERM "$pid"
@@ -206,7 +205,7 @@ for net in none open filtered; do
 	start "$@" --publish "$p:3000" -- sh -c 'exec 3<>go; echo up >fifo; read -r go <&3; exec python3 serve.py echo 0.0.0.0 3000'
 	check "$net: nobody listens: reset" called reset echo 1 127.0.0.1 "$p"
 	echo go >"$go"
-	await_up
+	hear "$fifo"
 	check "... somebody does: served" called echo echo 1 127.0.0.1 "$p"
 	stop
 	start "$@" --publish "$p:3000" -- python3 serve.py once 127.0.0.1 3000
@@ -247,9 +246,9 @@ for net in none open filtered; do
 	check "... and is reached" called echo echo 1 127.0.0.1 "$p"
 	echo go >"$go"
 	check "... when nobody listens any more it goes" await is_free "$p"
-	check "... with a line" is "$(sed -n 2p "$tmp/log/err")" "wrapix: 127.0.0.1:$p is closed: nothing listens on port $p inside"
+	check "... with a line" await eval 'is "$(sed -n 2p "$tmp/log/err")" "wrapix: 127.0.0.1:$p is closed: nothing listens on port $p inside"'
 	echo go >"$go"
-	await_up
+	hear "$fifo"
 	check "... and comes again" await called echo echo 1 127.0.0.1 "$p"
 	stop
 	check "... three lines in all" is "$(wc -l <"$tmp/log/err")" 3
@@ -321,7 +320,7 @@ for few in 60 100; do
 		exec "$wrapix" run "$@" --publish "$p:3000" -- python3 serve.py echo 127.0.0.1 3000
 	) >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 	pid=$!
-	await_up
+	hear "$fifo"
 	python3 "$project/call.py" crowd 80 127.0.0.1 "$p" >"$tmp/crowd"
 	check "with $few descriptors the rest is reset, and then it goes on" grep -Eqx "[1-9][0-9]? \['echo', 'reset'\] echo" "$tmp/crowd"
 	check "... with a word" has "$tmp/log/err" "Too many open files"

@@ -34,8 +34,8 @@ hear "$tmp/fifo"
 check "the supervisor is not root's either" is "$(ps -o uid= -p $pid | tr -d ' ')" "$uid"
 check "... in any of its ids" is "$(grep -E '^[UG]id' /proc/$pid/status | xargs)" "Uid: $uid $uid $uid $uid Gid: $gid $gid $gid $gid"
 check "... nor with a capability" is "$(grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/$pid/status | cut -f2 | sort -u)" 0000000000000000
-HOME=$real_home clean_env setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$wrapix" ps >"$tmp/log/ps" 2>&1
-check "the owner sees the session" grep -q " $pid " "$tmp/log/ps"
+listed() { HOME=$real_home clean_env setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$wrapix" ps | grep -q " $pid "; }
+check "the owner sees the session" await listed # which its command does not wait for
 echo end >"$tmp/fifo"
 wait $pid
 XDG_STATE_HOME=$HOME/state XDG_CONFIG_HOME=$HOME/config inside true

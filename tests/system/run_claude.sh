@@ -180,6 +180,7 @@ hosts ''
 "$wrapix" run --name said --settings-from claude -- sh -c 'echo x >ready; until getent hosts changed.invalid; do :; done; getent hosts back.invalid; getent hosts away.invalid; true' >"$tmp/out" 2>"$tmp/err" &
 started=$!
 hear ready
+await sh -c "'$wrapix' ps | grep -q ' said '" # which its command does not wait for
 for word in "deny back" "allow back" "allow away" "deny away"; do
 	"$wrapix" "${word% *}" said "${word#* }.invalid" >"$tmp/log/out" 2>"$tmp/log/err" || explain
 done

@@ -11,7 +11,7 @@ set_up
 build=$(CDPATH='' cd -- "$(dirname -- "$wrapix")/../.." && pwd -P)
 mkdir "$tmp/bin" "$tmp/tmp"
 ln -s "$build/tests/mac/sandbox-exec" "$top/tests/mac/log" "$build/src/cli/srt" "$tmp/bin/"
-mkfifo "$tmp/maclog"
+mkfifo "$tmp/maclog" "$tmp/maclog.told"
 export WRAPIX_PLATFORM=darwin PATH="$tmp/bin:$PATH" TMPDIR="$tmp/tmp"
 export MAC_LOG="$tmp/maclog" MAC_SEATBELT="$build/tests/mac/mac-seatbelt.so"
 s=$tmp/s.json
@@ -25,7 +25,7 @@ ex() { wx exec -s "$s" "$@"; }
 mark=70000.$$
 marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
 is_empty() { [ -z "$("$@")" ]; }
-logs() { ps -u "$(id -u)" -o args= | grep "[b]in/log stream"; }
+logs() { ps -u "$(id -u)" -o args= | grep "$tmp/[b]in/log stream"; }
 
 # --- the command ---
 
@@ -167,7 +167,7 @@ check "killed: the command and its children end" await is_empty marked
 check "... the log ends" await is_empty logs
 check "... no file stays" await is_empty ls "$tmp/tmp"
 ex -c "sleep $mark >/dev/null 2>&1 & exit 4"
-check "what is left in the background ends with the command" is_empty marked
+check "what is left in the background ends with the command" await is_empty marked
 check "... whose status is its own" is "$rc" 4
 
 settings ''

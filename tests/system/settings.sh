@@ -160,7 +160,7 @@ echo '{"sandbox": {"enabled": "true"}}' >.claude/settings.local.json
 check "a value of the wrong form is an error" status_is 2 "$wrapix" settings
 check "which says what it must be" says 'sandbox.enabled: must be true or false, not a string'
 rm .claude/settings.local.json && mkfifo .claude/settings.local.json
-check "a FIFO is no settings file, and nobody waits for it" status_is 2 timeout 10 "$wrapix" settings
+check "a FIFO is no settings file, and nobody waits for it" status_is 2 timeout 60 "$wrapix" settings
 rm .claude/settings.local.json
 if [ "$(id -u)" != 0 ]; then
 	echo '{}' >.claude/settings.local.json && chmod 0 .claude/settings.local.json

@@ -251,7 +251,7 @@ with '"limits":{"pids":"few"}'
 srt -s "$s" -c true
 check "a wrong limit" has "$err" "Error: limits: "
 connect='import socket; socket.socket(socket.AF_UNIX).connect("'$tmp/sock'")'
-python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); sys.stdin.read()' "$tmp/sock" <go &
+python3 -c 'import os, socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + ".new"); s.listen(); os.rename(sys.argv[1] + ".new", sys.argv[1]); sys.stdin.read()' "$tmp/sock" <go &
 exec 5>go
 await exists "$tmp/sock"
 srt -- python3 -c "$connect"
