@@ -31,7 +31,8 @@
 #define DESCRIPTORS_KEPT 72 /* some 45 are in use before the first connection */
 #define ROUNDS 8            /* buffers a pump moves before others get their turn */
 #define HELLO_SECONDS 10
-#define FINISH_MS 1000
+#define IDLE_MS 2000    /* for peers that take nothing, at the end of the sandbox */
+#define FINISH_MS 10000 /* for those that take it slowly */
 #define NOTSENT_LOWAT (128 * 1024)
 
 struct pump {
@@ -397,7 +398,7 @@ void relay_finish(struct relay *relay)
 
 		ms = os_now_ms();
 		last = last < 0 ? ms + FINISH_MS : last;
-		if (n == 0 || ms >= last || poll(fds, n, (int)(last - ms)) == 0)
+		if (n == 0 || ms >= last || poll(fds, n, (int)MIN(last - ms, IDLE_MS)) == 0)
 			return;
 	}
 }

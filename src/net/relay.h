@@ -50,7 +50,8 @@ int relay_add(struct relay *relay, int inside, int outside, const char *tls_name
 /* Breaks every connection off for which the function says so. */
 void relay_reset_if(struct relay *relay, bool (*doomed)(void *ctx, void *tag), void *ctx);
 /* The sandbox is dead: what it has sent before still goes out, and each connection ends as a dead
- * process's does. Waits for peers that take it slowly, at most a second. */
+ * process's does. Waits for peers that take it slowly, at most ten seconds,
+ * and two for who takes nothing. */
 void relay_finish(struct relay *relay);
 /* Breaks off what is left. */
 void relay_stop(struct relay *relay);
