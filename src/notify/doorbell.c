@@ -30,7 +30,7 @@
 
 #define ATTEMPTS 5
 #define BACKLOG 512
-#define LAST_WORDS_MS 1500
+#define LAST_WORDS_MS 5000
 
 /* --- before the start --- */
 

@@ -15,7 +15,7 @@
 #include "os/fs.h"
 #include "os/socket.h"
 
-#define PATIENCE_MS 100
+#define PATIENCE_MS 2000
 #define WINDOWS_MAX 64
 
 struct x11 {

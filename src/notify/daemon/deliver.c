@@ -12,7 +12,7 @@
 
 #include "notify/daemon/notifyd.h"
 
-#define FOCUS_MS 500  /* a compositor that takes longer has not answered */
+#define FOCUS_MS 3000 /* a compositor that takes longer has not answered */
 #define BUS_SECONDS 2 /* a connection that takes longer is none */
 #define STUCK_SECONDS 5
 #define GIVE_UP_SECONDS 60 /* after that nobody waits for what an ended session said */
