@@ -20,7 +20,7 @@ WRAPIX = os.environ["WRAPIX"]
 NOTIFY = os.path.join(os.path.dirname(WRAPIX), "../notify/wrapix-notify")
 NOTIFYD = os.path.join(os.path.dirname(WRAPIX), "../notify/daemon/wrapix-notifyd")
 UNDER = os.environ.get("WRAPIX_TEST_UNDER", "").split()  # scripts/valgrind: what the daemon is started with
-PATIENCE = 120 if UNDER else 20
+PATIENCE = 120 if UNDER else 60
 TMP = os.path.realpath(os.environ["NOTIFY_TMP"])
 RUNTIME = os.path.join(TMP, "run")
 count = failed = 0

@@ -9,7 +9,7 @@ git config --global init.defaultBranch main
 
 rx() { # rx ARG...: leaves $rc, $out and $err
 	out=$tmp/log/out err=$tmp/log/err
-	timeout --foreground -s KILL "${RX_SECONDS:-60}" "$ralph" "$@" >"$out" 2>"$err" </dev/null
+	timeout --foreground -s KILL "${RX_SECONDS:-120}" "$ralph" "$@" >"$out" 2>"$err" </dev/null
 	rc=$?
 }
 json() { "$ralph" status --json 2>/dev/null | jq -r "$1"; }

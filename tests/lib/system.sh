@@ -188,12 +188,12 @@ hear() {
 
 # --- running the program ---
 
-# wx ARG...: leaves $rc, the files $out and $err. A hang ends after a minute, as 137. With $before set: in a mount
+# wx ARG...: leaves $rc, the files $out and $err. A hang ends after two minutes, as 137. With $before set: in a mount
 # namespace of its own, where that script has run first with the right to mount.
 wx() {
 	out=$tmp/log/out err=$tmp/log/err
 	rm -f "$tmp/log/why"
-	set -- timeout --foreground -s KILL 60 "$wrapix" "$@"
+	set -- timeout --foreground -s KILL 120 "$wrapix" "$@"
 	[ -z "${before-}" ] || set -- unshare --user --map-current-user --mount --keep-caps sh -ec \
 		"$before"'; cd "$PWD"; exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"
 	"$@" >"$out" 2>"$err" </dev/null

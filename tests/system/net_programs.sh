@@ -31,7 +31,7 @@ soon() { [ $took -lt $((base + 4000)) ] || { echo "it took $took ms, what succee
 failed_soon() { isnt "$rc" 0 && said "$1" && soon; }
 misses() { # misses NAME TEXT SCRIPT: it fails, says TEXT, and soon
 	# A busy machine is slow now and then, a resolver that waits each time.
-	tries=3
+	tries=8
 	while bare "$3" && ! soon >/dev/null && [ $((tries -= 1)) -gt 0 ]; do :; done
 	check "$1" failed_soon "$2"
 	check "... with an event" event "other.test: not-allowed"

@@ -45,7 +45,7 @@ killed both 1
 printf 'somebody\n' >.git/refs/heads/main.lock
 touch -d '1 hour ago' .git/refs/heads/main.lock
 check "killed before it locks anything, and then somebody else does" is "$(cut -d' ' -f2 "$tmp/log/hit") $(locks)" "openat .git/refs/heads/main.lock"
-timeout -s KILL 60 "$ralph" loop >"$tmp/log/theirs" 2>&1 </dev/null &
+timeout -s KILL 150 "$ralph" loop >"$tmp/log/theirs" 2>&1 </dev/null &
 started=$!
 
 # --- ours ---

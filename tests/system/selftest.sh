@@ -54,7 +54,7 @@ while IFS= read -r column; do
 	engine=${column%% *}
 	options=${column#"$engine"}
 	# shellcheck disable=SC2086 # options are words
-	timeout 60 "$wrapix" selftest --engine "$engine" --json ${options:+--} $options >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	timeout 200 "$wrapix" selftest --engine "$engine" --json ${options:+--} $options >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 	rc=$?
 	check "$column: ends with 0" is "$rc" 0
 	check "$column: as SECURITY.md says" as_expected "$tmp/log/out" "$column"
