@@ -241,14 +241,14 @@ static void open_secret(void)
 
 static void answer(int fd)
 {
-	struct timeval second = { .tv_sec = 1 };
+	struct timeval patience = { .tv_sec = 5 };
 	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 	char byte;
 
 	if (peer < 0)
 		return;
 	/* Taken first, or the unread byte would reset the connection. */
-	(void)setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+	(void)setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (recv(peer, &byte, 1, 0) == 1)
 		(void)send(peer, token, strlen(token), MSG_NOSIGNAL);
 	close(peer);
