@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +25,9 @@
 #include "os/proc.h"
 
 #define READY_MS (60 * 1000)
+/* Of a result: what is taken over, and what is brought back at all. */
 #define RESULT_MAX ((off_t)1 << 30)
+#define BACK_MAX ((off_t)8 << 30)
 
 extern char **environ;
 
@@ -50,14 +53,18 @@ static void say(const struct lease *l, const char *text)
 struct client {
 	int in, out, errors;
 	bool ends_with_us; /* a client that is in the middle of something dies with us */
+	bool capped;       /* no file gets more of it than BACK_MAX */
 };
 
 static _Noreturn void become(char *const *argv, const struct client *c)
 {
+	const struct rlimit most = { BACK_MAX, BACK_MAX };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (c->ends_with_us)
 		os_die_with_parent(SIGKILL);
+	if (c->capped && setrlimit(RLIMIT_FSIZE, &most) < 0)
+		_exit(126);
 	if (dup2(c->in < 0 ? null : c->in, 0) < 0 || dup2(c->out < 0 ? null : c->out, 1) < 0 ||
 	    dup2(c->errors < 0 ? null : c->errors, 2) < 0)
 		_exit(126);
@@ -97,21 +104,16 @@ static int run(const struct lease *l, struct strv *words, const struct client *c
 static int run_step(const struct lease *l, struct strv *words, int in, int out, const char *what,
 		    struct err *err)
 {
-	_cleanup_close_ int said = memfd_create("said", MFD_CLOEXEC);
-	_cleanup_str_ struct str shown = { 0 };
-	char text[512] = "";
-	ssize_t n;
-	int status = run(l, words, &(struct client){ in, out, said, true });
+	_cleanup_close_ int said = os_said_open();
+	_cleanup_str_ struct str line = { 0 };
+	int status = run(l, words, &(struct client){ in, out, said, true, true });
 
 	if (status == 0)
 		return 0;
 	if (status < 0)
 		return err_errno(err, -status, "running %s", on_program(&l->place));
-	n = pread(said, text, sizeof(text) - 1, 0);
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	str_add_escaped(&shown, text);
-	return err_set(err, EIO, "%s: %s", what, shown.len ? shown.s : "it failed");
+	return err_set(err, EIO, "%s: %s", what,
+		       os_said_line(said, false, &line) ? line.s : "it failed");
 }
 
 /* --- the container --- */
@@ -146,7 +148,7 @@ static int hold(struct lease *l, struct err *err)
 	from = b[0];
 	out = b[1];
 	on_up_argv(l->arena, &l->place, l->task, &words);
-	l->holder = start(l, &words, &(struct client){ in, out, 2, false });
+	l->holder = start(l, &words, &(struct client){ in, out, 2, false, false });
 	if (l->holder < 0)
 		return err_errno(err, errno, "running %s", on_program(&l->place));
 	close(take_fd(&out));
@@ -162,7 +164,7 @@ static int check_image(const struct lease *l, struct err *err)
 	on_image_argv(l->arena, &l->place, l->task, &words);
 	if (!words.len)
 		return 0;
-	status = run(l, &words, &(struct client){ -1, -1, -1, true });
+	status = run(l, &words, &(struct client){ -1, -1, -1, true, false });
 	if (status == 0)
 		return 0;
 	if (status != 1)
@@ -214,7 +216,7 @@ static void go_down(struct lease *l)
 
 	close_ptr(&l->hold);
 	on_down_argv(l->arena, &l->place, &words);
-	(void)run(l, &words, &(struct client){ manifest, -1, -1, false });
+	(void)run(l, &words, &(struct client){ manifest, -1, -1, false, false });
 	if (l->holder > 0)
 		(void)wait_for(l->holder);
 }
@@ -256,7 +258,7 @@ static int run_command(const struct lease *l, bool tty)
 	strv_add(l->arena, &words, TASK_IN "/" TASK_SCRIPT);
 	for (size_t i = 0; i < l->task->argv.len; i++)
 		strv_add(l->arena, &words, l->task->argv.v[i]);
-	return run(l, &words, &(struct client){ 0, 1, 2, true });
+	return run(l, &words, &(struct client){ 0, 1, 2, true, false });
 }
 
 /* The file stays where git does not take it: nothing is lost. */
@@ -297,6 +299,16 @@ static int fetch(const struct lease *l, const char *file, struct err *err)
 	return 0;
 }
 
+/* What came is not all of it, and of no use. */
+static int give_up(const char *file, off_t size, struct err *err)
+{
+	unlink(file);
+	if (size < BACK_MAX)
+		return -err->code;
+	err_set(err, EFBIG, "the result is larger than 8 GiB, and was not brought back");
+	return err_hint(err, "what is generated or downloaded does not belong into a commit");
+}
+
 static int get(const struct lease *l, struct err *err)
 {
 	char *dir = path_join(l->arena, api_base_dir(l->arena, "XDG_STATE_HOME", ".local/state"),
@@ -314,10 +326,10 @@ static int get(const struct lease *l, struct err *err)
 	r = in_container(l,
 			 "[ ! -e " TASK_OUT "/" TASK_RESULT " ] || cat " TASK_OUT "/" TASK_RESULT,
 			 -1, fd, "bringing the result back", err);
-	if (r == 0 && fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0 && r == 0)
 		r = err_errno(err, errno, "reading '%s'", file);
 	if (r < 0)
-		return r;
+		return give_up(file, st.st_size, err);
 	if (st.st_size > RESULT_MAX) {
 		err_set(err, EFBIG, "the result is too large to be taken over unasked");
 		return err_hint(err, "it is the bundle '%s': 'git fetch' takes it", file);

@@ -17,28 +17,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "os/fs.h"
 #include "os/linux/netif.h"
 #include "os/proc.h"
 
 #define READY_TIMEOUT_MS 10000
-#define OUTPUT_MAX 400
 #define DYING_MAX 16
 #define READY_FD 3 /* as the plan tells slirp4netns */
-
-/* What it prints: a pipe would need a reader for as long as it lives; a plain file would grow. */
-static int make_output(struct uplink *p, struct err *err)
-{
-	p->output = memfd_create("uplink", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (p->output < 0 || ftruncate(p->output, OUTPUT_MAX) < 0 ||
-	    fcntl(p->output, F_ADD_SEALS, F_SEAL_GROW) < 0)
-		return err_errno(err, errno, "memfd");
-	return 0;
-}
 
 /* Its descriptors: pasta says that it is ready on the standard output, because newer ones close all
  * others; slirp4netns on another one, because it prints there as well. */
@@ -101,12 +90,12 @@ int uplink_begin(struct uplink *p, const struct strv *argv, pid_t target, struct
 {
 	int r;
 
+	/* What it prints: a pipe would need a reader for as long as it lives; a plain file would grow. */
 	*p = (struct uplink){
-		.pidfd = -1, .ready = -1, .output = -1, .program = path_name(argv->v[0])
+		.pidfd = -1, .ready = -1, .output = os_said_open(), .program = path_name(argv->v[0])
 	};
-	r = make_output(p, err);
-	if (r == 0)
-		r = spawn(p, argv, target, err);
+	r = p->output < 0 ? err_errno(err, errno, "starting %s", p->program)
+			  : spawn(p, argv, target, err);
 	if (r < 0)
 		uplink_stop(p);
 	return r;
@@ -115,16 +104,11 @@ int uplink_begin(struct uplink *p, const struct strv *argv, pid_t target, struct
 /* The last line that it printed. */
 static int explain(const struct uplink *p, struct err *err)
 {
-	char text[OUTPUT_MAX + 1] = "";
-	ssize_t n = pread(p->output, text, OUTPUT_MAX, 0);
-	char *line;
+	_cleanup_str_ struct str line = { 0 };
+	bool said = os_said_line(p->output, true, &line);
 
-	n = n > 0 ? (ssize_t)strlen(text) : 0;
-	while (n > 0 && text[n - 1] == '\n')
-		text[--n] = '\0';
-	line = strrchr(text, '\n');
 	err_set(err, EIO, "%s could not attach the network: %s", p->program,
-		*text ? (line ? line + 1 : text) : "it ended without a word");
+		said ? line.s : "it ended without a word");
 	return err_hint(err,
 			"'wrapix doctor' looks closer; --network none starts without a network");
 }

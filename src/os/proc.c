@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "os/fs.h"
 
 void os_reset_signals(void)
@@ -208,4 +209,20 @@ size_t os_raise_descriptors(void)
 			limit.rlim_cur = before;
 	}
 	return (size_t)MIN(limit.rlim_cur, (rlim_t)DESCRIPTORS_MAX);
+}
+
+bool os_said_line(int fd, bool last, struct str *ret)
+{
+	char text[OS_SAID_MAX + 1] = "", *line = text, *next;
+	size_t n;
+
+	if (pread(fd, text, OS_SAID_MAX, 0) < 0)
+		return false;
+	for (n = strlen(text); n > 0 && text[n - 1] == '\n';)
+		text[--n] = '\0';
+	while (last && (next = strchr(line, '\n')) != NULL)
+		line = next + 1;
+	line[strcspn(line, "\n")] = '\0';
+	str_add_escaped(ret, line);
+	return *line;
 }

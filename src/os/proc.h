@@ -89,6 +89,14 @@ struct os_command {
 /* Runs a program to its end, which comes with ours; returns the wait status, or -errno. */
 int os_run(const struct os_command *command);
 
+/* What a program says of its errors: a file without a name that takes so many bytes (macOS: all of them), and what is said
+ * beyond is lost. -1 and errno. */
+enum { OS_SAID_MAX = 4096 };
+int os_said_open(void);
+/* The first or the last line of it, escaped. False: it ended without a word. */
+struct str;
+bool os_said_line(int fd, bool last, struct str *ret);
+
 /* Pages that a child does not get and a core does not hold; then, of such pages, that a child gets all the
  * same. 0, or -1 with errno. */
 int os_hide_memory(void *pages, size_t len);

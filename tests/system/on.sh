@@ -99,9 +99,17 @@ check "... which is an error" is "$rc" 125
 kept=$(sed -n "s/.*it is the bundle '\([^']*\)'.*/\1/p" "$err")
 check "... and not lost" is "$(stat -c %s "$kept")" 1073741825
 rm -f "$kept"
+# More than that is not waited for, however much comes.
+sed -i 's/exec truncate.*;;/truncate -s 8589934591 \/proc\/self\/fd\/1; printf much >>\/proc\/self\/fd\/1; exit 1 ;;/' "$tmp/kbin/kubectl"
+wx run --on kube:here/team --network none -- true
+check "a result without an end is cut off" eval 'is "$rc" 125 && has "$err" "the result is larger than 8 GiB"'
+check "... and what came of it is gone" is "$(find "$home/.local/state/wrapix/results" -type f)" ""
 printf '#!/bin/sh\necho "error: the server has no room" >&2\nexit 1\n' >"$tmp/kbin/kubectl.new"
 chmod +x "$tmp/kbin/kubectl.new"
 mv "$tmp/kbin/kubectl.new" "$tmp/kbin/kubectl"
 wx run --on kube:here/team --network none -- true
 check "what kubectl complains about is said" refused 125 "the server has no room"
+printf '#!/bin/sh\ncase $* in *apply*) { echo "error: no end of it"; head -c 100000 /dev/zero; } >&2 && : >"%s" ;; esac\nexit 1\n' "$tmp/all" >"$tmp/kbin/kubectl"
+wx run --on kube:here/team --network none -- true
+check "... its beginning, of whatever length" eval 'refused 125 "no end of it" && absent "$tmp/all"'
 finish

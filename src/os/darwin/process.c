@@ -141,3 +141,8 @@ int os_share_memory(void *pages, size_t len)
 void os_drop_code(void)
 {
 }
+
+int os_said_open(void)
+{
+	return memfd_create("said", MFD_CLOEXEC);
+}

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -127,4 +128,13 @@ int os_no_new_privileges(void)
 int os_adopt_orphans(void)
 {
 	return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+int os_said_open(void)
+{
+	_cleanup_close_ int fd = memfd_create("said", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 || ftruncate(fd, OS_SAID_MAX) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) < 0
+		       ? -1
+		       : take_fd(&fd);
 }
