@@ -23,7 +23,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def knock():
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(20)
+    s.settimeout(50)
     s.setsockopt(socket.SOL_SOCKET, SO_PASSPIDFD, 1)
     s.connect(DOOR)
     return s

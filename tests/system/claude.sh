@@ -153,42 +153,48 @@ rm home/.config/wrapix/config.json
 # screen_has PATTERN: wait until the screen shows it. Ends early when the program ended or asks something.
 questions='Enter to confirm|Choose the text style|Select login method|Not logged in|Unable to connect|Pane is dead'
 screen_has() {
-	tries=0
+	end=$(($(date +%s) + 60))
 	while tmux capture-pane -p >"$tmp/screen"; do
 		! grep -qE "$1" "$tmp/screen" || return 0
 		! grep -E "$questions" "$tmp/screen" || return 1
-		tries=$((tries + 1))
-		[ "$tries" -lt 200 ] || { echo "20 s without '$1'"; return 1; }
+		[ "$(date +%s)" -lt "$end" ] || { echo "60 s without '$1'"; return 1; }
 		sleep 0.1
 	done
 	return 1
 }
-ends_with() {
-	tries=0
-	until [ -s status ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || { echo "still running after 10 s"; tmux capture-pane -p; return 1; }
+# written FILE: wait until it has something in it.
+written() {
+	end=$(($(date +%s) + 60))
+	until [ -s "$1" ]; do
+		[ "$(date +%s)" -lt "$end" ] || { echo "60 s without '$1'"; tmux capture-pane -p; return 1; }
 		sleep 0.1
 	done
-	is "$(cat status)" "$1"
 }
+ends_with() { written status && is "$(cat status)" "$1"; }
 
 types() {
 	tmux send-keys -l "$1"
 	screen_has "❯.*$1" && tmux send-keys Enter
 }
 
-# whole_session NAME DIRECTORY: a plain 'wrapix run' there, from the first screen to the last.
+# on_screen ARGUMENT...: the program under test, on a terminal whose tmux is another one each time: one that was told to end is still
+# there for a moment, and takes the next session with it.
+on_screen() {
+	TMUX_TMPDIR=$(mktemp -d "$tmp/tmux.XXXXXX")
+	rm -f status
+	wx "tmux -f tmux.conf new-session -d -x 100 -y 40 sh keep-status" "$tmp/bin" --mount "$(readlink -f "$claude"):/claude.real:ro" "$@"
+}
+
+# whole_session NAME DIRECTORY [FILE]: a plain 'wrapix run' there, from the first screen to the last, which does not come before FILE.
 whole_session() {
 	project=$2
-	rm -f status
-	wx "tmux -f tmux.conf new-session -d -x 100 -y 40 sh keep-status" "$tmp/bin" \
-		--mount "$(readlink -f "$claude"):/claude.real:ro" "$2"
+	on_screen "$2"
 	check "$1: the prompt opens with no question before it" screen_has 'bypass permissions on'
 	check "$1: takes a prompt" types 'make the file'
 	check "$1: the turn completes" screen_has "● $reply"
 	check "$1: the file is the user's on the host" made_the_file "$2"
 	check "$1: the provider got the user's key" was_asked "$2"
+	[ -z "${3-}" ] || written "$3" >/dev/null # a hook of the turn's end runs when the reply is on the screen, and not after /exit
 	check "$1: takes /exit" types '/exit'
 	check "$1: ends with 0" ends_with 0
 	tmux kill-server
@@ -197,17 +203,12 @@ whole_session() {
 # A hook of the project's for an event that the staged settings have a hook for as well; both count.
 mkdir -p plain/.claude
 echo '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo fired >>/workspace/fired"}]}]}}' >plain/.claude/settings.json
-whole_session "full screen" "$tmp/plain"
+whole_session "full screen" "$tmp/plain" "$tmp/plain/fired"
 check "full screen: the project's hook has fired" is "$(cat plain/fired)" fired
 
 # A sandbox of today finds yesterday's session, which lies outside of the project; another project's does not.
-resume() { # resume DIRECTORY
-	rm -f status
-	wx "tmux -f tmux.conf new-session -d -x 100 -y 40 sh keep-status" "$tmp/bin" \
-		--mount "$(readlink -f "$claude"):/claude.real:ro" "$1" --agent claude -- claude --dangerously-skip-permissions --resume
-}
 project=$tmp/plain
-resume "$tmp/plain"
+on_screen "$tmp/plain" --agent claude -- claude --dangerously-skip-permissions --resume
 check "--resume lists the session of the sandbox before" screen_has 'make the file'
 tmux send-keys Enter
 check "--resume: what was said is there" screen_has "● $reply"

@@ -134,7 +134,7 @@ mkfifo "$tmp/go"
 cp /dev/null "$tmp/log/bg"
 "$wrapix" run --network none --resume first -- sh -c 'echo up >up; sleep 1000' >"$tmp/log/bg" 2>&1 &
 started=$!
-await test -e "$state/cow/$one/project/upper/up"
+await test -s "$state/cow/$one/project/upper/up"
 wx run --network none --resume first -- true
 check "a session in use is not started twice" refused 125 "in use"
 wx apply first
@@ -144,6 +144,7 @@ check "... but can be looked at" is "$(cat "$out")" up
 wx ps
 check "ps shows what a running one takes" grep -Eq "^$one .*[0-9][BKM] +$project: sh" "$out"
 kill -9 "$started"
+wait "$started" 2>/dev/null
 wx run --network none --resume first -- cat up
 check "after kill -9 it is whole, and goes on" is "$rc $(cat "$out")" "0 up"
 started=

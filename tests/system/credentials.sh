@@ -75,7 +75,7 @@ cat >"$tmp/ask" <<-'END'
 	ask() { # ask PATH CURL_OPTION...
 		path=$1
 		shift
-		curl -s -o body -w '%{http_code} ' --max-time 20 "$@" "$ANTHROPIC_BASE_URL$path" || echo "curl: $?"
+		curl -s -o body -w '%{http_code} ' --max-time 50 "$@" "$ANTHROPIC_BASE_URL$path" || echo "curl: $?"
 	}
 	mine="authorization: Bearer $CLAUDE_CODE_OAUTH_TOKEN"
 END
@@ -149,12 +149,12 @@ check "brokered, the value is nowhere inside" is "$(cat "$out")" searched
 inside "$search" --network none --credential CLAUDE_CODE_OAUTH_TOKEN=on
 check "... where the search finds it when it is not" has "$out" "CLAUDE_CODE_OAUTH_TOKEN=$token"
 
-mkfifo go
-inside 'read -r line <go' --network none &
+mkfifo up go
+asks 'ask /v1/messages -H "$mine" -d "{}" >up; read -r line <go' --network none &
 session=$!
 started="$started $session"
 relays() { below "$session" | while read -r p; do ! grep -qx wrapix-relay "/proc/$p/comm" || echo "$p"; done | grep .; }
-await relays
+hear up # its relay has answered
 pid=$(relays)
 check "the relay's memory and environment are closed to others of the user's" sh -c '! cat /proc/'"$pid"'/environ 2>/dev/null && ! head -c 1 /proc/'"$pid"'/mem 2>/dev/null'
 check "... and its arguments say nothing" is "$(tr '\0' ' ' <"/proc/$pid/cmdline")" "wrapix-relay "

@@ -74,6 +74,14 @@ def inside(shared):
     print("tries", shared[TRIES], *(f"{act} {n > 0}" for act, n in had.items()), flush=True)
 
 
+def wait_for(condition, lost):
+    end = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(lost)
+        time.sleep(0.0005)
+
+
 class Editor:
     def __init__(self, shared, path, edits):
         self.shared, self.path, self.edits, self.made, self.taken = shared, path, edits, 0, 0
@@ -106,18 +114,17 @@ class Editor:
         mark = (self.shared[MARK] + 1) % (MARKS - 1)
         self.shared[MARK] = mark
         self.edit(letter, mark)
-        end = time.monotonic() + 20
-        while self.shared[MARKED] != mark:
-            if time.monotonic() > end:
-                sys.exit("a version never came into force")
-            time.sleep(0.0005)
+        wait_for(lambda: self.shared[MARKED] == mark, "a version never came into force")
         self.taken += 1
+
+    def pause(self):
+        """For as long as the other side tries everything once."""
+        tries = self.shared[TRIES]
+        wait_for(lambda: self.shared[TRIES] >= tries + 2, "nobody tries any more")
 
     def run(self):
         window = 0
-        end = time.monotonic() + 60
-        while not self.shared[TRIES] and time.monotonic() < end:  # what changes before somebody looks for changes is not seen
-            time.sleep(0.0005)
+        self.pause()  # what changes before somebody looks for changes is not seen
         while self.made < self.edits:
             never = window % 3
             pair = [x for i, x in enumerate(LETTERS) if i != never]
@@ -129,6 +136,8 @@ class Editor:
                 for i in range(BURST):
                     self.edit(pair[i % 2], MARKS - 1)
                 self.settle(pair[1 - half])
+                if window < 3:
+                    self.pause()
             window += 1
         self.shared[DONE] = 1
         print("edits", self.made, "taken", self.taken)

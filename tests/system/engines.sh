@@ -183,14 +183,14 @@ descriptors() {
 	check "$label: ... and of each new size" has "$tmp/tty" "44 99"
 }
 
-ask='curl -sS --max-time 10'
+ask='curl -sS --max-time 50'
 network() {
 	prints "none: loopback alone" lo 'sed -n "s/:.*//p" /proc/net/dev | tr -d " "' --network none
 	prints "open: there is a way out, by names too" "hello from 198.51.100.10 at 198.51.100.10 80
 hello from allowed.test at 198.51.100.10 80" "$ask -4 http://198.51.100.10/ http://allowed.test/" --network open
 	prints "open: the host's loopback is closed" "" \
 		"for a in 127.0.0.1 169.254.1.2 \$(ip route | sed -n 's/default via \([^ ]*\).*/\1/p'); do nc -w 2 \$a $service </dev/null; done 2>/dev/null" --network open
-	prints "host: it is the host's own" "of the host" "nc -w 2 127.0.0.1 $service </dev/null" --network host
+	prints "host: it is the host's own" "of the host" "nc -w 50 127.0.0.1 $service </dev/null" --network host
 }
 
 filtered() {
@@ -220,7 +220,7 @@ filtered() {
 # call PORT: what a server there says first.
 call() {
 	python3 -c 'import socket, sys
-print(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5).makefile().readline().strip())' "$1"
+print(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30).makefile().readline().strip())' "$1"
 }
 answers() { [ "$(call "$1" 2>/dev/null)" = "$2" ]; }
 serve='echo up >up; while :; do echo hi | nc -l -p 3000 >/dev/null; done'
@@ -231,7 +231,7 @@ ports() {
 		kill $pid
 		wait $pid
 		prints "$net: --host-port, also by name" "of the host
-of the host" "for a in 127.0.0.1 host.wrapix.internal; do nc -w 2 \$a $service </dev/null; done" --network $net --host-port "$service"
+of the host" "for a in 127.0.0.1 host.wrapix.internal; do nc -w 50 \$a $service </dev/null; done" --network $net --host-port "$service"
 		prints "$net: ... and no other" "" "nc -w 2 127.0.0.1 $((service + 1)) </dev/null 2>/dev/null" --network $net --host-port "$service"
 	done
 }

@@ -167,8 +167,9 @@ check "without a supervisor everything inside ends" is "$linked_rc $heard" "137 
 # --- ports that are sockets outside ---
 printf 'WRAPIX_UID=4242\0WRAPIX_FORWARD=3128=/said/net.sock 3129=/said/nosuch.sock\0' >"$tmp/vm/stage/env"
 python3 -c '
-import socket, sys
-listener = socket.socket(socket.AF_UNIX); listener.bind(sys.argv[1]); listener.listen()
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX); listener.bind(sys.argv[1] + ".new"); listener.listen()
+os.rename(sys.argv[1] + ".new", sys.argv[1])
 while True:
     c, _ = listener.accept(); data = b""
     while chunk := c.recv(65536): data += chunk

@@ -82,7 +82,7 @@ for _ in range(int(sys.argv[3])):
         time.sleep(.05)
 EOF
 check "what comes by a FIFO is obeyed" sh -c 'exec 5<>control; cat new.json >&5
-	"$1" exec -s "$2" --control-fd 5 -- python3 widen.py /nowhere "$3/mine/one" 200 2>&1 | grep -q widened' sh "$wrapix" "$s" "$home"
+	"$1" exec -s "$2" --control-fd 5 -- python3 widen.py /nowhere "$3/mine/one" 1200 2>&1 | grep -q widened' sh "$wrapix" "$s" "$home"
 for file in control control.file ./evil/../control; do
 	sh -c 'exec 5<>"$1"; "$2" exec -s "$3" --control-fd 5 -- python3 widen.py "$1" "$4/mine/two" 40' \
 		sh "$file" "$wrapix" "$s" "$home" >"$tmp/log/out" 2>"$tmp/log/err"

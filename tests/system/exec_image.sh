@@ -95,5 +95,7 @@ rm -rf .git
 gives "a door of one's own opens nothing" "refused ran" 'mv /etc/wrapix/exec /etc/wrapix/old; timeout 5 srt true 2>/dev/null || echo refused; mv /etc/wrapix/old /etc/wrapix/exec; srt "echo ran"'
 gives "a link in its place leads nowhere" "refused" 'rm /etc/wrapix/exec; ln -s /workspace/none /etc/wrapix/exec; srt "echo ran" 2>/dev/null || echo refused'
 gives "a user list that never ends stops nobody else" "ran" 'cp /etc/passwd /tmp/p; rm /etc/passwd; mkfifo /etc/passwd; timeout 1 srt true 2>/dev/null; rm /etc/passwd; cp /tmp/p /etc/passwd; srt "echo ran"'
-check "nothing is left" none_running "wrapix-lent"
+lent=$(running wrapix-lent) # of other scripts', too
+none_left() { for p in $lent; do ! exists "/proc/$p" || return 1; done; }
+check "nothing is left" await none_left
 finish

@@ -94,7 +94,7 @@ until [ "$(grep -c updated err)" = 2 ]; do sleep 0.02; done
 echo go >then
 wait
 EOF
-gives "--control-fd changes the rules, and a bad line does not" "written refused" 'SRT_DEBUG=1 timeout 20 sh live.sh 2>err'
+gives "--control-fd changes the rules, and a bad line does not" "written refused" 'SRT_DEBUG=1 timeout 50 sh live.sh 2>err'
 gives "signals arrive" "term" 'wrapix exec -- sh -c "trap \"echo term; exit\" TERM; echo go >said; while :; do sleep 0.1; done" & p=$!; read x <said; kill $p; wait $p'
 gives "stopped and continued" "T ended" 'wrapix exec -- sh -c "echo go >said; kill -STOP \$\$; echo ended" & p=$!; read x <said
 	until grep -q "^State:.T" /proc/$p/status; do sleep 0.02; done; echo T; kill -CONT $p; wait $p'

@@ -105,7 +105,10 @@ rm -r plant plant.sh
 
 # --- limits ---
 
-bomb='import os, sys
+bomb='import os, sys, time
+for name in sys.argv[1:]: # ours, and the other, which is to be there before either takes what there is
+    open(sys.argv[1], "w").close()
+    while not os.path.exists(name): time.sleep(0.01)
 n = 0
 try:
     while n < 300:
@@ -118,7 +121,7 @@ print("bounded" if n < 80 else n)'
 printf '%s' "$bomb" >bomb.py
 gives "processes count for the outer sandbox" "bounded" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py <&7; rm hold' --pids 80
 gives "... which has room for more without that limit" "300" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py <&7; rm hold' --pids 2000
-gives "... also when two have it together" "bounded bounded together" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py <&7 >1 & wrapix exec -- python3 bomb.py <&7 >2; wait; cat 1 2; echo together; rm hold' --pids 80
+gives "... also when two have it together" "bounded bounded together" 'mkfifo hold; exec 7<>hold; wrapix exec -- python3 bomb.py a b <&7 >1 & wrapix exec -- python3 bomb.py b a <&7 >2; wait; cat 1 2; echo together; rm hold' --pids 80
 
 # --- keys ---
 

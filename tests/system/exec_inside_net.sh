@@ -50,7 +50,7 @@ class H(http.server.BaseHTTPRequestHandler):
         self.send_response(200); self.end_headers(); self.wfile.write(b\"outer\")
     def log_message(self, *a): pass
 s = http.server.HTTPServer((\"127.0.0.1\", 8123), H); open(\"up\", \"w\").close(); s.serve_forever()" & until [ -e up ]; do sleep 0.02; done; rm up;'
-get='curl -sS -m 5 http://127.0.0.1:8123/'
+get='curl -sS -m 50 http://127.0.0.1:8123/'
 settings s.json ''
 both "a service of the outer sandbox's is out of reach" "no" "--network none" "$serve"' [ "$(/wrapix exec -s s.json -- '"$get"' 2>/dev/null)" = outer ] || echo no'
 settings s.json '"localhost:8123"'

@@ -120,16 +120,16 @@ def publish_second(i):
 class Meeting:
     """Both sides' counts, in memory that they share: who is there waits for the other without a call that a supervisor hears of."""
 
-    ENOUGH = 15  # seconds, after which a race is over that a busy machine makes slow
+    ENOUGH = 15  # seconds, after which a race is over that a busy machine makes slow, once each has done its part
 
     def __init__(self, name, side):
         self.mine, self.other = (0, 8) if side == "first" else (8, 0)
         if side == "first":
-            write(f"{name}-new", "\0" * 32)
+            write(f"{name}-new", "\0" * 40)
             os.rename(f"{name}-new", name)
         wait_for(name)
         with open(name, "r+b") as file:
-            self.memory = mmap.mmap(file.fileno(), 32)
+            self.memory = mmap.mmap(file.fileno(), 40)
 
     def get(self, at):
         return struct.unpack_from("q", self.memory, at)[0]
@@ -143,9 +143,12 @@ class Meeting:
             if time.monotonic() > end:
                 sys.exit("nobody to meet")
 
+    def did(self):
+        struct.pack_into("q", self.memory, 24 + self.mine, 1)
+
     def is_over(self):
         """The first one says so."""
-        if self.mine == 0 and time.monotonic() - start > self.ENOUGH:
+        if self.mine == 0 and time.monotonic() - start > self.ENOUGH and self.get(24) and self.get(32):
             struct.pack_into("q", self.memory, 16, 1)
         self.meet()
         return self.get(16) == 1
@@ -161,7 +164,10 @@ def become(side, i, make):
         return 0
     for _ in range(i * 7 % 200):  # another moment each time; none of them is a condition
         pass
-    return tried(make, f"{os.environ['RACE']}{i}")
+    if not tried(make, f"{os.environ['RACE']}{i}"):
+        return 0
+    become.meeting.did()
+    return 1
 
 
 def become_first(i):
