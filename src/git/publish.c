@@ -397,6 +397,12 @@ static void hold_all(const struct git_store *store, struct git_report *report)
 				     store->private));
 }
 
+static int say_another(const struct git_store *store, struct err *err)
+{
+	return err_set(err, ESTALE, "'%s' is not the repository that the session began with",
+		       store->real);
+}
+
 static int publish_one(struct git_store *store, bool last, struct git_report *ret, struct err *err)
 {
 	int r;
@@ -405,9 +411,7 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 	if (store->tree && !git_tree_is_there(store))
 		return 0;
 	if (!git_is_same(store) && !git_is_strict(store))
-		return err_set(err, ESTALE,
-			       "'%s' is not the repository that the session began with",
-			       store->real);
+		return say_another(store, err);
 	if (!git_is_same(store)) {
 		hold_all(store, ret);
 		return 0;
@@ -428,7 +432,8 @@ static int publish_one(struct git_store *store, bool last, struct git_report *re
 			break;
 	}
 	git_end_turn(store);
-	return r;
+	/* It came while this was published: whichever step met it, this is what there is to say. */
+	return r == -ESTALE && !git_is_same(store) ? say_another(store, err) : r;
 }
 
 /* The first that fails is told of, and the others are published all the same. */

@@ -140,18 +140,19 @@ for where in "--local include.path ../shared.cfg" "--worktree core.hooksPath hoo
 	git config "${where%% *}" --unset "${rest%% *}"
 done
 
-# --- two repositories that change places while one of them is published ---
-new_repo "$tmp/first" && new_repo "$tmp/second" && mkdir "$tmp/gits" && git -C "$tmp/first" branch dev && git -C "$tmp/second" branch dev && cd "$tmp/first" || exit 1
-cat >"$tmp/gits/git" <<EOF
-#!/bin/sh
-[ "\$1" != update-index ] || [ -e '$tmp/third' ] || { mv '$tmp/first' '$tmp/third' && mv '$tmp/second' '$tmp/first'; }
-exec $(command -v git) "\$@"
-EOF
-chmod +x "$tmp/gits/git"
-(PATH=$tmp/gits:$PATH && gated 'git checkout -q dev; echo 1 >new; git add new; git config pull.rebase true')
-check "another repository that comes to its place is not written" eval 'exists "$tmp/third" && is "$(git -C "$tmp/first" branch --show-current) $(git -C "$tmp/first" config pull.rebase) $(git -C "$tmp/first" status --porcelain)" "main  "'
-check "... and that is said" has "$err" "is not the repository that the session began with"
-cd "$tmp/third" || exit 1
+# --- two repositories that change places while one of them is published; after the index comes HEAD, or else the configuration ---
+mkdir "$tmp/gits" && : >"$tmp/gits/git" && chmod +x "$tmp/gits/git" || exit 1
+for branch in dev main; do
+	new_repo "$tmp/$branch/first" && new_repo "$tmp/$branch/second" && cd "$tmp/$branch" && git -C first branch dev && git -C second branch dev || exit 1
+	cat >"$tmp/gits/git" <<-EOF
+		#!/bin/sh
+		[ "\$1" != update-index ] || [ -e '$PWD/third' ] || { mv '$PWD/first' '$PWD/third' && mv '$PWD/second' '$PWD/first'; }
+		exec $(command -v git) "\$@"
+	EOF
+	(cd first && PATH=$tmp/gits:$PATH && gated "git checkout -q $branch; echo 1 >new; git add new; git config pull.rebase true")
+	check "another repository that comes to its place is not written ($branch)" eval 'exists third && is "$(git -C first branch --show-current) $(git -C first config pull.rebase) $(git -C first status --porcelain)" "main  "'
+	check "... and that is said" has "$err" "is not the repository that the session began with"
+done
 
 # --- a hook that is accepted while a link is put in the repository's place ---
 new_repo "$tmp/accepted" && cd "$tmp/accepted" && new_repo sub && rm -rf "$state/turns" || exit 1
