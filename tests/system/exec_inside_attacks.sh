@@ -14,8 +14,8 @@ settings() { # settings FILE [NETWORK] [FILESYSTEM] [MORE]
 	printf '{"network":{"allowedDomains":[],"deniedDomains":[]%s},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]%s}%s}\n' \
 		"${2-}" "${3-}" "${4-}" >"$1"
 }
-nest() {
-	nest_script="PATH=/bin2:\$PATH; $1"
+nest() { # nest SCRIPT [OPTION...]: 'sleeps' is for what was just begun to be there
+	nest_script="PATH=/bin2:\$PATH; sleeps() { until grep -qx sleep /proc/\$!/comm; do :; done; }; $1"
 	shift
 	inside "$nest_script" --mount "$wrapix:/bin2/wrapix:ro" "$@"
 }
@@ -31,8 +31,8 @@ settings s.json
 
 gives "anybody inside may ask" "hi" 'python3 a.py run echo hi'
 gives "what runs there is out of sight" "0 0" 'wrapix exec -- sh -c "echo go >said; exec sleep 4311.0" & read x <said; python3 a.py seen sleep 4311.0; python3 a.py seen wrapix-lent; kill $!'
-gives "... where a process of one's own is not" "1" 'sleep 4312.0 & python3 a.py seen sleep 4312.0; kill $!'
-gives "... nor can the command see those outside" "0" 'sleep 4313.0 & wrapix exec -- python3 a.py seen sleep 4313.0; kill $!'
+gives "... where a process of one's own is not" "1" 'sleep 4312.0 & sleeps; python3 a.py seen sleep 4312.0; kill $!'
+gives "... nor can the command see those outside" "0" 'sleep 4313.0 & sleeps; wrapix exec -- python3 a.py seen sleep 4313.0; kill $!'
 gives "a descriptor that stands for it is of no use" "EPERM EINVAL" 'python3 a.py peer'
 gives "... one of a process of one's own is" "done done" 'python3 a.py control'
 gives "a directory is not passed on" "descriptor 9 is a directory, and would lead past the file rules" 'python3 a.py directory'
@@ -70,7 +70,7 @@ gives "... and makes nobody more than he was" "1 1" 'wrapix exec -s nested.json 
 settings disabled.json "" ',"disabled":true'
 gives "filesystem.disabled: as the outer one has it" "1 ok" 'wrapix exec -s disabled.json -- sh -c "echo x >/etc/x; echo x >/usr/x; echo ok >here"; [ -e /etc/x ] || [ -e /usr/x ]; echo $?; cat here'
 settings proc.json "" "" ', "enableWeakerNestedSandbox": true'
-gives "enableWeakerNestedSandbox: nothing of the outer one's processes" "0" 'sleep 4314.0 & wrapix exec -s proc.json -- python3 a.py seen sleep 4314.0; kill $!'
+gives "enableWeakerNestedSandbox: nothing of the outer one's processes" "0" 'sleep 4314.0 & sleeps; wrapix exec -s proc.json -- python3 a.py seen sleep 4314.0; kill $!'
 gives "... nor a way into the lent ones" "closed" 'wrapix exec -s proc.json -- sh -c "cat /proc/1/environ /proc/1/mem /proc/1/maps 2>/dev/null | head -c 1; ls /proc/1/fd /proc/1/root/ 2>/dev/null; echo closed"'
 settings sys.json "" "" ""
 sed -i 's|"allowWrite":\[\]|"allowWrite":["/proc","/sys","/dev","/"]|' sys.json

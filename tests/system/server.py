@@ -94,9 +94,9 @@ def alive(mark):
     return any(line.strip() == f"sleep {mark}" for line in args.splitlines())
 
 
-def await_end(mark):
-    """Looks until the process is gone; a test that waits for ever is ended from outside."""
-    while alive(mark):
+def await_that(is_alive, mark):
+    """Looks until the process is there, or gone; a test that waits for ever is ended from outside."""
+    while alive(mark) != is_alive:
         threading.Event().wait(0.01)
     return True
 
@@ -197,14 +197,14 @@ def test_life(mark):
     command = Command({"command": f"echo up; exec sleep {mark}1"})
     command.line()
     os.read(command.fds[0], 3)
-    check("there is a command to look for", alive(f"{mark}1"), True)
+    check("there is a command to look for", await_that(True, f"{mark}1"), True)
     command.socket.close()
-    check("the client goes: its command ends", await_end(f"{mark}1"), True)
+    check("the client goes: its command ends", await_that(False, f"{mark}1"), True)
     command = Command({"command": f"trap '' TERM; echo up; sleep {mark}2"})
     command.line()
     os.read(command.fds[0], 3)
     command.socket.shutdown(socket.SHUT_WR)
-    check("... also when it only says that nothing follows", (await_end(f"{mark}2"), command.until("exit")["status"]), (True, 137))
+    check("... also when it only says that nothing follows", (await_that(False, f"{mark}2"), command.until("exit")["status"]), (True, 137))
     command = Command({"command": "trap 'exit 42' USR1; echo up; while :; do sleep 1000 & wait; done"})
     command.line()
     os.read(command.fds[0], 3)
