@@ -71,14 +71,15 @@ s.sendto(b"x", ("8.8.8.8", 123))
 for i in range(2):
     socket.getaddrinfo("ok.example", 7000)
 END
-filtered() { wx run --network filtered --allow ok.example:7000 "$@"; }
+# A question that waits is not asked again.
+filtered() { wx run --network filtered --env RES_OPTIONS=timeout:30 --allow ok.example:7000 "$@"; }
 count_logs() { find "$logs" -name '*.jsonl' 2>/dev/null | wc -l; }
 # Every line of standard output is a JSON object; the expression (in Python) is true for what they are, a list.
 json() {
 	python3 -c '
 import json, sys
 e = [json.loads(line) for line in open(sys.argv[1])]
-deny = [x for x in e if x.get("type") == "deny"]
+deny = [x for x in e if x.get("type") == "deny"] # the same in the next second is a line of its own
 conn = [x for x in e if x.get("type") == "connection"]
 if not eval("(" + sys.argv[2] + ")"):
     print("not so: " + sys.argv[2])
@@ -131,31 +132,32 @@ check "... the connection: who, where, how much" json \
 check "... and which program, as it is called inside" json \
 	"conn[0]['process']['argv'] == ['python3', 'talk.py', 'ok.example', '7000'] and 1 < conn[0]['process']['pid'] < 100"
 check "... a name that is not allowed" json \
-	"[x['count'] for x in deny if x['what'] == 'lookup' and x['name'] == 'evil.example' and x['reason'] == 'not-allowed' and
-	x['process']['argv'][2] == 'evil.example' and 'port' not in x] == [2]"
+	"sum(x.get('count', 1) for x in deny if x['what'] == 'lookup' and x['name'] == 'evil.example' and x['reason'] == 'not-allowed' and
+	x['process']['argv'][2] == 'evil.example' and 'port' not in x) == 2"
 check "... an address" json \
-	"[x['port'] for x in deny if x['what'] == 'connect' and x.get('address') == '9.9.9.9' and x['reason'] == 'direct-ip' and
-	x['process']['argv'][2] == '9.9.9.9' and 'name' not in x] == [80]"
+	"{x['port'] for x in deny if x['what'] == 'connect' and x.get('address') == '9.9.9.9' and x['reason'] == 'direct-ip' and
+	x['process']['argv'][2] == '9.9.9.9' and 'name' not in x} == {80}"
 check "... of IPv6" json \
-	"[x['port'] for x in deny if x.get('address') == '2001:db8::1' and x['process']['argv'][2] == '2001:db8::1'] == [99]"
+	"{x['port'] for x in deny if x.get('address') == '2001:db8::1' and x['process']['argv'][2] == '2001:db8::1'} == {99}"
 check "... another port" json \
-	"[x['reason'] for x in deny if x.get('name') == 'ok.example' and x['port'] == 22 and x['process']['argv'][3] == '22'] == ['port']"
+	"{x['reason'] for x in deny if x.get('name') == 'ok.example' and x['port'] == 22 and x['process']['argv'][3] == '22'} == {'port'}"
 check "... UDP" json \
 	"[x['address'] for x in deny if x['what'] == 'send' and x['port'] == 123 and x['process']['argv'][1] == 'send.py'] == ['8.8.8.8']"
 check "... and at last the end" json "e[-1]['type'] == 'exit' and e[-1]['status'] == 7"
-check "... each with its time, in order but for a second" json \
-	"all(a['t'][:16] <= b['t'][:16] for a, b in zip(e[1:], e[2:])) and all(len(x['t']) == 24 for x in e[1:])"
+check "... each with its time, in order but for those that were counted first" json \
+	"all(a['t'] <= b['t'] or b['type'] == 'deny' for a, b in zip(e[1:], e[2:])) and all(len(x['t']) == 24 for x in e[1:]) and
+	[x['t'] for x in deny] == sorted(x['t'] for x in deny)"
 wx log --json --denied "$id"
-check "--denied: only that" json "len(e) == 1 + len(deny) and len(deny) == 5"
+check "--denied: only that" json "len(e) == 1 + len(deny) and len({(x.get('name'), x.get('address'), x.get('port')) for x in deny}) == 5"
 wx log site
 check "as text: by name" ended 0
 check "... a head" grep -qE "^session $id \(site\) in $project, started 20[0-9-]+ [0-9:]+: sh -c" "$out"
 check "... titles" grep -qE '^TIME +HOST +RESULT +SENT +RECEIVED +SECONDS +PROCESS$' "$out"
 check "... the connection" grep -qE '^20[0-9-]+ [0-9:]+  ok\.example:7000 +ok +5 +1000 +[0-9.]+  [0-9]+ python3 talk.py ok.example 7000$' "$out"
-check "... a denial" grep -qE '^20[0-9-]+ [0-9:]+  evil\.example +not-allowed x2 +[0-9]+ python3 talk.py evil.example 443$' "$out"
+check "... a denial" grep -qE '^20[0-9-]+ [0-9:]+  evil\.example +not-allowed( x2)? +[0-9]+ python3 talk.py evil.example 443$' "$out"
 check "... IPv6" has "$out" "[2001:db8::1]:99"
 check "... the end" has "$out" "ended with status 7"
-check "... in columns" is "$(grep -cE '^20.{17}  .{35}  ?[a-z]' "$out")" 6
+check "... in columns" is "$(grep -cE '^20.{17}  .{35}  ?[a-z]' "$out")" "$(grep '^20' "$out" | grep -vc 'ended with')"
 check "... and nothing that a terminal obeys" printable "$out"
 
 # --- hostile ---
@@ -190,10 +192,10 @@ for tier in static ports; do
 	wx log --json by-$tier
 	check "$tier: the connection, and whose it was" json \
 		"[(x['name'], x['address'], x['port'], x['sent'], x['received'], x['process']['argv'][1]) for x in conn] == [('ok.example', '11.22.33.44', 7000, 5, 1000, 'talk.py')]"
-	check "... a name" json "[x['process']['argv'][2] for x in deny if x.get('name') == 'evil.example'] == ['evil.example']"
-	check "... an address" json "[x['reason'] for x in deny if x.get('address') == '9.9.9.9'] == ['direct-ip']"
+	check "... a name" json "{x['process']['argv'][2] for x in deny if x.get('name') == 'evil.example'} == {'evil.example'}"
+	check "... an address" json "{x['reason'] for x in deny if x.get('address') == '9.9.9.9'} == {'direct-ip'}"
 	# The kernel itself refuses what nobody listens for, without a word.
-	[ $tier = ports ] || check "... another port, and UDP" json "sorted(x['reason'] for x in deny if x.get('port') in (22, 123)) == ['port', 'udp']"
+	[ $tier = ports ] || check "... another port, and UDP" json "{x['reason'] for x in deny if x.get('port') in (22, 123)} == {'port', 'udp'}"
 done
 
 # --- one line a name and second ---
@@ -216,8 +218,11 @@ for i in range(3000):
     s.close()'
 check "a flood of denials" is "$rc" 0
 wx log --json flood
-check "... is counted" json "sum(x.get('count', 1) for x in deny) == 3000"
-check "... not written line by line" json "len(deny) < 20"
+# A connection that waits for more than a second is tried again by the kernel.
+check "... is counted" json "3000 <= sum(x.get('count', 1) for x in deny) < 3100"
+check "... not written line by line, but each second" json "len(deny) == len({x['t'][:19] for x in deny}) < 1000"
+wx log flood
+check "... also as text" grep -qE '^20[0-9-]+ [0-9:]+  9\.9\.9\.9:80 +direct-ip x[0-9]+ +[0-9]+ python3' "$out"
 
 # --- which session ---
 mkdir "$tmp/other"
@@ -293,7 +298,7 @@ background hasty 'read -r x <go; getent hosts one.example'
 follows hasty
 echo x >"$project/go"
 check "-f of one that ends with its first event" ends "$follower" 0
-check "... shows that, and the end" is "$(grep -cE ' one.example  |ended with status' "$tmp/log/follow")" 2
+check "... shows that, and the end" is "$(grep -oE ' one.example  |ended with status' "$tmp/log/follow" | sort -u | wc -l)" 2
 
 background killed 'getent hosts one.example; read -r x <go'
 follows --json killed
