@@ -134,7 +134,7 @@ GROUPS = {
 
 def sh(text, cwd, tty=False, **env):
     """A shell of the host's user; what it prints goes nowhere."""
-    argv = ["timeout", "8", "sh", "-c", text]
+    argv = ["timeout", "60", "sh", "-c", text]
     if not tty:
         return subprocess.run(argv, cwd=cwd, env={**ENV, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, check=False).returncode
