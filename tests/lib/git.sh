@@ -13,6 +13,13 @@ new_repo() { # new_repo DIR: with one commit
 put_back() { # $repo and the state are what they are in $tmp/before; the repository stays the directory that it is
 	find "$repo" -mindepth 1 ! -path "$repo/.git" -delete && cp -a "$tmp/before/repo/." "$repo" && rm -rf "$home/.local" && cp -a "$tmp/before/.local" "$home/.local"
 }
+# insist COMMAND...: of the user's git while a session's is brought over; as between any two it is refused where the other holds a
+# lock at that moment, and who works there does it again.
+insist() {
+	until "$@" 2>"$tmp/log/insist"; do
+		grep -q "cannot lock ref\|Unable to create '.*\.lock': File exists" "$tmp/log/insist" || { cat "$tmp/log/insist" >&2; return 1; }
+	done
+}
 in_new_repo() { new_repo "$1" && cd "$1" || exit 1; }
 private() { inside "$@" --git private; }
 stores() { find "$state/git" "$state/gitdirs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }

@@ -48,7 +48,7 @@ furnish() {
 }
 
 first='set -e; say() { echo "$*"; }
-	git commit -q --allow-empty -m live; echo 1 >/sync/tell; read -r x </sync/go; i=0; while [ "$x" != "$(git log -1 --format=%s)" ] && [ $i -lt 400 ]; do i=$((i + 1)); sleep 0.05; done; [ $i -lt 400 ]; say 24 ok
+	git commit -q --allow-empty -m live; echo 1 >/sync/tell; read -r x </sync/go; i=0; while [ "$x" != "$(git log -1 --format=%s)" ] && [ $i -lt 1000 ]; do i=$((i + 1)); sleep 0.05; done; [ $i -lt 1000 ]; say 24 ok
 	git checkout -q -b topic; echo t >topic; git add topic; git commit -q -m topic; git checkout -q -; echo o >other; git add other; git commit -q -m other; git merge -q --no-edit topic
 	git checkout -q -b pick HEAD~1; git cherry-pick topic >/dev/null; git revert --no-edit HEAD >/dev/null; git rebase -q topic; git checkout -q -; git tag light; git tag -a -m note heavy
 	git bisect start HEAD HEAD~2 >/dev/null; git bisect reset >/dev/null 2>&1; echo s >>file; git stash -q; git stash pop -q; git reset -q --hard; git gc -q --prune=now; git fsck >/dev/null 2>&1; say 1 ok
@@ -82,7 +82,7 @@ third='python3 /tools/path_race.py race "$rounds" && git checkout -q "$branch" &
 outside() {
 	i=0
 	while [ $i -lt "$commits" ]; do
-		until git commit -q --no-verify --allow-empty -m "outside $i" 2>"$tmp/log/commit"; do grep -q "cannot lock ref" "$tmp/log/commit" || return 1; done
+		insist git commit -q --no-verify --allow-empty -m "outside $i" || return 1
 		i=$((i + 1))
 	done
 }
@@ -105,7 +105,7 @@ its() { git for-each-ref --format="%($1)" "refs/wrapix/*/heads/$branch"; } # of 
 direct() { # while the first session runs
 	seen() { [ "$(git log -1 --format=%s)" = live ]; }
 	does 3 "a commit is there while the session runs" await seen
-	git commit -q --allow-empty -m theirs --no-verify
+	insist git commit -q --allow-empty -m theirs --no-verify
 	echo theirs >"$tmp/sync/go"
 }
 direct_after() {
@@ -153,7 +153,7 @@ direct_busy() {
 # --- copy-on-write ---
 cow() {
 	does 3 "while the session runs nothing of the user's changes, and its commit is beside" is "$(git rev-parse HEAD; git status --porcelain; await beside live)" "$was"
-	git commit -q --allow-empty -m theirs --no-verify
+	insist git commit -q --allow-empty -m theirs --no-verify
 	was=$(git rev-parse HEAD)
 	echo live >"$tmp/sync/go" # it does not see the user's
 }

@@ -159,7 +159,8 @@ new_repo "$tmp/accepted" && cd "$tmp/accepted" && new_repo sub && rm -rf "$state
 gated 'cd sub && git commit -q --allow-empty -m x && echo "#!/bin/sh" >.git/hooks/pre-commit'
 id=$(sed -n "s/.*'wrapix git held \([a-z0-9]*\)'.*/\1/p" "$err" | head -n 1)
 first=
-waits() { # it looks again and again
+waits() { # it has opened the turn, and looks again and again
+	readlink "/proc/$waiting/fd/"* | grep -qF "$state/turns/" || return 1
 	n=$(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$waiting/status")
 	[ "$n" -gt "$((${first:=$n} + 20))" ]
 }
@@ -169,12 +170,13 @@ accept_late() { # accept_late TURN...: which somebody else has, until the link i
 	else
 		"$wrapix" git accept "$id" hook:pre-commit >"$out" 2>"$err" 9>&- &
 		waiting=$!
+		echo $waiting >"$tmp/waiting"
 		await waits && mv sub gone && ln -s "$tmp/victim" sub
 	fi
 }
 check "accepting a hook waits for its turn" accept_late "$state"/turns/*
-answered() { [ -s "$out" ] || [ -s "$err" ]; }
-check "... and says what it did" await answered
+over() { ! grep -q '^State:.[^Z]' "/proc/$(cat "$tmp/waiting")/status"; }
+check "... and ends" await over
 check "... which is nothing in another repository" eval 'absent "$tmp/victim/.git/hooks/pre-commit" && has "$err" "is another repository than the one of"'
 
 # --- a sandbox in the directory above ---

@@ -94,7 +94,7 @@ commits() { [ "$(git log -1 --format=%s)" = "$1" ]; }
 clean() { [ -z "$(git status --porcelain)" ]; }
 check "a commit is seen outside while the session runs" await commits in
 check "... and nothing is modified" await clean
-echo h >host && git add host && git commit -q -m host
+echo h >host && insist git add host && insist git commit -q -m host
 private_head() { git --git-dir "$state/gitdirs/$(first_id)/0" rev-parse refs/heads/main 2>/dev/null; }
 seen_inside() { [ "$(private_head)" = "$(git rev-parse main)" ]; }
 check "the user's commit comes inside" await seen_inside
