@@ -59,6 +59,15 @@ told() {
 lacks_prediction() { ! grep -F '"predicted":true,"fix"' "$tmp/events"; } # that of the event; its process may be likely only
 nothing_told() { ! grep -F "refused" "$tmp/err" && ! grep -F "limit reached" "$tmp/err"; }
 
+# await COMMAND...: until it succeeds; fails after a minute.
+await() {
+	await_end=$(($(date +%s) + 60))
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$await_end" ] || { echo "still not so after 60 s: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
 n=0
 failed=0
 check() {
@@ -103,17 +112,18 @@ kill -9 "-$outside"
 wait 2>/dev/null
 # At the limit for as long as it takes to be seen.
 mkfifo "$tmp/work/go" && chown "$user" "$tmp/work/go"
-stay() { # stay OPTION...
-	(sandbox "$@" -- python3 hog.py stay 200 go; echo "$rc" >"$tmp/stayed") &
-	for _ in $(seq 200); do
-		told processes limits.pids 40 '"predicted":true' >/dev/null && break
-		sleep 0.05
-	done
+until_told() { # until_told REASON KEY VALUE PREDICTED OPTION... -- CMD...: one that ends by a line in the FIFO, once that is told
+	told_of=$1 told_key=$2 told_value=$3 told_more=$4
+	shift 4
+	(sandbox "$@"; echo "$rc" >"$tmp/stayed") &
+	await told "$told_of" "$told_key" "$told_value" "$told_more"
+	found=$?
 	echo >"$tmp/work/go"
 	wait
+	rc=$(cat "$tmp/stayed") out=$(cat "$tmp/out")
+	return "$found"
 }
-stay --pids 40
-check "a sandbox that is at its limit is an event" told processes limits.pids 40 '"predicted":true'
+check "a sandbox that is at its limit is an event" until_told processes limits.pids 40 '"predicted":true' --pids 40 -- python3 hog.py stay 200 go
 check "... one, for as long as it stays there" test "$(wc -l <"$tmp/events")" = 1
 check "... with who has the most children" grep -q '"what":"limit".*"process":{[^}]*"argv":\["python3","hog.py"' "$tmp/events"
 check "... and it is said" grep -F "refused having more processes: limits.pids is 40; to allow it: raise limits.pids above 40" "$tmp/err"
@@ -130,9 +140,9 @@ echo '{"limits": {' >"$tmp/work/wrapix.json" && echo '  "memory": "64M"}}' >>"$t
 sandbox -- python3 hog.py fill 200
 check "the event says where the limit is written" told memory limits.memory 64M "/work/wrapix.json:2\""
 rm "$tmp/work/wrapix.json"
-sandbox --disk 16M -- sh -c 'dd if=/dev/zero of=/tmp/big bs=1M count=30 2>/dev/null; echo $?'
-check "the sandbox's own files cannot have more than --disk" got 1
-check "... which is an event" told disk limits.disk 16M '"predicted":true'
+check "disk space that is used up is an event" until_told disk limits.disk 16M '"predicted":true' --disk 16M -- \
+	sh -c 'dd if=/dev/zero of=/tmp/big bs=1M count=30 2>/dev/null; echo $?; read -r _ <go'
+check "... the sandbox's own files cannot have more than --disk" got 1
 check "... and said" grep -F "refused writing more to its private places: limits.disk is 16M; to allow it: raise limits.disk above 16M" "$tmp/err"
 sandbox --disk 16M -- sh -c 'dd if=/dev/zero of=/tmp/big bs=1M count=10 2>/dev/null; echo $?'
 check "and can have less" got 0
@@ -172,20 +182,9 @@ sandbox --memory 64M -- python3 hog.py fill 200
 check "a hog is killed: 137" exited 137
 check "and wrapix says why" grep -F "memory 64 MiB: cgroup v1 (whole sandbox); to allow it: raise limits.memory above 64M" "$tmp/err"
 check "... as an event, too" told memory limits.memory 64M '"process":{"pid":2,"comm":"python3","argv":["python3","hog.py","fill","200"]'
-# While it runs, and by whom: it stays until both are there.
-while_it_runs() { # while_it_runs REASON KEY VALUE COMMAND: one that ends by a line in the FIFO
-	(sandbox --memory 64M --pids 50 -- sh -c "$4"; echo "$rc" >"$tmp/stayed") &
-	found=1
-	for _ in $(seq 400); do
-		told "$1" "$2" "$3" >/dev/null && found=0 && break
-		sleep 0.05
-	done
-	echo >"$tmp/work/go"
-	wait
-	return "$found"
-}
-check "memory that is used up is told of while the session runs" while_it_runs memory limits.memory 64M 'python3 hog.py fill 200; read -r _ <go'
-check "... and so are processes" while_it_runs processes limits.pids 50 'python3 hog.py stay 200 go'
+check "memory that is used up is told of while the session runs" until_told memory limits.memory 64M '' --memory 64M --pids 50 -- \
+	sh -c 'python3 hog.py fill 200; read -r _ <go'
+check "... and so are processes" until_told processes limits.pids 50 '' --memory 64M --pids 50 -- sh -c 'python3 hog.py stay 200 go'
 check "... with who has the most children, as likely" grep -q '"what":"limit".*"process":{[^}]*"argv":\["python3","hog.py","stay".*"predicted":true}}$' "$tmp/events"
 sandbox --memory 64M -- python3 hog.py share 3 40
 check "three that together have too much: some are killed, the sandbox goes on" expr "$out" : 'held [012] killed [123]$'
@@ -237,17 +236,8 @@ check "with a group of its own" test -n "$(left)"
 procs=$(left | sed 's|$|/cgroup.procs|' | xargs cat | sort -u)
 kill -9 "$(cat "$tmp/home/pid")"
 # Inside dies with wrapix: its processes' directories in /proc go.
-gone() {
-	for _ in $(seq 100); do
-		alive=
-		for p in $procs; do [ ! -e "/proc/$p" ] || alive="$alive $p"; done
-		[ -n "$alive" ] || return 0
-		sleep 0.05
-	done
-	echo "still there: $alive"
-	return 1
-}
-check "kill -9 of wrapix kills what is inside" gone
+gone() { for p in $procs; do [ ! -e "/proc/$p" ] || return 1; done; }
+check "kill -9 of wrapix kills what is inside" await gone
 sandbox -- true
 check "the next start works" exited 0
 check "and removes what the killed one left" nothing_left
