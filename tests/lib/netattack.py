@@ -18,6 +18,7 @@ import nettls
 
 libc = ctypes.CDLL(None, use_errno=True)
 IPPROTO_MPTCP, IPPROTO_UDPLITE = 262, 136
+PATIENCE = float(os.environ.get("PATIENCE", "2"))  # seconds; what is stopped may hear nothing
 
 
 def syscall(number, *args):
@@ -29,7 +30,7 @@ def syscall(number, *args):
 
 def talk(sock, address, first=b"ping\n"):
     """An echo server must have got it, and nobody closer."""
-    sock.settimeout(3)
+    sock.settimeout(PATIENCE)
     sock.connect(address)
     sock.sendall(first)
     return "through" if sock.recv(100) == first else "end"
@@ -83,11 +84,11 @@ def nonblocking(host, port="7"):
     sock.connect_ex((host, int(port)))
     import select
 
-    select.select([], [sock], [], 3)
+    select.select([], [sock], [], PATIENCE)
     if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
         raise OSError(code, "connect")
     sock.setblocking(True)
-    sock.settimeout(3)
+    sock.settimeout(PATIENCE)
     sock.sendall(b"ping\n")
     return "through" if sock.recv(100) == b"ping\n" else "end"
 
@@ -102,7 +103,7 @@ def self_connect(host, port="20000"):
     """To the own port, at an address that is somebody else's."""
     sock = socket.socket()
     sock.bind(("", int(port)))
-    sock.settimeout(3)
+    sock.settimeout(PATIENCE)
     sock.connect((host, int(port)))
     return "through"
 
@@ -110,7 +111,7 @@ def self_connect(host, port="20000"):
 def two_steps(allowed, host, port="7"):
     """An allowed connection first; then the same socket, disconnected, to another."""
     sock = socket.socket()
-    sock.settimeout(3)
+    sock.settimeout(PATIENCE)
     sock.connect((socket.gethostbyname(allowed), 80))
     libc.connect(sock.fileno(), struct.pack("H14x", socket.AF_UNSPEC), 16)
     return talk(sock, (host, int(port)))
@@ -122,7 +123,7 @@ def two_steps(allowed, host, port="7"):
 def datagram(host, port, source="0", size="10"):
     sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.settimeout(2)
+    sock.settimeout(PATIENCE)
     sock.bind(("", int(source)))
     sock.connect((host, int(port)))
     sock.send(b"x" * int(size))
@@ -136,7 +137,7 @@ def named_datagram(name, port):
 def loose_datagram(host, port):
     """On a socket that is not connected; a refusal is not heard."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.settimeout(2)
+    sock.settimeout(PATIENCE)
     sock.sendto(b"x", (host, int(port)))
     return "through" if sock.recv(100) else "end"
 
@@ -170,7 +171,7 @@ def ping(host):
     """ICMP with a message in it, by a ping socket."""
     v6 = ":" in host
     sock = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM, 58 if v6 else 1)
-    sock.settimeout(2)
+    sock.settimeout(PATIENCE)
     sock.sendto(struct.pack(">BBHHH", 128 if v6 else 8, 0, 0, 0, 1) + b"a secret", (host, 0))
     sock.recv(100)
     return "sent"
@@ -187,7 +188,7 @@ def query(name, qtype=1):
 def exchange(server, data, protocol):
     kind = socket.SOCK_DGRAM if protocol == "udp" else socket.SOCK_STREAM
     sock = socket.socket(socket.AF_INET6 if ":" in server else socket.AF_INET, kind)
-    sock.settimeout(2)
+    sock.settimeout(PATIENCE)
     sock.connect((server, 53))
     sock.send(data if protocol == "udp" else struct.pack(">H", len(data)) + data)
     answer = sock.recv(4096)
@@ -217,7 +218,7 @@ def not_dns(server, protocol="udp"):
     """Anything at all to port 53."""
     kind = socket.SOCK_DGRAM if protocol == "udp" else socket.SOCK_STREAM
     sock = socket.socket(socket.AF_INET, kind)
-    sock.settimeout(1)
+    sock.settimeout(PATIENCE)
     sock.connect((server, 53))
     sock.send(b"a secret that is no question" * 10)
     return "sent"

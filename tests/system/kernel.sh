@@ -64,14 +64,14 @@ commands='echo x >f && chmod 600 f && mv f g && cat g && rm g'
 works() { # works CALLS
 	without "$1" "$wrapix" run --network none -- sh -c "$inside" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 	check "without $1: run works, and nothing is left open inside" is "$?:$(cat "$tmp/log/out")" 0:ran
-	without "$1" timeout 20 "$wrapix" exec -- sh -c "$commands" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	without "$1" timeout 60 "$wrapix" exec -- sh -c "$commands" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 	check "... exec, too" is "$?:$(cat "$tmp/log/out")" 0:x
 }
 refused() { # refused CALLS [HINT]
 	without "$1" "$wrapix" run --network none -- echo ran >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 	check "without $1: run is refused" is "$?:$(cat "$tmp/log/out")" 125:
 	check "... with a hint" grep -q "^hint: .*${2-Linux 5.12 or newer}" "$tmp/log/err"
-	without "$1" timeout 20 "$wrapix" exec -- echo ran >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	without "$1" timeout 60 "$wrapix" exec -- echo ran >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 	check "... exec is, too" is "$?:$(cat "$tmp/log/out")" 125:
 	check "... with a hint" grep -q "^hint: " "$tmp/log/err"
 }
@@ -99,7 +99,7 @@ refused seccomp ''
 no_answer() { # no_answer ERRNO COMMAND...
 	no_answer=$1
 	shift
-	without "addfd=$no_answer" timeout 20 "$wrapix" "$@" -- sh -c 'echo ran; echo x >made' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
+	without "addfd=$no_answer" timeout 60 "$wrapix" "$@" -- sh -c 'echo ran; echo x >made' >"$tmp/log/out" 2>"$tmp/log/err" </dev/null
 	check "without an answer by descriptor ($no_answer): $* is refused" is "$?:$(cat "$tmp/log/out")" 125:
 	check "... says why, and what would help" sh -c 'grep -q "cannot open files for a command" "$1" && grep -q "^hint: .*Linux 5.14" "$1"' sh "$tmp/log/err"
 	check "... and nothing was made" absent made

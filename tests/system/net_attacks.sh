@@ -16,12 +16,12 @@ rules="--allow allowed.test:80 --allow allowed.test:443 --allow *.wild.test:80"
 fence=$rules
 
 # How each is tried without the filter: with the host's network, or without a sandbox, or with rights besides.
-on_host() { wx run --network host -- python3 -B netattack.py "$1"; }
+on_host() { wx run --network host --env PATIENCE=30 -- python3 -B netattack.py "$1"; }
 unboxed() { run_control python3 -B "$project/netattack.py" "$1"; }
 mighty() { run_control "$world/mighty-python" -B "$project/netattack.py" "$1"; }
 run_control() {
 	out=$tmp/log/out err=$tmp/log/err
-	timeout -s KILL 60 "$@" >"$out" 2>"$err" </dev/null
+	PATIENCE=30 timeout -s KILL 60 "$@" >"$out" 2>"$err" </dev/null
 }
 in_filter() {
 	set -f

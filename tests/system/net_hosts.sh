@@ -13,12 +13,13 @@ cp "$lib/netprobe.py" "$project"
 web=198.51.100.10 web6=2001:db8:2::10
 out=$tmp/log/out err=$tmp/log/err
 tools=$PATH # that wrapix finds
+patient="--env PROBE_TIMEOUT=30 --env PROBE_LATE=50" # what works may take its time
 
 # sees NAME WANT PROBE...: what netprobe.py prints in a sandbox of the ordinary user's, joined by blanks.
 sees() {
 	sees_name=$1 sees_want=$2
 	shift 2
-	as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run --env PROBE_TIMEOUT=3 -- python3 -B netprobe.py "$@" >"$out" 2>"$err" </dev/null
+	as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run $patient -- python3 -B netprobe.py "$@" >"$out" 2>"$err" </dev/null
 	check "$sees_name" is "$(xargs <"$out")" "$sees_want"
 }
 sees_all() { sees "$1" "ok ok v4 v6 ok" "echo:$web" "echo:$web6" name:allowed.test "udp:$web,7,datagram"; }
@@ -58,7 +59,7 @@ both
 sees_all "both families"
 # The kernel's questions whether an address is taken make pasta of 2023 lose answers, of those above among others.
 dad=/proc/sys/net/ipv6/conf/up0/accept_dad
-as_user timeout -s KILL 60 "$wrapix" run -- sh -c "python3 -B netprobe.py echo:$web; cat $dad" >"$out" 2>"$err" </dev/null
+as_user timeout -s KILL 60 "$wrapix" run $patient -- sh -c "python3 -B netprobe.py echo:$web; cat $dad" >"$out" 2>"$err" </dev/null
 check "the sandbox's addresses count at once; the host's are asked for first" is "$(xargs <"$out") $(cat $dad)" "ok 0 1"
 bare; v4
 sees "IPv4 alone" "ok ENETUNREACH v4" "echo:$web" "echo:$web6" name:v4only.test
@@ -127,7 +128,7 @@ sees "search domains" "v4" name:v4only
 mkfifo "$project/there" "$project/on"
 chown "$test_user:" "$project/there" "$project/on"
 both
-as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run --env PROBE_TIMEOUT=3 -- sh -c "python3 -B netprobe.py echo:$web; echo >there; read x <on
+as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run $patient -- sh -c "python3 -B netprobe.py echo:$web; echo >there; read x <on
 	python3 -B netprobe.py echo:$web echo:$web6 name:allowed.test udp:$web,7,datagram" >"$out" 2>"$err" </dev/null &
 session=$!
 timeout 60 cat "$project/there" >/dev/null
@@ -140,7 +141,7 @@ echo >"$project/on"
 wait $session
 check "another address while it runs" is "$(xargs <"$out")" "ok ok ok v4 v6 ok"
 bare
-as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run --env PROBE_TIMEOUT=3 -- sh -c "python3 -B netprobe.py connect:$web,7; echo >there; read x <on
+as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run $patient -- sh -c "PROBE_TIMEOUT=3 python3 -B netprobe.py connect:$web,7; echo >there; read x <on
 	python3 -B netprobe.py echo:$web udp:$web,7,datagram" >"$out" 2>"$err" </dev/null &
 session=$!
 timeout 60 cat "$project/there" >/dev/null
@@ -168,8 +169,8 @@ while True: s[0].accept()' "$tmp/up" &
 started="$started $!"
 hear "$tmp/up"
 check "a service on the host's loopback is there, for the host" is "$(python3 -B "$project/netprobe.py" connect:127.0.0.1,5001 connect:::1,5001 | xargs)" "connected connected"
-as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run --env PROBE_TIMEOUT=2 -- python3 -B netprobe.py "echo:$web" connect:127.0.0.1,5001 connect:::1,5001 \
-	connect:10.0.2.2,5001 connect:10.0.2.3,5001 connect:fd00::2,5001 connect:fd00::3,5001 >"$out" 2>"$err" </dev/null
+as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run $patient -- sh -c "python3 -B netprobe.py echo:$web; PROBE_TIMEOUT=2 python3 -B netprobe.py connect:127.0.0.1,5001 \
+	connect:::1,5001 connect:10.0.2.2,5001 connect:10.0.2.3,5001 connect:fd00::2,5001 connect:fd00::3,5001" >"$out" 2>"$err" </dev/null
 check "... and with slirp4netns cannot be reached" is "$(head -n 1 "$out") $(grep -c connected "$out")" "ok 0"
 check "... nothing is left" await fails running_as_user slirp4netns
 printf '#!/bin/sh\necho "it does not work today" >&2\nexit 1\n' >"$tools/pasta"
