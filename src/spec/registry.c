@@ -5,7 +5,7 @@
  * A tool is run in '/', where no project can put a configuration of its own before it, and what is
  * found below the project is not run. Running npm takes a fifth of a second, so an answer is kept in
  * the cache under a stamp of what it depends on: the tool, the user's configuration files, the
- * environment variables. cargo tells nobody its default; what it has used before lies in its home.
+ * environment variables. cargo tells nobody its default, and is not asked.
  */
 #include "spec/registry.h"
 
@@ -132,32 +132,40 @@ void registry_scan(struct arena *arena, const char *text, bool bare, struct strv
 
 /* --- cargo --- */
 
-/* An index that cargo has used: its directory is the host's name and a hash, and the index says
- * where the crates themselves are. */
-static void look_at_index(struct arena *arena, int dir, const char *name, struct strv *ret)
-{
-	const char *dash = strrchr(name, '-');
-	_cleanup_free_ char *text = NULL;
-	size_t len;
+/* The one that cargo has in its code. */
+#define CARGO_INDEX "index.crates.io"
+static const char cargo_default[] = "https://" CARGO_INDEX "/ https://static.crates.io/";
 
-	if (!dash || dash == name)
-		return;
-	scan_word(arena, name, (size_t)(dash - name), true, ret);
-	if (os_read_file_at(dir, arena_printf(arena, "%s/config.json", name), ANSWER_MAX, &text,
-			    &len) == 0)
-		registry_scan(arena, text, false, ret);
+static bool has_used_default(const char *home)
+{
+	struct arena arena = { 0 };
+	_cleanup_dir_ DIR *dir = opendir(path_join(&arena, home, "registry/index"));
+	bool used = false;
+
+	for (struct dirent *entry; !used && (entry = os_dir_next(dir));)
+		used = str_starts(entry->d_name, CARGO_INDEX "-");
+	arena_release(&arena);
+	return used;
 }
 
+/* Its home says what it has used before. Sandboxes write there, in registry/: what is found in it names no host. */
 static void look_at_cargo(struct arena *arena, const struct registry_place *place, struct strv *ret)
 {
+	static const char *const files[] = { "config.toml", "config" };
 	const char *home = getenv("CARGO_HOME");
-	_cleanup_dir_ DIR *dir = opendir(
-		path_join(arena, home && home[0] == '/' ? home : place->home,
-			  home && home[0] == '/' ? "registry/index" : ".cargo/registry/index"));
 
-	for (struct dirent *entry; (entry = os_dir_next(dir));)
-		if (entry->d_name[0] != '.')
-			look_at_index(arena, dirfd(dir), entry->d_name, ret);
+	if (!home || home[0] != '/')
+		home = path_join(arena, place->home, ".cargo");
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		_cleanup_free_ char *text = NULL;
+		size_t len;
+
+		if (os_read_file_at(AT_FDCWD, path_join(arena, home, files[i]), ANSWER_MAX, &text,
+				    &len) == 0)
+			registry_scan(arena, text, false, ret);
+	}
+	if (has_used_default(home))
+		registry_scan(arena, cargo_default, false, ret);
 }
 
 /* --- asking, and remembering the answer --- */

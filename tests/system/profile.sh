@@ -55,6 +55,12 @@ printf 'registry=https://evil.example/\n' >.npmrc
 wx plan --profile node --network filtered -- true
 check "... and the project's file has no say" lacks "$out" "evil.example"
 check "... (control) npm itself would have listened to it" is "$(npm config get registry)" "https://evil.example/"
+mkdir -p "$HOME/.cargo/registry/index/index.crates.io-1949cf8c6b5b557f"
+wx run --profile rust --network none -- sh -c 'cd ~/.cargo/registry/index && mkdir evil.example-0123456789abcdef && echo "{\"dl\":\"https://dl.evil.example/\"}" >index.crates.io-1949cf8c6b5b557f/config.json && echo made'
+check "a sandbox writes in cargo's downloads" is "$(cat "$out")" "made"
+wx plan --profile rust --network filtered -- true
+check "... and so lets no host through to the next one" lacks "$out" "evil.example"
+check "... which reaches cargo's own" has "$out" "allow     index.crates.io:443 static.crates.io:443"
 
 wx profile show nothing
 check "an unknown profile is an error" is "$rc" 2
