@@ -256,18 +256,57 @@ static int open_to_empty(int at, const char *name, struct stat *ret)
 	return fd;
 }
 
-static int remove_entries(int fd, dev_t dev)
+/* A tree is as deep as who made it liked; what is deeper than so many descriptors is moved to its top, and its turn
+ * comes there. */
+enum { REMOVE_DEPTH = 64 };
+
+struct removal {
+	int top;
+	dev_t dev;
+	unsigned names;
+	bool moved;
+};
+
+static int move_up(struct removal *removal, int dir, const char *name)
+{
+	char up[32];
+
+	do {
+		snprintf(up, sizeof(up), ".deep-%u", removal->names++);
+		if (renameat(dir, name, removal->top, up) == 0) {
+			removal->moved = true;
+			return 0;
+		}
+	} while (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR);
+	return -errno;
+}
+
+static int remove_entries(struct removal *removal, int fd, int depth);
+
+static int remove_dir(struct removal *removal, int at, const char *name, int depth)
+{
+	struct stat st;
+	int fd = open_to_empty(at, name, &st), r;
+
+	if (fd >= 0 && st.st_dev == removal->dev && depth < REMOVE_DEPTH) {
+		r = remove_entries(removal, fd, depth + 1);
+		return r == 0 && unlinkat(at, name, AT_REMOVEDIR) < 0 ? -errno : r;
+	}
+	r = fd < 0 ? fd : st.st_dev != removal->dev ? -EXDEV : move_up(removal, at, name);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int remove_entries(struct removal *removal, int fd, int depth)
 {
 	_cleanup_dir_ DIR *dir = os_dir_take(fd);
 	struct dirent *entry;
-	int r = 0;
+	int r = 0, k;
 
 	if (!dir)
 		return -errno;
 	while ((entry = os_dir_next(dir))) {
-		struct stat st;
-		int sub, k;
-
 		if (unlinkat(dirfd(dir), entry->d_name, 0) == 0)
 			continue;
 		if (errno != EISDIR && errno != EPERM) {
@@ -277,16 +316,8 @@ static int remove_entries(int fd, dev_t dev)
 		/* An empty one may be nobody's to look into: overlayfs leaves such. */
 		if (unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) == 0)
 			continue;
-		sub = open_to_empty(dirfd(dir), entry->d_name, &st);
-		if (sub < 0 || st.st_dev != dev) {
-			r = sub < 0 ? sub : -EXDEV;
-			if (sub >= 0)
-				close(sub);
-			continue;
-		}
-		k = remove_entries(sub, dev);
-		if (k < 0 || unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) < 0)
-			r = k < 0 ? k : -errno;
+		k = remove_dir(removal, dirfd(dir), entry->d_name, depth);
+		r = k < 0 ? k : r;
 	}
 	return r;
 }
@@ -305,15 +336,22 @@ int os_move_new(int from_dir, const char *from, int to_dir, const char *to)
 
 int os_remove_tree(int dir_fd, const char *name)
 {
+	_cleanup_close_ int top = -1;
+	struct removal removal;
 	struct stat st;
-	int fd, r;
+	int r;
 
 	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	fd = open_to_empty(dir_fd, name, &st);
-	if (fd < 0)
-		return fd;
-	r = remove_entries(fd, st.st_dev);
+	top = open_to_empty(dir_fd, name, &st);
+	if (top < 0)
+		return top;
+	removal = (struct removal){ .top = top, .dev = st.st_dev };
+	do {
+		removal.moved = false;
+		r = remove_entries(&removal, openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				   0);
+	} while (removal.moved);
 	if (r == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0)
 		r = -errno;
 	return r;
