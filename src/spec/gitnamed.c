@@ -35,20 +35,35 @@ static void add(const struct search *s, const char *path, bool hooks)
 		};
 }
 
+/* A path with the first link on it followed; NULL: there is none. */
+static char *follow_one(struct arena *arena, const char *path)
+{
+	char target[PATH_MAX];
+
+	for (const char *end = path; *end;) {
+		const char *link;
+		ssize_t n;
+
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		link = arena_strndup(arena, path, (size_t)(end - path));
+		n = readlink(link, target, sizeof(target) - 1);
+		if (n <= 0)
+			continue;
+		target[n] = '\0';
+		link = path_join(arena, path_parent(arena, link), target);
+		return path_join(arena, link, end + strspn(end, "/"));
+	}
+	return NULL;
+}
+
 /* A path, and where it leads: by each link on the way, also to what is not there yet. */
 static void add_way(const struct search *s, const char *path, bool hooks)
 {
-	char target[PATH_MAX];
-	ssize_t n;
-
 	add(s, os_realpath(s->arena, path), hooks);
-	for (int i = 0; i < LINKS_MAX; i++) {
+	for (int i = 0; i < LINKS_MAX && path; i++) {
 		add(s, path, hooks);
-		n = readlink(path, target, sizeof(target) - 1);
-		if (n <= 0)
-			return;
-		target[n] = '\0';
-		path = path_join(s->arena, path_parent(s->arena, path), target);
+		path = follow_one(s->arena, path);
 	}
 }
 

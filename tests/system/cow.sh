@@ -259,6 +259,10 @@ check "what git is told to run in the project is asked about, and nothing else" 
 cow 'rmdir tools/hooks 2>/dev/null; rm -r tools; ln -s evil tools'
 wx apply
 check "... nor does a link come above it" absent tools/pre-commit
+rm -rf tools && mkdir -p real/hooks && ln -s second first && ln -s real second && git config core.hooksPath first/hooks
+cow 'mkdir -p evil/hooks; echo x >evil/hooks/pre-commit; rm second; ln -s evil second'
+wx apply
+check "... nor one on the way that another leads to" absent first/hooks/pre-commit
 
 # --- as a branch ---
 reset

@@ -139,6 +139,9 @@ for where in "--local include.path ../shared.cfg" "--worktree core.hooksPath hoo
 	rest=${where#* }
 	git config "${where%% *}" --unset "${rest%% *}"
 done
+mkdir real && mv hooks real && ln -s second first && ln -s real second && git config core.hooksPath first/hooks
+gated 'mkdir -p evil/hooks && echo touch /tmp/ran >evil/hooks/pre-commit && rm second; ln -s evil second'
+check "no link on the way to them is exchanged, also one that another leads to" eval 'lacks first/hooks/pre-commit touch && has "$err" "what is held or read-only is in it"'
 
 # --- two repositories that change places while one of them is published; after the index comes HEAD, or else the configuration ---
 mkdir "$tmp/gits" && : >"$tmp/gits/git" && chmod +x "$tmp/gits/git" || exit 1
