@@ -46,13 +46,31 @@ static int find_tmpdir(struct exec *x, struct err *err)
 	return 0;
 }
 
-/* Where the rules see it. */
-static char *find_state(struct exec *x)
+/* Where the rules see it, and what it is a link to. */
+static char *add_own(struct exec *x, const char *home)
 {
-	char *home = api_base_dir(&x->arena, "XDG_STATE_HOME", ".local/state");
-	char *real = os_realpath(&x->arena, home);
+	struct arena *a = &x->arena;
+	char *real = os_realpath(a, home), *path = path_join(a, real ? real : home, "wrapix");
 
-	return path_join(&x->arena, real ? real : home, "wrapix");
+	strv_add(a, &x->place.own, path);
+	real = os_realpath(a, path);
+	if (real && strcmp(real, path) != 0)
+		strv_add(a, &x->place.own, real);
+	return path;
+}
+
+static void find_own(struct exec *x)
+{
+	struct arena *a = &x->arena;
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	x->state = add_own(x, api_base_dir(a, "XDG_STATE_HOME", ".local/state"));
+	x->spare_state = arena_printf(a, HOST_SPARE, geteuid());
+	strv_add(a, &x->place.own, x->spare_state);
+	add_own(x, api_base_dir(a, "XDG_CACHE_HOME", ".cache"));
+	add_own(x, api_base_dir(a, "XDG_CONFIG_HOME", ".config"));
+	add_own(x, runtime && runtime[0] == '/' ? runtime
+						: arena_printf(a, "/run/user/%u", geteuid()));
 }
 
 /* A pipe has no name; a FIFO or a file has one, by which a command could open it and write its own settings. */
@@ -86,8 +104,7 @@ static int find_place(struct exec *x, struct err *err)
 	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
 	x->place.control = find_control(x);
 	x->place.server = x->request.server;
-	x->place.state = find_state(x);
-	x->place.spare = arena_printf(a, HOST_SPARE, geteuid());
+	find_own(x);
 	x->place.git_count = getenv("GIT_CONFIG_COUNT");
 	x->place.git_dir = project_git_dir(a, x->place.cwd, x->place.home);
 	return find_tmpdir(x, err);
@@ -296,7 +313,7 @@ static void open_log(struct exec *x)
  * is asked about because of it. */
 static void hide_state(struct exec *x)
 {
-	const char *const all[] = { x->place.state, x->place.spare };
+	const char *const all[] = { x->state, x->spare_state };
 	struct err ignored;
 
 	if (x->plan.engine != ENGINE_NATIVE || x->host.inside || !x->plan.files ||
@@ -313,7 +330,7 @@ static void hide_state(struct exec *x)
 /* A sandbox around has its own broker, which makes our changes. */
 static const char *find_turn(struct exec *x)
 {
-	return x->host.inside || x->request.asks ? NULL : turn_path(&x->arena, x->place.state);
+	return x->host.inside || x->request.asks ? NULL : turn_path(&x->arena, x->state);
 }
 
 int exec_run(struct exec *x, int *ret_status, struct err *err)

@@ -27,34 +27,34 @@ static const char *const system_dirs[] = {
 	"/run", "/sbin", "/usr", "/var", "/usr/bin", "/usr/lib"
 };
 
-/* What wrapix itself obeys and remembers: trust, keys, what of a session is to be taken over. */
+/* What wrapix itself obeys and remembers: trust, keys, what of a session is to be taken over, images, sockets. */
+static bool holds_own(const struct host *host, const char *dir)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *const homes[] = { host->state_home, host->config_home, host->cache_home,
+				      host->runtime_dir };
+
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++)
+		if (homes[i] && path_is_below(path_join(&arena, homes[i], "wrapix"), dir))
+			return true;
+	return path_is_below(arena_printf(&arena, HOST_SPARE, host->uid), dir);
+}
+
 static int refuse_own(const struct spec *spec, const struct host *host, struct err *err)
 {
 	const struct project_facts *project = &host->project;
-	_cleanup_(arena_release) struct arena arena = { NULL };
-	const char *const all[] = {
-		host->state_home ? path_join(&arena, host->state_home, "wrapix") : NULL,
-		host->config_home ? path_join(&arena, host->config_home, "wrapix") : NULL,
-		arena_printf(&arena, HOST_SPARE, host->uid),
-	};
 
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		const char *own = all[i];
-
-		if (own && path_is_below(own, project->dir)) {
-			err_usage(err,
-				  "'%s' holds wrapix's own files, which decide about sandboxes",
-				  project->dir);
-			return err_hint(err,
-					"cd into a project in it; --force mounts it all the same");
-		}
-		if (own && !spec->only && path_is_below(own, project->top)) {
-			err_usage(err,
-				  "the repository '%s' holds wrapix's own files, which decide "
-				  "about sandboxes",
-				  project->top);
-			return err_hint(err, "--only mounts the directory alone");
-		}
+	if (holds_own(host, project->dir)) {
+		err_usage(err, "'%s' holds wrapix's own files, which decide about sandboxes",
+			  project->dir);
+		return err_hint(err, "cd into a project in it; --force mounts it all the same");
+	}
+	if (!spec->only && holds_own(host, project->top)) {
+		err_usage(err,
+			  "the repository '%s' holds wrapix's own files, which decide "
+			  "about sandboxes",
+			  project->top);
+		return err_hint(err, "--only mounts the directory alone");
 	}
 	return 0;
 }
@@ -315,11 +315,20 @@ int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *h
 		struct err *err)
 {
 	for (size_t i = 0; i < spec->n_mounts; i++) {
-		int r = add_mount(plan, &spec->mounts[i], &host->mounts.v[i],
-				  config_base(spec, host), err);
+		const struct mount_spec *mount = &spec->mounts[i];
+		const struct path_fact *fact = &host->mounts.v[i];
+		int r = add_mount(plan, mount, fact, config_base(spec, host), err);
 
 		if (r < 0)
 			return r;
+		if (!mount->rw || spec->force || !holds_own(host, fact->path))
+			continue;
+		err_usage(err,
+			  "mount source '%s' holds wrapix's own files, which decide about "
+			  "sandboxes ('%s')",
+			  mount->src, fact->path);
+		return err_hint(err, "mount a directory in it, or read-only; --force mounts it all "
+				     "the same");
 	}
 	return 0;
 }

@@ -319,6 +319,7 @@ static void host_probe_dirs(char **environment, struct host *host)
 {
 	host->state_home = xdg_dir(host, environment, "XDG_STATE_HOME", ".local/state");
 	host->config_home = xdg_dir(host, environment, "XDG_CONFIG_HOME", ".config");
+	host->cache_home = xdg_dir(host, environment, "XDG_CACHE_HOME", ".cache");
 	host->runtime_dir = runtime_dir(host, environment);
 	host->data_home = xdg_dir(host, environment, "XDG_DATA_HOME", ".local/share");
 }
@@ -366,7 +367,7 @@ static int probe_session(const struct spec *spec, char **environment, struct hos
 	if (spec->engine == ENGINE_APPLE)
 		host_probe_apple(spec, environment, host);
 	else
-		r = host_probe_image(spec, environment, host, err);
+		r = host_probe_image(spec, host, err);
 	if (r < 0)
 		return r;
 	probe_env(spec, environment, host);

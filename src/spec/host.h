@@ -139,7 +139,7 @@ struct host {
 	char *user;
 	char *home;        /* $HOME, canonical */
 	char *passwd_home; /* the same by the user database; NULL when that knows none */
-	char *state_home, *config_home, *data_home;
+	char *state_home, *config_home, *cache_home, *data_home;
 	char *runtime_dir; /* state_home where there is none */
 	char *no_state;    /* why nothing can be written in state_home; NULL: it can */
 

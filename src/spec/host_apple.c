@@ -78,15 +78,12 @@ static char *find_digest(struct arena *arena, const char *store, const char *nam
 }
 
 /* Ours by its digest, or one of that name that was given to container on another way. */
-static void probe_image(const struct spec *spec, char **environment, struct host *host)
+static void probe_image(const struct spec *spec, struct host *host)
 {
 	struct apple_facts *apple = &host->apple;
 	struct arena *a = &host->arena;
-	const char *cache = host_raw_env(environment, "XDG_CACHE_HOME"), *name = spec_image(spec);
-	char *store = path_join(
-		a, cache && cache[0] == '/' ? cache : path_join(a, host->home, ".cache"),
-		"wrapix/images");
-	char *digest = find_digest(a, store, name);
+	const char *name = spec_image(spec);
+	char *digest = find_digest(a, path_join(a, host->cache_home, "wrapix/images"), name);
 	char *latest = arena_printf(a, "localhost/wrapix-%s:latest", name);
 
 	if (digest)
@@ -121,5 +118,5 @@ void host_probe_apple(const struct spec *spec, char **environment, struct host *
 	if (apple->service &&
 	    container_ask_network(&host->arena, apple->program, "default", &network, &ignored) == 0)
 		apple->gateway = network.gateway;
-	probe_image(spec, environment, host);
+	probe_image(spec, host);
 }

@@ -48,7 +48,7 @@ int host_probe_builder(const struct spec *spec, char **environment, struct host 
 	int r;
 
 	host_probe_system(host);
-	r = host_probe_image(spec, environment, host, err);
+	r = host_probe_image(spec, host, err);
 	if (r < 0)
 		return r;
 	host_probe_network(spec, environment, host);

@@ -71,14 +71,9 @@ static void read_env(struct host *host, const char *root)
 	}
 }
 
-int host_probe_image(const struct spec *spec, char **environment, struct host *host,
-		     struct err *err)
+int host_probe_image(const struct spec *spec, struct host *host, struct err *err)
 {
-	const char *cache = host_raw_env(environment, "XDG_CACHE_HOME");
-	char *store = path_join(
-		&host->arena,
-		cache && cache[0] == '/' ? cache : path_join(&host->arena, host->home, ".cache"),
-		"wrapix/images");
+	char *store = path_join(&host->arena, host->cache_home, "wrapix/images");
 	char *root, *roots = os_realpath(&host->arena, path_join(&host->arena, store, "roots"));
 	const char *name = spec_image(spec);
 	_cleanup_dir_ DIR *dir = NULL;

@@ -41,6 +41,7 @@ static const struct field fields[] = {
 	FIELD("runtimeDir", STRING, runtime_dir),
 	FIELD("noState", STRING, no_state),
 	FIELD("configHome", STRING, config_home),
+	FIELD("cacheHome", STRING, cache_home),
 	FIELD("dataHome", STRING, data_home),
 	FIELD("landlockAbi", UINT, landlock_abi),
 	FIELD("seccompNotify", BOOL, seccomp_notify),

@@ -36,14 +36,14 @@ static char *identify(struct arena *arena, const char *program)
 			    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-static unsigned ask_version(struct host *host, const char *cache)
+static unsigned ask_version(struct host *host)
 {
 	struct podman_facts *podman = &host->podman;
 	char *argv[] = { podman->program, (char *)"--version", NULL };
 	char *file = identify(&host->arena, podman->program);
 	_cleanup_free_ char *known = NULL, *says = NULL;
 	_cleanup_close_ int dir = -1;
-	char *path = path_join(&host->arena, cache, "wrapix"), *line;
+	char *path = path_join(&host->arena, host->cache_home, "wrapix"), *line;
 	size_t len = file ? strlen(file) : 0;
 	struct err ignored; /* the next start asks again */
 	unsigned version;
@@ -154,7 +154,6 @@ void host_probe_podman(char **environment, struct host *host)
 {
 	struct podman_facts *podman = &host->podman;
 	const char *path = host_raw_env(environment, "PATH");
-	const char *cache = host_raw_env(environment, "XDG_CACHE_HOME");
 	const char *except = host->project.dir;
 	struct arena *a = &host->arena;
 
@@ -172,7 +171,5 @@ void host_probe_podman(char **environment, struct host *host)
 	podman->init = host_find_own(host, "wrapix-init", "../engine/wrapix-init");
 	podman->loader = host_find_own(host, "wrapix-image", "../cli/wrapix-image");
 	if (podman->program)
-		podman->version = ask_version(host, cache && cache[0] == '/'
-							    ? cache
-							    : path_join(a, host->home, ".cache"));
+		podman->version = ask_version(host);
 }

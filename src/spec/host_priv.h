@@ -14,8 +14,7 @@ void host_probe_mounts(const struct spec *spec, struct host *host);
 /* project.way. */
 void host_probe_way(const struct spec *spec, struct host *host);
 /* The unpacked image that spec->image names. */
-int host_probe_image(const struct spec *spec, char **environment, struct host *host,
-		     struct err *err);
+int host_probe_image(const struct spec *spec, struct host *host, struct err *err);
 /* Programs, what is needed of /etc, device nodes, and what of /proc is masked. */
 void host_probe_system(struct host *host);
 /* The proxy, the resolver, the programs for the open network and the way to the internet. */

@@ -98,8 +98,7 @@ struct srt_place {
 	const char
 		*control; /* what brings new settings, where it has a name; NULL. Never writable */
 	const char *server; /* the socket that the command was asked for by; NULL. Never writable */
-	const char *state;  /* wrapix's own state; NULL. Never writable */
-	const char *spare;  /* ... and that of it in /var/tmp; NULL. Likewise */
+	struct strv own;    /* what wrapix obeys and remembers. Never writable */
 	const char *tmpdir; /* CLAUDE_CODE_TMPDIR or CLAUDE_TMPDIR; NULL: a private one */
 	const char
 		*git_dir; /* of the working directory's repository, where it lies elsewhere; NULL */

@@ -296,11 +296,11 @@ static int deny_write(const struct maker *m, const char *path, const char *key, 
 }
 
 /* Who could rewrite the settings could give himself everything; who could rewrite the link to a git
- * directory could have another one obeyed; in the state is what the host takes over of git,
- * and of copy-on-write sessions. */
+ * directory could have another one obeyed; of wrapix's own files the state is what the host takes over of git and
+ * of copy-on-write sessions, the others are what the next sandbox is made of, and what runs outside of it. */
 static int add_denials(const struct maker *m, struct err *err)
 {
-	const char *const own[] = { m->place->state, m->place->spare };
+	const struct strv *own = &m->place->own;
 	char *git = path_join(m->arena, m->place->cwd, ".git");
 	struct stat st;
 	int r = 0;
@@ -313,9 +313,9 @@ static int add_denials(const struct maker *m, struct err *err)
 		r = deny_write(m, m->place->control, "the control channel", err);
 	if (r == 0 && m->place->server)
 		r = deny_write(m, m->place->server, "the server's socket", err);
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(own); i++)
-		if (own[i] && file_rules_write(m->rules, own[i]).allowed)
-			r = deny_write(m, own[i], "wrapix's own state", err);
+	for (size_t i = 0; r == 0 && i < own->len; i++)
+		if (file_rules_write(m->rules, own->v[i]).allowed)
+			r = deny_write(m, own->v[i], "wrapix's own files", err);
 	if (r == 0 && !lstat(git, &st) && S_ISREG(st.st_mode))
 		r = deny_write(m, git, "protect", err);
 	return r;
