@@ -160,6 +160,33 @@ static int read_key(struct reader *r)
 	return 0;
 }
 
+static void skip_line(struct reader *r)
+{
+	while (peek(r) && peek(r) != '\n')
+		next(r);
+}
+
+/* A blank, a comment, a section or a key. */
+static int read_one(struct reader *r)
+{
+	switch (peek(r)) {
+	case ' ':
+	case '\t':
+	case '\n':
+		next(r);
+		return 0;
+	case '#':
+	case ';':
+		skip_line(r);
+		return 0;
+	case '[':
+		next(r);
+		return read_section(r);
+	default:
+		return read_key(r);
+	}
+}
+
 int gitkeys_parse(struct arena *arena, const char *text, size_t len, struct gitkeys *ret)
 {
 	struct reader r = { .arena = arena, .p = text, .end = text + len, .keys = ret };
@@ -175,22 +202,24 @@ int gitkeys_parse(struct arena *arena, const char *text, size_t len, struct gitk
 				  !(c == '\r' && i + 1 < len && text[i + 1] == '\n')))
 			return -EINVAL;
 	}
-	while (e == 0 && r.p < r.end) {
-		int c = peek(&r);
-
-		if (c == '#' || c == ';') {
-			while (peek(&r) && peek(&r) != '\n')
-				next(&r);
-		} else if (c == '[') {
-			next(&r);
-			e = read_section(&r);
-		} else if (c == ' ' || c == '\t' || c == '\n') {
-			next(&r);
-		} else {
-			e = read_key(&r);
-		}
-	}
+	while (e == 0 && r.p < r.end)
+		e = read_one(&r);
 	return e;
+}
+
+void gitkeys_gather(struct arena *arena, const char *text, size_t len, struct gitkeys *ret)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t skip = len >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+	struct reader r = { .arena = arena, .p = text + skip, .end = text + len, .keys = ret };
+
+	*ret = (struct gitkeys){ 0 };
+	while (r.p < r.end) {
+		if (read_one(&r) == 0)
+			continue;
+		skip_line(&r);
+		r.p += r.p < r.end; /* also where that is a NUL */
+	}
 }
 
 /* The i-th value of a name. */

@@ -22,6 +22,8 @@ struct gitkeys {
 
 /* Reads all of it, as git does, but refuses what is odd. 0 or -EINVAL. */
 int gitkeys_parse(struct arena *arena, const char *text, size_t len, struct gitkeys *ret);
+/* What can be read of a file of the user's own, which git takes whatever is odd about it: other lines are left out. */
+void gitkeys_gather(struct arena *arena, const char *text, size_t len, struct gitkeys *ret);
 
 /*
  * NULL when the file may become 'new' (either is "" where there is none); else why not, in the

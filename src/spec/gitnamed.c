@@ -103,7 +103,7 @@ static void look_in(struct search *s, const char *file, int depth)
 	if (depth > DEPTH_MAX || ++s->files > FILES_MAX ||
 	    os_read_file_at(AT_FDCWD, file, GITKEYS_MAX, &text, &len) < 0)
 		return;
-	(void)gitkeys_parse(s->arena, text, len, &keys); /* what was read before an error counts */
+	gitkeys_gather(s->arena, text, len, &keys);
 	for (size_t i = 0; i < keys.n; i++) {
 		const char *key = keys.keys[i].name, *value = keys.keys[i].value, *path;
 

@@ -129,8 +129,10 @@ check "... but where you keep them elsewhere they run inside" has "$out" pre-pus
 # --- hooks in the project, whichever configuration names them ---
 new_repo "$tmp/said" && cd "$tmp/said" && mkdir hooks && echo '#!/bin/sh' >hooks/pre-commit || exit 1
 printf '[core]\n\thooksPath = hooks\n' >shared.cfg
+printf '\357\273\277[alias]\n\tlong = "!: %5000s"\n\tbell = "!: \a"\n[core]\n\thooksPath = hooks\n' x >odd.cfg
+check "(control) git takes what is odd" is "$(git config -f odd.cfg core.hooksPath)" hooks
 git config extensions.worktreeConfig true
-for where in "--local include.path ../shared.cfg" "--worktree core.hooksPath hooks" "--local core.hooksPath ~/../said/hooks" "--global core.hooksPath hooks"; do
+for where in "--local include.path ../shared.cfg" "--local include.path ../odd.cfg" "--worktree core.hooksPath hooks" "--local core.hooksPath ~/../said/hooks" "--global core.hooksPath hooks"; do
 	# shellcheck disable=SC2086 # words
 	git config $where
 	gated 'echo touch /tmp/ran >>hooks/pre-commit'
