@@ -67,6 +67,7 @@ static void find_own(struct exec *x)
 	x->state = add_own(x, api_base_dir(a, "XDG_STATE_HOME", ".local/state"));
 	x->spare_state = arena_printf(a, HOST_SPARE, geteuid());
 	strv_add(a, &x->place.own, x->spare_state);
+	add_own(x, api_base_dir(a, "XDG_DATA_HOME", ".local/share"));
 	add_own(x, api_base_dir(a, "XDG_CACHE_HOME", ".cache"));
 	add_own(x, api_base_dir(a, "XDG_CONFIG_HOME", ".config"));
 	add_own(x, runtime && runtime[0] == '/' ? runtime

@@ -27,12 +27,13 @@ static const char *const system_dirs[] = {
 	"/run", "/sbin", "/usr", "/var", "/usr/bin", "/usr/lib"
 };
 
-/* What wrapix itself obeys and remembers: trust, keys, what of a session is to be taken over, images, sockets. */
+/* What wrapix itself obeys and remembers: trust, keys, what of a session is to be taken over, agents,
+ * images, sockets. */
 static bool holds_own(const struct host *host, const char *dir)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
-	const char *const homes[] = { host->state_home, host->config_home, host->cache_home,
-				      host->runtime_dir };
+	const char *const homes[] = { host->state_home, host->config_home, host->data_home,
+				      host->cache_home, host->runtime_dir };
 
 	for (size_t i = 0; i < ARRAY_LEN(homes); i++)
 		if (homes[i] && path_is_below(path_join(&arena, homes[i], "wrapix"), dir))

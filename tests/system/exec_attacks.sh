@@ -120,14 +120,14 @@ settings ''
 check "copies of repositories are there" exists "$HOME/.local/state/wrapix/gitdirs"
 check "... and no command reads them" cannot 'ls ~/.local/state/wrapix'
 
-# --- what wrapix obeys: images, hosts of registries, configuration, what the notification daemon reads ---
+# --- what wrapix obeys: agents, images, hosts of registries, configuration, what the notification daemon reads ---
 
-mkdir -p "$HOME/.cache/wrapix/images" "$HOME/own/config/wrapix" "$HOME/own/run/wrapix/sessions" "$HOME/elsewhere"
+mkdir -p "$HOME/.local/share/wrapix/agents" "$HOME/.cache/wrapix/images" "$HOME/own/config/wrapix" "$HOME/own/run/wrapix/sessions" "$HOME/elsewhere"
 ln -s "$HOME/elsewhere" "$HOME/own/wrapix"
 export XDG_CONFIG_HOME="$HOME/own/config" XDG_RUNTIME_DIR="$HOME/own/run"
 printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["~"],"denyWrite":[]}}\n' >"$s"
 check "a home that may be written" can 'mkdir -p ~/.cache/tool && echo x >~/.cache/tool/x && echo x >~/own/config/x && echo x >~/elsewhere/x'
-for dir in .cache/wrapix .cache/wrapix/images own/config/wrapix own/run/wrapix own/run/wrapix/sessions; do
+for dir in .local/share/wrapix/agents .cache/wrapix .cache/wrapix/images own/config/wrapix own/run/wrapix own/run/wrapix/sessions; do
 	check "... but for ~/$dir" cannot "echo x >~/$dir/x"
 done
 for dir in .cache .cache/wrapix own own/config own/run/wrapix; do
