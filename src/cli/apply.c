@@ -181,7 +181,7 @@ static int apply(const struct apply_args *args, struct cow_target *target,
 		.n_paths = target->n_paths,
 	};
 	struct changes changes;
-	int r = changes_find(&changes, &target->cow, err);
+	int r = cli_cow_changes(target, &changes, err);
 
 	if (r < 0)
 		return r;

@@ -3,6 +3,7 @@
 #include "cli/cow.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "api/identity.h"
@@ -92,6 +93,44 @@ int cli_cow_open(struct cow_target *target, char *const *words, size_t n, struct
 	if (r == 0)
 		r = cow_open_project(&target->cow, err);
 	return r < 0 ? r : add_paths(target, here, words, n, err);
+}
+
+static bool has_path(int dir, const char *path)
+{
+	_cleanup_close_ int fd = os_openat2(dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,
+					    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+	return fd >= 0;
+}
+
+static bool is_changed(const struct changes *changes, char *const *path)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		if (change_is_chosen(&changes->v[i], path, 1))
+			return true;
+	return false;
+}
+
+int cli_cow_changes(struct cow_target *target, struct changes *changes, struct err *err)
+{
+	const struct cow *cow = &target->cow;
+	int r = changes_find(changes, &target->cow, err);
+
+	for (size_t i = 0; r == 0 && i < target->n_paths; i++) {
+		char *const *path = &target->paths[i];
+
+		if (is_changed(changes, path) || has_path(cow->root, *path) ||
+		    has_path(cow->upper, *path))
+			continue;
+		err_usage(err,
+			  "'%s' is no session, and neither in the project nor in the session "
+			  "'%s'",
+			  *path, cow->id);
+		r = err_hint(err, "'wrapix ps' lists the sessions, 'wrapix diff --stat' what the "
+				  "latest changed");
+		changes_release(changes);
+	}
+	return r;
 }
 
 void cli_cow_close(struct cow_target *target)

@@ -24,6 +24,8 @@ struct cow_target {
  */
 int cli_cow_open(struct cow_target *target, char *const *words, size_t n, struct err *err);
 void cli_cow_close(struct cow_target *target);
+/* What it changed; a path that neither it nor the project has is a mistake of the command line. */
+int cli_cow_changes(struct cow_target *target, struct changes *changes, struct err *err);
 
 /* All of this user's, oldest first. */
 int cli_cow_list(struct arena *arena, struct cow_info **ret, size_t *ret_len, struct err *err);

@@ -229,7 +229,7 @@ static int cmd_diff(int argc, char **argv)
 		return status;
 	r = cli_cow_open(&view.target, rest.operands, rest.n_operands, &err);
 	if (r == 0)
-		r = changes_find(&view.changes, &view.target.cow, &err);
+		r = cli_cow_changes(&view.target, &view.changes, &err);
 	if (r == 0)
 		print_changes(&view);
 	changes_release(&view.changes);

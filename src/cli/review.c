@@ -47,7 +47,7 @@ static int load_changes(struct review *r, struct err *err)
 	changes_release(&r->changes);
 	free(r->items);
 	r->n = 0;
-	e = changes_find(&r->changes, &r->target.cow, err);
+	e = cli_cow_changes(&r->target, &r->changes, err);
 	r->items = calloc(r->changes.n + 1, sizeof(*r->items));
 	if (e < 0 || !r->items)
 		return e < 0 ? e : err_errno(err, ENOMEM, "reviewing");

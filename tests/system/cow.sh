@@ -76,6 +76,14 @@ wx diff --name-only d
 check "diff of a directory" is "$(cat "$out")" "$(printf 'd/a\nd/c')"
 (cd d && "$wrapix" diff --name-only a) >"$out"
 check "... of a path from where we stand" is "$(cat "$out")" d/a
+(cd d && "$wrapix" diff b) >"$out"
+check "... of one that the session removed" has "$out" "rename from d/b"
+wx diff nosuch
+check "a word that is neither a session nor a path is no empty diff" refused 2 "'nosuch' is no session"
+wx apply "$id" d/nosuch
+check "... and no apply of nothing" refused 2 "'d/nosuch' is no session, and neither in the project nor in the session '$id'"
+wx diff --name-only d2f e
+check "a path of the project that it knows is fine" is "$rc" 0
 wx diff --json
 check "diff --json" python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
