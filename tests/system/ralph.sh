@@ -38,6 +38,10 @@ rx start way
 check "start says what to type next" eval 'is "$rc" 0 && has "$err" "next: ralph plan"'
 rx ready
 check "ready without a spec says so" eval 'is "$rc" 1 && has "$err" "ralph plan"'
+rx check
+check "... and check, before it starts an agent" eval 'is "$rc" 1 && has "$err" "reading the spec" && is "$("$ralph" logs --list)" ""'
+rx item
+check "that there are no tasks is said" eval 'is "$rc" 0 && has "$out" "There are no tasks."'
 rx plan
 check "plan keeps the spec" eval 'is "$rc" 0 && exists ../specs/way.md && has "$err" "next: ralph ready"'
 check "... and nothing else that was written" absent ../stray.txt
@@ -75,6 +79,11 @@ mv ../check.away ../check.sh
 echo "end=PASS" >../.agent/judge
 rx spec
 check "the criteria are tried" eval 'is "$rc" 0 && has "$out" "[PASS] one is there" && has "$out" "[PASS] two is good" && has "$out" "2 passed, 0 failed, 0 skipped, 1 without a trial"'
+mv ../specs/way.md "$tmp/way.md"
+printf '# T\n## Success Criteria\n- a point, and no box\n' >../specs/way.md
+rx spec
+check "a spec without criteria does not pass, and is told what they are" eval 'is "$rc" 100 && has "$out" "- [ ] TEXT"'
+mv "$tmp/way.md" ../specs/way.md
 echo "end='FAIL: it is ugly'" >../.agent/judge
 sed -i 's/#one.txt/#none.txt/; $s/three/three\n  [verify](..\/check.sh#skip)/' ../specs/way.md
 rx spec

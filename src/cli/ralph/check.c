@@ -53,11 +53,15 @@ static int review(struct work *work, const struct feature *feature, const struct
 		  struct err *err)
 {
 	_cleanup_str_ struct str prompt = { 0 };
+	_cleanup_free_ char *text = NULL;
 	struct turn turn = {
 		.work = work, .phase = PHASE_CHECK, .who = "check", .feature = feature
 	};
-	int r = render(work, feature, items, &prompt, err);
+	size_t len;
+	int r = work_read_spec(work, feature, &text, &len, err); /* there is one to compare with */
 
+	if (r == 0)
+		r = render(work, feature, items, &prompt, err);
 	if (r < 0)
 		return r;
 	r = turn_run(&turn, prompt.s, err);

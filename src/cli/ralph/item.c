@@ -31,7 +31,8 @@ static int need_ids(const struct job *job, const char *action, struct err *err)
 
 static int do_list(struct job *job, _unused_ struct err *err)
 {
-	print_tree(&job->items, stdout);
+	if (!print_tree(&job->items, stdout))
+		printf("There are no tasks.\n");
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static int print_log(struct work *work, const struct attempt *a, const struct lo
 	}
 	r = log_read(work, a->log, false, on_act, &tail, err);
 	if (r == 0) {
-		printf("session %lld, %s %s: %s", (long long)a->id, a->phase,
+		printf("session %lld, %s%s%s: %s", (long long)a->id, a->phase, a->item ? " " : "",
 		       a->item ? a->item : "", verdict_name(a->verdict));
 		if (a->reason && *a->reason) {
 			printf(": ");

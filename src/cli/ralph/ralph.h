@@ -44,7 +44,7 @@ int story_load(struct story *story, struct work *work, const struct feature *fea
 void story_release(struct story *story);
 
 /* The tree of a feature's items, a line each. */
-void print_tree(const struct items *items, FILE *out);
+size_t print_tree(const struct items *items, FILE *out); /* how many it shows */
 /* "[####------] 40% (4/10)" */
 void add_progress(struct str *out, const struct item_count *count);
 /* "3m 20s" */

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cli/ralph/ralph.h"
+#include "ralph/drive.h"
 #include "ralph/trial.h"
 
 struct spec_args {
@@ -13,7 +14,7 @@ struct spec_args {
 };
 
 struct tally {
-	size_t count[TRIAL_SKIP + 1], bare;
+	size_t count[TRIAL_SKIP + 1], bare, criteria;
 	struct str json;
 };
 
@@ -110,6 +111,9 @@ static int try_spec(struct work *work, const struct feature *feature, const stru
 		print_title(feature->name, criteria.title);
 		printf("\n");
 	}
+	if (!criteria.n && !args->json)
+		printf("  no criteria: they are lines '- [ ] TEXT' under '## Success Criteria'\n");
+	tally->criteria += criteria.n;
 	for (size_t i = 0; r == 0 && i < criteria.n; i++)
 		r = try(work, feature, args, &criteria.v[i], tally, err);
 	criteria_release(&criteria);
@@ -150,7 +154,9 @@ static int cmd_spec(int argc, char **argv)
 			"ralph check (its findings become tasks), or ralph item add --title '...'");
 	str_release(&tally.json);
 	work_close(&work);
-	return r < 0 ? ralph_fail(&err) : tally.count[TRIAL_FAIL] > 0;
+	if (r < 0)
+		return ralph_fail(&err);
+	return tally.criteria ? tally.count[TRIAL_FAIL] > 0 : DRIVE_NOTHING;
 }
 
 static const struct opt opts[] = {
@@ -173,14 +179,15 @@ const struct command command_spec = {
 	.usage = "spec [options] [FEATURE]",
 	.summary = "try the success criteria of the spec",
 	.description =
-		"Under a criterion of the section 'Success Criteria', [verify](PATH#FUNCTION) "
-		"names a "
+		"Criteria are the lines '- [ ] TEXT' of the section '## Success Criteria'. Under "
+		"one, "
+		"[verify](PATH#FUNCTION) names a "
 		"program that decides, [verify:wrapix](PATH#FUNCTION) one that is always run in a "
 		"sandbox, [judge](PATH) a text by which an agent decides. Status 0 passes, 77 and "
 		"78 "
 		"skip. All of them run in a sandbox whose changes are thrown away. The exit status "
 		"is "
-		"1 when one fails.",
+		"1 when one fails, 100 when there is none.",
 	.examples = EXAMPLES("ralph spec", "all of them", "ralph spec -v", "without the judge"),
 	.syntax = { opts, FEATURE_OPERAND },
 	.run = cmd_spec,

@@ -57,14 +57,18 @@ static void print_item(const struct items *items, const struct item *item, FILE 
 		fprintf(file, "%s\n", out.s);
 }
 
-void print_tree(const struct items *items, FILE *out)
+size_t print_tree(const struct items *items, FILE *out)
 {
-	for (size_t i = 0; i < items->n; i++)
-		if (items->v[i].epic && items->v[i].status != ITEM_DROPPED)
+	size_t shown = 0;
+
+	for (int tasks = 0; tasks < 2; tasks++)
+		for (size_t i = 0; i < items->n; i++) {
+			if (items->v[i].epic == tasks || items->v[i].status == ITEM_DROPPED)
+				continue;
 			print_item(items, &items->v[i], out);
-	for (size_t i = 0; i < items->n; i++)
-		if (!items->v[i].epic && items->v[i].status != ITEM_DROPPED)
-			print_item(items, &items->v[i], out);
+			shown++;
+		}
+	return shown;
 }
 
 void add_progress(struct str *out, const struct item_count *count)
