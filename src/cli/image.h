@@ -20,6 +20,11 @@ struct image_args {
 int image_open_store(struct store *store, struct err *err);
 char *image_store_path(struct arena *arena);
 
+/* "registry.example/some/thing:1.2" becomes "thing". */
+char *image_name_of(struct arena *arena, const char *ref);
+/* Where there is none. */
+int image_no_name(struct err *err);
+
 /* Parses the words, opens the store and calls fn; the exit status. */
 typedef int image_fn(struct store *store, const struct image_args *args, struct err *err);
 int image_command(int argc, char **argv, image_fn *fn);

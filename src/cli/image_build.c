@@ -22,6 +22,8 @@
 
 enum { BAR = 30 };
 
+#define NO_PROFILE "base" /* which one it is when none is named */
+
 struct build_args {
 	struct arena arena;
 	struct strv packages;
@@ -343,13 +345,23 @@ static int set_up(struct making *making, const char *profile, struct err *err)
 	return r;
 }
 
-/* The profile's; of a file's path the name, without its end. */
-static char *default_name(struct arena *arena, const char *profile)
+/*
+ * The profile's; of a file's path the name, without its end. Where no profile is named, and the files are those of
+ * something that is there: that one's.
+ */
+static char *default_name(struct arena *arena, const char *profile, const char *from)
 {
-	const char *name = path_name(profile);
+	const char *name = path_name(profile ?: NO_PROFILE);
 	size_t len = strlen(name);
 
-	if (profile[0] == '/' && len > 5 && !strcmp(name + len - 5, ".json"))
+	for (size_t i = 0; !profile && from && i < ARRAY_LEN(sources); i++) {
+		size_t word = strlen(sources[i].name);
+
+		if (sources[i].needs && str_starts(from, sources[i].name) && from[word] == ':')
+			return image_name_of(arena, from + word + 1);
+	}
+
+	if (profile && profile[0] == '/' && len > 5 && !strcmp(name + len - 5, ".json"))
 		len -= 5;
 	return arena_strndup(arena, name, len);
 }
@@ -364,20 +376,20 @@ static int cmd_build(int argc, char **argv)
 	struct making making = { .args = &args, .spec = &spec, .store = &store, .image = &image };
 	struct err err = { 0 };
 	int r, status = cli_parse(argc, argv, &args, &rest);
-	const char *profile;
+	const char *profile, *name;
 
 	if (status != CLI_GO_ON)
 		return status;
-	profile = rest.n_operands ? rest.operands[0] : "base";
+	profile = rest.n_operands ? rest.operands[0] : NULL;
+	name = args.name ?: default_name(&args.arena, profile, args.from);
 	spec_init(&spec);
-	r = set_up(&making, profile, &err);
+	r = *name ? set_up(&making, profile ?: NO_PROFILE, &err) : image_no_name(&err);
 	if (r == 0)
 		r = image_open_store(&store, &err);
 	if (r == 0)
 		r = make_image(&making, &err);
 	if (r == 0)
-		r = deliver(&args, &store, args.name ?: default_name(&args.arena, profile), &image,
-			    &err);
+		r = deliver(&args, &store, name, &image, &err);
 	if (making.log >= 0)
 		close(making.log);
 	layout_close(&store);
@@ -405,7 +417,9 @@ static const struct opt opts[] = {
 	  .help = "also write it there: a directory gets an OCI layout, FILE.oci.tar is an archive "
 		  "of one, FILE.tar one of docker's" },
 	{ 0, "name", "NAME", TEXT(name),
-	  .help = "what the image is called (default: the profile)" },
+	  .help = "what the image is called (default: the profile; of oci:REF, rootfs:DIR, "
+		  "tar:FILE "
+		  "without one, their last word)" },
 	{ 0, "agent", "NAME", TEXT(agent),
 	  .help = "put this agent in, as it is installed here, and start it by default" },
 	{ 0, "platform", "linux/ARCH", TEXT(platform),

@@ -98,7 +98,7 @@ const struct command command_image = {
 	.name = "image",
 	.section = SECTION_HOST,
 	.usage = "image COMMAND [options]",
-	.summary = "build, list, check and load OCI images of profiles",
+	.summary = "build, list, verify and load OCI images of profiles",
 	.description = "'wrapix image help' lists what it does.",
 	.examples = EXAMPLES("wrapix image build rust", "an image of the profile 'rust'",
 			     "wrapix image load rust --into podman", "give it to podman"),

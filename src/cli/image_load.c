@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/path.h"
 #include "cli/image.h"
@@ -39,13 +40,36 @@ static int run(struct loading *loading, const char *program, const char *const *
 #define RUN(loading, program, ...) \
 	run(loading, program, (const char *const[]){ __VA_ARGS__, NULL }, err)
 
-/* podman reads the store's layout itself; nothing is copied first. */
+/* A layout with this image alone, by no name, whose blobs are the store's. */
+static int make_layout(struct loading *loading, const char *path, struct err *err)
+{
+	struct oci_index index = { 0 };
+	_cleanup_close_ int dir = -1;
+	int r;
+
+	if (mkdir(path, 0700) < 0 || (dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
+	    symlinkat("../blobs", dir, "blobs") < 0)
+		return err_errno(err, errno, "making '%s'", path);
+	oci_index_put(&index, "", &loading->image->manifest);
+	r = oci_write_index(dir, &index, err);
+	oci_index_release(&index);
+	return r;
+}
+
+/*
+ * podman reads the blobs of the store itself; nothing is copied first. A name that it found in the layout
+ * it would take for one of a registry's: 'rust' for docker.io/library/rust.
+ */
 static int into_podman(struct loading *loading, struct err *err)
 {
-	char *from = arena_printf(&loading->arena, "oci:%s:%s", image_store_path(&loading->arena),
-				  loading->name);
-	int r = RUN(loading, "podman", "pull", "--quiet", from);
+	char *path = arena_printf(&loading->arena, "%s/.load-%d", image_store_path(&loading->arena),
+				  getpid());
+	int r = make_layout(loading, path, err);
 
+	if (r == 0)
+		r = RUN(loading, "podman", "pull", "--quiet",
+			arena_printf(&loading->arena, "oci:%s", path));
+	os_remove_tree(AT_FDCWD, path);
 	return r < 0 ? r
 		     : RUN(loading, "podman", "tag", loading->image->config.digest, loading->tag,
 			   loading->latest);
@@ -131,26 +155,30 @@ static int load(struct store *store, struct oci_image *image, const struct image
 	return r;
 }
 
-/* "registry.example/some/thing:1.2" becomes "thing". */
-static char *name_of(struct arena *arena, const char *ref)
+char *image_name_of(struct arena *arena, const char *ref)
 {
 	const char *name = path_name(ref);
 
 	return arena_strndup(arena, name, strcspn(name, ":@."));
 }
 
+int image_no_name(struct err *err)
+{
+	return err_usage(err, "--name: what shall the image be called?");
+}
+
 static int into_store(struct store *store, const struct image_args *args, struct err *err)
 {
 	struct oci_image image = { 0 };
 	struct build_found ignored = { 0 };
-	const char *name = args->as ?: name_of(&image.arena, args->name);
+	const char *name = args->as ?: image_name_of(&image.arena, args->name);
 	char *scratch = arena_printf(&image.arena, "%s/.fetch-%d", image_store_path(&image.arena),
 				     getpid());
 	int r = base_fetch(store, args->name, platform_here(), scratch, STDERR_FILENO, &image,
 			   &ignored, err);
 
 	if (r == 0 && !*name)
-		r = err_usage(err, "--name: what shall the image be called?");
+		r = image_no_name(err);
 	if (r == 0)
 		r = layout_name(store, name, &image.manifest, err);
 	if (r == 0)

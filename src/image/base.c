@@ -210,6 +210,24 @@ static int copy_by_skopeo(struct arena *arena, const char *from, const char *arc
 	return run_program(arena, &argv, log, NULL, err);
 }
 
+/*
+ * Podman is asked itself: where it was never used, skopeo would make its storage, and by the driver 'vfs', which
+ * podman then keeps to and copies the whole image at each start.
+ */
+static bool podman_has(struct arena *arena, const char *ref, int log)
+{
+	char *program = run_find(arena, "podman", "", &(struct err){ 0 });
+	struct strv argv = { 0 };
+
+	if (!program)
+		return false;
+	strv_add(arena, &argv, program);
+	strv_add(arena, &argv, "image");
+	strv_add(arena, &argv, "exists");
+	strv_add(arena, &argv, ref);
+	return run_program(arena, &argv, log, NULL, &(struct err){ 0 }) == 0;
+}
+
 /* As skopeo spells it; a bare name is podman's, if it has one, or a registry's. */
 static int fetch(struct arena *arena, const char *ref, const char *architecture,
 		 const char *scratch, int log, struct err *err)
@@ -218,17 +236,16 @@ static int fetch(struct arena *arena, const char *ref, const char *architecture,
 		"docker:",         "containers-storage:", "dir:",          "oci:",
 		"docker-archive:", "oci-archive:",        "docker-daemon:"
 	};
-	struct err first;
 
 	for (size_t i = 0; i < ARRAY_LEN(transports); i++)
 		if (!strncmp(ref, transports[i], strlen(transports[i])))
 			return copy_by_skopeo(arena, ref, architecture, scratch, log, err);
-	if (copy_by_skopeo(arena, arena_printf(arena, "containers-storage:%s", ref), architecture,
-			   scratch, log, &first) == 0)
-		return 0;
-	os_remove_tree(AT_FDCWD, scratch);
-	return copy_by_skopeo(arena, arena_printf(arena, "docker://%s", ref), architecture, scratch,
-			      log, err);
+	return copy_by_skopeo(
+		arena,
+		arena_printf(arena, "%s%s",
+			     podman_has(arena, ref, log) ? "containers-storage:" : "docker://",
+			     ref),
+		architecture, scratch, log, err);
 }
 
 /* --- its tables of users --- */

@@ -173,12 +173,8 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		r = check_wishes(spec, host, err);
 	if (r == 0)
 		r = plan_machine_can(spec, host, err);
-	if (r == 0 && !host->image_root) {
-		err_set(err, ENOENT, "there is no unpacked image '%s'", name);
-		r = err_hint(err,
-			     "'wrapix image build' makes one, 'wrapix image unpack %s' unpacks it",
-			     name);
-	}
+	if (r == 0 && !host->image_root)
+		r = host_no_image(name, err);
 	if (r < 0)
 		return r;
 	plan->podman = (struct plan_podman){

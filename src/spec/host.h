@@ -193,6 +193,7 @@ void host_probe_masks(struct host *host);
 /* Which of Windows' subsystems for Linux this is: 1 translates system calls and has no kernel, 2 has one
  * in a virtual machine. 0: neither. */
 int host_wsl(void);
+int host_no_image(const char *name, struct err *err); /* says so, and how to get it */
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err);
 
 int host_load(const char *json, size_t len, struct host *ret, struct err *err);

@@ -71,6 +71,17 @@ static void read_env(struct host *host, const char *root)
 	}
 }
 
+int host_no_image(const char *name, struct err *err)
+{
+	err_set(err, ENOENT, "there is no unpacked image '%s'", name);
+	return err_hint(
+		err,
+		"'wrapix image build %s' makes it of the profile of that name, 'wrapix image "
+		"build --from oci:REF --name %s' of another image; 'wrapix image unpack %s' "
+		"unpacks one that is there",
+		name, name, name);
+}
+
 int host_probe_image(const struct spec *spec, struct host *host, struct err *err)
 {
 	char *store = path_join(&host->arena, host->cache_home, "wrapix/images");
@@ -90,12 +101,8 @@ int host_probe_image(const struct spec *spec, struct host *host, struct err *err
 	}
 	if (!dir && spec->engine == ENGINE_PODMAN)
 		return 0; /* there may be no podman, which is to be said first: plan_podman() */
-	if (!dir) {
-		err_set(err, ENOENT, "there is no unpacked image '%s'", name);
-		return err_hint(
-			err, "'wrapix image build' makes one, 'wrapix image unpack %s' unpacks it",
-			name);
-	}
+	if (!dir)
+		return host_no_image(name, err);
 	host->image_root = root;
 	read_env(host, root);
 	if (!overlay_tmpfs_works())

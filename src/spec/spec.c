@@ -104,6 +104,16 @@ static int parse_name(struct spec *spec, const struct key *key, const char *valu
 	return set_string(spec, key, value);
 }
 
+static int parse_image(struct spec *spec, const struct key *key, const char *value, struct err *err)
+{
+	int r = parse_name(spec, key, value, err);
+
+	return r < 0 && strpbrk(value, ":/")
+		       ? err_hint(err, "an image of a registry or a file is taken in first: "
+				       "wrapix image build --from oci:REF --name NAME")
+		       : r;
+}
+
 static int parse_agent(struct spec *spec, const struct key *key, const char *value, struct err *err)
 {
 	if (strchr(value, '/') ? strlen(value) >= 4096 : !is_name(value, LOWER UPPER DIGITS "._-"))
@@ -250,7 +260,7 @@ static const struct key keys[] = {
 	{ "protect.build", parse_choice, FIELD(protect.levels[PROTECT_BUILD]), protects },
 	{ "protect.ci", parse_choice, FIELD(protect.levels[PROTECT_CI]), protects },
 	{ "resume", parse_name, FIELD(resume) },
-	{ "image", parse_name, FIELD(image) },
+	{ "image", parse_image, FIELD(image) },
 	{ "filter-tier", parse_choice, FIELD(filter_tier), tiers },
 	{ "cpus", parse_cpus, FIELD(limits.cpus) },
 	{ "memory", parse_bytes, FIELD(limits.memory), NULL, MIB, INT64_MAX },

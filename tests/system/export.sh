@@ -87,6 +87,7 @@ rootfs "$tmp/root" git
 wx image build --from "rootfs:$tmp/root" --name base
 wx image load base --into podman
 check "an image for podman" is "$rc" 0
+check "... by no name that is a registry's" is "$(podman image ls --format '{{.Repository}}' | sort -u)" localhost/wrapix-base
 cat >work.sh <<-'END'
 	[ "$(id -u)" = 1000 ] && ! touch /usr/x 2>/dev/null && touch "$HOME/x" /tmp/x || exit 9
 	echo two >file && git add file && git commit -q -m 'two, from inside' && echo three >left

@@ -58,6 +58,8 @@ wx run --network none --mount "$home/bin:/usr/nosuch:ro" -- true
 check "a mount in the system has no place" hinted 125 "mounting on '/usr/nosuch'" "wrapix creates nothing in your files; choose"
 wx run --network none --mount "$home/bin:/workspace/nosuch:ro" -- true
 check "one in the project must be there" hinted 125 "mounting on '/workspace/nosuch'" "wrapix creates nothing in your files; create"
+wx run --image registry.example/thing:1 -- true
+check "an image of a registry" hinted 2 "a name is made of" "an image of a registry or a file is taken in first: wrapix image build --from oci:REF --name NAME"
 wx run --image x --package jq -- true
 check "packages and an image" hinted 2 "packages cannot go into an image that is named ('x')" "wrapix image build"
 

@@ -86,6 +86,11 @@ check "a base that has been changed is refused" has "$err" "has been changed"
 wx image build --from "oci:$tmp/layout.gzip" --package jq --name wrong
 check "packages cannot go into an image that is there" has "$err" "--package"
 
+wx image build --from "oci:$tmp/layout.gzip" --no-unpack
+check "without a name it has that of its source" is "$rc $(cut -d ' ' -f 1 "$out")" "0 layout"
+wx image build --from "rootfs:$PWD/root/" --no-unpack
+check "... and where that has none, it is asked for one" refused 2 "--name"
+
 # --- engines that are not here: what they would be asked ---
 mkdir "$tmp/bin"
 for engine in docker container; do
@@ -106,6 +111,28 @@ PATH=$tmp/bin:$PATH wx image load one --into apple
 check "Apple's container gets an archive of a layout" is "$rc $(grep -c '^oci-layout$' "$tmp/container.files")" "0 1"
 check "... and the names, for what it calls untagged" grep -qx "container image tag untagged@sha256:$(skopeo inspect "oci:$HOME/.cache/wrapix/images:one" | jq -r .Digest | sed s/sha256://) $tag" "$tmp/asked"
 check "... and no file stays" is "$(find "$HOME/.cache/wrapix/images" -maxdepth 1 -name '.load*')" ""
+cat >"$tmp/bin/podman" <<-END
+	#!/bin/sh
+	echo "podman \$*" >>"$tmp/asked"
+	case "\$*" in pull*) skopeo inspect "\$3" >"$tmp/podman.sees" ;; image*mine) exit 0 ;; image*) exit 1 ;; esac
+END
+chmod 755 "$tmp/bin/podman"
+PATH=$tmp/bin:$PATH wx image load one
+check "podman gets a layout with the image in it, and no name that it would take for a registry's" is "$rc $(jq -r .Digest "$tmp/podman.sees" | cut -c 8-19) $(grep -c "^podman pull --quiet oci:[^:]*\$" "$tmp/asked") $(tail -n 1 "$tmp/asked" | cut -d ' ' -f 4-)" \
+	"0 ${tag##*:} 1 $tag localhost/wrapix-one:latest"
+check "... and no layout stays" is "$(find "$HOME/.cache/wrapix/images" -maxdepth 1 -name '.load*')" ""
+printf '#!/bin/sh\necho "skopeo $*" >>"%s"\nexit 1\n' "$tmp/asked" >"$tmp/bin/skopeo"
+chmod 755 "$tmp/bin/skopeo"
+# asked_for REF: from where skopeo is to bring it
+asked_for() {
+	: >"$tmp/asked"
+	PATH=$tmp/bin:$PATH wx image build --from "oci:$1" --name never
+	grep ^skopeo "$tmp/asked" | grep -Eo '[^ ]+ oci:' | cut -d ' ' -f 1
+}
+check "a bare name is podman's, where podman says so" is "$(asked_for mine)" containers-storage:mine
+check "... else a registry's, and no storage of podman's is made to look" is "$(asked_for other)" docker://other
+check "... and the registry's where there is no podman" is "$(rm "$tmp/bin/podman" && asked_for mine)" docker://mine
+rm "$tmp/bin/skopeo"
 printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/container"
 PATH=$tmp/bin:$PATH wx image load one --into apple
 check "an engine that fails is said" has "$err" "giving the image to apple"
