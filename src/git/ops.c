@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Operations that are not finished. A merge, a cherry-pick and a revert are the names of objects, and
- * these travel; a rebase, a sequence and a bisection are lists of commands, and those never do: they are
- * reported, and the session can be gone on with.
- */
+/* Operations that are not finished: a merge, a cherry-pick and a revert are the names of objects, and these travel. For lists
+ * of commands see lists.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -27,34 +24,6 @@ static const struct {
 
 /* What git keeps beside those, and takes away with them. */
 static const char *const beside[] = { "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE" };
-
-static const struct {
-	const char *file, *what;
-} lists[] = {
-	{ "rebase-merge", "rebase" },
-	{ "rebase-apply", "rebase" },
-	{ "sequencer", "sequence" },
-	{ "BISECT_LOG", "bisection" },
-};
-
-static bool has_list(const char *gitdir, size_t i)
-{
-	struct arena a = { 0 };
-	struct stat st;
-	bool has = lstat(path_join(&a, gitdir, lists[i].file), &st) == 0;
-
-	arena_release(&a);
-	return has;
-}
-
-bool git_has_list(const char *gitdir)
-{
-	bool has = false;
-
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		has |= has_list(gitdir, i);
-	return has;
-}
 
 /* One object to a line; here they are joined by commas. NULL for anything else. */
 const char *git_parse_op(struct arena *arena, const char *text, size_t len)
@@ -90,7 +59,16 @@ int git_ops_read(struct arena *arena, int dir, struct git_items *ret)
 			return r < 0 ? r : -EINVAL;
 		git_add_item(arena, ret, ops[i].file, value);
 	}
+	git_lists_read(arena, dir, ret);
 	return 0;
+}
+
+static const char *find_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+		if (strlen(ops[i].file) == len && !strncmp(ops[i].file, name, len))
+			return ops[i].file;
+	return git_list_named(name, len);
 }
 
 /* "VALUE NAME\n"..., of a file of ours. */
@@ -101,12 +79,9 @@ int git_parse_ops(struct arena *arena, const char *text, size_t len, struct git_
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *space = newline ? memchr(p, ' ', (size_t)(newline - p)) : NULL;
 		const char *value = space ? git_parse_op(arena, p, (size_t)(space - p)) : NULL;
-		const char *name = NULL;
+		const char *name = value ? find_name(space + 1, (size_t)(newline - space - 1))
+					 : NULL;
 
-		for (size_t i = 0; value && i < ARRAY_LEN(ops); i++)
-			if (strlen(ops[i].file) == (size_t)(newline - space - 1) &&
-			    !strncmp(ops[i].file, space + 1, strlen(ops[i].file)))
-				name = ops[i].file;
 		if (!name)
 			return -EINVAL;
 		git_add_item(arena, ret, name, value);
@@ -129,7 +104,7 @@ bool git_host_is_busy(const struct git_round *round)
 	bool locked = access(path_join(&a, round->store->real, "HEAD.lock"), F_OK) == 0;
 
 	arena_release(&a);
-	return locked || git_has_list(round->store->real) ||
+	return locked || (git_has_list(round->store->real) && !git_lists_ended(round)) ||
 	       (!same_ops(&round->host.ops, &round->base.ops) &&
 		!same_ops(&round->host.ops, &round->session.ops));
 }
@@ -138,13 +113,17 @@ void git_want_ops(struct git_round *round)
 {
 	const struct git_items *session = &round->session.ops;
 
-	for (size_t i = 0; i < session->n; i++)
-		for (const char *p = session->v[i].value; *p;) {
+	for (size_t i = 0; i < session->n; i++) {
+		const char *name = session->v[i].name;
+
+		for (const char *p = session->v[i].value;
+		     *p && !git_list_named(name, strlen(name));) {
 			size_t len = strcspn(p, ",");
 
 			git_want(round, arena_strndup(&round->arena, p, len));
 			p += len + (p[len] == ',');
 		}
+	}
 }
 
 /* The message that 'git commit' offers: ours, because the session's is text of its own choice. */
@@ -229,14 +208,18 @@ static void take_op(struct git_round *round, int from, int to, const char *file)
 		unset_op(round, to, file); /* until the next time */
 }
 
+bool git_stands_still(const struct git_round *round)
+{
+	return git_same(round->session.head, round->host.head) ||
+	       git_same(round->session.head, round->base.head);
+}
+
 void git_apply_ops_in(struct git_round *round)
 {
 	_cleanup_close_ int from = git_open_host(round->store, round->store->real);
 	_cleanup_close_ int to = record_open_dir(AT_FDCWD, round->store->private);
 
-	if (from < 0 || to < 0 || !is_comparable(round) ||
-	    (!git_same(round->session.head, round->host.head) &&
-	     !git_same(round->session.head, round->base.head)))
+	if (from < 0 || to < 0 || !is_comparable(round) || !git_stands_still(round))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
 		const char *file = ops[i].file;
@@ -249,12 +232,4 @@ void git_apply_ops_in(struct git_round *round)
 		if (host)
 			take_op(round, from, to, file);
 	}
-}
-
-void git_hold_lists(struct git_round *round)
-{
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (has_list(round->store->private, i) && !has_list(round->store->real, i))
-			git_hold(round->report, "state", lists[i].what,
-				 "it was left unfinished in the session, and is not carried over");
 }

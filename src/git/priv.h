@@ -157,6 +157,7 @@ struct git_round {
 	size_t n_new;
 	bool config_held;
 	bool index_same; /* it is on both sides as it was, and was not read */
+	bool together;   /* both stand on the same, by now */
 	bool changed;    /* something was done, so that the states must be read again */
 };
 
@@ -237,14 +238,25 @@ int git_update_index(struct git_store *store, struct arena *arena, bool inwards,
 void git_want_ops(struct git_round *round);
 int git_apply_ops(struct git_round *round, struct err *err);
 void git_apply_ops_in(struct git_round *round);
+/* The session's HEAD is where it was, or where the host's is. */
+bool git_stands_still(const struct git_round *round);
+
+/* lists.c: which of them it is, with a sum of it, into a state's operations; NULL: none that goes either way. */
+const char *git_list_named(const char *name, size_t len);
+void git_lists_read(struct arena *arena, int dir, struct git_items *ret);
+/* True while a git directory is in the middle of one. */
+bool git_has_list(const char *gitdir);
+/* The host's are those that the session began with, and it has none any more. */
+bool git_lists_ended(const struct git_round *round);
+/* They end on the host, too; and into the session with those that the user began or ended. */
+void git_end_lists(struct git_round *round);
+void git_take_lists(struct git_round *round);
 void git_hold_lists(struct git_round *round);
 /* sparse.c */
 void git_hold_sparse(struct git_round *round);
 
 /* True while the host's repository is in the middle of something of its own, such as a rebase. */
 bool git_host_is_busy(const struct git_round *round);
-/* True while a git directory is in the middle of a list of commands. */
-bool git_has_list(const char *gitdir);
 /* Both stand on one branch and went different ways on it. */
 bool git_heads_diverged(const struct git_round *round);
 /* A reflog's message of ours. */

@@ -258,6 +258,8 @@ static int apply(struct git_round *round, struct err *err)
 		r = git_apply_head_out(round, err);
 	if (r == 0)
 		r = git_apply_ops(round, err);
+	if (r == 0)
+		git_end_lists(round);
 	if (r == 0 && !tree)
 		r = git_apply_stash(round, err);
 	if (r == 0 && !tree)
@@ -266,6 +268,7 @@ static int apply(struct git_round *round, struct err *err)
 		git_apply_refs_in(round);
 		git_apply_head_in(round);
 		git_apply_ops_in(round);
+		git_take_lists(round);
 	}
 	return r;
 }

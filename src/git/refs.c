@@ -453,6 +453,7 @@ int git_apply_head_out(struct git_round *round, struct err *err)
 
 	if (!session)
 		git_hold(round->report, "head", "HEAD", "the host takes no such HEAD");
+	round->together = session && git_same(session, host);
 	if (!session || !host || git_same(session, host) || git_same(session, base))
 		return 0;
 	/* A rebase inside stands here and there before it comes to its end. */
@@ -470,6 +471,7 @@ int git_apply_head_out(struct git_round *round, struct err *err)
 	round->report->published++;
 	git_step(round->store, "head");
 	r = set_head(round, false, session, err);
+	round->together = r == 0;
 	if (r == 0 && !str_starts(host, "ref: "))
 		keep_detached(round, host);
 	return r;

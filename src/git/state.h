@@ -28,8 +28,9 @@ struct git_state {
 	/* What the index was as a file when the rest was read; in the base of both sides, "" where the
 	 * two did not agree on all of it. */
 	const char *mark;
-	bool mark_new;         /* too new to be noted */
-	struct git_items ops;  /* MERGE_HEAD ...: objects, joined by commas */
+	bool mark_new; /* too new to be noted */
+	struct git_items
+		ops; /* MERGE_HEAD ...: objects, joined by commas; rebase-merge ...: a sum */
 	struct git_items made; /* references the session made (base only) */
 };
 

@@ -35,6 +35,10 @@ static const char *const names[] = {
 	"refs/heads/x.lock",
 	"refs/replace",
 	"reftable",
+	"rebase-merge",
+	"rebase-merge/git-rebase-todo",
+	"rebase-merge/msgnum",
+	"sequencer",
 };
 
 static void write_name(int dir, const char *name, const char *text, size_t len)
@@ -80,7 +84,9 @@ static void look(int dir)
 			check(git_oid_ok(refs.v[i].value, strlen(refs.v[i].value)));
 			check(i == 0 || strcmp(refs.v[i - 1].name, refs.v[i].name) < 0);
 		}
-	(void)git_ops_read(&arena, dir, &ops);
+	if (git_ops_read(&arena, dir, &ops) == 0)
+		for (size_t i = 1; i < ops.n; i++)
+			check(strcmp(ops.v[i - 1].name, ops.v[i].name) < 0);
 	if (git_stash_read(&arena, dir, &stash) == 0)
 		for (size_t i = 0; i < stash.n; i++)
 			check(git_oid_ok(stash.v[i].name, strlen(stash.v[i].name)));

@@ -122,6 +122,44 @@ check "... and stays where it was" is "$(git symbolic-ref HEAD)" refs/heads/topi
 ex 'echo both >file; git add file; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; git log -2 --format=%s; git status -sb | head -n 1'
 check "... and goes on in the next command" output "topic ours ## topic"
 check "... to the end, on the host" is "$(log_of . | cut -d' ' -f1,2) $(git status --porcelain) $(git for-each-ref | grep -c /was/heads/topic)" "topic ours  1"
+# --- a list of steps that the user began ---
+new_repo "$tmp/begun" && cd "$tmp/begun" || exit 1
+seq 9 >file && echo old >aside && git add . && git commit -qm base && git branch topic && sed -i 's/^[28]/main&/' file && git commit -qam ours && git checkout -q topic || exit 1
+for line in 2 8; do sed -i "s/^$line/topic&/" file && git commit -qam "of $line"; done
+git tag start
+ends='sed -i "/^[<=>|]/d" file; git add file; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1'
+listed() { find .git -maxdepth 1 '(' -name 'rebase*' -o -name sequencer -o -name '*_MSG' -o -name 'REBASE_*' ')' | wc -l; }
+begin() { git checkout -q topic && git reset -q --hard start && ! git rebase -q main >/dev/null 2>&1; }
+ex true
+begin
+ex "git status | grep -c '^interactive rebase'; $ends; ls .git/rebase-merge/msgnum"
+check "a rebase that the user began goes on in a command" output "1 .git/rebase-merge/msgnum"
+check "... the host's stands where it was, and that is told" is "$(cat .git/rebase-merge/msgnum) $(grep -c 'is to be ended there' "$err")" "1 1"
+ex "$ends; git log -3 --format=%s; git symbolic-ref HEAD"
+check "... and where it comes to its end it is ended" output "of 8 of 2 ours refs/heads/topic"
+check "... on the host, too" is "$(git log -3 --format=%s | xargs) $(git symbolic-ref HEAD) $(git status --porcelain) $(listed) $(git rev-parse "$(git for-each-ref --format='%(refname)' | grep /was/heads/topic)")" "of 8 of 2 ours refs/heads/topic  0 $(git rev-parse start)"
+begin
+ex 'echo "exec touch ~/ran" >>.git/rebase-merge/git-rebase-todo; git rebase --edit-todo 2>/dev/null; git status | head -n 1'
+check "steps that a command added are not the host's" lacks .git/rebase-merge/git-rebase-todo exec
+git rebase --abort
+ex 'git rebase --abort; git status -sb'
+check "what the command went on with is its own" output "## topic"
+begin
+ex 'git status | head -n 1' && git rebase --abort
+ex 'git status -sb; ls .git | grep -c rebase'
+check "one that the user ended is ended inside" output "## topic 0"
+begin && sed -i "/^[<=>|]/d" file && git add file && ! GIT_EDITOR=true git rebase --continue >/dev/null 2>&1
+ex "$ends; git log -1 --format=%s"
+check "one that the user went on with, too" is "$(xargs <"$out") $(git symbolic-ref HEAD) $(listed)" "of 8 refs/heads/topic 0"
+git checkout -q topic && git reset -q --hard start && echo mine >aside
+git rebase -q --autostash main >/dev/null 2>&1
+ex 'git rebase --abort 2>/dev/null; git symbolic-ref HEAD'
+check "given up inside: what git had put aside is there, and in the stash" is "$(git symbolic-ref HEAD) $(git rev-parse HEAD) $(cat aside) $(git stash show -p | grep -c '^+mine') $(listed)" "refs/heads/topic $(git rev-parse start) mine 1 0"
+git checkout -q aside && git checkout -q -B picks main && ! git cherry-pick start~1 start >/dev/null 2>&1
+ex 'sed -i "/^[<=>|]/d" file; git add file; GIT_EDITOR=true git cherry-pick --continue >/dev/null 2>&1; git cherry-pick --skip >/dev/null 2>&1; git log -2 --format=%s'
+check "a sequence of cherry-picks" is "$(git log -2 --format=%s | xargs) $(git status --porcelain) $(listed)" "$(xargs <"$out")  0"
+
+cd "$tmp/plain" || exit 1
 ex 'git remote add up ../other && git fetch -q up && git sparse-checkout set none 2>&1; git sparse-checkout disable; git bisect start HEAD HEAD~3 >/dev/null; git remote'
 ex 'git bisect log | head -n 1; git bisect reset >/dev/null 2>&1; git remote; git ls-files -d'
 check "a remote, bisect and sparse-checkout" is "$(tail -n 2 "$out" | xargs)" "origin up"

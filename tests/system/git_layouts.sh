@@ -54,6 +54,12 @@ private 'git checkout -q -b re other && git rebase main~1 >/dev/null 2>&1; mkdir
 check "a rebase is never carried over, and reported" is "$(held) $(ls -d .git/rebase* 2>/dev/null)" "state:rebase "
 forget
 
+in_new_repo "$tmp/rebase" && git branch other && echo a >file && git commit -q -am a && git checkout -q other && echo b >file && git commit -q -am b || exit 1
+git rebase -q main >/dev/null 2>&1
+private 'git status | head -n 1 | cut -d" " -f-2; echo both >file && git add file && GIT_EDITOR=true git rebase --continue >/dev/null 2>&1'
+check "one that the user began is ended by a session" is "$(cat "$out") $(git symbolic-ref HEAD) $(git log -2 --format=%s | xargs) $(git status --porcelain) $(ls -d .git/rebase* 2>/dev/null)" "interactive rebase refs/heads/other b a  "
+forget
+
 # --- objects of git-lfs ---
 in_new_repo "$tmp/lfs" && git lfs install --local >/dev/null && git lfs track '*.bin' >/dev/null && head -c 9999 /dev/urandom >old.bin && git add . && git commit -q -m bin || exit 1
 sum=$(sha256sum <old.bin)
