@@ -206,7 +206,8 @@ static char *xdg_dir(struct host *host, char **environment, const char *name,
 	return path_join(&host->arena, host->home, below_home);
 }
 
-/* Where files of a running session go: gone with the login, and in memory on most systems. */
+/* Where files of a running session go: gone with the login, and in memory on most systems. Nobody else writes there:
+ * what the notification daemon reads of a session names a program of the user's. */
 static char *runtime_dir(struct host *host, char **environment)
 {
 	const char *value = host_raw_env(environment, "XDG_RUNTIME_DIR");
@@ -215,7 +216,8 @@ static char *runtime_dir(struct host *host, char **environment)
 			    : arena_printf(&host->arena, "/run/user/%u", host->uid);
 	struct stat st;
 
-	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == host->uid
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == host->uid &&
+			       !(st.st_mode & 022)
 		       ? dir
 		       : host->state_home;
 }

@@ -226,6 +226,10 @@ check "... in a repository .git is read-only then" is "$(cat "$out")" read-only
 check "... and that is said" has "$err" ".git is read-only inside"
 XDG_STATE_HOME=$tmp/file wx run --network none -- pwd
 check "works: XDG_STATE_HOME is a file" is "$rc $(cat "$out") $(wc -l <"$err")" "0 /workspace 2"
+mkdir -m 777 "$tmp/open" && chmod 777 "$tmp/open"
+XDG_RUNTIME_DIR=$tmp/open wx run --network none -- pwd
+check "works: an XDG_RUNTIME_DIR that others write" printed /workspace
+check "... in which nothing is put" is "$(ls -A "$tmp/open")" ""
 XDG_STATE_HOME=relative wx run --network none -- pwd
 check "works: a relative XDG_STATE_HOME does not count" printed /workspace
 check "... and makes nothing in DIR" absent "$project/relative"

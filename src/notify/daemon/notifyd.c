@@ -72,7 +72,8 @@ static char *base_dir(void)
 	snprintf(usual, sizeof(usual), "/run/user/%u", (unsigned)geteuid());
 	if (!runtime || runtime[0] != '/')
 		runtime = usual;
-	if (stat(runtime, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+	if (stat(runtime, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	    !(st.st_mode & 022))
 		return strdup(runtime);
 	if (state && state[0] == '/')
 		return strdup(state);
