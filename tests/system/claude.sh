@@ -129,7 +129,7 @@ mkdir "$project" tls
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout tls/key.pem -out tls/cert.pem 2>/dev/null
 mkfifo ready
-node "$top/tests/lib/fake-anthropic.mjs" --tls tls --seconds 60 --log "$project/api.log" >ready 2>"$project/api.err" </dev/null &
+node "$top/tests/lib/fake-anthropic.mjs" --tls tls --seconds 300 --log "$project/api.log" >ready 2>"$project/api.err" </dev/null &
 server=$!
 read -r _ port <ready
 mkdir -p home/.config/wrapix

@@ -71,6 +71,6 @@ mkfifo first
 sed 's/"allowedDomains":\[\]/"allowedDomains":["allowed.test"]/' s.json >n
 both "a settings file that is written again counts" "EAI_NONAME ok" "$filtered" '
 	/wrapix exec -s live.json -- sh -c "p() { python3 -B netprobe.py echo:allowed.test; }; p; echo go >first; n=0
-		until [ \$n = 100 ] || p | grep -qx ok; do n=\$((n + 1)); done; p" &
+		until [ \$n = 1000 ] || p | grep -qx ok; do n=\$((n + 1)); done; p" &
 	read x <first; mv n live.json; wait'
 finish
