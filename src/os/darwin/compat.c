@@ -40,9 +40,14 @@ int darwin_socketpair(int domain, int type, int protocol, int fds[2])
 	return -1;
 }
 
+/* Here a connection is like its listener where that does not wait; Linux's is as the flags say. */
 int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 {
-	return prepare(accept(fd, address, len), flags);
+	int accepted = accept(fd, address, len);
+
+	if (accepted >= 0)
+		(void)fcntl(accepted, F_SETFL, 0);
+	return prepare(accepted, flags);
 }
 
 /* Who receives a descriptor does not hand it on by accident. */
