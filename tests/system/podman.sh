@@ -95,8 +95,7 @@ check "podman never sees a value" lacks "$tmp/inspect" s3cret-value
 check "... nor does any command line" fails grep -l s3cret-value /proc/[0-9]*/cmdline
 check "... nor a file of the session's" fails grep -r s3cret-value "$XDG_RUNTIME_DIR/wrapix"
 check "the container says whose it is" has "$tmp/inspect" '"wrapix.name": "held"'
-wx ps
-check "it is listed" has "$out" held
+check "it is listed" await sh -c "'$wrapix' ps | grep -q held"
 : >go
 wait "$pid"
 check "the exit status is the command's" is $? 9

@@ -161,7 +161,7 @@ check "a signal reaches the command's trap" is "$? $(cat "$tmp/log/out")" "3 tra
 "$wrapix" exec -s "$s" -c "sleep $mark & sleep $mark & echo up >fifo; wait" >/dev/null 2>&1 </dev/null &
 pid=$!
 hear "$fifo"
-check "it runs, and so does the log" fails is_empty logs
+check "it runs, and so does the log" await fails is_empty logs
 kill -9 $pid
 check "killed: the command and its children end" await is_empty marked
 check "... the log ends" await is_empty logs
