@@ -23,7 +23,7 @@
 
 #define PREFIX "selftest."
 
-enum { PATIENCE_MS = 60000, MAX_OUTPUT = 1 << 20, SECRET_DIR_FD = 8, SECRET_FILE_FD = 9 };
+enum { PATIENCE_MS = 180000, MAX_OUTPUT = 1 << 20, SECRET_DIR_FD = 8, SECRET_FILE_FD = 9 };
 
 extern char **environ;
 

@@ -167,7 +167,7 @@ run_inside() { # run_inside "OPTIONS" NAME...
 	shift
 	if [ "$part" = srt ]; then
 		srt_settings "$inside_options"
-		with_secrets timeout -s KILL 60 "${wrapix%/*}/srt" -s "$base/settings.json" -- ./attempt --inside "$@"
+		with_secrets timeout -s KILL 170 "${wrapix%/*}/srt" -s "$base/settings.json" -- ./attempt --inside "$@"
 		return
 	fi
 	# podman's standard output is a pipe, which an attempt may read from; a file of the project keeps the results.
@@ -179,7 +179,7 @@ run_inside() { # run_inside "OPTIONS" NAME...
 		inside_options="$inside_options --mount $wrapix:/wrapix:ro --mount $base/lent.json:/lent.json:ro"
 	fi
 	# shellcheck disable=SC2086 # options are words
-	with_secrets timeout -s KILL 60 "$wrapix" run . $inside_options --mount "$base/shown:/shown:ro" \
+	with_secrets timeout -s KILL 170 "$wrapix" run . $inside_options --mount "$base/shown:/shown:ro" \
 		--env WX_ARG="$argument" -- "$@"
 	inside_rc=$?
 	[ "$part" != podman ] || { cat results; rm -f results; }
