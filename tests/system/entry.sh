@@ -219,6 +219,7 @@ mkfifo up
 pid=$!
 started="${started-} $pid"
 hear up
+await sh -c "'$wrapix' ps | grep -q signalled" # which the command does not wait for
 "$wrapix" stop signalled >/dev/null 2>&1
 wait "$pid"
 check "signals reach the command" is $? 9

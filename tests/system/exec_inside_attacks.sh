@@ -140,6 +140,7 @@ fi
 pid=$!
 hear said
 check "the lent process is there" running ^wrapix-lent
+await sh -c "'$wrapix' ps | grep -q ended" # which the command does not wait for
 wx stop ended
 wait $pid 2>/dev/null
 check "stop: the command is gone" none_running "^sleep 4315.0"
