@@ -24,7 +24,7 @@
 #include "os/proc.h"
 #include "spec/gitkeys.h"
 
-enum { DEFAULT_SECONDS = 10, EXIT_ANOTHER = 124 };
+enum { DEFAULT_SECONDS = 10, EXIT_ANOTHER = 124, REASON_MAX = 300 };
 #define CONFINED_MEMORY ((rlim_t)8 << 30)
 
 /* What would make git start a program, or do more than it was asked. */
@@ -161,7 +161,7 @@ static int enter(const struct git_run *run)
 }
 
 /* 0 stands for none given; the standard descriptors are never handed on. */
-_Noreturn static void child(const struct git_run *run, int in, int out, uid_t uid, gid_t gid)
+_Noreturn static void child(const struct git_run *run, const int fds[3], uid_t uid, gid_t gid)
 {
 	const rlim_t most = run->out > 0 || run->writes ? GIT_PACK_MAX : GIT_OUTPUT_MAX;
 	const struct rlimit output = { most, most };
@@ -176,9 +176,8 @@ _Noreturn static void child(const struct git_run *run, int in, int out, uid_t ui
 	os_reset_signals();
 	if (null < 0 || enter(run) < 0)
 		_exit(125);
-	dup2(in > 0 ? in : null, STDIN_FILENO);
-	dup2(out > 0 ? out : null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
+	for (int i = 0; i < 3; i++)
+		dup2(fds[i] > 0 ? fds[i] : null, i);
 	os_close_all_but(3, &run->turn, run->turn > 2);
 	if (run->turn > 2)
 		fcntl(run->turn, F_SETFD, 0);
@@ -230,7 +229,8 @@ static int collect(int fd, struct str *ret)
 	return r;
 }
 
-static int start(const struct git_run *run, struct str *ret)
+/* said: where its errors go, or -1. */
+static int start(const struct git_run *run, struct str *ret, int said)
 {
 	const uint64_t spaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 	_cleanup_close_ int in = run->input ? memory_file(run->input, run->input_len) : -1;
@@ -248,7 +248,9 @@ static int start(const struct git_run *run, struct str *ret)
 	if (pid < 0)
 		return pid;
 	if (pid == 0)
-		child(run, run->input ? in : run->in, run->out > 0 ? run->out : out, uid, gid);
+		child(run,
+		      (int[]){ run->input ? in : run->in, run->out > 0 ? run->out : out, said },
+		      uid, gid);
 	r = await(pid, pidfd, run->seconds ? run->seconds : DEFAULT_SECONDS);
 	if (r >= 0 && ret && run->out <= 0) {
 		int failed = collect(out, ret);
@@ -258,20 +260,27 @@ static int start(const struct git_run *run, struct str *ret)
 	return r;
 }
 
-int git_run(const struct git_run *run, struct str *ret)
+static int note_and_start(const struct git_run *run, struct str *ret, int said)
 {
 	int r = run->changes ? git_locks_note(run->store, !run->finish, run->changes) : 0;
 
 	if (r == 0)
-		r = start(run, ret);
+		r = start(run, ret, said);
 	if (run->changes && r != -EPIPE && r != -ETIMEDOUT)
 		git_locks_forget(run->store, !run->finish);
 	return r;
 }
 
+int git_run(const struct git_run *run, struct str *ret)
+{
+	return note_and_start(run, ret, -1);
+}
+
 int git_do(const struct git_run *run, struct str *ret, struct err *err)
 {
-	int r = git_run(run, ret);
+	_cleanup_close_ int said = os_said_open(); /* without it the reason is not known */
+	_cleanup_str_ struct str line = { 0 };
+	int r = note_and_start(run, ret, said);
 
 	if (r == -EPIPE)
 		return err_set(err, EAGAIN, "'git %s' was killed in '%s'", run->args[0],
@@ -284,7 +293,12 @@ int git_do(const struct git_run *run, struct str *ret, struct err *err)
 			       run->gitdir);
 	if (r == 125 && run->confined)
 		return err_set(err, EPERM, "git could not be confined (Landlock is needed)");
-	return r ? err_set(err, EIO, "'git %s' failed in '%s'", run->args[0], run->gitdir) : 0;
+	if (r == 0)
+		return 0;
+	return os_said_line(said, true, &line)
+		       ? err_set(err, EIO, "'git %s' failed in '%s': %.*s", run->args[0],
+				 run->gitdir, REASON_MAX, line.s)
+		       : err_set(err, EIO, "'git %s' failed in '%s'", run->args[0], run->gitdir);
 }
 
 /* What was opened at that place is, or has in it, the git directory that is known. */

@@ -309,4 +309,9 @@ check "a session commits" is_last session
 ex 'git commit -q --allow-empty -m command'
 check "... and so does the first command after it" is_last command
 check "... in silence" quiet
+
+# --- a disk that is full ---
+new_repo "$tmp/full" && mkdir "$tmp/disk" && cd "$tmp/full" || exit 1
+before='mount -t tmpfs -o size=6m none "'"$tmp/disk"'"' XDG_STATE_HOME=$tmp/disk/state ex 'head -c 3M /dev/urandom >big && git add big && git commit -qm big'
+check "what git says of a full disk is told" grep -q "'git pack-objects' failed in '[^']*': fatal: .*space" "$err"
 finish
