@@ -103,7 +103,7 @@ static void drop(struct dns_client *client)
 		client->next->link = client->link;
 	free(client);
 	server->n_clients--;
-	ticker_keep(&server->ticker, server->n_clients || server->paused);
+	ticker_keep(&server->ticker, server->n_clients);
 }
 
 /* Answers every whole query that is there; false when the client is to be dropped. */
@@ -145,30 +145,16 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 	return 0;
 }
 
-/* Without a descriptor to accept with, the loop would be told of the same client for ever. */
-static void pause_tcp(struct dns_server *server)
+static void take_in(struct listener *listener, int fd)
 {
-	loop_remove(server->loop, &server->tcp);
-	server->paused = true;
-	ticker_keep(&server->ticker, true);
-}
+	struct dns_server *server = container_of(listener, struct dns_server, tcp);
+	struct dns_client *client = server->n_clients < CLIENTS_MAX ? calloc(1, sizeof(*client))
+								    : NULL;
+	struct err ignored; /* the client hears nothing */
 
-static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
-{
-	struct dns_server *server = container_of(source, struct dns_server, tcp);
-	struct dns_client *client;
-	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	(void)events;
-	if (fd < 0) {
-		if (os_is_exhausted(errno))
-			pause_tcp(server);
-		return 0;
-	}
-	client = server->n_clients < CLIENTS_MAX ? calloc(1, sizeof(*client)) : NULL;
 	if (!client) {
 		close(fd);
-		return 0;
+		return;
 	}
 	client->server = server;
 	client->source = (struct loop_source){ .fd = fd, .on_event = on_client };
@@ -181,24 +167,20 @@ static int on_tcp(struct loop_source *source, uint32_t events, struct err *err)
 	server->clients = client;
 	server->n_clients++;
 	ticker_keep(&server->ticker, true);
-	if (loop_add(server->loop, &client->source, LOOP_IN, err) < 0)
+	if (loop_add(server->loop, &client->source, LOOP_IN, &ignored) < 0)
 		drop(client);
-	return 0;
 }
 
 static void on_tick(struct ticker *ticker)
 {
 	struct dns_server *server = container_of(ticker, struct dns_server, ticker);
-	struct err ignored; /* the pause goes on */
 
 	for (struct dns_client *client = server->clients, *next; client; client = next) {
 		next = client->next;
 		if (os_seconds() >= client->deadline)
 			drop(client);
 	}
-	if (server->paused && loop_add(server->loop, &server->tcp, LOOP_IN, &ignored) == 0)
-		server->paused = false;
-	ticker_keep(ticker, server->n_clients || server->paused);
+	ticker_keep(ticker, server->n_clients);
 }
 
 int dns_server_start(struct dns_server *server, struct loop *loop, const struct dns *dns, int udp,
@@ -210,7 +192,7 @@ int dns_server_start(struct dns_server *server, struct loop *loop, const struct 
 		.loop = loop,
 		.dns = *dns,
 		.udp = { .fd = udp, .on_event = on_udp },
-		.tcp = { .fd = tcp, .on_event = on_tcp },
+		.tcp = LISTENER(tcp, take_in),
 		.report = report,
 		.ctx = ctx,
 	};
@@ -218,7 +200,7 @@ int dns_server_start(struct dns_server *server, struct loop *loop, const struct 
 	if (r == 0 && udp >= 0)
 		r = loop_add(loop, &server->udp, LOOP_IN, err);
 	if (r == 0 && tcp >= 0)
-		r = loop_add(loop, &server->tcp, LOOP_IN, err);
+		r = listener_start(&server->tcp, loop, err);
 	return r;
 }
 
@@ -229,7 +211,7 @@ void dns_server_stop(struct dns_server *server)
 	while (server->clients)
 		drop(server->clients);
 	loop_remove(server->loop, &server->udp);
-	loop_remove(server->loop, &server->tcp);
+	listener_stop(&server->tcp);
 	ticker_stop(&server->ticker);
 	*server = (struct dns_server){ .loop = NULL };
 }

@@ -4,7 +4,7 @@
 
 #include "net/dns.h"
 #include "net/queue.h"
-#include "os/ticker.h"
+#include "os/listener.h"
 
 /* query: between which addresses it came, for who asks. */
 typedef void dns_report_fn(void *ctx, const struct dns_answer *answer,
@@ -15,11 +15,11 @@ struct dns_client;
 struct dns_server {
 	struct loop *loop;
 	struct dns dns;
-	struct loop_source udp, tcp;
+	struct loop_source udp;
+	struct listener tcp;
 	struct ticker ticker;
 	struct dns_client *clients;
 	size_t n_clients;
-	bool paused; /* no descriptor for another client; tried again by the ticker */
 	dns_report_fn *report;
 	void *ctx;
 };

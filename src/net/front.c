@@ -212,8 +212,9 @@ static int on_talk(struct loop_source *source, uint32_t events, struct err *err)
 	}
 }
 
-static void take_in(struct front *f, int fd)
+static void take_in(struct listener *listener, int fd)
 {
+	struct front *f = container_of(listener, struct front, listener);
 	struct front_conn *c = f->n_conns < f->relay.most ? calloc(1, sizeof(*c)) : NULL;
 	struct err err;
 
@@ -241,18 +242,6 @@ static void take_in(struct front *f, int fd)
 		ticker_keep(&f->ticker, true);
 }
 
-static int on_accept(struct loop_source *source, uint32_t events, struct err *err)
-{
-	struct front *f = container_of(source, struct front, listener);
-	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	(void)events;
-	(void)err;
-	if (fd >= 0)
-		take_in(f, fd);
-	return 0;
-}
-
 static void on_tick(struct ticker *ticker)
 {
 	struct front *f = container_of(ticker, struct front, ticker);
@@ -270,7 +259,7 @@ static void on_tick(struct ticker *ticker)
 
 void front_take(struct front *f, int listener)
 {
-	*f = (struct front){ .listener = { .fd = listener, .on_event = on_accept },
+	*f = (struct front){ .listener = LISTENER(listener, take_in),
 			     .own = OWN_ADDRESSES_NONE,
 			     .dials = { .timer.fd = -1, .resolver.source.fd = -1 } };
 }
@@ -282,19 +271,20 @@ int front_listen(struct front *f, struct err *err)
 	socklen_t len = sizeof(at);
 	unsigned char random[TALK_TOKEN_MAX / 2];
 
-	*f = (struct front){ .listener = { .fd = -1, .on_event = on_accept },
+	*f = (struct front){ .listener = LISTENER(-1, take_in),
 			     .own = OWN_ADDRESSES_NONE,
 			     .dials = { .timer.fd = -1, .resolver.source.fd = -1 } };
 	if (getentropy(random, sizeof(random)) < 0)
 		return err_errno(err, errno, "the proxy's token");
 	for (size_t i = 0; i < sizeof(random); i++)
 		snprintf(f->token + 2 * i, 3, "%02x", random[i]);
-	f->listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (f->listener.fd < 0 || bind(f->listener.fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(f->listener.fd, 128) < 0 ||
-	    getsockname(f->listener.fd, (struct sockaddr *)&at, &len) < 0)
+	f->listener.source.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (f->listener.source.fd < 0 ||
+	    bind(f->listener.source.fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(f->listener.source.fd, 128) < 0 ||
+	    getsockname(f->listener.source.fd, (struct sockaddr *)&at, &len) < 0)
 		return err_errno(err, errno, "listening on the loopback");
-	relay_prepare(f->listener.fd);
+	relay_prepare(f->listener.source.fd);
 	f->port = ntohs(at.sin_port);
 	return 0;
 }
@@ -323,7 +313,7 @@ int front_serve(struct front *f, struct loop *loop, struct policy *policy, net_e
 	if (r == 0)
 		r = ticker_start(&f->ticker, loop, on_tick, err);
 	f->dials.proxy = f->proxy.port ? &f->proxy : NULL;
-	return r == 0 ? loop_add(loop, &f->listener, LOOP_IN, err) : r;
+	return r == 0 ? listener_start(&f->listener, loop, err) : r;
 }
 
 static bool is_cut(void *ctx, void *tag)
@@ -345,7 +335,7 @@ void front_set_rules(struct front *f, struct policy *policy)
 void front_stop(struct front *f)
 {
 	if (f->loop) {
-		loop_remove(f->loop, &f->listener);
+		listener_stop(&f->listener);
 		while (f->conns)
 			forget(f->conns);
 		ticker_stop(&f->ticker);
@@ -354,10 +344,10 @@ void front_stop(struct front *f)
 		dial_list_stop(&f->dials);
 		policy_unref(f->policy);
 	}
-	if (f->listener.fd >= 0)
-		close(f->listener.fd);
+	if (f->listener.source.fd >= 0)
+		close(f->listener.source.fd);
 	own_addresses_release(&f->own);
-	*f = (struct front){ .listener.fd = -1,
+	*f = (struct front){ .listener = LISTENER(-1, NULL),
 			     .own = OWN_ADDRESSES_NONE,
 			     .dials = { .timer.fd = -1, .resolver.source.fd = -1 } };
 }

@@ -18,12 +18,13 @@
 #include "net/own.h"
 #include "net/relay.h"
 #include "net/talk.h"
+#include "os/listener.h"
 
 struct front_conn;
 
 struct front {
 	struct loop *loop; /* NULL: not started */
-	struct loop_source listener;
+	struct listener listener;
 	uint16_t port;
 	char token[TALK_TOKEN_MAX + 1];
 	struct policy *policy;

@@ -72,7 +72,7 @@ int porch_make(struct porch *p, const char *address, const char *path, struct er
 		p->port = (uint16_t)(PORCH_PORT + (unsigned)getpid() % PORTS);
 	else if (fd < 0)
 		return err_errno(err, -fd, "listening at %s", address);
-	p->listener.fd = fd < 0 ? -1 : fd;
+	p->listener.source.fd = fd < 0 ? -1 : fd;
 	return make_token(p->token, err);
 }
 
@@ -136,21 +136,16 @@ static int on_bytes(struct loop_source *source, uint32_t events, _unused_ struct
 	return 0;
 }
 
-static int on_accept(struct loop_source *source, uint32_t events, _unused_ struct err *err)
+static void take_in(struct listener *listener, int fd)
 {
-	struct porch *p = container_of(source, struct porch, listener);
-	int fd = accept(source->fd, NULL, NULL);
-	struct porch_guest *g = fd < 0 || p->n_guests == GUESTS_MAX ? NULL : calloc(1, sizeof(*g));
+	struct porch *p = container_of(listener, struct porch, listener);
+	struct porch_guest *g = p->n_guests == GUESTS_MAX ? NULL : calloc(1, sizeof(*g));
 	struct err ignored; /* the connection ends, which says so */
 
-	(void)events;
 	if (!g) {
-		if (fd >= 0)
-			close(fd);
-		return 0;
+		close(fd);
+		return;
 	}
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	fcntl(fd, F_SETFL, O_NONBLOCK);
 	*g = (struct porch_guest){ .porch = p,
 				   .next = p->guests,
 				   .link = &p->guests,
@@ -163,7 +158,6 @@ static int on_accept(struct loop_source *source, uint32_t events, _unused_ struc
 	ticker_keep(&p->ticker, true);
 	if (loop_add(p->loop, &g->source, LOOP_IN | LOOP_EDGE, &ignored) < 0)
 		guest_free(g, true);
-	return 0;
 }
 
 static void open_port(struct porch *p)
@@ -171,23 +165,23 @@ static void open_port(struct porch *p)
 	int fd = listen_at(p, p->port);
 	struct err ignored; /* tried again */
 
-	p->listener = (struct loop_source){ .fd = fd < 0 ? -1 : fd, .on_event = on_accept };
+	p->listener = (struct listener)LISTENER(fd < 0 ? -1 : fd, take_in);
 	if (fd >= 0)
-		(void)loop_add(p->loop, &p->listener, LOOP_IN, &ignored);
+		(void)listener_start(&p->listener, p->loop, &ignored);
 }
 
 static void on_tick(struct ticker *ticker)
 {
 	struct porch *p = container_of(ticker, struct porch, ticker);
 
-	if (p->listener.fd < 0)
+	if (p->listener.source.fd < 0)
 		open_port(p);
 	for (struct porch_guest *g = p->guests, *next; g; g = next) {
 		next = g->next;
 		if (time(NULL) > g->deadline)
 			guest_free(g, true);
 	}
-	ticker_keep(ticker, p->listener.fd < 0 || p->guests);
+	ticker_keep(ticker, p->listener.source.fd < 0 || p->guests);
 }
 
 static void on_ended(_unused_ void *ctx, _unused_ void *tag, _unused_ const struct relay_stats *s)
@@ -207,9 +201,9 @@ int porch_watch(struct porch *p, struct loop *loop, struct err *err)
 		r = ticker_start(&p->ticker, loop, on_tick, err);
 	if (r < 0)
 		return r;
-	p->listener.on_event = on_accept;
-	if (p->listener.fd >= 0)
-		return loop_add(loop, &p->listener, LOOP_IN, err);
+	p->listener.on_connection = take_in;
+	if (p->listener.source.fd >= 0)
+		return listener_start(&p->listener, loop, err);
 	ticker_run(&p->ticker, true);
 	return 0;
 }
@@ -221,10 +215,9 @@ void porch_close(struct porch *p)
 			guest_free(p->guests, true);
 		ticker_stop(&p->ticker);
 		relay_stop(&p->relay);
-		if (p->listener.fd >= 0)
-			loop_remove(p->loop, &p->listener);
+		listener_stop(&p->listener);
 	}
-	if (p->listener.fd >= 0)
-		close(p->listener.fd);
+	if (p->listener.source.fd >= 0)
+		close(p->listener.source.fd);
 	*p = (struct porch)PORCH_NONE;
 }

@@ -7,8 +7,7 @@
 #pragma once
 
 #include "net/relay.h"
-#include "os/loop.h"
-#include "os/ticker.h"
+#include "os/listener.h"
 
 #define PORCH_PORT 5959 /* the first; others follow while it is taken */
 #define PORCH_TOKEN 32  /* letters */
@@ -17,7 +16,7 @@ struct porch_guest;
 
 struct porch {
 	struct loop *loop;
-	struct loop_source listener;
+	struct listener listener;
 	struct ticker ticker; /* until the network is there, and for guests that say nothing */
 	struct relay relay;
 	struct porch_guest *guests;
@@ -28,9 +27,9 @@ struct porch {
 	char path[108]; /* the session's socket */
 };
 
-#define PORCH_NONE                 \
-	{                          \
-		.listener.fd = -1, \
+#define PORCH_NONE                              \
+	{                                       \
+		.listener = LISTENER(-1, NULL), \
 	}
 
 /* Takes a port at the address (IPv4), which may not be there yet. path: of the session's socket. */

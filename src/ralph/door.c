@@ -52,11 +52,10 @@ static int on_question(struct loop_source *source, _unused_ uint32_t events,
 	return 0;
 }
 
-static int on_call(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
+static void on_call(struct listener *listener, int fd)
 {
-	struct door *door = container_of(source, struct door, listener);
+	struct door *door = container_of(listener, struct door, listener);
 	struct err ignored; /* the client hears nothing, and says so */
-	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	for (size_t i = 0; fd >= 0 && i < DOOR_CONNS; i++) {
 		struct door_conn *conn = &door->conns[i];
@@ -70,7 +69,6 @@ static int on_call(struct loop_source *source, _unused_ uint32_t events, _unused
 			drop(conn);
 	}
 	close_ptr(&fd);
-	return 0;
 }
 
 int door_open(struct door *door, struct loop *loop, const char *dir, struct err *err)
@@ -82,7 +80,7 @@ int door_open(struct door *door, struct loop *loop, const char *dir, struct err 
 	door->loop = loop;
 	for (size_t i = 0; i < DOOR_CONNS; i++)
 		door->conns[i].source.fd = -1;
-	door->listener = (struct loop_source){ .fd = fd, .on_event = on_call };
+	door->listener = (struct listener)LISTENER(fd, on_call);
 	/* The state directory's own path may be longer than a socket's address. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/door", dir_fd);
 	unlinkat(dir_fd, "door", 0);
@@ -90,10 +88,10 @@ int door_open(struct door *door, struct loop *loop, const char *dir, struct err 
 	    listen(fd, DOOR_CONNS) < 0) {
 		err_errno(err, errno, "listening in '%s'", dir);
 		close_ptr(&fd);
-		door->listener.fd = -1;
+		door->listener.source.fd = -1;
 		return -err->code;
 	}
-	return loop_add(loop, &door->listener, LOOP_IN, err);
+	return listener_start(&door->listener, loop, err);
 }
 
 void door_close(struct door *door)
@@ -103,7 +101,7 @@ void door_close(struct door *door)
 	for (size_t i = 0; i < DOOR_CONNS; i++)
 		if (door->conns[i].source.fd >= 0)
 			drop(&door->conns[i]);
-	loop_remove(door->loop, &door->listener);
-	close_ptr(&door->listener.fd);
+	listener_stop(&door->listener);
+	close_ptr(&door->listener.source.fd);
 	door->loop = NULL;
 }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/str.h"
-#include "os/loop.h"
+#include "os/listener.h"
 #include "ralph/config.h"
 #include "ralph/items.h"
 
@@ -26,7 +26,7 @@ struct door {
 	struct db *db;
 	const char *feature, *item; /* item NULL: the session works on none */
 	enum phase phase;
-	struct loop_source listener;
+	struct listener listener;
 	struct door_conn conns[DOOR_CONNS];
 	unsigned added, noted;
 };

@@ -186,22 +186,14 @@ static void admit(struct control_server *server, int fd)
 		close(take_fd(&client->source.fd));
 }
 
-static int on_listener(struct loop_source *source, uint32_t events, struct err *err)
+static void on_connection(struct listener *listener, int fd)
 {
-	struct control_server *server = container_of(source, struct control_server, listener);
-	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	(void)events;
-	(void)err;
-	if (fd < 0)
-		return 0; /* it is gone again, or comes back when there are descriptors */
 	if (control_may_ask(fd)) {
-		admit(server, fd);
-		return 0;
+		admit(container_of(listener, struct control_server, listener), fd);
+		return;
 	}
 	answer_error(fd, "only the user's own processes outside of sandboxes may ask");
 	close(fd);
-	return 0;
 }
 
 int control_server_start(struct control_server *server, struct loop *loop, int listener,
@@ -211,14 +203,14 @@ int control_server_start(struct control_server *server, struct loop *loop, int l
 
 	*server = (struct control_server){
 		.loop = loop,
-		.listener = { .fd = listener, .on_event = on_listener },
+		.listener = LISTENER(listener, on_connection),
 		.fn = fn,
 		.ctx = ctx,
 	};
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
 		server->clients[i] = (struct control_client){ .server = server,
 							      .source = { .fd = -1 } };
-	r = loop_add(loop, &server->listener, LOOP_IN, err);
+	r = listener_start(&server->listener, loop, err);
 	if (r < 0)
 		control_server_stop(server);
 	return r;
@@ -230,8 +222,8 @@ void control_server_stop(struct control_server *server)
 		return;
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
 		drop(&server->clients[i]);
-	loop_remove(server->loop, &server->listener);
-	close(server->listener.fd);
+	listener_stop(&server->listener);
+	close(server->listener.source.fd);
 	*server = (struct control_server){ .loop = NULL };
 }
 

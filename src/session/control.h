@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "os/loop.h"
+#include "os/listener.h"
 
 /*
  * The mode of a socket that takes orders from outside of every sandbox. The sticky bit means nothing
@@ -39,7 +39,7 @@ struct control_client {
 /* A guest of the loop. */
 struct control_server {
 	struct loop *loop; /* NULL: not started */
-	struct loop_source listener;
+	struct listener listener;
 	struct control_client clients[CONTROL_CLIENTS];
 	size_t next; /* the slot that a newcomer gets: the one that was given longest ago */
 	control_fn *fn;

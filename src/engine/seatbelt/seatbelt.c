@@ -397,7 +397,7 @@ int seatbelt_run(const struct plan *plan, const struct engine_session *session,
 {
 	struct belt b = {
 		.sandbox = { SANDBOX_NONE, .plan = plan, .hooks = hooks, .link = &keeper_link },
-		.front = { .listener.fd = -1,
+		.front = { .listener = LISTENER(-1, NULL),
 			   .own = OWN_ADDRESSES_NONE,
 			   .dials = { .timer.fd = -1, .resolver.source.fd = -1 } },
 		.violations.source.fd = -1,

@@ -188,25 +188,24 @@ static int on_packet(struct loop_source *source, _unused_ uint32_t events, _unus
 	return 0;
 }
 
-int door_accept(struct loop_source *door, _unused_ uint32_t events, _unused_ struct err *err)
+void door_take_in(struct listener *door, int taken)
 {
 	struct hub *hub = container_of(door, struct hub, door);
-	_cleanup_close_ int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	bool may = fd >= 0 && control_may_ask(fd);
+	_cleanup_close_ int fd = taken;
+	bool may = control_may_ask(fd);
 	_cleanup_free_ struct door_conn *d = may ? calloc(1, sizeof(*d)) : NULL;
 	struct err ignored; /* who is not let in sees the end of the connection */
 
-	hub->stats.refused += fd >= 0 && !may;
+	hub->stats.refused += !may;
 	if (!d)
-		return 0;
+		return;
 	d->hub = hub;
 	d->source = (struct loop_source){ .fd = fd, .on_event = on_packet };
 	if (loop_add(&hub->loop, &d->source, LOOP_IN, &ignored) < 0)
-		return 0;
+		return;
 	(void)take_fd(&fd);
 	d->next = hub->doors;
 	hub->doors = TAKE_PTR(d);
-	return 0;
 }
 
 void door_end_all(struct hub *hub)

@@ -173,14 +173,14 @@ static int open_sockets(struct hub *hub, struct err *err)
 		door = listen_at(hub, DOOR_NAME, SOCK_SEQPACKET, CONTROL_MODE, err);
 	if (door < 0)
 		return door;
-	hub->door = (struct loop_source){ .fd = door, .on_event = door_accept };
+	hub->door = (struct listener)LISTENER(door, door_take_in);
 	if (lines < 0)
 		lines = listen_at(hub, "notify.sock", SOCK_STREAM, 0600, err);
 	if (lines < 0)
 		return lines;
 	if (!sender_new(hub, lines, NULL, err))
 		return -err->code;
-	return loop_add(&hub->loop, &hub->door, LOOP_IN, err);
+	return listener_start(&hub->door, &hub->loop, err);
 }
 
 /* One daemon a directory; -EEXIST when there is one. */
@@ -221,7 +221,7 @@ int hub_open(struct hub *hub, struct err *err)
 	struct bus_hooks hooks = deliver_bus_hooks;
 	int r;
 
-	hub->dir = hub->locks = hub->door.fd = hub->tcp.fd = hub->loop.fd = -1;
+	hub->dir = hub->locks = hub->door.source.fd = hub->tcp.fd = hub->loop.fd = -1;
 	raise_limit();
 	r = lock(hub, err);
 	if (r == 0)
@@ -247,9 +247,10 @@ void hub_close(struct hub *hub)
 		job_cancel(&hub->webhooks[i]);
 	job_cancel(&hub->raise);
 	bus_free(hub->bus);
+	listener_stop(&hub->door);
 	ticker_stop(&hub->ticker);
 	for (size_t i = 0; i < 4; i++) {
-		int fd = (int[]){ hub->door.fd, hub->tcp.fd, hub->dir, hub->locks }[i];
+		int fd = (int[]){ hub->door.source.fd, hub->tcp.fd, hub->dir, hub->locks }[i];
 
 		if (fd >= 0)
 			close(fd);

@@ -18,7 +18,7 @@
 #include "notify/daemon/job.h"
 #include "notify/place.h"
 #include "spec/quiet.h"
-#include "os/ticker.h"
+#include "os/listener.h"
 
 enum {
 	SENDER_CONNS = 512,          /* connections of one sender; the others wait in the backlog */
@@ -90,7 +90,8 @@ struct hub {
 	struct loop loop;
 	struct ticker ticker;
 	struct bus *bus;
-	struct loop_source door, tcp, signals;
+	struct listener door;
+	struct loop_source tcp, signals;
 	struct sender *senders; /* the host's own is the last */
 	struct door_conn *doors;
 	unsigned n_conns;
@@ -127,7 +128,7 @@ void conn_end_all(struct hub *hub, const struct sender *sender); /* NULL: everyb
 void conn_resume(struct hub *hub); /* listeners that rest, where there is room again */
 
 /* door.c: what supervisors and commands of this user ask */
-int door_accept(struct loop_source *door, uint32_t events, struct err *err);
+void door_take_in(struct listener *door, int fd);
 void door_end_all(struct hub *hub);
 void hub_status(const struct hub *hub, struct str *out); /* as JSON */
 
