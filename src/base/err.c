@@ -24,6 +24,26 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	return -err->code;
 }
 
+/* What is to be done about it, whatever it was. */
+static int hint_of(struct err *err)
+{
+	static const struct {
+		int code;
+		const char *hint;
+	} hints[] = {
+		{ ENOSYS, "wrapix needs Linux 5.12 or newer; in a container its seccomp profile "
+			  "may refuse the call, and on WSL 1 there is no such kernel" },
+		{ EMFILE, "a process may have as many files open as 'ulimit -n' says: raise it" },
+		{ ENFILE, "all programs together have as many files open as there may be: "
+			  "/proc/sys/fs/file-max" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(hints); i++)
+		if (err->code == hints[i].code)
+			return err_hint(err, "%s", hints[i].hint);
+	return -err->code;
+}
+
 int err_errno(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -34,11 +54,7 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(err->msg);
 	snprintf(err->msg + len, sizeof(err->msg) - len, ": %s", strerror(err->code));
-	if (err->code == ENOSYS)
-		return err_hint(
-			err, "wrapix needs Linux 5.12 or newer; in a container its seccomp "
-			     "profile may refuse the call, and on WSL 1 there is no such kernel");
-	return -err->code;
+	return hint_of(err);
 }
 
 int err_usage(struct err *err, const char *fmt, ...)

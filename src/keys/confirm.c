@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "os/proc.h"
+#include "os/start.h"
 
 #define YES "allow"
 
@@ -107,13 +108,13 @@ int confirm_ask(struct confirm *confirm, const char *program, const char *questi
 
 	if (prints_answer(program)) {
 		if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-			return err_errno(err, errno, "pipe");
+			return os_err_start(err, errno, program);
 		in = ends[0];
 		out = ends[1];
 	}
 	pid = fork();
 	if (pid < 0)
-		return err_errno(err, errno, "fork");
+		return os_err_start(err, errno, program);
 	if (pid == 0)
 		ask(program, question, out);
 	confirm->pid = pid;
@@ -126,7 +127,7 @@ int confirm_ask(struct confirm *confirm, const char *program, const char *questi
 		return 0;
 	}
 	if (fd < 0)
-		err_errno(err, -fd, "pidfd_open");
+		os_err_start(err, -fd, program);
 	kill(pid, SIGKILL);
 	take_answer(confirm);
 	return -err->code;

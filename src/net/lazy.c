@@ -22,6 +22,7 @@
 #include "base/path.h"
 #include "os/linux/kernel.h"
 #include "os/proc.h"
+#include "os/start.h"
 #include "os/ticker.h"
 
 #define WAITING_MAX 4096
@@ -43,7 +44,7 @@ static int start_keeper(struct lazy_net *net, struct err *err)
 	int fds[2], code = 0;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_errno(err, errno, "pipe");
+		return os_err_start(err, errno, "what keeps the network");
 	net->keeper = fork();
 	if (net->keeper == 0) {
 		os_die_with_parent(SIGKILL);

@@ -20,6 +20,7 @@
 #include "os/fs.h"
 #include "os/proc.h"
 #include "os/socket.h"
+#include "os/start.h"
 
 #define CHILDREN_MAX 32
 #define TIMEOUT_S 15
@@ -187,7 +188,7 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 
 	*resolver = (struct resolver){ .loop = loop, .source.fd = -1, .fn = fn, .ctx = ctx };
 	if (os_message_pair(fds) < 0)
-		return err_errno(err, errno, "socketpair");
+		return os_err_start(err, errno, "what looks up names");
 	resolver->pid = fork();
 	if (resolver->pid == 0) {
 		os_reset_signals();
@@ -200,7 +201,7 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 	close(fds[1]);
 	resolver->source = (struct loop_source){ .fd = fds[0], .on_event = on_answer };
 	if (resolver->pid < 0)
-		return err_errno(err, errno, "fork");
+		return os_err_start(err, errno, "what looks up names");
 	return loop_add(loop, &resolver->source, LOOP_IN, err);
 }
 

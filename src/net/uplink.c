@@ -24,6 +24,7 @@
 #include "os/fs.h"
 #include "os/linux/netif.h"
 #include "os/proc.h"
+#include "os/start.h"
 
 #define READY_TIMEOUT_MS 10000
 #define DYING_MAX 16
@@ -59,7 +60,7 @@ static int spawn(struct uplink *p, const struct strv *argv, pid_t target, struct
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_errno(err, errno, "pipe");
+		return os_err_start(err, errno, p->program);
 	for (size_t i = 0; i < argv->len; i++)
 		if (strcmp(argv->v[i], "PID"))
 			strv_add(&arena, &words, argv->v[i]);
@@ -74,10 +75,10 @@ static int spawn(struct uplink *p, const struct strv *argv, pid_t target, struct
 	arena_release(&arena);
 	if (p->pid < 0) {
 		p->pid = 0;
-		return err_errno(err, errno, "fork");
+		return os_err_start(err, errno, p->program);
 	}
 	p->pidfd = os_pidfd_open(p->pid);
-	return p->pidfd < 0 ? err_errno(err, -p->pidfd, "pidfd_open") : 0;
+	return p->pidfd < 0 ? os_err_start(err, -p->pidfd, p->program) : 0;
 }
 
 void uplink_prepare(void)
@@ -94,8 +95,7 @@ int uplink_begin(struct uplink *p, const struct strv *argv, pid_t target, struct
 	*p = (struct uplink){
 		.pidfd = -1, .ready = -1, .output = os_said_open(), .program = path_name(argv->v[0])
 	};
-	r = p->output < 0 ? err_errno(err, errno, "starting %s", p->program)
-			  : spawn(p, argv, target, err);
+	r = p->output < 0 ? os_err_start(err, errno, p->program) : spawn(p, argv, target, err);
 	if (r < 0)
 		uplink_stop(p);
 	return r;

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "os/fs.h"
+#include "os/start.h"
 
 void os_reset_signals(void)
 {
@@ -225,4 +226,13 @@ bool os_said_line(int fd, bool last, struct str *ret)
 	line[strcspn(line, "\n")] = '\0';
 	str_add_escaped(ret, line);
 	return *line;
+}
+
+int os_err_start(struct err *err, int code, const char *what)
+{
+	err_errno(err, code, "starting %s", what);
+	return err->code == EAGAIN
+		       ? err_hint(err, "there are as many processes as you may have: 'ulimit -u' "
+				       "says how many, and so may a container or a service")
+		       : -err->code;
 }
