@@ -15,7 +15,8 @@
 #define FOCUS_MS 3000 /* a compositor that takes longer has not answered */
 #define BUS_SECONDS 2 /* a connection that takes longer is none */
 #define STUCK_SECONDS 5
-#define GIVE_UP_SECONDS 60 /* after that nobody waits for what an ended session said */
+#define GIVE_UP_SECONDS \
+	60 /* after that nobody waits for what an ended session, or the host, said */
 
 static void try_ways(struct sender *s);
 static void begin(struct sender *s, const struct parcel *parcel);
@@ -335,13 +336,15 @@ void deliver(struct sender *s, const struct message *message, struct conn *conn)
 	sum_up(s, &parcel);
 }
 
-/* On a machine without a desktop a message of a session that has ended would be tried for ever, and the
- * daemon would never end. */
+/* On a machine without a desktop a message of a session that has ended, or of the host (--test), would be
+ * tried for ever, and a daemon that is there on demand would never end. */
 static bool give_up(struct sender *s, int64_t now)
 {
-	if (!s->gone || s->stage != STAGE_STUCK || now - s->stuck < GIVE_UP_SECONDS)
+	bool nobody_waits = s->gone || (s->host && s->hub->on_demand);
+
+	if (!nobody_waits || s->stage != STAGE_STUCK || now - s->stuck < GIVE_UP_SECONDS)
 		return false;
-	note(s, "given up: its session has ended, and there was no way to show it");
+	note(s, "given up: nobody waits for it, and there was no way to show it");
 	answer(&s->now.waits, "");
 	if (s->has_next)
 		answer(&s->next_one.waits, "");
