@@ -213,11 +213,23 @@ static void add_program(struct plan *plan, const struct agent *agent,
 			 facts->interpreter, OPF_RO | OPF_CHECK);
 }
 
+static char *how_to_get(struct arena *a, const struct spec *spec, const struct agent *agent)
+{
+	_cleanup_str_ struct str names = { 0 };
+
+	if (agent->package)
+		return arena_printf(a, "npm install -g %s", agent->package);
+	if (spec->definition)
+		return arena_strdup(a, "install it first");
+	agent_add_names(&names);
+	return arena_printf(a, "wrapix knows %s; others are programs on PATH, or named by a path",
+			    names.s);
+}
+
 static int without_agent(struct plan *plan, const struct spec *spec, const struct agent *agent,
 			 const struct host *host, struct err *err)
 {
-	char *how = agent->package ? arena_printf(&plan->arena, "npm install -g %s", agent->package)
-				   : arena_strdup(&plan->arena, "install it first");
+	char *how = how_to_get(&plan->arena, spec, agent);
 
 	if (spec->agent) {
 		err_set(err, ENOENT, "the agent '%s' is not installed", spec->agent);

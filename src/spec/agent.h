@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/str.h"
 #include "spec/credential.h"
 #include "spec/host.h"
 
@@ -41,6 +42,8 @@ int agent_load(struct arena *arena, const char *name, const char *config_home, s
 /* Reads one definition; 1, or -errno. */
 int agent_read(struct arena *arena, const char *name, const char *text, size_t len,
 	       const char *origin, struct agent *ret, struct err *err);
+/* "claude, codex, ...": those that are built in. */
+void agent_add_names(struct str *out);
 /* The definition of the wanted agent, and the hosts that it needs, become a part of the spec. */
 int spec_load_agent(struct spec *spec, const char *config_home, struct err *err);
 

@@ -242,6 +242,12 @@ int agent_load(struct arena *arena, const char *name, const char *config_home, s
 	return 0;
 }
 
+void agent_add_names(struct str *out)
+{
+	for (const struct embedded *e = builtin_agents; e->name; e++)
+		str_addf(out, "%s%s", e == builtin_agents ? "" : ", ", e->name);
+}
+
 int spec_load_agent(struct spec *spec, const char *config_home, struct err *err)
 {
 	const char *wanted = agent_wanted(spec);
