@@ -48,7 +48,7 @@ furnish() {
 }
 
 first='set -e; say() { echo "$*"; }
-	git commit -q --allow-empty -m live; echo 1 >/sync/tell; read -r x </sync/go; i=0; while [ "$x" != "$(git log -1 --format=%s)" ] && [ $i -lt 1000 ]; do i=$((i + 1)); sleep 0.05; done; [ $i -lt 1000 ]; say 24 ok
+	git commit -q --allow-empty -m live; echo 1 >/sync/tell; read -r x </sync/go; i=0; while [ "$x" != "$(git log -1 --format=%s)" ] && [ $i -lt 1000 ]; do i=$((i + 1)); sleep 0.05; done; [ $i -lt 1000 ]; while [ -e "$(git rev-parse --git-dir)/HEAD.lock" ]; do sleep 0.05; done; say 24 ok
 	git checkout -q -b topic; echo t >topic; git add topic; git commit -q -m topic; git checkout -q -; echo o >other; git add other; git commit -q -m other; git merge -q --no-edit topic
 	git checkout -q -b pick HEAD~1; git cherry-pick topic >/dev/null; git revert --no-edit HEAD >/dev/null; git rebase -q topic; git checkout -q -; git tag light; git tag -a -m note heavy
 	git bisect start HEAD HEAD~2 >/dev/null; git bisect reset >/dev/null 2>&1; echo s >>file; git stash -q; git stash pop -q; git reset -q --hard; git gc -q --prune=now; git fsck >/dev/null 2>&1; say 1 ok
