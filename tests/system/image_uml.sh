@@ -61,4 +61,4 @@ echo "guest: the end"
 poweroff -f
 END
 chmod 0755 "$tmp"/wrapix*
-uml_run 100 mem=512M ubd0="$tmp/disk"
+uml_run 140 mem=512M ubd0="$tmp/disk"

@@ -45,4 +45,4 @@ TTYPath=/dev/console
 E
 exec /lib/systemd/systemd --unit=limits.target --log-level=err --log-target=console --show-status=0
 END
-uml_run 400 mem=768M
+uml_run 480 mem=768M

@@ -57,4 +57,4 @@ await() { # await FILE
 	await "$tmp/said/up"
 	message 1 "$signal" 15
 } &
-uml_run 100 mem=256M
+uml_run 140 mem=256M
