@@ -69,7 +69,8 @@ static void find_own(struct exec *x)
 	strv_add(a, &x->place.own, x->spare_state);
 	add_own(x, api_base_dir(a, "XDG_DATA_HOME", ".local/share"));
 	add_own(x, api_base_dir(a, "XDG_CACHE_HOME", ".cache"));
-	add_own(x, api_base_dir(a, "XDG_CONFIG_HOME", ".config"));
+	x->secrets = path_join(a, add_own(x, api_base_dir(a, "XDG_CONFIG_HOME", ".config")),
+			       "credentials.json");
 	add_own(x, runtime && runtime[0] == '/' ? runtime
 						: arena_printf(a, "/run/user/%u", geteuid()));
 }
@@ -310,8 +311,8 @@ static void open_log(struct exec *x)
 	event_log_init(&x->log, x->host.state_home, &about, &place, &hooks);
 }
 
-/* Copies of repositories are there, whatever may be read of those themselves. It is a mount and no rule: no opening
- * is asked about because of it. */
+/* Copies of repositories are there, whatever may be read of those themselves; and there is the file of 'wrapix secret'.
+ * It is a mount and no rule: no opening is asked about because of it. */
 static void hide_state(struct exec *x)
 {
 	const char *const all[] = { x->state, x->spare_state };
@@ -326,6 +327,9 @@ static void hide_state(struct exec *x)
 		if (file_rules_read(x->plan.files, all[i]).allowed)
 			plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, all[i]), NULL,
 				 OPF_DIR | OPF_OPTIONAL);
+	if (access(x->secrets, F_OK) == 0 && file_rules_read(x->plan.files, x->secrets).allowed)
+		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, x->secrets), NULL,
+			 OPF_OPTIONAL);
 }
 
 /* A sandbox around has its own broker, which makes our changes. */

@@ -86,8 +86,8 @@ struct exec {
 	struct exec_request request;
 	struct exec_hooks hooks;
 	struct srt_place place;
-	char *settings;                  /* absolute */
-	const char *state, *spare_state; /* of place.own those that are not to be read */
+	char *settings;                            /* absolute */
+	const char *state, *spare_state, *secrets; /* of place.own what is not to be read */
 	struct srt_config config;
 	struct claude_policy claude; /* where the request wants it */
 	struct strv watched;         /* srt's settings file */

@@ -137,6 +137,9 @@ rm -r "$HOME/.cache/wrapix"
 check "nor made where there is none" cannot 'mkdir ~/.cache/wrapix'
 export XDG_CACHE_HOME="$HOME/own"
 check "what it is a link to is not written either" cannot 'echo x >~/elsewhere/y'
+echo x | tee "$XDG_CONFIG_HOME/wrapix/credentials.json" >"$XDG_CONFIG_HOME/wrapix/other"
+check "the file with secrets is not read" cannot 'cat ~/own/config/wrapix/credentials.json'
+check "... while others are" can 'cat ~/own/config/wrapix/other'
 unset XDG_CONFIG_HOME XDG_RUNTIME_DIR XDG_CACHE_HOME
 settings ''
 
