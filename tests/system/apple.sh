@@ -118,13 +118,15 @@ check "... and out of it again" absent "$FAKE_KEYCHAIN/wrapix-TOKEN"
 
 # --- signals, and the end ---
 mkfifo up
-held() { # held SCRIPT [OPTION...]: a session that runs; it writes to 'up'
+is_listed() { "$wrapix" ps | grep -q held; }
+held() { # held SCRIPT [OPTION...]: a session that runs, and is listed; it writes to 'up'
 	held_script=$1
 	shift
 	"$wrapix" run --name held "$@" -- sh -c "$held_script" >"$tmp/log/held" 2>&1 &
 	pid=$!
 	started="${started-} $pid"
 	hear up
+	await is_listed || bail "the session is not listed"
 }
 held 'trap "exit 9" TERM; echo up >up; while :; do sleep 0.05; done'
 check "a session is listed, with its engine" sh -c '"$1" ps | grep -q "held.*apple\|apple.*held" || "$1" ps --json | grep -q apple' sh "$wrapix"
