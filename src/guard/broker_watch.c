@@ -66,7 +66,7 @@ static bool single_passes(struct request *r, int dirfd, const char *name)
 		return false;
 	if (dirfd != AT_FDCWD)
 		snprintf(dir, sizeof(dir), "fd/%d/.", dirfd);
-	snprintf(path, sizeof(path), "%.*s%s", (int)strlen(dir) - 1, dir, name);
+	snprintf(path, sizeof(path), "%.*s%.*s", (int)strlen(dir) - 1, dir, NAME_MAX, name);
 	return spot_passes(r->b, r->task->proc, path, r->task->proc, dir);
 }
 
