@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of the network before a plan is made: are they good, and what do the profile's tools add? */
+#include <string.h>
+
 #include "api/api.h"
 #include "base/str.h"
 #include "net/policy.h"
@@ -63,6 +65,58 @@ int api_check_rules(const struct spec *spec, struct err *err)
 	return r;
 }
 
+/* Somebody has decided about "HOST:PORT". */
+static bool is_decided(const struct spec *spec, const char *host)
+{
+	int len = (int)strcspn(host, ":");
+
+	for (size_t i = 0; i < spec->n_rules; i++) {
+		const char *rule = spec->rules[i].text;
+
+		if (!strcmp(rule, host) || !strcmp(rule, "*") ||
+		    (strlen(rule) == (size_t)len && !strncmp(rule, host, (size_t)len)))
+			return true;
+	}
+	return false;
+}
+
+/* What a tool has used and nobody has decided about: a sandbox may have put it there, so the user does. False: it has
+ * used none. */
+static bool say_used(struct spec *spec, const char *tool, const struct registry_place *place,
+		     struct strv *says)
+{
+	_cleanup_str_ struct str hosts = { 0 };
+	struct strv used = { 0 };
+
+	registry_used(&spec->arena, tool, place, &used);
+	for (size_t i = 0; i < used.len; i++)
+		if (!is_decided(spec, used.v[i]))
+			str_addf(&hosts, " --allow %s", used.v[i]);
+	if (hosts.len)
+		strv_addf(&spec->arena, says,
+			  "%s has used hosts that its configuration does not name; if you know "
+			  "them:%s",
+			  tool, hosts.s);
+	return used.len > 0;
+}
+
+static int add_registry(struct spec *spec, const char *tool, const struct registry_place *place,
+			struct strv *says, struct err *err)
+{
+	struct strv hosts = { 0 };
+	bool known = registry_hosts(&spec->arena, tool, place, &hosts);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < hosts.len; i++)
+		r = spec_add_rule(spec, hosts.v[i], false, LAYER_PROFILE, err);
+	if (r == 0 && !say_used(spec, tool, place, says) && !known)
+		strv_addf(&spec->arena, says,
+			  "this machine does not say where %s downloads from; if it must, name "
+			  "the host with --allow",
+			  tool);
+	return r;
+}
+
 /* What the profile's tools download from, as this machine's own configuration names it. */
 int api_add_registries(struct spec *spec, struct strv *says, struct err *err)
 {
@@ -73,19 +127,9 @@ int api_add_registries(struct spec *spec, struct strv *says, struct err *err)
 		.path = getenv("PATH") ?: "",
 		.except = os_realpath(a, spec->dir),
 	};
-	struct strv hosts = { 0 };
 	int r = 0;
 
-	for (size_t i = 0; i < spec->from_profile.registries.len; i++) {
-		const char *tool = spec->from_profile.registries.v[i];
-
-		if (!registry_hosts(a, tool, &place, &hosts))
-			strv_addf(a, says,
-				  "this machine does not say where %s downloads from; if it must, "
-				  "name the host with --allow",
-				  tool);
-	}
-	for (size_t i = 0; r == 0 && i < hosts.len; i++)
-		r = spec_add_rule(spec, hosts.v[i], false, LAYER_PROFILE, err);
+	for (size_t i = 0; r == 0 && i < spec->from_profile.registries.len; i++)
+		r = add_registry(spec, spec->from_profile.registries.v[i], &place, says, err);
 	return r;
 }

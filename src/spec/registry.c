@@ -5,7 +5,7 @@
  * A tool is run in '/', where no project can put a configuration of its own before it, and what is
  * found below the project is not run. Running npm takes a fifth of a second, so an answer is kept in
  * the cache under a stamp of what it depends on: the tool, the user's configuration files, the
- * environment variables. cargo tells nobody its default, and is not asked.
+ * environment variables. cargo tells nobody its default: what its configuration does not name is for the user to allow.
  */
 #include "spec/registry.h"
 
@@ -32,6 +32,8 @@ struct registry {
 	const char *variables[4]; /* of the environment, and files, that change the answer */
 	const char *files[4];     /* "~/..." or absolute */
 	void (*look)(struct arena *arena, const struct registry_place *place, struct strv *ret);
+	void (*look_back)(struct arena *arena, const struct registry_place *place,
+			  struct strv *ret);
 };
 
 /* pip's default is in its code, and a configured index comes on top. */
@@ -44,6 +46,8 @@ static const char ask_pip[] =
 
 static void look_at_cargo(struct arena *arena, const struct registry_place *place,
 			  struct strv *ret);
+static void look_back_at_cargo(struct arena *arena, const struct registry_place *place,
+			       struct strv *ret);
 
 static const struct registry registries[] = {
 	{ "npm",
@@ -62,7 +66,7 @@ static const struct registry registries[] = {
 	  .bare = true,
 	  .variables = { "GOPROXY", "GOSUMDB" },
 	  .files = { "~/.config/go/env" } },
-	{ "cargo", .look = look_at_cargo },
+	{ "cargo", .look = look_at_cargo, .look_back = look_back_at_cargo },
 };
 
 const char *registry_name(size_t i)
@@ -132,40 +136,54 @@ void registry_scan(struct arena *arena, const char *text, bool bare, struct strv
 
 /* --- cargo --- */
 
-/* The one that cargo has in its code. */
-#define CARGO_INDEX "index.crates.io"
-static const char cargo_default[] = "https://" CARGO_INDEX "/ https://static.crates.io/";
-
-static bool has_used_default(const char *home)
+static const char *cargo_home(struct arena *arena, const struct registry_place *place)
 {
-	struct arena arena = { 0 };
-	_cleanup_dir_ DIR *dir = opendir(path_join(&arena, home, "registry/index"));
-	bool used = false;
+	const char *home = getenv("CARGO_HOME");
 
-	for (struct dirent *entry; !used && (entry = os_dir_next(dir));)
-		used = str_starts(entry->d_name, CARGO_INDEX "-");
-	arena_release(&arena);
-	return used;
+	return home && home[0] == '/' ? home : path_join(arena, place->home, ".cargo");
 }
 
-/* Its home says what it has used before. Sandboxes write there, in registry/: what is found in it names no host. */
+/* The user's own files, which no sandbox writes. */
 static void look_at_cargo(struct arena *arena, const struct registry_place *place, struct strv *ret)
 {
 	static const char *const files[] = { "config.toml", "config" };
-	const char *home = getenv("CARGO_HOME");
 
-	if (!home || home[0] != '/')
-		home = path_join(arena, place->home, ".cargo");
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		_cleanup_free_ char *text = NULL;
 		size_t len;
 
-		if (os_read_file_at(AT_FDCWD, path_join(arena, home, files[i]), ANSWER_MAX, &text,
-				    &len) == 0)
+		if (os_read_file_at(AT_FDCWD, path_join(arena, cargo_home(arena, place), files[i]),
+				    ANSWER_MAX, &text, &len) == 0)
 			registry_scan(arena, text, false, ret);
 	}
-	if (has_used_default(home))
-		registry_scan(arena, cargo_default, false, ret);
+}
+
+/* An index that cargo has used: its directory is the host's name and a hash, and the index says
+ * where the crates themselves are. */
+static void look_at_index(struct arena *arena, int dir, const char *name, struct strv *ret)
+{
+	const char *dash = strrchr(name, '-');
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (!dash || dash == name)
+		return;
+	scan_word(arena, name, (size_t)(dash - name), true, ret);
+	if (os_read_file_at(dir, arena_printf(arena, "%s/config.json", name), ANSWER_MAX, &text,
+			    &len) == 0)
+		registry_scan(arena, text, false, ret);
+}
+
+/* Sandboxes write there as well. */
+static void look_back_at_cargo(struct arena *arena, const struct registry_place *place,
+			       struct strv *ret)
+{
+	_cleanup_dir_ DIR *dir = opendir(
+		path_join(arena, cargo_home(arena, place), "registry/index"));
+
+	for (struct dirent *entry; (entry = os_dir_next(dir));)
+		if (entry->d_name[0] != '.')
+			look_at_index(arena, dirfd(dir), entry->d_name, ret);
 }
 
 /* --- asking, and remembering the answer --- */
@@ -276,4 +294,12 @@ bool registry_hosts(struct arena *arena, const char *name, const struct registry
 	for (size_t i = 0; found && i < hosts.len; i++)
 		strv_add(arena, ret, hosts.v[i]);
 	return found;
+}
+
+void registry_used(struct arena *arena, const char *name, const struct registry_place *place,
+		   struct strv *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(registries); i++)
+		if (!strcmp(registries[i].name, name) && registries[i].look_back)
+			registries[i].look_back(arena, place, ret);
 }

@@ -22,6 +22,10 @@ const char *registry_name(size_t i);
 bool registry_hosts(struct arena *arena, const char *name, const struct registry_place *place,
 		    struct strv *ret);
 
+/* The hosts that a tool has used, as far as files say it that a sandbox may have written: for the user to look at. */
+void registry_used(struct arena *arena, const char *name, const struct registry_place *place,
+		   struct strv *ret);
+
 /* The hosts in a tool's answer: URLs, and where 'bare' is set words that look like a host's name
  * too. Pure. */
 void registry_scan(struct arena *arena, const char *text, bool bare, struct strv *ret);

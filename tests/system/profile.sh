@@ -55,12 +55,17 @@ printf 'registry=https://evil.example/\n' >.npmrc
 wx plan --profile node --network filtered -- true
 check "... and the project's file has no say" lacks "$out" "evil.example"
 check "... (control) npm itself would have listened to it" is "$(npm config get registry)" "https://evil.example/"
-mkdir -p "$HOME/.cargo/registry/index/index.crates.io-1949cf8c6b5b557f"
-wx run --profile rust --network none -- sh -c 'cd ~/.cargo/registry/index && mkdir evil.example-0123456789abcdef && echo "{\"dl\":\"https://dl.evil.example/\"}" >index.crates.io-1949cf8c6b5b557f/config.json && echo made'
+mkdir -p "$HOME/.cargo/registry"
+wx run --profile rust --network none -- sh -c 'cd ~/.cargo/registry && mkdir -p index/evil.example-0123456789abcdef && echo "{\"dl\":\"https://dl.evil.example/\"}" >index/evil.example-0123456789abcdef/config.json && echo made'
 check "a sandbox writes in cargo's downloads" is "$(cat "$out")" "made"
 wx plan --profile rust --network filtered -- true
-check "... and so lets no host through to the next one" lacks "$out" "evil.example"
-check "... which reaches cargo's own" has "$out" "allow     index.crates.io:443 static.crates.io:443"
+check "... and so lets no host through to the next one" is "$(grep -c 'allow  .*evil' "$out")" 0
+check "... the user is told, and how to allow it" has "$out" "note      cargo has used hosts that its configuration does not name; if you know them: --allow evil.example:443 --allow dl.evil.example:443"
+wx plan --profile rust --network filtered --allow evil.example --allow dl.evil.example:443 -- true
+check "... who has done so is told no more" eval 'has "$out" "dl.evil.example:443" && lacks "$out" "cargo has used"'
+printf '[source.crates-io]\nreplace-with = "own"\n[source.own]\nregistry = "sparse+https://crates.example/index/"\n' >"$HOME/.cargo/config.toml"
+wx plan --profile rust --network filtered -- true
+check "what cargo's configuration names is let through" has "$out" "allow     crates.example:443"
 
 wx profile show nothing
 check "an unknown profile is an error" is "$rc" 2

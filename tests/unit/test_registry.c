@@ -57,35 +57,32 @@ static void write_file(const char *dir, const char *name, const char *text)
 	close(fd);
 }
 
-/* What the user has configured, and cargo's default where it was used; an empty home says nothing. */
+/* What the user has configured; what lies in the downloads is told apart from it. */
 static void test_cargo(void)
 {
 	char home[] = "/tmp/wrapix-registry.XXXXXX";
 	struct arena arena = { 0 };
-	struct strv found = { 0 };
+	struct strv found = { 0 }, used = { 0 };
 	struct registry_place place = { .home = mkdtemp(home), .cache_home = home, .path = "" };
 	char *cargo = arena_printf(&arena, "%s/.cargo", home);
-	char *index = arena_printf(&arena, "%s/registry/index/evil.example-0123456789abcdef",
+	char *index = arena_printf(&arena, "%s/registry/index/index.example-0123456789abcdef",
 				   cargo);
 	struct err err;
 
 	unsetenv("CARGO_HOME");
-	ok(!registry_hosts(&arena, "cargo", &place, &found), "an empty home says nothing");
-	ok(os_mkdirs(index, 0755, &err) == 0, "a sandbox makes an index there");
-	write_file(index, "config.json", "{\"dl\":\"https://static.evil.example/crates\"}");
-	ok(!registry_hosts(&arena, "cargo", &place, &found), "which names no host");
-	index = arena_printf(&arena, "%s/registry/index/index.crates.io-0123456789abcdef", cargo);
-	ok(os_mkdirs(index, 0755, &err) == 0, "cargo's own is there");
-	write_file(index, "config.json", "{\"dl\":\"https://static.evil.example/crates\"}");
-	ok(registry_hosts(&arena, "cargo", &place, &found), "now it is known");
-	is_str(join(&arena, &found), "index.crates.io:443 static.crates.io:443",
-	       "both hosts of it, whatever is written there");
+	registry_used(&arena, "cargo", &place, &used);
+	ok(!registry_hosts(&arena, "cargo", &place, &found) && !used.len,
+	   "an empty home says nothing");
+	ok(os_mkdirs(index, 0755, &err) == 0, "cargo, or a sandbox, makes an index");
+	write_file(index, "config.json", "{\"dl\":\"https://static.example/crates\"}");
+	ok(!registry_hosts(&arena, "cargo", &place, &found), "which lets no host through");
+	registry_used(&arena, "cargo", &place, &used);
+	is_str(join(&arena, &used), "index.example:443 static.example:443",
+	       "both hosts of it are known");
 	write_file(cargo, "config.toml",
 		   "[registries.own]\nindex = \"sparse+https://crates.example:8443/index/\"\n");
-	found.len = 0;
-	ok(registry_hosts(&arena, "cargo", &place, &found), "the user has another one");
-	is_str(join(&arena, &found), "crates.example:8443 index.crates.io:443 static.crates.io:443",
-	       "all of them");
+	ok(registry_hosts(&arena, "cargo", &place, &found), "the user has configured one");
+	is_str(join(&arena, &found), "crates.example:8443", "that one alone");
 	ok(!registry_hosts(&arena, "npm", &place, &found), "no npm on the path, no answer");
 	os_remove_tree(AT_FDCWD, home);
 	arena_release(&arena);
