@@ -138,7 +138,7 @@ asked "after all that the rules are as they were" "ok EAI_NONAME" "echo:allowed.
 
 # --- who may ---
 cp rules.py "$state/rules.py"
-wx run --network none --mount "$state:/state" -- python3 -B /state/rules.py send "/state/sessions/${one##*/}" '{"allow":["wild.test:7"]}'
+wx run --network none --mount "$state:/state" --force -- python3 -B /state/rules.py send "/state/sessions/${one##*/}" '{"allow":["wild.test:7"]}'
 check "not the inside of a sandbox" is "$(cat "$out")" '{"error": "only the user'"'s own processes outside of sandboxes may ask"'"}'
 asked "... and nothing has changed" EAI_NONAME echo:wild.test
 check "the same from outside" is "$(python3 -B "$state/rules.py" send "$one" '{"allow":["wild.test:7"]}')" '{"ok": true}'
