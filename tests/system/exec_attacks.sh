@@ -131,7 +131,7 @@ for dir in .local/share/wrapix/agents .cache/wrapix .cache/wrapix/images own/con
 	check "... but for ~/$dir" cannot "echo x >~/$dir/x"
 done
 for dir in .cache .cache/wrapix own own/config own/run/wrapix; do
-	check "~/$dir is not moved away" cannot "mv ~/$dir ~/moved"
+	check "not moved away: ~/$dir" cannot "mv ~/$dir ~/moved"
 done
 rm -r "$HOME/.cache/wrapix"
 check "nor made where there is none" cannot 'mkdir ~/.cache/wrapix'

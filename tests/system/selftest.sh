@@ -87,7 +87,7 @@ check "as text: a line a group" [ "$(grep -c '^contained ' "$tmp/log/out")" = 15
 check "... and the sum" has "$tmp/log/out" ' 0 escaped'
 check "what is weaker says why" has "$tmp/log/out" "the machine's own services can be reached: net-loopback"
 check "... and what to do" has "$tmp/log/out" 'fix: --network open'
-"$wrapix" selftest -- --mount "$home:$home" >"$tmp/log/out" 2>"$tmp/log/err"
+"$wrapix" selftest -- --mount "$home:$home:ro" >"$tmp/log/out" 2>"$tmp/log/err"
 check "a mount of the home is seen by the attempts" has "$tmp/log/out" 'a mount that you ask for shows the home: secret-by-path'
 GITHUB_TOKEN=x "$wrapix" selftest -- --workspace cow --env GITHUB_TOKEN >"$tmp/log/out" 2>"$tmp/log/err"
 check "in a copy-on-write session" has "$tmp/log/out" ' 0 escaped, 2 were not tried'

@@ -13,7 +13,7 @@ int main(void)
 {
 	struct confirm confirm = { 0 };
 	struct resolver resolver;
-	struct rlimit limit;
+	struct rlimit limit, none;
 	struct loop loop;
 	struct err err;
 
@@ -26,8 +26,9 @@ int main(void)
 
 	if (loop_init(&loop, &err) < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1;
-	limit.rlim_cur = 0;
-	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+	none = limit;
+	none.rlim_cur = 0;
+	if (setrlimit(RLIMIT_NOFILE, &none) < 0)
 		return 1;
 	is_int(resolver_start(&resolver, &loop, NULL, NULL, &err), -EMFILE, "no more descriptors");
 	is_str(err.msg, "starting what looks up names: Too many open files", "what they are for");
@@ -35,5 +36,6 @@ int main(void)
 	is_int(confirm_ask(&confirm, "/x/wrapix-notify", "?", &err), -EMFILE,
 	       "a question to the user");
 	is_str(err.msg, "starting /x/wrapix-notify: Too many open files", "by whom");
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* for who looks for leaks at the end */
 	return done();
 }
