@@ -9,15 +9,8 @@
 be_user "$@"
 set_up
 cd "$project" || exit 1
-socket=$tmp/socket
+. "$top/tests/lib/server.sh"
 mark=71000.$$
-start() { # a server as $pid, once it listens
-	"$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
-	pid=$!
-	started="${started-} $pid"
-	await answers
-}
-answers() { python3 "$here/ask.py" "$socket" true; }
 stop() { # stop SIGNAL: leaves $rc
 	kill -"$1" "$pid"
 	wait "$pid"
@@ -37,15 +30,7 @@ of_server() { ps -u "$(id -u)" -o args= | grep "[e]xec --server $socket"; }
 start
 check "the socket is the user's alone" is "$(stat -c %a "$socket")" 1600
 for part in answers settings descriptors hostile updates life; do
-	timeout -s KILL 60 python3 "$here/server.py" "$socket" "$part" "$project" "$mark" >"$tmp/log/out" 2>"$tmp/log/err"
-	rc=$?
-	while read -r word rest; do
-		case "$word $rest" in
-		"ok "*) check "$part: ${rest#*- }" true ;;
-		"not ok"*) check "$part: ${rest#*- }" false ;;
-		esac
-	done <"$tmp/log/out"
-	check "$part: all was said" is "$rc" 0
+	plays "$part" "$mark" "$part: "
 done
 
 # --- who may ask ---

@@ -8,14 +8,7 @@
 be_user "$@"
 set_up
 cd "$project" || exit 1
-socket=$tmp/socket
-start() { # a server as $pid, once it answers
-	"$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
-	pid=$!
-	started="${started-} $pid"
-	await answers
-}
-answers() { python3 "$here/ask.py" "$socket" true; }
+. "$top/tests/lib/server.sh"
 alive() { # those of the processes that have not ended
 	# shellcheck disable=SC2086 # words
 	[ -z "$1" ] || ps -o stat=,args= $1 | grep -v '^Z'
@@ -24,21 +17,8 @@ are_there() { [ "$(alive "$(below "$pid")" | grep -c ' wrapix-init$')" -ge 2 ]; 
 they=
 are_gone() { [ -n "$they" ] && ! alive "$they"; }
 
-# plays PART: server.py's points become points here
-plays() {
-	timeout -s KILL 90 python3 "$here/server.py" "$socket" "$1" "$project" "$pid" >"$tmp/log/out" 2>"$tmp/log/err"
-	rc=$?
-	while read -r word rest; do
-		case "$word $rest" in
-		"ok "*) check "${rest#*- }" true ;;
-		"not ok"*) check "${rest#*- }" false ;;
-		esac
-	done <"$tmp/log/out"
-	check "all was said" is "$rc" 0
-}
-
 start
-plays spare
+plays spare "$pid"
 
 # --- their end ---
 check "two wait" await are_there
@@ -64,7 +44,7 @@ started="$started $tracer"
 lost() { answers && grep -q 'accept4.* EAGAIN' "$tmp/trace"; }
 check "who did not get it does not wait for the next in accept()" await lost
 pid=$(pgrep -P "$tracer")
-plays seen
+plays seen "$pid"
 kill "$pid"
 wait "$tracer"
 
