@@ -101,9 +101,19 @@ void git_lists_read(struct arena *arena, int dir, struct git_items *ret)
 	}
 }
 
+/* Who ends one, in whatever way, stands on a branch then, and picks nothing. A list that is only gone says nothing. */
+static bool has_ended(const struct git_round *round)
+{
+	const struct git_state *session = &round->session;
+
+	return !git_has_list(round->store->private) && session->head &&
+	       str_starts(session->head, "ref: ") && !git_find(&session->ops, "CHERRY_PICK_HEAD") &&
+	       !git_find(&session->ops, "REVERT_HEAD");
+}
+
 bool git_lists_ended(const struct git_round *round)
 {
-	bool ended = !git_has_list(round->store->private);
+	bool ended = has_ended(round);
 
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		const char *base = git_find(&round->base.ops, lists[i].file);
@@ -193,9 +203,13 @@ void git_take_lists(struct git_round *round)
 void git_hold_lists(struct git_round *round)
 {
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		bool ours = has_list(round->store->private, i);
 		bool theirs = has_list(round->store->real, i);
 
-		if (!has_list(round->store->private, i))
+		if (theirs && !ours && git_find(&round->base.ops, lists[i].file))
+			git_hold(round->report, "state", lists[i].what,
+				 "the session has it no more; here it goes on");
+		if (!ours)
 			continue;
 		if (!theirs)
 			git_hold(round->report, "state", lists[i].what,

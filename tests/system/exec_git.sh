@@ -145,6 +145,10 @@ git rebase --abort
 ex 'git rebase --abort; git status -sb'
 check "what the command went on with is its own" output "## topic"
 begin
+ex 'rm -rf .git/rebase-merge; git status -s'
+check "a list that is only gone is not ended" is "$(xargs <"$out") $(cat .git/rebase-merge/msgnum) $(git diff --name-only --diff-filter=U) $(grep -c 'here it goes on' "$err")" "UU file 1 file 1"
+git rebase --abort
+begin
 ex 'git status | head -n 1' && git rebase --abort
 ex 'git status -sb; ls .git | grep -c rebase'
 check "one that the user ended is ended inside" output "## topic 0"
