@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/gated.h"
+#include "api/protection.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "os/fs.h"
@@ -283,16 +284,24 @@ void repository_end(struct repository *repository, struct arena *arena, struct s
 	repository->on = false;
 }
 
-/* The user's own word about a path counts more. */
+/* Said of one path. The user's own word counts more; and what is only told of is not told less of than before. */
+static void protect_named(struct spec *spec, const struct gitnamed *named)
+{
+	struct err ignored;
+
+	if (named->level > PROTECT_REPORT ||
+	    protection_of(&spec->protect, named->path).level <= PROTECT_ALLOW)
+		(void)spec_protect_path(spec, named->path, protect_level_name(named->level),
+					LAYER_BUILTIN, &ignored);
+}
+
 void repository_protect(struct spec *spec, const struct host *host)
 {
 	struct gitnamed_list named;
-	struct err ignored;
 
 	gitnamed_find(&spec->arena, host, &named);
-	for (size_t i = 0; i < named.n; i++)
-		(void)spec_add_protect(spec,
-				       arena_printf(&spec->arena, "./%s=%s", named.v[i].path,
-						    named.v[i].hooks ? "hold" : "ro"),
-				       LAYER_BUILTIN, &ignored);
+	for (int told = 0; told <= 1; told++)
+		for (size_t i = 0; i < named.n; i++)
+			if ((named.v[i].level == PROTECT_REPORT) == told)
+				protect_named(spec, &named.v[i]);
 }

@@ -3,8 +3,10 @@
 #include "spec/gitnamed.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -24,15 +26,53 @@ struct search {
 	int files;
 };
 
-static void add(const struct search *s, const char *path, bool hooks)
+/* Keys whose value git runs, by their names as gitkeys_gather() makes them. What runs when the user types its name is told of,
+ * as what 'make' runs is; the rest runs with commands that say nothing of it. */
+static const struct {
+	const char *key;
+	enum protect_level level;
+} commands[] = {
+	{ "alias.*", PROTECT_REPORT },
+	{ "*command", PROTECT_RO },
+	{ "*cmd", PROTECT_RO },
+	{ "*editor", PROTECT_RO },
+	{ "*filter", PROTECT_RO },
+	{ "*hook", PROTECT_RO },
+	{ "*.askpass", PROTECT_RO },
+	{ "*.browser", PROTECT_RO },
+	{ "*.clean", PROTECT_RO },
+	{ "*.driver", PROTECT_RO },
+	{ "*.external", PROTECT_RO },
+	{ "*.fsmonitor", PROTECT_RO },
+	{ "*.gitproxy", PROTECT_RO },
+	{ "*.helper", PROTECT_RO },
+	{ "*.pager", PROTECT_RO },
+	{ "pager.*", PROTECT_RO },
+	{ "*.process", PROTECT_RO },
+	{ "*.program", PROTECT_RO },
+	{ "*.receivepack", PROTECT_RO },
+	{ "*.smudge", PROTECT_RO },
+	{ "*.textconv", PROTECT_RO },
+	{ "*.uploadpack", PROTECT_RO },
+	{ "*tool.*.path", PROTECT_RO },
+	{ "lfs.*.path", PROTECT_RO },
+	{ "submodule.*.update", PROTECT_RO },
+};
+
+static void add(const struct search *s, const char *path, enum protect_level level)
 {
 	const char *below = path ? path_below(path, s->host->project.dir) : NULL;
+	struct gitnamed *entry;
 
-	if (below && *below)
-		*(struct gitnamed *)arena_grow(s->arena, (void *)&s->ret->v, &s->ret->n,
-					       sizeof(*s->ret->v)) = (struct gitnamed){
-			arena_strdup(s->arena, below), hooks
-		};
+	if (!below || !*below)
+		return;
+	for (size_t i = 0; i < s->ret->n; i++)
+		if (!strcmp(s->ret->v[i].path, below)) {
+			s->ret->v[i].level = MAX(s->ret->v[i].level, level);
+			return;
+		}
+	entry = arena_grow(s->arena, (void *)&s->ret->v, &s->ret->n, sizeof(*entry));
+	*entry = (struct gitnamed){ arena_strdup(s->arena, below), level };
 }
 
 /* A path with the first link on it followed; NULL: there is none. */
@@ -58,32 +98,38 @@ static char *follow_one(struct arena *arena, const char *path)
 }
 
 /* A path, and where it leads: by each link on the way, also to what is not there yet. */
-static void add_way(const struct search *s, const char *path, bool hooks)
+static void add_way(const struct search *s, const char *path, enum protect_level level)
 {
-	add(s, os_realpath(s->arena, path), hooks);
+	add(s, os_realpath(s->arena, path), level);
 	for (int i = 0; i < LINKS_MAX && path; i++) {
-		add(s, path, hooks);
+		add(s, path, level);
 		path = follow_one(s->arena, path);
 	}
 }
 
-/* The path that a value means, which is added; NULL: that of somebody else's home. */
-static char *name(const struct search *s, const char *base, const char *value, bool hooks)
+/* The path that a value means; NULL: that of somebody else's home. */
+static char *expand(const struct search *s, const char *base, const char *value)
 {
-	char *path = path_join(s->arena, base, value);
-
 	if (str_starts(value, "~/"))
-		path = path_join(s->arena, s->host->home, value + 2);
-	else if (*value == '~')
-		return NULL;
-	add_way(s, path, hooks);
+		return path_join(s->arena, s->host->home, value + 2);
+	return *value == '~' ? NULL : path_join(s->arena, base, value);
+}
+
+/* The same, and it is added. */
+static char *name(const struct search *s, const char *base, const char *value,
+		  enum protect_level level)
+{
+	char *path = expand(s, base, value);
+
+	if (path)
+		add_way(s, path, level);
 	return path;
 }
 
 /* Each may be a link to a file of the tree. */
 static void name_hooks(const struct search *s, const char *base, const char *value)
 {
-	char *path = name(s, base, value, true);
+	char *path = name(s, base, value, PROTECT_HOLD);
 	_cleanup_dir_ DIR *dir = path ? opendir(path) : NULL;
 	const struct dirent *entry;
 
@@ -91,7 +137,60 @@ static void name_hooks(const struct search *s, const char *base, const char *val
 		strv_add(s->arena, &s->ret->hooks, path);
 	while ((entry = os_dir_next(dir)) != NULL)
 		if (entry->d_type == DT_LNK)
-			name(s, path, entry->d_name, false);
+			name(s, path, entry->d_name, PROTECT_RO);
+}
+
+/* The words of a command are cut in three ways: not at all, at quotes, and wherever a shell could. */
+static const char *const cuts[] = { "", "\"'", " \t\n\"'`;|&()<>${}=!" };
+enum { CUT_WORDS = 2 };
+
+static bool is_file(const struct search *s, const char *word, bool when_absent)
+{
+	const char *path = expand(s, s->host->project.top, word);
+	struct stat st;
+
+	return path && (stat(path, &st) == 0 ? S_ISREG(st.st_mode) : when_absent);
+}
+
+/* A path may come to be; what is none is an argument, or looked for in $PATH. */
+static bool is_program(const struct search *s, const char *word, bool first, size_t cut)
+{
+	bool path = strchr(word, '/') != NULL;
+
+	return (path || !first) && *word != '-' && is_file(s, word, path && cut == CUT_WORDS);
+}
+
+/* Words that are files of the tree: git runs it at the top. Where it has what stands for the top in front
+ * ('$(git rev-parse --show-toplevel)/x'), the rest begins with a '/'. */
+static void name_words(const struct search *s, const char *text, size_t cut,
+		       enum protect_level level)
+{
+	const char *top = s->host->project.top, *p = text + strspn(text, cuts[cut]);
+
+	for (bool first = true; *p; first = false) {
+		size_t n = strcspn(p, cuts[cut]);
+		const char *word = arena_strndup(s->arena, p, n);
+		const char *rest = word + strspn(word, "/");
+
+		if (is_program(s, word, first, cut))
+			name(s, top, word, level);
+		if (rest != word && is_file(s, rest, false))
+			name(s, top, rest, level);
+		p += n + strspn(p + n, cuts[cut]);
+	}
+}
+
+static void name_programs(const struct search *s, const char *key, const char *value)
+{
+	bool own = str_starts(key, "alias.") && *value != '!'; /* a command of git's */
+
+	for (size_t i = 0; i < ARRAY_LEN(commands) && !own; i++) {
+		if (fnmatch(commands[i].key, key, FNM_NOESCAPE) != 0)
+			continue;
+		for (size_t cut = 0; cut < ARRAY_LEN(cuts); cut++)
+			name_words(s, value, cut, commands[i].level);
+		return;
+	}
 }
 
 static void look_in(struct search *s, const char *file, int depth)
@@ -110,9 +209,11 @@ static void look_in(struct search *s, const char *file, int depth)
 		if (!strcmp(key, "core.hookspath")) {
 			name_hooks(s, s->host->project.top, value);
 		} else if (str_starts(key, "include") && !strcmp(strrchr(key, '.'), ".path")) {
-			path = name(s, path_parent(s->arena, file), value, false);
+			path = name(s, path_parent(s->arena, file), value, PROTECT_RO);
 			if (path)
 				look_in(s, path, depth + 1);
+		} else {
+			name_programs(s, key, value);
 		}
 	}
 }

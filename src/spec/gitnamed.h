@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What git obeys because a configuration names it, where that lies in the project: hooks (core.hooksPath, or where
- * '.git/hooks' is a link), what a hook is a link to, and files that are included. It counts whichever configuration says
+ * '.git/hooks' is a link), what a hook is a link to, files that are included, and programs. It counts whichever configuration says
  * so: the repository's, that of its work tree, the user's, the system's, or one that these include, on whatever condition.
  */
 #pragma once
 
 #include "spec/host.h"
+#include "spec/spec.h"
 
 struct gitnamed {
-	const char *path; /* of the project: as it is named, or where links lead */
-	bool hooks;       /* a directory of them; else a file */
+	const char *path;         /* of the project: as it is named, or where links lead */
+	enum protect_level level; /* PROTECT_HOLD: a directory of hooks; else a file */
 };
 
 struct gitnamed_list {

@@ -272,6 +272,15 @@ cow 'mkdir -p evil/hooks; echo x >evil/hooks/pre-commit; rm second; ln -s evil s
 wx apply
 check "... nor one on the way that another leads to" absent first/hooks/pre-commit
 
+reset
+git init -q .
+mkdir tools && git config diff.a.textconv 'sh tools/text' && git config alias.x '!tools/alias'
+cow 'echo x | tee tools/text tools/alias >tools/other'
+wx diff --stat
+check "programs that git's configuration names are shown as such" is "$(grep -c '\[git\]' "$out")" 2
+wx apply
+check "... and asked about" is "$(ls tools)" other
+
 # --- as a branch ---
 reset
 git init -q .

@@ -145,6 +145,37 @@ mkdir real && mv hooks real && ln -s second first && ln -s real second && git co
 gated 'mkdir -p evil/hooks && echo touch /tmp/ran >evil/hooks/pre-commit && rm second; ln -s evil second'
 check "no link on the way to them is exchanged, also one that another leads to" eval 'lacks first/hooks/pre-commit touch && has "$err" "what is held or read-only is in it"'
 
+# --- programs of the tree that a configuration names: the host's git runs them with commands that say nothing of it ---
+new_repo "$tmp/programs" && cd "$tmp/programs" && mkdir tools "t t" || exit 1
+for name in fsmonitor textconv command external gpg driver clean process ssh helper top cut alias told data 't t/quoted'; do
+	case $name in */*) f=$name ;; *) f=tools/$name ;; esac
+	echo '#!/bin/sh' >"$f" && chmod +x "$f"
+done
+git add . && git commit -qm tools
+git config core.fsmonitor tools/fsmonitor
+git config diff.a.textconv 'sh tools/textconv -x'
+git config diff.b.command ./tools/command
+git config diff.external "$PWD/tools/external"
+git config gpg.program tools/gpg
+git config merge.a.driver 'tools/driver %A %O %B'
+git config filter.a.clean 'python3 tools/clean %f'
+git config --global filter.b.process '~/../programs/tools/process'
+git config core.sshCommand 'A=1 tools/ssh -v'
+git config credential.helper '!tools/helper'
+git config core.pager "sh 't t/quoted'"
+git config interactive.diffFilter '$(git rev-parse --show-toplevel)/tools/top'
+git config sequence.editor 'true;tools/cut'
+git config core.editor tools/none
+git config alias.x '!sh tools/alias'
+git config alias.y 'log told'
+git config blame.ignoreRevsFile tools/data
+gated 'for f in tools/* "t t/quoted" tools/none; do echo changed >>"$f"; done 2>&1; mv tools moved'
+check "programs of the tree that git's configuration names are read-only inside, others and data are not" is "$(grep -rl changed tools 't t' | sort | xargs)" "tools/alias tools/data tools/told"
+check "... and what an alias runs is told of" eval 'has "$err" "'"'tools/alias' was changed by the session"'" && lacks "$err" "tools/told'"' was"'
+wx run --git private --network none --protect ./tools/gpg=report -- sh -c 'echo mine >>tools/gpg'
+check "... also others, where you let them" eval 'has tools/gpg mine && has "$err" "'"'tools/gpg' was changed by the session"'"'
+git config --global --unset filter.b.process
+
 # --- two repositories that change places while one of them is published; after the index comes HEAD, or else the configuration ---
 mkdir "$tmp/gits" && : >"$tmp/gits/git" && chmod +x "$tmp/gits/git" || exit 1
 for branch in dev main; do
