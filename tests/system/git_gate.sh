@@ -171,7 +171,7 @@ git config alias.y 'log told'
 git config blame.ignoreRevsFile tools/data
 gated 'for f in tools/* "t t/quoted" tools/none; do echo changed >>"$f"; done 2>&1; mv tools moved'
 check "programs of the tree that git's configuration names are read-only inside, others and data are not" is "$(grep -rl changed tools 't t' | sort | xargs)" "tools/alias tools/data tools/told"
-check "... and what an alias runs is told of" eval 'has "$err" "'"'tools/alias' was changed by the session"'" && lacks "$err" "tools/told'"' was"'
+check "... and what an alias runs is told of" eval 'has "$err" "'"'tools/alias' was changed by the session"'" && lacks "$err" tools/told'
 wx run --git private --network none --protect ./tools/gpg=report -- sh -c 'echo mine >>tools/gpg'
 check "... also others, where you let them" eval 'has tools/gpg mine && has "$err" "'"'tools/gpg' was changed by the session"'"'
 git config --global --unset filter.b.process
