@@ -68,7 +68,7 @@ static int do_set(struct vault *vault, const char *name, _unused_ bool json, str
 	if (r == 0 && place == VAULT_FILE)
 		cli_warn("'%s' is in a file that every program of yours can read, "
 			 "~/.config/wrapix/credentials.json (%s)",
-			 name, vault->why.msg[0] ? vault->why.msg : "the keyring is locked");
+			 name, vault->why.msg);
 	return r;
 }
 

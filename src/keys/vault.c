@@ -51,6 +51,8 @@ int vault_set(struct vault *vault, const char *name, const struct secret *value,
 
 	*ret_place = r == 0 ? VAULT_KEYRING : VAULT_FILE;
 	if (r < 0)
+		vault->why = *err;
+	if (r < 0)
 		r = vault_file.set(vault, name, value, len, err);
 	if (r < 0)
 		return r;

@@ -22,7 +22,7 @@ struct vault {
 	const char *config_home; /* the caller's */
 	struct service *service; /* NULL: there is no keyring, or it was not asked yet */
 	bool asked;
-	struct err why;       /* there is none: why */
+	struct err why;       /* there is none, or it took no value: why */
 	const char *security; /* the program of the Keychain; NULL: /usr/bin/security */
 };
 

@@ -138,6 +138,11 @@ static int open_entries(struct vault *vault, struct secret *text, struct secret 
 	return r;
 }
 
+static int no_such(const char *name, struct err *err)
+{
+	return err_set(err, ENOENT, "there is no secret '%s'", name);
+}
+
 static int file_get(struct vault *vault, const char *name, struct secret *ret, size_t *ret_len,
 		    struct err *err)
 {
@@ -146,11 +151,11 @@ static int file_get(struct vault *vault, const char *name, struct secret *ret, s
 	int r = open_entries(vault, &text, &hex, &e, err);
 
 	if (r < 0)
-		return r;
+		return r == -ENOENT ? no_such(name, err) : r;
 	while (next_entry(&e, (char *)hex.data))
 		if (!strcmp(e.name, name))
 			return decode((const char *)hex.data, ret, ret_len, err);
-	return err_set(err, ENOENT, "there is no secret '%s'", name);
+	return no_such(name, err);
 }
 
 static void put_entry(struct wire_out *out, const char *name, const char *hex)
@@ -199,6 +204,8 @@ static int rewrite(struct vault *vault, const char *name, const char *new, struc
 	size_t len;
 	int r = dir < 0 ? dir : 0;
 
+	if (r == -ENOENT && !new)
+		return no_such(name, err);
 	if (r == 0 && flock(dir, LOCK_EX) < 0)
 		r = err_errno(err, errno, "locking " FILE_NAME);
 	if (r == 0)
@@ -209,7 +216,7 @@ static int rewrite(struct vault *vault, const char *name, const char *new, struc
 	if (r == 0)
 		r = compose(&text, len, name, new, &out, &found, err);
 	if (r == 0 && !new && !found)
-		return err_set(err, ENOENT, "there is no secret '%s'", name);
+		return no_such(name, err);
 	if (r == 0)
 		r = os_write_file_atomic(dir, FILE_NAME, out.p, out.len, 0600, err);
 	if (r == 0 && fsync(dir) < 0)

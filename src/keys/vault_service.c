@@ -60,8 +60,26 @@ static int take_path(struct service *s, char path[PATH_LEN], struct err *err)
 	return 0;
 }
 
+/*
+ * GNOME Keyring (seen with 42.1) notes who calls in its main loop, and may come to that after the
+ * call itself: OpenSession then finds no note and ends the daemon, and with it what the user had
+ * unlocked. So the first call is one that needs none. An error is an answer as well.
+ */
+static int be_noted(struct service *s, struct err *err)
+{
+	int r;
+
+	begin(s, SERVICE, "org.freedesktop.DBus.Properties", "Get", "ss");
+	dbus_put_string(&s->w, IFACE "Service");
+	dbus_put_string(&s->w, "Collections");
+	r = call(s, err);
+	return r == -EREMOTEIO ? 0 : r;
+}
+
 static int open_session(struct service *s, struct err *err)
 {
+	if (be_noted(s, err) < 0)
+		return -err->code;
 	begin(s, SERVICE, IFACE "Service", "OpenSession", "sv");
 	dbus_put_string(&s->w, "plain");
 	dbus_put_signature(&s->w, "s");

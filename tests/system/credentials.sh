@@ -5,6 +5,7 @@
 #
 # shellcheck disable=SC1091,SC2016,SC2034,SC2154 # the library; scripts for other shells
 . "$(dirname -- "$0")/../lib/system.sh"
+. "$(dirname -- "$0")/../lib/keyring.sh"
 be_user "$@"
 set_up
 for tool in node curl openssl python3; do
@@ -191,15 +192,11 @@ check "the relay's own tests came to their end" has "$tmp/log/out" "it ends with
 
 if command -v gnome-keyring-daemon >/dev/null; then
 	rm -f "$home/.config/wrapix/"*.json
-	export WRAPIX="$wrapix" XDG_RUNTIME_DIR="$tmp/run" AGENT="$tmp/bin"
-	mkdir -m 700 "$tmp/run"
-	on_bus() { unshare --user --map-current-user --pid --fork --kill-child dbus-run-session -- sh -c "$1" 2>"$tmp/log/bus"; }
-	on_bus 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
-		printf from-the-ring | "$WRAPIX" secret set CLAUDE_CODE_OAUTH_TOKEN
+	export WRAPIX="$wrapix" AGENT="$tmp/bin"
+	ring 'printf from-the-ring | "$WRAPIX" secret set CLAUDE_CODE_OAUTH_TOKEN
 		PATH=$AGENT:$PATH SCRIPT="echo \$CLAUDE_CODE_OAUTH_TOKEN" "$WRAPIX" run --network none --agent claude --env SCRIPT 2>&1' >"$tmp/log/out"
 	check "from a keyring" has "$tmp/log/out" from-the-ring
-	on_bus 'gnome-keyring-daemon --start --components=secrets >/dev/null 2>&1
-		PATH=$AGENT:$PATH SCRIPT="echo started" "$WRAPIX" run --network none --agent claude --env SCRIPT 2>&1
+	locked 'PATH=$AGENT:$PATH SCRIPT="echo started" "$WRAPIX" run --network none --agent claude --env SCRIPT 2>&1
 		echo "status $?"' >"$tmp/log/out"
 	check "a locked keyring: no start without a word" has "$tmp/log/out" "the keyring is locked"
 	check "... and the status of a failure" has "$tmp/log/out" "status 125"

@@ -5,6 +5,7 @@
 #
 # shellcheck disable=SC1091,SC2016,SC2034,SC2154 # the library; scripts for other shells
 . "$(dirname -- "$0")/../lib/system.sh"
+. "$(dirname -- "$0")/../lib/keyring.sh"
 be_user "$@"
 set_up
 command -v gnome-keyring-daemon >/dev/null || bail "gnome-keyring is not installed"
@@ -24,6 +25,10 @@ holds() { # holds NAME VALUE
 
 # --- a file ---
 
+wx secret get one
+check "before there is any, there is no secret" refused 125 "there is no secret 'one'"
+wx secret remove one
+check "... to remove, either" refused 125 "there is no secret 'one'"
 put one first
 check "without a keyring a value goes to a file" is "$rc" 0
 check "... with a warning" has "$err" "warning: 'one' is in a file"
@@ -92,16 +97,7 @@ mv "$tmp/elsewhere" "$file"
 
 # --- a keyring ---
 
-# A bus of its own, and a pid namespace, so that nothing the bus starts outlives it.
-on_bus() { unshare --user --map-current-user --pid --fork --kill-child dbus-run-session -- sh -c "$1"; }
-
-# ring SCRIPT: with the keyring open.
-ring() {
-	on_bus 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
-		'"$1" 2>"$tmp/log/bus"
-}
-export WRAPIX="$wrapix" XDG_RUNTIME_DIR="$tmp/run"
-mkdir -m 700 "$tmp/run"
+export WRAPIX="$wrapix"
 ring 'printf ring | "$WRAPIX" secret set ring 2>&1; "$WRAPIX" secret get ring; echo; "$WRAPIX" secret list | grep ring' >"$tmp/log/out"
 check "with a keyring a value goes there, without a word" is "$(cat "$tmp/log/out")" "ring
 ring (keyring)"
@@ -113,19 +109,19 @@ check "what is in the file is found, and moves when it is written" is "$(cat "$t
 check "... out of the file" lacks "$file" '"n3"'
 ring '"$WRAPIX" secret remove n3; "$WRAPIX" secret get n3 2>&1' >"$tmp/log/out"
 check "removed from the keyring" has "$tmp/log/out" "there is no secret 'n3'"
+cc -shared -fPIC -o "$tmp/held.so" "$top/tests/lib/keyring_held.c"
+KEYRING_PRELOAD=$tmp/held.so KEYRING_HELD=$tmp/held ring ': >"$KEYRING_HELD"; "$WRAPIX" secret get ring 2>&1' >"$tmp/log/out"
+check "a keyring that has not noted who calls survives it" is "$(cat "$tmp/log/out")" again
+check "... as it stood still then" absent "$tmp/held"
 
 # --- locked, gone, silent ---
 
-# locked SCRIPT: a keyring that nobody opens, and no display for its dialog.
-locked() {
-	on_bus 'gnome-keyring-daemon --start --components=secrets >/dev/null 2>&1
-		'"$1" 2>"$tmp/log/bus"
-}
 locked '"$WRAPIX" secret get ring 2>&1; echo "status $?"' >"$tmp/log/out"
 check "a locked keyring is said to be locked" has "$tmp/log/out" "the keyring is locked"
 check "... and is an error" has "$tmp/log/out" "status 125"
 locked 'printf other | "$WRAPIX" secret set fresh 2>&1; "$WRAPIX" secret get fresh' >"$tmp/log/out"
 check "a new value then goes to the file" has "$tmp/log/out" "warning: 'fresh' is in a file"
+check "... and why is said" has "$tmp/log/out" "(the keyring is locked)"
 check "... and is found" is "$(tail -n 1 "$tmp/log/out")" other
 locked 'printf newer | "$WRAPIX" secret set ring 2>&1; echo "status $?"' >"$tmp/log/out"
 check "an old value that cannot be taken out is said" has "$tmp/log/out" "an older value stays in the keyring"
