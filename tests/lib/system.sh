@@ -108,7 +108,7 @@ tear_down() {
 
 # What a test prints may hold anything; TAP gets lines of printable ASCII.
 explain() {
-	for log in "$tmp/log/why" "$tmp/log/out" "$tmp/log/err"; do
+	for log in "$tmp/log/why" "$tmp/log/out" "$tmp/log/err" "$tmp/log/bg"; do
 		[ ! -s "$log" ] || { echo "--- ${log##*/}"; head -c 3000 "$log"; echo; }
 	done | LC_ALL=C tr -c ' -~\n' '?' | sed 's/^/# /'
 }
@@ -174,17 +174,24 @@ await() {
 	done
 }
 
-# hear FIFO: waits for the line that the other side writes into it. Without it the test cannot go on.
+# give_up WHAT: it is not so, and without it the test cannot go on.
+give_up() {
+	check "$1" false
+	bail "not so: $1"
+}
+
+# hear FIFO: waits for the line that the other side writes into it.
 hear() {
 	hear_end=$(($(date +%s) + 60))
 	# An end without a line: somebody whom we have heard before closes it only now.
 	until [ -n "$(timeout 60 head -n 1 "$1")" ]; do
-		[ "$(date +%s)" -lt "$hear_end" ] || {
-			explain
-			bail "nothing came through ${1##*/}"
-		}
+		[ "$(date +%s)" -lt "$hear_end" ] || give_up "something comes through ${1##*/}"
 	done
 }
+
+# tell FIFO: a line for the other side to read. Who reads a second one has to keep it open, as in 'exec 3<>go; read -r x <&3':
+# as long as we have not closed it yet, to open it again succeeds, and what is read then is the end.
+tell() { timeout 60 sh -c 'echo x >"$1"' sh "$1" || give_up "somebody reads from ${1##*/}"; }
 
 # --- running the program ---
 

@@ -242,10 +242,10 @@ cd "$project" || exit 1
 mkfifo "$project/go" "$project/here"
 shows() { grep -qE "^20[0-9-]+ [0-9:]+  $2 " "$1"; } # as an event: the head has the command, and so all names
 background() { # background NAME SCRIPT: runs it, and waits until it is inside
-	"$wrapix" run --network filtered --name "$1" -- sh -c "echo x >here; $2" >"$tmp/log/bg" 2>&1 &
+	"$wrapix" run --network filtered --name "$1" -- sh -c "exec 3<>go; echo x >here; $2" >"$tmp/log/bg" 2>&1 &
 	session=$!
 	started="$started $session"
-	read -r _ <"$project/here"
+	hear "$project/here"
 	await listed "$1" # which is done while the command runs
 }
 watches() { readlink "/proc/$1/fd/"* 2>/dev/null | grep -q inotify; }
@@ -264,12 +264,12 @@ ends() { # ends PID STATUS: within 20 seconds
 	is $? "$2"
 }
 
-background live 'read -r x <go; getent hosts one.example; read -r x <go; getent hosts two.example; read -r x <go; exit 3'
+background live 'read -r x <&3; getent hosts one.example; read -r x <&3; getent hosts two.example; read -r x <&3; exit 3'
 wx log live
 check "a session without events: nothing yet" is "$rc" 0
 check "... is said" has "$err" "this session has recorded nothing yet"
 follows live
-echo x >"$project/go"
+tell "$project/go"
 check "-f waits for the first event" await shows "$tmp/log/follow" one.example
 check "... whose head comes first" grep -q '^session .* (live)' "$tmp/log/follow"
 check "... while it lives" lacks "$tmp/log/follow" "ended with"
@@ -278,9 +278,9 @@ check "who does not follow is not kept" shows "$out" one.example
 "$wrapix" allow live three.example >/dev/null 2>&1
 check "a rule that is added is an event" await has "$tmp/log/follow" "from now on: allow three.example"
 check "... the second event is none yet" fails shows "$tmp/log/follow" two.example
-echo x >"$project/go"
+tell "$project/go"
 check "-f goes on" await shows "$tmp/log/follow" two.example
-echo x >"$project/go"
+tell "$project/go"
 check "-f ends with the session" ends "$follower" 0
 check "... whose end it shows" has "$tmp/log/follow" "ended with status 3"
 check "... without a word of its own" empty "$tmp/log/follow.err"
@@ -288,19 +288,19 @@ wait "$session"
 wx log -f live
 check "-f of one that has ended: all, at once" has "$out" "ended with status 3"
 
-background quiet 'read -r x <go; exit 0'
+background quiet 'read -r x <&3; exit 0'
 follows quiet
-echo x >"$project/go"
+tell "$project/go"
 check "-f of one that ends without an event" ends "$follower" 0
 check "... shows nothing" empty "$tmp/log/follow"
 
-background hasty 'read -r x <go; getent hosts one.example'
+background hasty 'read -r x <&3; getent hosts one.example'
 follows hasty
-echo x >"$project/go"
+tell "$project/go"
 check "-f of one that ends with its first event" ends "$follower" 0
 check "... shows that, and the end" is "$(grep -oE ' one.example  |ended with status' "$tmp/log/follow" | sort -u | wc -l)" 2
 
-background killed 'getent hosts one.example; read -r x <go'
+background killed 'getent hosts one.example; read -r x <&3'
 follows --json killed
 check "a session about to be killed" await has "$tmp/log/follow" '"name":"one.example"'
 kill -9 "$session"

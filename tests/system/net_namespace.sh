@@ -30,7 +30,6 @@ hold_sandbox() {
 }
 # FIFOs, without an endless wait for somebody who has died.
 hear() { timeout 60 cat "$1" >/dev/null || echo "# nobody wrote into $1"; }
-tell() { timeout 60 sh -c 'echo >"$1"' sh "$1" || echo "# nobody read from $1"; }
 end_sandbox() {
 	kill "$sandbox" 2>/dev/null
 	wait "$sandbox"
