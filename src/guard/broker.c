@@ -149,7 +149,7 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 
 	if (!b)
 		return err_errno(err, ENOMEM, "the file broker");
-	b->rules = rules;
+	b->rules = b->given = rules;
 	b->hooks = *hooks;
 	b->view = -1;
 	b->turn = -1;
@@ -200,6 +200,8 @@ void broker_free(struct broker *b)
 	}
 	seen_release(b);
 	repository_forget_plain(b);
+	hooked_forget(b);
+	arena_release(&b->own.arena);
 	for (size_t i = 0; i < b->n_anchors; i++)
 		close_ptr(&b->anchors[i].fd);
 	close_ptr(&b->view);
@@ -258,7 +260,7 @@ static bool are_same(const struct file_rules *a, const struct file_rules *b)
 
 int broker_set_rules(struct broker *b, const struct file_rules *rules, struct err *err)
 {
-	bool others = b->reads == FILE_READS_WATCHED && !are_same(b->rules, rules);
+	bool others = b->reads == FILE_READS_WATCHED && !are_same(b->given, rules);
 	int r = 0;
 
 	if (b->watches)
@@ -266,8 +268,10 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
 		if (!is_anchored(b, rules->roots.v[i]))
 			r = add_anchor(b, rules->roots.v[i], err);
-	if (r == 0)
-		b->rules = rules;
+	if (r == 0) {
+		b->given = rules;
+		hooked_extend(b);
+	}
 	if (r == 0 && others)
 		b->reads = FILE_READS_ASKED;
 	return r;

@@ -203,7 +203,7 @@ static int find_mounted(struct request *r, struct place *p, const struct stat *w
 	return p->anchor ? find_dir(r, p, want) : OUTSIDE;
 }
 
-int place_map(struct request *r, struct place *p)
+static int map(struct request *r, struct place *p)
 {
 	struct stat st;
 	int n;
@@ -230,6 +230,15 @@ int place_map(struct request *r, struct place *p)
 	if (!(p->anchor && find_dir(r, p, &st) == 0) && find_mounted(r, p, &st) != 0)
 		return OUTSIDE;
 	return add_name(p, strlen(p->path));
+}
+
+int place_map(struct request *r, struct place *p)
+{
+	int e = map(r, p);
+
+	if (e == 0)
+		hooked_look(r, p);
+	return e;
 }
 
 /* What is there in the writable tree, and whether the sandbox sees the same. */

@@ -93,7 +93,7 @@ struct worker {
 
 struct broker {
 	struct arena arena;
-	const struct file_rules *rules;
+	const struct file_rules *rules, *given; /* 'given' is without those of broker_hooked.c */
 	struct broker_hooks hooks;
 	const struct notify *notify;
 	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
@@ -125,6 +125,10 @@ struct broker {
 	int turn;                 /* -1: not opened yet */
 	char *plain[BROKER_DIRS]; /* directories that lie in no git directory */
 	struct timespec plain_at;
+	char *hooked_dirs[BROKER_DIRS]; /* of which the hooks are known */
+	struct timespec hooked_at;
+	struct strv hooked;    /* what these lead to */
+	struct file_rules own; /* with rules for that; all else is borrowed */
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch;          /* the machine's own; any other is its 32-bit sister */
 	uint8_t rows[2][1024];  /* by arch and number: one more than the row; 0: none */
@@ -347,6 +351,13 @@ bool git_protects(const struct request *r, const char *name);
 /* ---- broker_twins.c */
 /* A file with several names is about to be changed in place. 0, or -errno where one of them may not be written (reported). */
 int twins_judge(struct request *r, const struct place *p);
+
+/* ---- broker_hooked.c */
+/* Before the rules are asked about a place: what hooks of the repositories around it lead to. */
+void hooked_look(struct request *r, const struct place *p);
+/* There are other rules. */
+void hooked_extend(struct broker *b);
+void hooked_forget(struct broker *b);
 
 /* ---- broker_gate.c: with a gate, instead of what broker_git.c does */
 /* 0, RETRY or -errno (reported). */

@@ -97,13 +97,15 @@ static char *follow_one(struct arena *arena, const char *path)
 	return NULL;
 }
 
-/* A path, and where it leads: by each link on the way, also to what is not there yet. */
-static void add_way(const struct search *s, const char *path, enum protect_level level)
+void gitnamed_way(struct arena *arena, const char *path, struct strv *ret)
 {
-	add(s, os_realpath(s->arena, path), level);
+	const char *real = os_realpath(arena, path);
+
+	if (real)
+		strv_add(arena, ret, real);
 	for (int i = 0; i < LINKS_MAX && path; i++) {
-		add(s, path, level);
-		path = follow_one(s->arena, path);
+		strv_add(arena, ret, path);
+		path = follow_one(arena, path);
 	}
 }
 
@@ -120,9 +122,12 @@ static char *name(const struct search *s, const char *base, const char *value,
 		  enum protect_level level)
 {
 	char *path = expand(s, base, value);
+	struct strv way = { 0 };
 
 	if (path)
-		add_way(s, path, level);
+		gitnamed_way(s->arena, path, &way);
+	for (size_t i = 0; i < way.len; i++)
+		add(s, way.v[i], level);
 	return path;
 }
 

@@ -160,6 +160,20 @@ check "... by which it is named" has "$err" "scripts/check"
 check "... also from below" eval '(cd scripts && cannot "echo x >check")'
 check "... and in a linked work tree, where it is not made either" eval '(cd tree && cannot "echo x >check")'
 git worktree remove -f tree && rm -r .git/hooks/pre-* scripts
+git init -q inner && git clone -q . lib && git -c protocol.file.allow=always submodule --quiet add "$PWD/lib" part && mkdir inner/scripts inner/more part/scripts
+echo yours | tee inner/scripts/check inner/more/pre-push inner/beside part/scripts/check >outside
+ln -s ../../scripts/step inner/.git/hooks/pre-commit && ln -s check inner/scripts/step && ln -s ../../../../part/scripts/check .git/modules/part/hooks/pre-commit && ln -s "$PWD/outside" inner/.git/hooks/post-commit
+check "... of a repository below, too: it is not written" cannot 'echo x >>inner/scripts/check'
+check "... nor moved away, nor what is above it, nor a link on the way" eval 'cannot "mv inner/scripts/check inner/x" && cannot "mv inner/scripts inner/x" && cannot "rm inner/scripts/step" && cannot "ln inner/scripts/check inner/x && echo x >>inner/x"'
+check "... nor by an open file, its mode or its length" eval 'cannot "truncate -s 0 inner/scripts/check" && cannot "chmod 700 inner/scripts/check" && cannot "cp outside y && mv y inner/scripts/check"'
+check "... of a submodule" eval 'cannot "echo x >>part/scripts/check" && cannot "cd part && echo x >>scripts/check"'
+check "... also what lies elsewhere, once somebody was there" cannot 'echo x >>inner/beside && echo x >>outside'
+rm -r inner/.git/hooks && ln -s ../more inner/.git/hooks
+check "... where all of them are behind a link" cannot 'echo x >>inner/more/pre-push'
+check "... and the rest of it is written" eval 'can "echo x >>inner/beside && mkdir inner/d && mv inner/d inner/e && echo x >inner/scripts/check" && is "$(cat part/scripts/check inner/more/pre-push outside)" "yours
+yours
+yours"'
+git rm -qf --cached part .gitmodules && rm -rf inner lib part .gitmodules .git/modules outside
 check "... and nothing beside" can 'echo x >shared/vscode2 && echo x >shared/claude/notes && rm shared/vscode2'
 settings '' ', "protect": {"remove": [".bashrc"]}'
 check "... unless it is not to be" can 'echo x >shared/rc'
