@@ -14,6 +14,7 @@
 #include "image/contents.h"
 #include "image/debian.h"
 #include "image/export.h"
+#include "image/interrupt.h"
 #include "image/nix.h"
 #include "image/platform.h"
 #include "image/run.h"
@@ -130,9 +131,14 @@ static int from_debian(struct making *making, _unused_ const char *what, struct 
 	if (making->contents.interpreter && !strcmp(making->contents.interpreter, "node"))
 		strv_add(&making->args->arena, &packages, "nodejs");
 	fprintf(stderr, "wrapix: getting %zu packages and what they need\n", packages.len);
+	interrupt_hold();
 	r = debian_make_tar(making->scratch, &packages,
 			    making->args->platform ? making->arch : NULL, making->log, err);
-	return r < 0 ? r : from_source(making, &source, err);
+	if (r == 0)
+		r = from_source(making, &source, err);
+	os_remove_tree(AT_FDCWD, making->scratch);
+	interrupt_release();
+	return r;
 }
 
 static int from_nix(struct making *making, const char *what, struct err *err)
@@ -275,7 +281,6 @@ static int make_image(struct making *making, struct err *err)
 		r = contents_find_agent(&making->contents, &making->args->arena, err);
 	if (r == 0)
 		r = make_layers(making, err);
-	os_remove_tree(AT_FDCWD, making->scratch);
 	if (r < 0 && making->log >= 0)
 		show_log(making->log);
 	if (!image->os) {
@@ -386,6 +391,8 @@ static int cmd_build(int argc, char **argv)
 	r = *name ? set_up(&making, profile ?: NO_PROFILE, &err) : image_no_name(&err);
 	if (r == 0)
 		r = image_open_store(&store, &err);
+	if (r == 0)
+		r = layout_tidy(&store, &err);
 	if (r == 0)
 		r = make_image(&making, &err);
 	if (r == 0)

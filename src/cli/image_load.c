@@ -9,6 +9,7 @@
 #include "cli/image.h"
 #include "image/base.h"
 #include "image/export.h"
+#include "image/interrupt.h"
 #include "image/platform.h"
 #include "image/run.h"
 #include "os/fs.h"
@@ -64,12 +65,15 @@ static int into_podman(struct loading *loading, struct err *err)
 {
 	char *path = arena_printf(&loading->arena, "%s/.load-%d", image_store_path(&loading->arena),
 				  getpid());
-	int r = make_layout(loading, path, err);
+	int r;
 
+	interrupt_hold();
+	r = make_layout(loading, path, err);
 	if (r == 0)
 		r = RUN(loading, "podman", "pull", "--quiet",
 			arena_printf(&loading->arena, "oci:%s", path));
 	os_remove_tree(AT_FDCWD, path);
+	interrupt_release();
 	return r < 0 ? r
 		     : RUN(loading, "podman", "tag", loading->image->config.digest, loading->tag,
 			   loading->latest);
@@ -81,11 +85,14 @@ static int with_file(struct loading *loading, const char *end,
 {
 	char *file = arena_printf(&loading->arena, "%s/.load-%d%s",
 				  image_store_path(&loading->arena), getpid(), end);
-	int r = image_export(loading->store, loading->image, loading->name, file, err);
+	int r;
 
+	interrupt_hold();
+	r = image_export(loading->store, loading->image, loading->name, file, err);
 	if (r == 0)
 		r = fn(loading, file, err);
 	unlink(file);
+	interrupt_release();
 	return r;
 }
 

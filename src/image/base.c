@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "image/interrupt.h"
 #include "image/names.h"
 #include "image/run.h"
 #include "os/fs.h"
@@ -137,6 +138,8 @@ static int take_file(struct archive *tar, int dir, const char *name, uint64_t *l
 	int r = fd < 0 ? -errno : 0;
 
 	while (r == 0 && (n = archive_read_data(tar, buffer, sizeof(buffer))) != 0) {
+		if (interrupt_waits())
+			return -EINTR;
 		if (n < 0 || (uint64_t)n > *left)
 			return n < 0 ? -EBADMSG : -EFBIG;
 		*left -= (uint64_t)n;
@@ -312,6 +315,7 @@ int base_fetch(struct store *store, const char *ref, const char *architecture, c
 	struct stat st;
 	int r;
 
+	interrupt_hold();
 	if (stat(ref, &st) == 0 && S_ISDIR(st.st_mode)) {
 		r = import(store, ref, NULL, architecture, image, err);
 	} else if (colon && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
@@ -331,6 +335,7 @@ int base_fetch(struct store *store, const char *ref, const char *architecture, c
 			r = import(store, scratch, NULL, architecture, image, err);
 	}
 	os_remove_tree(AT_FDCWD, scratch);
+	interrupt_release();
 	if (r == 0)
 		r = find_tables(store, image, ret_found, err);
 	arena_release(&arena);

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "image/interrupt.h"
 #include "os/fs.h"
 
 EVP_MD_CTX *digest_begin(void)
@@ -59,8 +60,11 @@ int blob_begin(struct blob_writer *writer, int dir, struct err *err)
 
 int blob_write(struct blob_writer *writer, const void *data, size_t len, struct err *err)
 {
-	int r = os_write_all(writer->fd, data, len);
+	int r = interrupt_check(err);
 
+	if (r < 0)
+		return r;
+	r = os_write_all(writer->fd, data, len);
 	if (r < 0)
 		return err_errno(err, -r, "writing a blob");
 	EVP_DigestUpdate(writer->hash, data, len);

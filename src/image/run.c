@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
+#include "image/interrupt.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -26,14 +28,20 @@ void run_tell(void (*on_wait)(void *ctx), void *ctx)
 	tell.ctx = ctx;
 }
 
-/* Its wait status, at its end. */
+/* Its wait status, at its end, which a signal that ends us asks it for: it clears up behind itself. */
 static int await(pid_t pid)
 {
 	_cleanup_close_ int fd = os_pidfd_open(pid);
 	struct pollfd end = { .fd = fd, .events = POLLIN };
 
-	while (fd >= 0 && tell.on_wait && poll(&end, 1, TELL_MS) == 0)
-		tell.on_wait(tell.ctx);
+	while (fd >= 0 && poll(&end, 1, TELL_MS) <= 0) {
+		if (interrupt_waits()) {
+			kill(pid, SIGTERM);
+			break;
+		}
+		if (tell.on_wait)
+			tell.on_wait(tell.ctx);
+	}
 	return os_await(pid);
 }
 
@@ -48,10 +56,13 @@ char *run_find(struct arena *arena, const char *name, const char *how_to_get, st
 	return program;
 }
 
-_Noreturn static void be_program(const struct strv *argv, int out, int log)
+_Noreturn static void be_program(const struct strv *argv, int out, int log, pid_t parent)
 {
 	int null = open("/dev/null", O_RDONLY);
 
+	os_die_with_parent(SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
 	os_reset_signals();
 	setenv("SOURCE_DATE_EPOCH", "1", 1);
 	dup2(null, STDIN_FILENO);
@@ -67,16 +78,18 @@ int run_program(struct arena *arena, const struct strv *argv, int log, char **re
 {
 	_cleanup_close_ int output = ret_output ? memfd_create("output", MFD_CLOEXEC) : -1;
 	_cleanup_free_ char *text = NULL;
-	int status = 0, r = 0;
+	int status = 0, r = interrupt_check(err);
+	pid_t pid, self = getpid();
 	size_t len;
-	pid_t pid;
 
+	if (r < 0)
+		return r;
 	if (ret_output && output < 0)
 		return err_errno(err, errno, "memfd_create");
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		be_program(argv, ret_output ? output : log, log);
+		be_program(argv, ret_output ? output : log, log, self);
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
 	status = await(pid);

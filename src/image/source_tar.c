@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <locale.h>
 
+#include "image/interrupt.h"
 #include "image/names.h"
 #include "image/source.h"
 
@@ -21,6 +22,8 @@ static int take_entry(struct archive *tar, struct archive_entry *entry, source_f
 	char name[NAME_SIZE], target[NAME_SIZE];
 	const char *given = archive_entry_pathname(entry), *link = archive_entry_hardlink(entry);
 
+	if (interrupt_check(err) < 0)
+		return -err->code;
 	if (!name_clean(given, name) || (link && !name_clean(link, target)))
 		return err_set(err, EBADMSG, "the archive has an entry '%s' that leaves its root",
 			       given ?: "");

@@ -207,17 +207,33 @@ static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struc
 	return 0;
 }
 
-/* What a killed build, or a killed writer of the index, left beside the blobs. Nobody writes now. */
+static void sweep_kinds(int at, const char *const *kinds)
+{
+	_cleanup_dir_ DIR *dir = os_dir_open(at, ".");
+
+	for (struct dirent *entry; dir && (entry = os_dir_next(dir));)
+		for (const char *const *kind = kinds; *kind; kind++)
+			if (str_starts(entry->d_name, *kind))
+				os_remove_tree(at, entry->d_name);
+}
+
+/* What a killed build, or a killed writer of the index, left. Nobody writes now. */
 static void sweep_scratch(struct store *store)
 {
-	static const char *const kinds[] = { ".make-", ".load-", ".fetch-", ".index.json.",
-					     ".oci-layout." };
-	_cleanup_dir_ DIR *dir = os_dir_open(store->dir, ".");
+	sweep_kinds(store->dir, (const char *const[]){ ".make-", ".load-", ".fetch-",
+						       ".index.json.", ".oci-layout.", NULL });
+	sweep_kinds(store->blobs, (const char *const[]){ ".new-", NULL });
+}
 
-	for (struct dirent *entry; (entry = os_dir_next(dir));)
-		for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-			if (!strncmp(entry->d_name, kinds[i], strlen(kinds[i])))
-				os_remove_tree(store->dir, entry->d_name);
+int layout_tidy(struct store *store, struct err *err)
+{
+	if (flock(store->use, LOCK_EX | LOCK_NB) == 0)
+		sweep_scratch(store);
+	/* Who asks for it alone in vain has lost it as well. */
+	while (flock(store->use, LOCK_SH) < 0)
+		if (errno != EINTR)
+			return err_errno(err, errno, "locking 'use'");
+	return 0;
 }
 
 int layout_gc(struct store *store, struct store_gc *ret, struct err *err)

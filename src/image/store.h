@@ -41,5 +41,8 @@ struct store_gc {
 /* Removes what no image needs. Fails with -EBUSY while something is written. */
 int layout_gc(struct store *store, struct store_gc *ret, struct err *err);
 
+/* Removes what a killed build left, where nobody else is at work in the store. */
+int layout_tidy(struct store *store, struct err *err);
+
 /* Every blob of the image is there and is what its name says. */
 int layout_verify(const struct store *store, const struct oci_image *image, struct err *err);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "image/build_priv.h"
+#include "image/interrupt.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "os/proc.h"
@@ -165,6 +166,8 @@ static int listen_to(const struct build *build, int pipe, const uint64_t *done,
 	int r = 0;
 
 	while (n > 0) {
+		if (interrupt_waits())
+			return interrupt_check(err);
 		if (poll(&fd, 1, PROGRESS_MS) == 0) {
 			show(build, __atomic_load_n(done, __ATOMIC_RELAXED));
 			continue;
@@ -183,13 +186,14 @@ static int listen_to(const struct build *build, int pipe, const uint64_t *done,
 	return r;
 }
 
+/* Those that hold it back, as we do, clear up first. */
 static int end_workers(const pid_t *pids, unsigned n, int r, struct err *err)
 {
 	for (unsigned i = 0; i < n; i++) {
 		int status;
 
 		if (r < 0)
-			kill(pids[i], SIGKILL);
+			kill(pids[i], SIGTERM);
 		status = os_await(pids[i]);
 		if (r == 0 && status)
 			r = err_set(err, EIO, "a process that wrote layers ended unexpectedly");

@@ -104,6 +104,44 @@ check "a killed build is no build" is "$rc" 0
 wx image verify one
 check "... and has hurt nothing" is "$rc" 0
 
+# --- one that is ended or killed while another program brings the files ---
+mkdir "$tmp/bin"
+mkfifo "$tmp/began"
+cat >"$tmp/bin/mmdebstrap" <<END
+#!/bin/sh
+for to; do case \$to in *.make-*) break ;; esac; done
+echo half >"\$to"
+echo \$\$ >"$tmp/began"
+exec sleep 1000
+END
+chmod 755 "$tmp/bin/mmdebstrap"
+half() { find "$store" -name '.make-*' | wc -l; }
+begin() { # a shell's job has INT ignored
+	PATH=$tmp/bin:$PATH env --default-signal=INT "$wrapix" image build --from debian --name half >"$tmp/log/out" 2>&1 &
+	job=$!
+	read -r bringer <"$tmp/began"
+}
+for end in TERM:143 INT:130; do
+	begin
+	check "(control) a build is under way" is "$(half)" 1
+	kill -"${end%:*}" "$job"
+	wait "$job" 2>/dev/null
+	check "a build that ${end%:*} ends has that status" is "$?" "${end#*:}"
+	check "... leaves nothing in the store" is "$(half)" 0
+	check "... and no program" isnt "$(kill -0 "$bringer" 2>&1)" ""
+done
+begin
+wx image build --from "rootfs:$PWD/root" --name one-more
+check "a build beside it works" is "$rc" 0
+check "... and leaves the other what it has" is "$(half)" 1
+kill -9 "$job"
+wait "$job" 2>/dev/null
+check "(control) a kill leaves it behind" is "$(half)" 1
+touch "$store/blobs/sha256/.new-dead"
+wx image build --from "rootfs:$PWD/root" --name one-more
+check "... which the next build removes" is "$rc $(half) $(find "$store" -name .new-dead | wc -l)" "0 0 0"
+wx image remove one-more
+
 # --- unpacking ---
 wx image unpack one
 check "an image is unpacked" is "$rc" 0
