@@ -143,13 +143,16 @@ static int make_branch(struct cow_target *target, const struct changes *changes,
 	if (r < 0)
 		return r;
 	str_add_escaped(&name, branch);
-	printf("The branch '%s' has %zu changed %s", name.s, report.taken,
-	       report.taken == 1 ? "file" : "files");
+	if (report.taken)
+		printf("The branch '%s' has %zu changed %s", name.s, report.taken,
+		       report.taken == 1 ? "file" : "files");
+	else
+		printf("There is nothing to put on a branch");
 	if (report.ignored)
 		printf(", without %zu that git ignores", report.ignored);
 	if (report.refused)
 		printf(", without %zu that are never taken over", report.refused);
-	printf(". Your files are as they were.\n");
+	puts(report.taken ? ". Your files are as they were." : ". None was made.");
 	return 0;
 }
 

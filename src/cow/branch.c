@@ -243,7 +243,7 @@ int branch_make(struct cow *cow, const struct changes *changes, char *const *pat
 	s.fd = scratch_file(cow);
 	if (r == 0)
 		r = write_stream(&s, changes, paths, n_paths, name, err);
-	if (r == 0) {
+	if (r == 0 && ret->taken) {
 		status = base_git(cow, ARGS("fast-import", "--quiet", "--done"), NULL, s.fd, -1);
 		if (status != 0)
 			r = err_set(err, EIO, "git refused the commit");

@@ -296,6 +296,11 @@ wx apply --as-branch try
 check "... not over one that is there" refused 125 "is there already"
 wx apply --as-branch 'x..y'
 check "... nor with a bad name" refused 2 "no name for a branch"
+wx apply
+wx apply
+check "(control) nothing is left to apply, and that is no failure" is "$rc $(cat "$out")" "0 0 changes were taken over"
+wx apply --as-branch empty
+check "... and nothing for a branch, which is said and not made" is "$rc $(cat "$out") $(git branch --list empty)" "0 There is nothing to put on a branch. None was made. "
 
 # --- repositories around it ---
 reset
