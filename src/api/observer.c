@@ -243,7 +243,9 @@ static char *command_line(struct arena *arena, const struct strv *argv)
 struct session_info observer_describe(struct observer *observer, struct arena *arena)
 {
 	const struct plan *plan = &observer->plan->plan;
+	struct timespec now;
 
+	clock_gettime(CLOCK_REALTIME, &now);
 	return (struct session_info){
 		.id = observer->id,
 		.name = plan->name,
@@ -251,7 +253,8 @@ struct session_info observer_describe(struct observer *observer, struct arena *a
 		.engine = (char *)engine_name(plan->engine),
 		.network = (char *)net_mode_name(plan->net),
 		.command = command_line(arena, &plan->argv),
-		.started = time(NULL),
+		.started = now.tv_sec,
+		.nanoseconds = now.tv_nsec,
 	};
 }
 

@@ -59,7 +59,8 @@ static void info_write(const struct session_info *info, struct str *out)
 	add_pair(out, "engine", info->engine);
 	add_pair(out, "network", info->network);
 	add_pair(out, "command", info->command);
-	str_addf(out, ",\"started\":%lld}\n", (long long)info->started);
+	str_addf(out, ",\"started\":%lld,\"nanoseconds\":%ld}\n", (long long)info->started,
+		 info->nanoseconds);
 }
 
 int session_info_parse(struct arena *arena, const char *text, size_t len, struct session_info *ret)
@@ -78,6 +79,7 @@ int session_info_parse(struct arena *arena, const char *text, size_t len, struct
 		.network = record_get(arena, meta, "network"),
 		.command = record_get(arena, meta, "command"),
 		.started = json_object_get_int64(json_object_object_get(meta, "started")),
+		.nanoseconds = json_object_get_int(json_object_object_get(meta, "nanoseconds")),
 	};
 	return 0;
 }
@@ -254,7 +256,9 @@ static int by_age(const void *a, const void *b)
 
 	if (x->started != y->started)
 		return x->started < y->started ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid; /* within one second */
+	if (x->nanoseconds != y->nanoseconds)
+		return x->nanoseconds < y->nanoseconds ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid; /* records of before, within one second */
 }
 
 int session_list(struct arena *arena, const char *const *bases, struct session_info **ret,

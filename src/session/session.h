@@ -18,8 +18,9 @@
 /* What is written down of one. */
 struct session_info {
 	char *id, *name, *dir, *network, *engine;
-	char *command; /* as one line, quoted for a shell */
-	int64_t started;
+	char *command;    /* as one line, quoted for a shell */
+	int64_t started;  /* in seconds */
+	long nanoseconds; /* of that second; zero in records of before */
 	pid_t pid;        /* of its supervisor; 0 when it is dead */
 	const char *base; /* where session_list() found it */
 };

@@ -44,6 +44,45 @@ check "... oldest first, by directory and by name" is "$(sed 1d "$out" | awk '{ 
 pids="$pid_one $pid_two"
 check "... with their pids" is "$(sed 1d "$out" | awk '{ print $3 }' | xargs)" "$pids"
 check "... network, directory and command" grep -q "none  *-  *$tmp/at/one: sh -c 'readlink .*; exec sleep 1000'" "$out"
+# Records of one second, of processes whose numbers turn the order round; and one as it was written before.
+cat >"$tmp/records.py" <<'PY'
+import fcntl, json, os, sys
+where = sys.argv[1]
+def holder():
+    """A process that writes the record it is told and holds it: its pid, how to tell it, and what it says then."""
+    told, tell = os.pipe()
+    heard, say = os.pipe()
+    if pid := os.fork():
+        os.close(told)
+        os.close(say)
+        return pid, tell, heard
+    os.close(tell)
+    record = json.loads(os.read(told, 4096))
+    os.mkdir(f"{where}/{record['id']}", 0o700)
+    with open(f"{where}/{record['id']}/meta", "w") as meta:
+        fcntl.lockf(meta, fcntl.LOCK_EX)
+        json.dump(record, meta)
+        meta.flush()
+        os.write(say, b"1")
+        sys.stdin.read()
+        os._exit(0)
+holders = sorted(holder() for _ in range(3))
+for (_, tell, heard), name, more in zip(holders, ("last", "first", "before"), ({"nanoseconds": 30}, {"nanoseconds": 20}, {})):
+    os.write(tell, json.dumps({"id": name, "name": f"rec-{name}", "dir": "/", "started": 5, **more}).encode())
+    os.read(heard, 1)
+print("up", flush=True)
+for pid, _, _ in holders:
+    os.waitpid(pid, 0)
+PY
+mkfifo "$tmp/records" "$tmp/up"
+python3 "$tmp/records.py" "$state/sessions" <"$tmp/records" >"$tmp/up" 2>"$tmp/log/records" &
+records=$!
+exec 6>"$tmp/records"
+hear "$tmp/up"
+wx ps
+check "... in the order in which they began, also within one second" is "$(grep -o 'rec-[a-z]*' "$out" | xargs)" "rec-before rec-first rec-last"
+exec 6>&-
+wait "$records"
 wx ps --json
 cat >"$tmp/ps.py" <<'PY'
 import json, sys, time
