@@ -61,6 +61,8 @@ struct opt_syntax {
 	const char *operand;   /* what one is called, for messages: "DIR" */
 	enum opt_complete complete;
 	opt_words_fn *words;
+	enum opt_complete rest; /* where the first is one of the words: what the others are */
+	opt_words_fn *rest_words;
 	bool command; /* what follows '--' is a command of its own, not more operands */
 };
 

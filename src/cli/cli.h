@@ -44,7 +44,8 @@ struct command {
 struct program {
 	const char *name; /* as it is typed: "wrapix", "wrapix image" */
 	const char
-		*label; /* what its messages begin with, and its manual is called; NULL: wrapix */
+		*label;   /* what its messages begin with, and its manual is called; NULL: wrapix */
+	const char *file; /* where that is not its label: what its completion is called */
 	const char *about;
 	const char *const *examples;
 	int (*run)(int argc, char **argv); /* the whole of it; NULL: it has subcommands */

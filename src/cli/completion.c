@@ -12,18 +12,44 @@ struct completion_args {
 
 void completion_add_frame(struct str *out, const char *text)
 {
-	static const char name[] = "wrapix";
+	static const char name[] = "wrapix", asks[] = "command ";
 
 	for (const char *at; (at = strstr(text, name)); text = at + strlen(name)) {
+		bool is_asked = (size_t)(at - text) >= strlen(asks) &&
+				!strncmp(at - strlen(asks), asks, strlen(asks));
+
 		str_addn(out, text, (size_t)(at - text));
-		str_add(out, program_label());
+		str_add(out, is_asked ? this_program.name : completion_name());
 	}
 	str_add(out, text);
+}
+
+const char *completion_name(void)
+{
+	return this_program.file ?: program_label();
+}
+
+bool completion_has_programs(void)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		if ((*c)->is_program)
+			return true;
+	return false;
+}
+
+bool completion_has_actions(const struct opt_syntax *syntax)
+{
+	return syntax->complete == COMPLETE_WORDS && syntax->max > 1;
 }
 
 const char *const *completion_operand_words(const struct opt_syntax *syntax)
 {
 	return syntax->words ? syntax->words(syntax->operand) : NULL;
+}
+
+const char *const *completion_rest_words(const struct opt_syntax *syntax)
+{
+	return syntax->rest_words ? syntax->rest_words(syntax->operand) : NULL;
 }
 
 void completion_add_commands(struct str *out)

@@ -7,7 +7,8 @@
 
 #include "cli/cli.h"
 
-/* How a script asks for the names of running sessions; a text of the frame. */
+/* How a script asks for the names of running sessions; a text of the frame, where the program's own words stand
+ * after 'command'. */
 #define COMPLETION_SESSIONS "command wrapix completion --sessions 2>/dev/null"
 
 /* What a shell is told of an argument, by its kind. */
@@ -21,7 +22,7 @@ void completion_add_bash(struct str *out);
 void completion_add_zsh(struct str *out);
 void completion_add_fish(struct str *out);
 
-/* Text of the frame, which is written for wrapix: with this program's name in its place. */
+/* Text of the frame, which is written for wrapix: with completion_name() in its place. */
 void completion_add_frame(struct str *out, const char *text);
 /* The names of all commands, with a blank between them. */
 void completion_add_commands(struct str *out);
@@ -30,5 +31,12 @@ void completion_add_action(struct str *out, const struct completion_actions *act
 			   enum opt_complete complete, const char *const *words);
 /* Every way to write the options of a table: "-v --verbose --only". */
 void completion_add_options(struct str *out, const struct opt *table);
-/* The words that an operand can be; NULL: any. */
+/* The words that an operand can be, the first or a later one; NULL: any. */
 const char *const *completion_operand_words(const struct opt_syntax *syntax);
+const char *const *completion_rest_words(const struct opt_syntax *syntax);
+/* Is the first operand an action, and the others are something else? */
+bool completion_has_actions(const struct opt_syntax *syntax);
+/* What the functions of the script are called by, and the program by it. */
+const char *completion_name(void);
+/* Is one of the commands a program, with a script of its own? */
+bool completion_has_programs(void);

@@ -32,6 +32,18 @@ static const char fish_head[] =
 	"\n"
 	"complete -c wrapix -f\n";
 
+/* Only where there is a program behind a command. */
+static const char fish_inner[] =
+	"\n# The program behind this command completes the line: it has a script of its own.\n"
+	"function __wrapix_inner\n"
+	"\tfunctions -q __wrapix-$argv[1]_in; or command wrapix $argv[1] completion fish "
+	"2>/dev/null | source\n"
+	"\tset -l words (commandline -opc)\n"
+	"\tset -l line (string escape -- wrapix-$argv[1] $words[3..-1]) (commandline -ct)\n"
+	"\tset line (string join -- ' ' $line)\n"
+	"\tcomplete \"-C$line\"\n"
+	"end\n";
+
 /* What follows the option's name in a 'complete' line: -x takes no files, -r -F takes them. */
 static const struct completion_actions fish_actions = {
 	.before_words = " -x -a '",
@@ -59,7 +71,7 @@ static void add_fish_text(struct str *out, const char *text)
 static void add_fish_options(struct str *out, const struct opt *table, const char *condition)
 {
 	for (const struct opt *o = opt_first(table); o; o = opt_next(o)) {
-		str_addf(out, "complete -c %s -n '%s'", program_label(), condition);
+		str_addf(out, "complete -c %s -n '%s'", completion_name(), condition);
 		if (o->letter)
 			str_addf(out, " -s %c", o->letter);
 		str_addf(out, " -l %s", o->name);
@@ -69,25 +81,56 @@ static void add_fish_options(struct str *out, const struct opt *table, const cha
 	}
 }
 
+static void add_fish_operand(struct str *out, const char *condition, enum opt_complete complete,
+			     const char *const *words)
+{
+	if (complete == COMPLETE_NONE)
+		return;
+	str_addf(out, "complete -c %s -n '%s'", completion_name(), condition);
+	completion_add_action(out, &fish_actions, complete, words);
+	str_add(out, "\n");
+}
+
+/* After an action comes what it is about. */
+static void add_fish_operands(struct str *out, const struct opt_syntax *syntax,
+			      const char *condition)
+{
+	const char *const *words = completion_operand_words(syntax);
+	_cleanup_str_ struct str said = { 0 }, before = { 0 }, after = { 0 };
+
+	if (!completion_has_actions(syntax)) {
+		if (syntax->max)
+			add_fish_operand(out, condition, syntax->complete, words);
+		return;
+	}
+	str_add(&said, "__fish_seen_subcommand_from");
+	for (size_t i = 0; words[i]; i++)
+		str_addf(&said, " %s", words[i]);
+	str_addf(&before, "%s; and not %s", condition, said.s);
+	add_fish_operand(out, before.s, syntax->complete, words);
+	str_addf(&after, "%s; and %s", condition, said.s);
+	add_fish_operand(out, after.s, syntax->rest, completion_rest_words(syntax));
+}
+
 static void add_fish_command(struct str *out, const struct command *command)
 {
 	const struct opt_syntax *syntax = &command->syntax;
 	_cleanup_str_ struct str condition = { 0 };
 
-	str_addf(&condition, "__%s_in %s", program_label(), command->name);
+	str_addf(&condition, "__%s_in %s", completion_name(), command->name);
 	completion_add_frame(out, "\ncomplete -c wrapix -n __wrapix_at_command");
 	str_addf(out, " -a %s", command->name);
 	add_fish_text(out, command->summary);
-	add_fish_options(out, syntax->opts, condition.s);
-	if (syntax->max && syntax->complete != COMPLETE_NONE) {
-		str_addf(out, "complete -c %s -n '%s'", program_label(), condition.s);
-		completion_add_action(out, &fish_actions, syntax->complete,
-				      completion_operand_words(syntax));
-		str_add(out, "\n");
+	if (command->is_program) {
+		str_addf(out, "complete -c %1$s -n '%2$s' -x -a '(__%1$s_inner %3$s)'\n",
+			 completion_name(), condition.s, command->name);
+		return;
 	}
+	add_fish_options(out, syntax->opts, condition.s);
+	add_fish_operands(out, syntax, condition.s);
 	if (syntax->command)
 		str_addf(out, "complete -c %1$s -n '__%1$s_after %2$s' -x -a '(__%1$s_tail)'\n",
-			 program_label(), command->name);
+			 completion_name(), command->name);
 }
 
 void completion_add_fish(struct str *out)
@@ -95,7 +138,9 @@ void completion_add_fish(struct str *out)
 	_cleanup_str_ struct str at = { 0 };
 
 	completion_add_frame(out, fish_head);
-	str_addf(&at, "__%s_at_command", program_label());
+	if (completion_has_programs())
+		completion_add_frame(out, fish_inner);
+	str_addf(&at, "__%s_at_command", completion_name());
 	add_fish_options(out, main_opts, at.s);
 	for (const struct command *const *c = commands; *c; c++)
 		add_fish_command(out, *c);

@@ -20,6 +20,19 @@ static const char zsh_head[] = "# Completion of wrapix for zsh, made by 'wrapix 
 			       "}\n"
 			       "\n";
 
+/* Only where there is a program behind a command. */
+static const char zsh_inner[] =
+	"# The program behind this command completes the line: it has a script of its own.\n"
+	"_wrapix_inner()\n"
+	"{\n"
+	"\t(($+functions[_wrapix-$1])) || eval \"$(command wrapix $1 completion zsh "
+	"2>/dev/null)\"\n"
+	"\t(($+functions[_wrapix-$1])) || return 1\n"
+	"\t_wrapix-$1\n"
+	"\treturn 0\n"
+	"}\n"
+	"\n";
+
 /* Works both as an autoloaded file of $fpath and when a shell evaluates it. */
 static const char zsh_foot[] = "if [[ $funcstack[1] == _wrapix ]]; then\n"
 			       "\t_wrapix \"$@\"\n"
@@ -73,6 +86,17 @@ static void add_zsh_spec(struct str *out, const struct opt *opt, bool by_letter)
 	str_add_shell(out, spec.s);
 }
 
+static void add_zsh_operand(struct str *out, const char *which, const char *name,
+			    enum opt_complete complete, const char *const *words)
+{
+	_cleanup_str_ struct str spec = { 0 };
+
+	str_addf(&spec, "%s:%s:", which, name);
+	completion_add_action(&spec, &zsh_actions, complete, words);
+	str_add(out, " \\\n\t\t\t");
+	str_add_shell(out, spec.s);
+}
+
 static void add_zsh_arguments(struct str *out, const struct opt_syntax *syntax)
 {
 	str_add(out, "_arguments -s -S");
@@ -81,23 +105,22 @@ static void add_zsh_arguments(struct str *out, const struct opt_syntax *syntax)
 			add_zsh_spec(out, o, true);
 		add_zsh_spec(out, o, false);
 	}
-	if (syntax->max) {
-		_cleanup_str_ struct str spec = { 0 };
-
-		str_addf(&spec, "%s:%s:", syntax->max > 1 ? "*" : "1", syntax->operand);
-		completion_add_action(&spec, &zsh_actions, syntax->complete,
-				      completion_operand_words(syntax));
-		str_add(out, " \\\n\t\t\t");
-		str_add_shell(out, spec.s);
-	}
+	if (syntax->max)
+		add_zsh_operand(out, syntax->max > 1 && !completion_has_actions(syntax) ? "*" : "1",
+				syntax->operand, syntax->complete,
+				completion_operand_words(syntax));
+	if (completion_has_actions(syntax))
+		add_zsh_operand(out, "*", "WHAT", syntax->rest, completion_rest_words(syntax));
 	str_add(out, "\n");
 }
 
 void completion_add_zsh(struct str *out)
 {
-	str_addf(out, "#compdef %s%s\n", program_label(),
+	str_addf(out, "#compdef %s%s\n", completion_name(),
 		 this_program.others[0].name ? " srt" : "");
 	completion_add_frame(out, zsh_head);
+	if (completion_has_programs())
+		completion_add_frame(out, zsh_inner);
 	completion_add_frame(out, "_wrapix()\n{\n");
 	if (this_program.others[0].name)
 		str_add(out, "\t# 'srt' is 'wrapix exec' under another name.\n"
@@ -121,6 +144,7 @@ void completion_add_zsh(struct str *out)
 	for (const struct command *const *c = commands; *c; c++) {
 		str_addf(out, "\t%s)\n\t\t", (*c)->name);
 		completion_add_frame(out, (*c)->syntax.command ? "_wrapix_tail || " : "");
+		completion_add_frame(out, (*c)->is_program ? "_wrapix_inner $words[1] || " : "");
 		add_zsh_arguments(out, &(*c)->syntax);
 		str_add(out, "\t\t;;\n");
 	}

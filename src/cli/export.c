@@ -142,6 +142,6 @@ const struct command command_export = {
 			     "wrapix export quadlet -o site.container",
 			     "a service of systemd's, made by podman"),
 	.syntax = { export_opts, .max = 2, .operand = "FORM", .complete = COMPLETE_WORDS,
-		    .words = form_words, .command = true },
+		    .words = form_words, .rest = COMPLETE_DIR, .command = true },
 	.run = cmd_export,
 };

@@ -356,6 +356,6 @@ const struct command command_git = {
 			     "wrapix git accept .claude/settings.local.json",
 			     "take over a file of a directory that is held"),
 	.syntax = { opts, .max = -1U, .operand = "ACTION", .complete = COMPLETE_WORDS,
-		    .words = action_words },
+		    .words = action_words, .rest = COMPLETE_SESSION },
 	.run = cmd_git,
 };

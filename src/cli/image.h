@@ -34,7 +34,7 @@ typedef int named_fn(struct store *store, struct oci_image *image, const struct 
 		     struct err *err);
 int image_named(struct store *store, const struct image_args *args, named_fn *fn, struct err *err);
 
-#define ONE_IMAGE .min = 1, .max = 1, .operand = "NAME"
+#define ONE_IMAGE .min = 1, .max = 1, .operand = "NAME", .complete = COMPLETE_SESSION
 
 /* The row of a command whose work is do_VERB(). */
 #define IMAGE_COMMAND(verb, words, text, ...)                \

@@ -451,6 +451,7 @@ const struct command command_image_build = {
 			     "the profile's packages by nix, and Claude Code",
 			     "wrapix image build --from rootfs:./root --name mine -o mine.tar",
 			     "a directory of yours as an image, and as a file for docker"),
-	.syntax = { opts, .max = 1, .operand = "PROFILE" },
+	.syntax = { opts, .max = 1, .operand = "PROFILE", .complete = COMPLETE_WORDS,
+		    .words = config_profile_words },
 	.run = cmd_build,
 };

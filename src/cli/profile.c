@@ -364,6 +364,6 @@ const struct command command_profile = {
 	.examples = EXAMPLES("wrapix profile show rust", "what the profile 'rust' brings",
 			     "wrapix profile check node", "whether node and npm are there"),
 	.syntax = { opts, .max = 2, .operand = "ACTION", .complete = COMPLETE_WORDS,
-		    .words = actions },
+		    .words = actions, .rest = COMPLETE_WORDS, .rest_words = config_profile_words },
 	.run = cmd_profile,
 };

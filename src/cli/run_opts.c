@@ -128,15 +128,6 @@ static int add_package(void *ctx, _unused_ const struct opt *opt, const char *va
 	return as_err(wrapix_spec_add_package(args->spec, value, &error), &error, err);
 }
 
-static const char *const *profile_words(_unused_ const char *name)
-{
-	static const char *words[32];
-
-	for (size_t i = 0; i + 1 < ARRAY_LEN(words) && config_profile(i); i++)
-		words[i] = config_profile(i);
-	return words;
-}
-
 static const char *const *from_words(_unused_ const char *name)
 {
 	static const char *const words[] = { "claude", NULL };
@@ -173,7 +164,7 @@ static const struct opt shared_opts[] = {
 	  .help = "take what this file says, with the keys of wrapix.json, as if it were said "
 		  "here; "
 		  "options after it win" },
-	{ 0, "profile", "NAME", KEY, .words = profile_words, .complete = COMPLETE_WORDS,
+	{ 0, "profile", "NAME", KEY, .words = config_profile_words, .complete = COMPLETE_WORDS,
 	  .help = "start from this profile's settings" },
 	{ 0, "env", "K=V|K", .kind = OPT_CALL, .call = add_env, .repeat = true,
 	  .complete = COMPLETE_ENV,

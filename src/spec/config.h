@@ -76,6 +76,8 @@ int config_judge_profiles(struct project_config *project, const char *config_hom
 bool config_is_package(const char *name);
 /* The i-th built-in profile, NULL after the last. */
 const char *config_profile(size_t i);
+/* All of them, for a table of options. */
+const char *const *config_profile_words(const char *name);
 /* True when the built-in profile exists and mounts nothing of the host's. */
 bool config_profile_is_bare(const char *name);
 

@@ -46,6 +46,15 @@ const char *config_profile(size_t i)
 	return builtin_profiles[i].name;
 }
 
+const char *const *config_profile_words(_unused_ const char *name)
+{
+	static const char *words[32];
+
+	for (size_t i = 0; i + 1 < ARRAY_LEN(words) && config_profile(i); i++)
+		words[i] = config_profile(i);
+	return words;
+}
+
 static int unknown_profile(const char *name, struct err *err)
 {
 	_cleanup_str_ struct str shown = { 0 }, list = { 0 };

@@ -190,8 +190,15 @@ else
 fi
 
 # --- completion ---
-# The scripts ask 'wrapix' on PATH for sessions; this one has two. Only the probe's name is certain to be unique.
-printf '#!/bin/sh\n[ "$*" = "completion --sessions" ] && printf "alpha\\nbeta\\n"\n' >"$tmp/bin/wrapix"
+# The scripts ask 'wrapix' on PATH for sessions, images and the script of 'image'; this one has two of each. Only the
+# probe's name is certain to be unique.
+cat >"$tmp/bin/wrapix" <<END
+#!/bin/sh
+case "\$*" in
+"completion --sessions" | "image completion --sessions") printf 'alpha\nbeta\n' ;;
+"image completion "*) exec "$wrapix" "\$@" ;;
+esac
+END
 printf '#!/bin/sh\n' >"$tmp/bin/wrapixprobe"
 chmod +x "$tmp/bin/wrapix" "$tmp/bin/wrapixprobe"
 for shell in bash zsh fish; do

@@ -28,6 +28,20 @@ ask wrapix stop ''
 ask wrapix stop alpha b
 ask wrapix help tr
 ask wrapix completion ''
+ask wrapix image ''
+ask wrapix image b
+ask wrapix image build ''
+ask wrapix image build --from
+ask wrapix image build --compression z
+ask wrapix image show ''
+ask wrapix image load --into = p
+ask wrapix key ''
+ask wrapix key list ''
+ask wrapix key --json a
+ask wrapix secret get ''
+ask wrapix profile show ru
+ask wrapix git held ''
+ask wrapix git held --
 ask srt --viol
 ask srt -- wrapixpro
 
