@@ -146,7 +146,7 @@ int run_claude_load(struct run_claude *c, struct spec *spec, struct strv *says, 
 	config_watch_mark(&c->watch);
 	r = claude_policy_load(&c->policy, &config, false, &why);
 	if (r < 0) {
-		const char *text = why.s && str_starts(why.s, "Error: ") ? why.s + 7 : why.s;
+		const char *text = why.s ? srt_plain(why.s) : NULL;
 		size_t first = text ? strcspn(text, "\n") : 0;
 
 		err_usage(err, "%.*s", (int)first, text ? text : "");

@@ -373,7 +373,7 @@ _Noreturn static void run(struct job *j)
 		finish(j, EXIT_USAGE);
 	}
 	if (why.len)
-		err_usage(&err, "%s", str_starts(why.s, "Error: ") ? why.s + 7 : why.s);
+		err_usage(&err, "%s", srt_plain(why.s));
 	fail(j, &err);
 }
 

@@ -75,8 +75,10 @@ void check_policy(const struct patient *p, struct finding *f)
 	}
 	request.claude = claude ? &where : NULL;
 	if (exec_prepare(&x, &request, &hooks, &why, &err) < 0) {
-		if (why.len)
-			err_set(&err, EINVAL, "%.*s", (int)strcspn(why.s, "\n"), why.s);
+		const char *reason = why.len ? srt_plain(why.s) : NULL;
+
+		if (reason)
+			err_set(&err, EINVAL, "%.*s", (int)strcspn(reason, "\n"), reason);
 		found_error(f, MISSING, &err);
 	} else {
 		describe(f, &x);

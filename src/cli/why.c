@@ -188,7 +188,7 @@ static int ask_exec(const struct why_args *args, const char *word)
 	request.claude = claude ? &where : NULL;
 	if (exec_prepare(&x, &request, &hooks, &why, &err) < 0) {
 		if (why.len)
-			err_usage(&err, "%s", why.s + (str_starts(why.s, "Error: ") ? 7 : 0));
+			err_usage(&err, "%s", srt_plain(why.s));
 		status = cli_fail(&err);
 	} else {
 		w.plan = &x.plan;

@@ -89,6 +89,8 @@ int srt_parse(struct srt_config *ret, const char *text, size_t len, const char *
 /* The settings file; without one and not asked for by name: the built-in defaults. On failure ret_why
  * holds the two lines for the user, the first beginning "Error: ". */
 int srt_load(struct srt_config *ret, const char *path, bool by_name, struct str *ret_why);
+/* Such lines for somebody who says himself that it is an error. */
+const char *srt_plain(const char *why);
 
 /* What the configuration is applied to. Strings are canonical directories, or NULL where noted. */
 struct srt_place {

@@ -34,6 +34,13 @@ static int fail(int code, const char *path, const char *what, bool missing, stru
 	return code;
 }
 
+const char *srt_plain(const char *why)
+{
+	static const char says[] = "Error: ";
+
+	return str_starts(why, says) ? why + strlen(says) : why;
+}
+
 static int fail_errno(int code, const char *path, struct str *why)
 {
 	const char *name = err_name(-code);

@@ -500,7 +500,7 @@ check "doctor: what is enforced here" grep -q "^ok *policy here *Claude Code's s
 check "doctor: what was refused, and what to do" grep -q 'fix: wrapix learn ' "$out"
 echo '{' >.claude/settings.json
 wx doctor
-check "doctor: settings that cannot be read" grep -q "^missing *policy here .*settings.json:" "$out"
+check "doctor: settings that cannot be read" grep -qE "^missing +policy here +[^ :]*/.claude/settings.json:" "$out"
 wx doctor --json
 check "doctor --json" python3 -c 'import json,sys; a={c["check"]: c for c in json.load(open(sys.argv[1]))}; assert a["policy here"]["verdict"] == "missing" and "~/z2" in a["refused lately"]["text"]' "$out"
 finish
