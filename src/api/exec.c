@@ -51,10 +51,12 @@ static char *add_own(struct exec *x, const char *home)
 {
 	struct arena *a = &x->arena;
 	char *real = os_realpath(a, home), *path = path_join(a, real ? real : home, "wrapix");
+	struct stat st;
 
 	strv_add(a, &x->place.own, path);
-	real = os_realpath(a, path);
-	if (real && strcmp(real, path) != 0)
+	/* All before the last name is resolved already. */
+	real = real && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? os_realpath(a, path) : NULL;
+	if (real)
 		strv_add(a, &x->place.own, real);
 	return path;
 }

@@ -137,6 +137,8 @@ rm -r "$HOME/.cache/wrapix"
 check "nor made where there is none" cannot 'mkdir ~/.cache/wrapix'
 export XDG_CACHE_HOME="$HOME/own"
 check "what it is a link to is not written either" cannot 'echo x >~/elsewhere/y'
+strace -qq -o "$tmp/trace" -e 'trace=/^readlink' "$wrapix" exec -s "$s" -- true
+check "... and for that no directory is resolved twice" is "$(grep -c "\"$HOME/own/config\"" "$tmp/trace")" 1
 echo x | tee "$XDG_CONFIG_HOME/wrapix/credentials.json" >"$XDG_CONFIG_HOME/wrapix/other"
 check "the file with secrets is not read" cannot 'cat ~/own/config/wrapix/credentials.json'
 check "... while others are" can 'cat ~/own/config/wrapix/other'
