@@ -9,6 +9,7 @@
  *	WRAPIX_UID, WRAPIX_GID, WRAPIX_USER	who the command is to be, inside and in what it makes
  *	WRAPIX_STAGE	a directory with 'env' ("NAME=VALUE", a NUL after each), 'tree' (to put below '/') and
  *			'binds' (see binds.c)
+ *	WRAPIX_ROWS, WRAPIX_COLUMNS	of the terminal, which an engine sets when the command may have looked already
  *	WRAPIX_CWD	where the command is to start; else /workspace, where the engine says nothing
  *	WRAPIX_LINK	a socket to the supervisor (see link.h)
  *	WRAPIX_MARK	a file to make when the command is started, where there is no such socket

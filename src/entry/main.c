@@ -13,6 +13,7 @@
 #include "entry/tree.h"
 #include "os/fs.h"
 #include "os/socket.h"
+#include "os/tty.h"
 
 #define WORKSPACE "/workspace"
 
@@ -125,19 +126,19 @@ static void make_home(const struct entry *entry)
 
 /* --- who --- */
 
-static bool read_id(const char *name, unsigned *ret)
+static bool read_number(const char *name, unsigned *ret)
 {
 	const char *text = getenv(name);
 	char *end;
-	unsigned long id;
+	unsigned long number;
 
 	if (!text || *text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	id = strtoul(text, &end, 10);
-	if (errno || *end || id >= -1U)
+	number = strtoul(text, &end, 10);
+	if (errno || *end || number >= -1U)
 		return false;
-	*ret = (unsigned)id;
+	*ret = (unsigned)number;
 	return true;
 }
 
@@ -149,10 +150,10 @@ static int find_user(struct entry *entry, struct err *err)
 
 	*entry = (struct entry){ .uid = geteuid(), .gid = getegid() };
 	if (getenv("WRAPIX_UID")) {
-		if (!read_id("WRAPIX_UID", &entry->uid))
+		if (!read_number("WRAPIX_UID", &entry->uid))
 			return err_usage(err, "WRAPIX_UID is not a number of a user");
 		entry->gid = entry->uid;
-		if (getenv("WRAPIX_GID") && !read_id("WRAPIX_GID", &entry->gid))
+		if (getenv("WRAPIX_GID") && !read_number("WRAPIX_GID", &entry->gid))
 			return err_usage(err, "WRAPIX_GID is not a number of a group");
 	} else if (entry->uid == 0 && stat(WORKSPACE, &st) == 0 && st.st_uid) {
 		entry->uid = st.st_uid;
@@ -220,11 +221,19 @@ static int enter_project(struct err *err)
 	return 0;
 }
 
+static void set_size(void)
+{
+	unsigned rows, columns;
+
+	if (read_number("WRAPIX_ROWS", &rows) && read_number("WRAPIX_COLUMNS", &columns))
+		tty_set_size(0, TTY_SIZE(rows, columns));
+}
+
 static int prepare(int *ret_link, struct err *err)
 {
 	static const char *const ours[] = { "WRAPIX_UID",   "WRAPIX_GID",  "WRAPIX_USER",
 					    "WRAPIX_STAGE", "WRAPIX_LINK", "WRAPIX_FORWARD",
-					    "WRAPIX_CWD" };
+					    "WRAPIX_CWD",   "WRAPIX_ROWS", "WRAPIX_COLUMNS" };
 	const char *stage = getenv("WRAPIX_STAGE");
 	struct entry entry = { 0 };
 	int r = stage ? take_environment(stage, err) : 0;
@@ -237,6 +246,7 @@ static int prepare(int *ret_link, struct err *err)
 		return r;
 	known(entry.home);
 	make_home(&entry);
+	set_size();
 	r = enter_project(err);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		unsetenv(ours[i]);

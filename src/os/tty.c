@@ -89,3 +89,19 @@ void tty_copy_size(const struct tty *tty, int master_fd)
 	if (ioctl(tty->fd, TIOCGWINSZ, &size) == 0)
 		ioctl(master_fd, TIOCSWINSZ, &size);
 }
+
+int tty_size(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) < 0 ? 0 : TTY_SIZE(size.ws_row, size.ws_col);
+}
+
+void tty_set_size(int fd, int size)
+{
+	const struct winsize window = { .ws_row = (unsigned short)(size >> 16),
+					.ws_col = (unsigned short)size };
+
+	if (size > 0)
+		ioctl(fd, TIOCSWINSZ, &window);
+}

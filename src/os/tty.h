@@ -28,3 +28,8 @@ int tty_peer(int master);
  * where the user's terminal goes on doing that. */
 void tty_copy_settings(int std_fd, int fd, bool process_output);
 void tty_copy_size(const struct tty *tty, int master_fd);
+
+/* A size is one number, for whoever sets it elsewhere; 0: none. The same once more is no SIGWINCH. */
+#define TTY_SIZE(rows, columns) ((int)(((rows)&0x7fffu) << 16 | ((columns)&0xffffu)))
+int tty_size(int fd);
+void tty_set_size(int fd, int size);

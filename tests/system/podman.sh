@@ -185,6 +185,27 @@ wait "$pid"
 check "killed before the start: 125" is $? 125
 check "... nobody waits any more, no container is left" await eval 'no_containers && is "$(stages)" "" && is "$(conmon)" ""'
 
+# podman tells conmon the size of the terminal beside the start, and conmon sets it when its turn comes: here after the command.
+cat >"$tmp/slow/crun" <<C
+#!/bin/sh
+case " \$* " in *" start "*)
+	read -r conmon <"\$(echo "$XDG_RUNTIME_DIR"/wrapix/podman/*/conmon)"
+	kill -STOP "\$conmon"
+	read -r init _ <"/proc/\$conmon/task/\$conmon/children"
+	stty -F "/proc/\$init/root/dev/pts/0" rows 0 cols 0 && echo "\$conmon" >"$tmp/stopped" ;;
+esac
+exec "$(command -v crun)" "\$@"
+C
+CONTAINERS_CONF=$tmp/slow/containers.conf script -qec "stty rows 33 cols 101; '$wrapix' run --engine podman --network none -- sh -c 'stty size >size 2>&1; echo up >up'" \
+	/dev/null </dev/null >"$tmp/log/out" 2>"$tmp/log/err" &
+pid=$!
+started="${started-} $pid"
+hear up
+kill -CONT "$(cat "$tmp/stopped")"
+wait "$pid"
+check "a terminal is of the user's size before podman has set it" is "$(cat size)" "33 101"
+rm size
+
 # A directory of a session that was being made, or removed, when somebody was killed.
 for name in abcdefgh .bcdefghj cdefghjk; do mkdir -p "$XDG_RUNTIME_DIR/wrapix/podman/$name/init"; done
 touch -d '1 hour ago' "$XDG_RUNTIME_DIR"/wrapix/podman/abcdefgh "$XDG_RUNTIME_DIR"/wrapix/podman/.bcdefghj

@@ -19,6 +19,7 @@
 #include "engine/sessiondir.h"
 #include "os/darwin/container.h"
 #include "os/fs.h"
+#include "os/tty.h"
 #include "plan/apple.h"
 
 #define COPY_MAX (256u << 20) /* of a single file */
@@ -122,9 +123,13 @@ static int write_env(struct machine *m, const char *in, struct err *err)
 	const struct plan *plan = m->sandbox.plan;
 	_cleanup_str_ struct str out = { 0 };
 	struct strv ours = { 0 };
-	int r;
+	int size = plan_is_interactive(plan) ? tty_size(0) : 0, r;
 
 	apple_env(&m->arena, plan, &ours);
+	if (size) { /* container sets it once the entrypoint runs */
+		strv_addf(&m->arena, &ours, "WRAPIX_ROWS=%d", size >> 16);
+		strv_addf(&m->arena, &ours, "WRAPIX_COLUMNS=%d", size & 0xffff);
+	}
 	for (size_t i = 0; i < plan->env.len; i++)
 		str_addn(&out, plan->env.v[i], strlen(plan->env.v[i]) + 1);
 	for (size_t i = 0; i < ours.len; i++)

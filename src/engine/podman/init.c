@@ -40,6 +40,7 @@
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
 #include "os/signals.h"
+#include "os/tty.h"
 
 #define STAGE "/opt/wrapix/init"
 #define MAX_FILE (16u << 20)
@@ -358,6 +359,8 @@ static void prepare(void)
 	do {
 		receive(&message);
 	} while (message.type != STAGE_GO); /* a signal before the start is for nobody yet */
+	/* podman sets it too, at a time of its own; the command may look first. */
+	tty_set_size(0, message.value);
 }
 
 /* --filter=NAME, as seccomp_describe() names it. */

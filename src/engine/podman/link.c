@@ -12,6 +12,7 @@
 #include "engine/podman/container.h"
 #include "os/proc.h"
 #include "os/signals.h"
+#include "os/tty.h"
 
 static struct container *container(struct sandbox *sandbox)
 {
@@ -74,7 +75,7 @@ static int on_start_message(struct container *c, const struct stage_message *mes
 		return 0;
 	}
 	if (r == 0)
-		send_message(c, STAGE_GO, 0);
+		send_message(c, STAGE_GO, tty_size(c->sandbox.pty_master));
 	return r;
 }
 

@@ -20,6 +20,7 @@
 #include "os/linux/files.h"
 #include "os/proc.h"
 #include "os/signals.h"
+#include "os/tty.h"
 
 static struct container *container(struct sandbox *sandbox)
 {
@@ -114,7 +115,7 @@ void machine_end(struct container *c)
 static int start(struct sandbox *sandbox, _unused_ struct loop *loop,
 		 _unused_ struct network *network, struct err *err)
 {
-	return say(container(sandbox), STAGE_GO, 0, err);
+	return say(container(sandbox), STAGE_GO, tty_size(sandbox->pty_master), err);
 }
 
 static int hear(_unused_ struct sandbox *sandbox, _unused_ struct said *ret)

@@ -24,7 +24,7 @@
 
 enum stage_type {
 	STAGE_HELLO,    /* init: all of it is read, the FIFOs are open */
-	STAGE_GO,       /* supervisor */
+	STAGE_GO,       /* supervisor: the terminal is of the size value (os/tty.h) */
 	STAGE_LISTENER, /* init: the supervisor may take descriptor value, then GO again */
 	STAGE_STARTED,  /* init: the command runs */
 	STAGE_FAILED,   /* init: it does not, and why */
