@@ -78,6 +78,8 @@ int git_write_tree_files(struct git_store *part, int to, struct err *err);
 struct git_store *git_find_tree(const struct git_store *main, const char *id);
 /* In 'locked' of what only says that the host has one. */
 #define GIT_TREE_STUB "a work tree of the host's"
+/* ... and the host's first one, for who is in another. */
+#define GIT_TREE_MAIN "wrapix-main"
 /* Where its files are, by the 'gitdir' file in 'dir'; NULL where these do not lead back to worktrees/ID. */
 char *git_tree_top(struct arena *a, int dir, const char *common, const char *id);
 

@@ -255,15 +255,35 @@ static bool has_it(const struct git_store *main, const char *id)
 	return part && git_is_same(part);
 }
 
-/* Shown by name alone, or worked in; not one that a command has made since under the same name. */
+/* By name alone. */
+static bool is_stub(struct git_store *main, int dir)
+{
+	char *locked = read_line(&main->arena, dir, "locked");
+
+	return locked && !strcmp(locked, GIT_TREE_STUB);
+}
+
+/* Shown so, or worked in; not one that a command has made since under the same name. */
 static bool stands_for_host(struct git_store *main, int dir, const char *id)
 {
-	struct arena *a = &main->arena;
-	char *locked = read_line(a, dir, "locked");
-
 	if (git_find_tree(main, id))
-		return !git_tree_top(a, dir, main->common, id);
-	return locked && !strcmp(locked, GIT_TREE_STUB);
+		return !git_tree_top(&main->arena, dir, main->common, id);
+	return is_stub(main, dir);
+}
+
+/* It stands where the host's does. */
+static void follow_head(struct git_store *main, int dir, const char *host)
+{
+	struct arena *a = &main->arena;
+	_cleanup_close_ int real = git_open_host(main, host);
+	char *head = real < 0 ? NULL : read_line(a, real, "HEAD"),
+	     *known = read_line(a, dir, "HEAD");
+	struct err ignored; /* then a branch is taken that is free, or the other way round */
+
+	if (!head || (known && !strcmp(head, known)))
+		return;
+	head = arena_printf(a, "%s\n", head);
+	os_write_file_atomic(dir, "HEAD", head, strlen(head), 0644, &ignored);
 }
 
 /* What stands for one of the host's that is gone: its branch is free. */
@@ -278,14 +298,18 @@ static void sweep(struct git_store *main)
 		_cleanup_close_ int dir = entry->d_name[0] == '.'
 						  ? -1
 						  : record_open_dir(fd, entry->d_name);
+		const char *host = strcmp(entry->d_name, GIT_TREE_MAIN) != 0
+					   ? arena_printf(&main->arena, "%s/worktrees/%s",
+							  main->common, entry->d_name)
+					   : main->common;
 		struct stat st;
 
-		if (dir >= 0 && stands_for_host(main, dir, entry->d_name) &&
-		    lstat(arena_printf(&main->arena, "%s/worktrees/%s", main->common,
-				       entry->d_name),
-			  &st) < 0 &&
-		    errno == ENOENT)
+		if (dir < 0 || !stands_for_host(main, dir, entry->d_name))
+			continue;
+		if (lstat(host, &st) < 0 && errno == ENOENT)
 			os_remove_tree(fd, entry->d_name);
+		else if (is_stub(main, dir))
+			follow_head(main, dir, host);
 	}
 }
 

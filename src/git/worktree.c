@@ -21,9 +21,6 @@
 
 enum { NEW_MAX = 64, LINE_MAX_LEN = 4096, ATTEMPTS = 3 };
 
-/* What the session calls the host's first one, where it is in another. */
-#define MAIN_ID "wrapix-main"
-
 /* --- the host's, for the session --- */
 
 /* The first line of a file of the host's. */
@@ -78,7 +75,7 @@ int git_show_worktrees(struct git_store *store, int to, struct err *err)
 	if (mkdirat(to, "worktrees", 0755) < 0 || (trees = record_open_dir(to, "worktrees")) < 0)
 		r = err_errno(err, errno, "showing the host's work trees");
 	if (r == 0 && own && !strcmp(path_name(store->common), ".git"))
-		r = show_one(a, trees, MAIN_ID, read_line(store, store->common, "HEAD"),
+		r = show_one(a, trees, GIT_TREE_MAIN, read_line(store, store->common, "HEAD"),
 			     store->common, err);
 	while (r == 0 && (entry = os_dir_next(list)) != NULL) {
 		char *dir = arena_printf(a, "%s/worktrees/%s", store->common, entry->d_name);
@@ -95,11 +92,12 @@ static bool is_shown(struct git_store *store, int dir, const char *id)
 {
 	struct arena *a = &store->arena;
 	_cleanup_free_ char *text = NULL;
-	const char *host = strcmp(id, MAIN_ID) != 0 ? read_line(store,
-								arena_printf(a, "%s/worktrees/%s",
-									     store->common, id),
-								"gitdir")
-						    : store->common;
+	const char *host = strcmp(id, GIT_TREE_MAIN) != 0
+				   ? read_line(
+					     store,
+					     arena_printf(a, "%s/worktrees/%s", store->common, id),
+					     "gitdir")
+				   : store->common;
 	size_t len;
 
 	if (!host || git_read_file(dir, "gitdir", LINE_MAX_LEN, &text, &len) < 0)

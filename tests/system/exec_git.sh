@@ -218,6 +218,13 @@ git branch -q wt && git worktree add -q "$tmp/tree" wt && cd "$tmp/tree" || exit
 ex 'echo w >w; git add w; git commit -q -m tree; git log -1 --format=%s; git -C . branch --show-current; echo x >"$(git rev-parse --git-common-dir)/x"'
 check "a linked work tree" is "$(xargs <"$out") $(git log -1 --format=%s) $(git status --porcelain)" "tree wt tree "
 check "... whose repository is closed" absent "$tmp/plain/.git/x"
+branch=$(git -C "$tmp/plain" branch --show-current)
+ex "git worktree list | grep -F '$tmp/plain ' | grep -cF '[$branch]'; git checkout -q '$branch'"
+check "... and is shown beside it, so that its branch is not taken" is "$rc $(cat "$out") $(git branch --show-current)" "128 1 wt"
+git -C "$tmp/plain" checkout -q -b elsewhere
+ex "git worktree list | grep -F '$tmp/plain ' | grep -cF '[elsewhere]'; git checkout -q '$branch' && git checkout -q wt"
+check "... also once it stands on another" is "$rc $(cat "$out") $(git branch --show-current)" "0 1 wt"
+git -C "$tmp/plain" checkout -q "$branch" && git -C "$tmp/plain" branch -qd elsewhere
 cd "$tmp/plain" && git worktree remove "$tmp/tree" || exit 1
 new_repo "$tmp/mod" && new_repo "$tmp/super" && cd "$tmp/super" && git submodule --quiet add "$tmp/mod" sub && git commit -q -m sub || exit 1
 ex 'cd sub && echo m >m && git add m && git commit -q -m inner && cd .. && git add sub && git commit -q -m outer && git status --porcelain'
