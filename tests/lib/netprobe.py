@@ -276,8 +276,13 @@ def unix(path):
 def listen(path, log):
     """The other side: writes down who was asked, and hangs up."""
     sock = socket.socket(socket.AF_UNIX)
-    sock.bind("\0" + path[1:] if path[0] == "@" else path)
-    sock.listen()
+    if path[0] == "@":
+        sock.bind("\0" + path[1:])
+        sock.listen()
+    else:  # its name is there once somebody listens
+        sock.bind(path + ".new")
+        sock.listen()
+        os.rename(path + ".new", path)
     while True:
         peer = sock.accept()[0]
         with open(log, "a", encoding="ascii") as file:

@@ -252,7 +252,7 @@ check("... the next run its socket, too", os.listdir(RUNTIME + "/wrapix/notify")
 clear()
 manager = start("systemd-socket-activate", "-l", RUNTIME + "/wrapix/notify.sock", *[f"-E{k}={v}" for k, v in ENV.items()],
                 NOTIFYD)
-check("before the first message there is no daemon", wait(lambda: os.path.exists(RUNTIME + "/wrapix/notify.sock")) and
+check("before the first message there is no daemon", wait(lambda: listens(RUNTIME + "/wrapix/notify.sock")) and
       not status())
 notify("activated", "by its socket")
 check("the first message starts it, and is shown", one().get("summary") == "activated", history())

@@ -16,7 +16,7 @@ as_user mkdir -m 700 "$run"
 user_env() { as_user env XDG_RUNTIME_DIR="$run" DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere "$@"; }
 as_user touch "$tmp/pid"
 user_env sh -c 'echo $$ >"$1"; exec "$2"' sh "$tmp/pid" "$notify/daemon/wrapix-notifyd" >"$tmp/log/daemon" 2>&1 &
-await test -S "$run/wrapix/notify.sock"
+await grep -q listening "$tmp/log/daemon"
 started=$(cat "$tmp/pid")
 counts() { user_env "$notify/daemon/wrapix-notifyd" --status --json | sed 's/.*"'"$1"'":\([0-9]*\).*/\1/'; }
 counted() { [ "$(counts "$1")" = "$2" ]; }

@@ -8,8 +8,9 @@ be_user "$@"
 set_up
 command -v tmux >/dev/null || { skip "wrapix review" "tmux is not installed"; finish; }
 
-# A terminal of ours alone. Keys are sent when what they are for is on the screen.
-tm() { tmux -L "wrapix-test-$$" -f /dev/null "$@"; }
+# A terminal of ours alone, each with a server of its own: one whose last session has ended takes the next with it. Keys
+# are sent when what they are for is on the screen.
+tm() { tmux -S "$tmp/tmux.${size-}" -f /dev/null "$@"; }
 trap 'tm kill-server 2>/dev/null; tear_down' EXIT
 terminal() { tm new-session -d -x "$1" -y "$2" -s t "cd '$project' && PS1='ready> ' EDITOR='$tmp/editor' exec sh"; }
 screen() { tm capture-pane -p -t t; }
