@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 
 #include "guard/broker_priv.h"
 #include "os/linux/kernel.h"
@@ -37,13 +36,13 @@ static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *a
 	int number;
 
 	add->flags = 0;
-	number = ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
+	number = notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_ADDFD, add);
 	if (number < 0)
 		return not_given();
 	dup3(r->b->own_fds, fd, O_CLOEXEC);
 	answer.val = number;
 	/* It is dead where this fails. */
-	(void)ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	(void)notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 	return NOTIFY_LATER;
 }
 
@@ -59,8 +58,8 @@ static int inject(struct request *r, int fd, int flags, bool alone)
 	turn_give(r);
 	if (alone)
 		return inject_alone(r, fd, &add);
-	return ioctl(r->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? not_given()
-										: NOTIFY_LATER;
+	return notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? not_given()
+									  : NOTIFY_LATER;
 }
 
 int open_inject_any(struct request *r, int fd, int flags)

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/time.h>
 
 #include "guard/caller.h"
@@ -249,7 +248,7 @@ static int add_fd(struct connect_guard *g, uint64_t id, int fd, bool cloexec)
 		.srcfd = (uint32_t)fd,
 		.newfd_flags = cloexec ? O_CLOEXEC : 0,
 	};
-	int r = ioctl(g->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	int r = notify_ask(g->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 
 	return r < 0 ? -errno : r;
 }

@@ -96,7 +96,7 @@ static size_t write_rights(struct connect_guard *g, const struct seccomp_notif *
 			.srcfd = (uint32_t)l->fds[n],
 			.newfd_flags = w->flags & MSG_CMSG_CLOEXEC ? O_CLOEXEC : 0,
 		};
-		int number = ioctl(g->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+		int number = notify_ask(g->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 
 		if (number < 0)
 			break;

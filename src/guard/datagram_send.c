@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -52,7 +51,7 @@ static int put(struct connect_guard *g, const struct seccomp_notif *call, int fd
 
 	if (number < 0)
 		return number;
-	return ioctl(g->notify->source.fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
+	return notify_ask(g->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
 }
 
 int datagram_socket(struct connect_guard *g, const struct seccomp_notif *call)

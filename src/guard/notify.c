@@ -14,6 +14,16 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
 #endif
 
+int notify_ask(const struct notify *notify, unsigned long request, void *arg)
+{
+	int r;
+
+	do
+		r = ioctl(notify->source.fd, request, arg);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
 void notify_answer(const struct notify *notify, uint64_t id, int answer)
 {
 	struct seccomp_notif_resp response = {
@@ -23,19 +33,19 @@ void notify_answer(const struct notify *notify, uint64_t id, int answer)
 	};
 
 	/* ENOENT: the caller died meanwhile, and nobody waits for this any more. */
-	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	(void)notify_ask(notify, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 void notify_answer_value(const struct notify *notify, uint64_t id, int64_t value)
 {
 	struct seccomp_notif_resp response = { .id = id, .val = value };
 
-	(void)ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	(void)notify_ask(notify, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 bool notify_is_valid(const struct notify *notify, uint64_t id)
 {
-	return ioctl(notify->source.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	return notify_ask(notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 static int on_event(struct loop_source *source, uint32_t events, _unused_ struct err *err)
@@ -43,6 +53,8 @@ static int on_event(struct loop_source *source, uint32_t events, _unused_ struct
 	struct notify *notify = container_of(source, struct notify, source);
 	int answer;
 
+	if (!(events & (LOOP_IN | LOOP_HUP)))
+		return 0; /* LOOP_ERR: a signal came while the kernel looked */
 	if (!(events & LOOP_IN)) {
 		loop_remove(notify->loop, source); /* the last process under the filter is gone */
 		notify->over = true;

@@ -35,6 +35,8 @@ int notify_start(struct notify *notify, struct loop *loop, int listener, notify_
 /* The same for one of several: notify_start() is for the loop's direct source. */
 int notify_start_other(struct notify *notify, struct loop *loop, int listener, notify_fn *fn,
 		       void *ctx, struct err *err);
+/* An ioctl of the listener, also when a signal (Ctrl-Z stops us, a debugger looks) comes while others use it. */
+int notify_ask(const struct notify *notify, unsigned long request, void *arg);
 void notify_answer(const struct notify *notify, uint64_t id, int answer);
 /* It was done for the caller, who sees this number. */
 void notify_answer_value(const struct notify *notify, uint64_t id, int64_t value);

@@ -52,6 +52,12 @@ start 'echo up >fifo; kill -KILL $$'
 status
 check "a command that is killed inside: 128+9" is "$rc" 137
 
+# Whoever stops us (Ctrl-Z, a debugger) interrupts the ioctls by which calls are answered; the caller still waits.
+timeout 60 strace -o "$tmp/log/strace" -e trace=ioctl -e inject=ioctl:error=EINTR:when=8+3 "$wrapix" exec -c '
+	for i in 1 2 3 4 5 6 7 8 9; do echo x >one; mv one two; rm two; done; echo all' >"$tmp/log/out" 2>"$tmp/log/err"
+check "answers that are interrupted are given all the same" is "$? $(cat "$tmp/log/out")" "0 all"
+check "... and there were some" is_not_empty grep 'NOTIF_SEND.*EINTR.*INJECTED' "$tmp/log/strace"
+
 before=$(places)
 busy="echo x >made; rm made; (while :; do echo y >turn; mv turn turned; rm turned; done) & echo up >fifo; exec sleep $mark"
 start "$busy"
