@@ -16,7 +16,8 @@ leave() { # it has started itself again in a namespace of podman's
 	podman_down
 }
 trap leave EXIT
-await test -S "$tmp/podman.sock"
+answers() { podman --url "unix://$tmp/podman.sock" version >/dev/null 2>&1; }
+await answers
 there=podman:unix://$tmp/podman.sock
 
 wx run --on nowhere -- true
