@@ -2,7 +2,9 @@
 /*
  * The index: path by path, three ways. Only modes, object names and stages travel; flags, extensions
  * and times never do, so nothing can be hidden from 'git status', and nothing is refreshed, which
- * would run the user's filters.
+ * would run the user's filters. But where the session has nothing of its own in it, and neither index has flags, it gets the
+ * host's as it is, as at its beginning: to a git that asks for times alone ('git sparse-checkout') an entry without any
+ * is a file that was changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +13,8 @@
 
 #include "base/path.h"
 #include "git/priv.h"
+#include "os/fs.h"
+#include "session/record.h"
 
 #define COPY GIT_COPY "index"
 
@@ -57,7 +61,10 @@ static int plan_path(void *ctx, const char *name, const char *base, const char *
 			want_blobs(round, session);
 		replace(&round->index_out, name, host, session);
 		round->report->published++;
-	} /* else both sides changed it: each keeps its own, and what is in the file shows it */
+		round->index_own = true;
+	} else { /* both sides changed it: each keeps its own, and what is in the file shows it */
+		round->index_own = true;
+	}
 	return 0;
 }
 
@@ -117,6 +124,57 @@ static int update(struct git_round *round, bool inwards, const struct str *lines
 	return git_update_index(round->store, &round->arena, inwards, args, lines);
 }
 
+/* What was read before still is what the file says, and that is all it says. */
+static bool says(struct git_round *round, int dir, const char *name, const struct git_items *want,
+		 char **ret, size_t *ret_len)
+{
+	struct git_items items;
+	bool same;
+
+	if (git_read_file(dir, name, GIT_INDEX_MAX, ret, ret_len) < 0 ||
+	    git_index_read(&round->arena, *ret, *ret_len, git_is_sha256(round->store), &items) < 0)
+		return false;
+	same = !items.flagged && items.n == want->n;
+	for (size_t i = 0; same && i < items.n; i++)
+		same = !strcmp(items.v[i].name, want->v[i].name) &&
+		       !strcmp(items.v[i].value, want->v[i].value);
+	return same;
+}
+
+/* With its time, by which git knows which entries to doubt. */
+static int write_copy(int dir, const char *text, size_t len, const struct timespec *when)
+{
+	const struct timespec times[] = { *when, *when };
+	_cleanup_close_ int fd = openat(dir, COPY, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+	int r = fd < 0 ? -errno : os_write_all(fd, text, len);
+
+	return r < 0 ? r : MIN(futimens(fd, times), 0);
+}
+
+/* The host's file in place of the session's; false: that is not so simple. */
+static bool take_whole(struct git_round *round)
+{
+	struct git_store *store = round->store;
+	_cleanup_close_ int real = git_open_host(store, store->real);
+	_cleanup_close_ int dir = record_open_dir(AT_FDCWD, store->private);
+	_cleanup_free_ char *host = NULL, *session = NULL;
+	size_t len, n;
+	struct stat st, old;
+	bool done;
+
+	if (round->index_own || real < 0 || dir < 0 ||
+	    fstatat(real, "index", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !says(round, real, "index", &round->host.index, &host, &len))
+		return false;
+	git_exchange_repair(dir, "index");
+	done = git_exchange_copy(dir, "index", &old) == 0 &&
+	       says(round, dir, COPY, &round->session.index, &session, &n) &&
+	       write_copy(dir, host, len, &st.st_mtim) == 0 &&
+	       git_exchange(store, dir, "index", &old) == 0;
+	git_exchange_repair(dir, "index");
+	return done;
+}
+
 int git_apply_index_out(struct git_round *round, struct err *err)
 {
 	int r = round->index_out.len ? update(round, false, &round->index_out) : 0;
@@ -132,5 +190,6 @@ int git_apply_index_out(struct git_round *round, struct err *err)
 bool git_apply_index_in(struct git_round *round)
 {
 	round->changed |= round->index_in.len > 0;
-	return !round->index_in.len || update(round, true, &round->index_in) == 0;
+	return !round->index_in.len || take_whole(round) ||
+	       update(round, true, &round->index_in) == 0;
 }

@@ -130,6 +130,8 @@ static int read_entry(struct reader *r)
 		return -EINVAL;
 	flags = (unsigned)start[flags_at] << 8 | start[flags_at + 1];
 	r->p += flags_at + 2;
+	r->ret->flagged |= (flags & 0xc000) !=
+			   0; /* assume-unchanged, skip-worktree, intent-to-add */
 	if (flags & 0x4000) { /* there are more of them */
 		if (r->version < 3 || left(r) < 2)
 			return -EINVAL;

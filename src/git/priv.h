@@ -158,6 +158,7 @@ struct git_round {
 	struct strv created;   /* references that the host gets new */
 	size_t n_new;
 	bool config_held;
+	bool index_own;  /* ... the session has something of its own in it */
 	bool index_same; /* it is on both sides as it was, and was not read */
 	bool together;   /* both stand on the same, by now */
 	bool changed;    /* something was done, so that the states must be read again */

@@ -18,6 +18,7 @@ struct git_items {
 	struct git_item *v; /* sorted by name, but for the stash: newest first */
 	size_t n;
 	bool sorted;
+	bool flagged; /* of an index: some entry says more than that */
 };
 
 struct git_state {

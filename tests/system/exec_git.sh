@@ -98,6 +98,14 @@ git branch -q -M main trunk && git update-ref refs/remotes/origin/trunk HEAD && 
 ex 'git symbolic-ref refs/remotes/origin/HEAD; git sparse-checkout set part/in'
 check "a remote's first branch that changed" output refs/remotes/origin/trunk
 check "what a command does not check out is told of, and to be seen" is "$(grep -c "state 'sparse checkout'" "$err") $(git status --porcelain | xargs)" "1 D part/out/file"
+in_new_repo "$tmp/narrow" && mkdir in out && echo in >in/file && git add in && git commit -qm in && ex true || exit 1
+echo out >out/file && git add out && git commit -qm out
+ex 'git diff-files; git sparse-checkout set in; ls'
+check "what the user committed meanwhile is no changed file to who checks less out" is "$rc $(xargs <"$out") $(grep -c 'not up to date' "$err")" "0 file in 0"
+ex 'git sparse-checkout disable' && echo more >out/more && git add out && git commit -qm more
+ex 'echo mine >in/mine && git add in && git status --porcelain' && echo yours >out/yours && git add out && git commit -qm yours out/yours
+ex 'git status --porcelain && git commit -qm mine && git log -2 --format=%s'
+check "... and what is staged inside stays so" is "$(xargs <"$out") $(git status --porcelain)" "A in/mine mine yours "
 
 new_repo "$tmp/two
 lines" && cd "$tmp/two
