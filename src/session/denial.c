@@ -264,12 +264,17 @@ void denial_add_why(struct str *out, const struct denial *d)
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
 		if (!strcmp(reasons[i].reason, reason))
 			words = reasons[i].words;
-	if (d->rule && !words)
+	if (d->rule && !words) {
 		add_rule(out, d);
-	else if (!strcmp(reason, "not-allowed") || !*reason)
+		if (strchr(reason, ' ')) { /* which part of it */
+			str_add(out, ": ");
+			str_add_escaped(out, reason);
+		}
+	} else if (!strcmp(reason, "not-allowed") || !*reason) {
 		str_add(out, missing_rule(d));
-	else
+	} else {
 		str_add_escaped(out, words ? words : reason);
+	}
 	if (d->rule && words) {
 		str_add(out, ": ");
 		str_add_escaped(out, d->rule);

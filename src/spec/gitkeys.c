@@ -257,7 +257,10 @@ static const char *refusal(struct arena *arena, const char *what, const char *na
 {
 	_cleanup_str_ struct str quoted = { 0 };
 
-	return arena_printf(arena, "git's %s may not be %s", str_quote(&quoted, name), what);
+	return arena_printf(arena, "git's %s may not be %s%s", str_quote(&quoted, name), what,
+			    str_starts(name, "remote.")
+				    ? ": where your git goes is said outside of the sandbox"
+				    : "");
 }
 
 static const char *check_key(struct arena *arena, const struct gitkeys *old,

@@ -175,6 +175,10 @@ cd "$tmp/plain" || exit 1
 ex 'git remote add up ../other && git fetch -q up && git sparse-checkout set none 2>&1; git sparse-checkout disable; git bisect start HEAD HEAD~3 >/dev/null; git remote'
 ex 'git bisect log | head -n 1; git bisect reset >/dev/null 2>&1; git remote; git ls-files -d'
 check "a remote, bisect and sparse-checkout" is "$(tail -n 2 "$out" | xargs)" "origin up"
+for change in "set-url up https://other.invalid/x" "rename up down" "remove up"; do
+	ex "git remote $change"
+	check "git remote $change is refused, with the key and why" is "$((rc > 0)) $(grep -c "'.git/config' is protected: git's 'remote.up.[a-z]*' may not be .*: where your git goes is said outside" "$err") $(git remote get-url up)" "1 1 ../other"
+done
 check "... the remote is the host's" is "$(git config remote.up.url)" ../other
 ex 'git commit -q --amend -m again; git branch -q -D user'
 check "a branch that was deleted, and one that was rewritten, are told of" is "$(grep -c 'held back in git' "$err")" 2
