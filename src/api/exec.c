@@ -46,19 +46,10 @@ static int find_tmpdir(struct exec *x, struct err *err)
 	return 0;
 }
 
-/* Where the rules see it, and what it is a link to. */
+/* Where the rules see it. */
 static char *add_own(struct exec *x, const char *home)
 {
-	struct arena *a = &x->arena;
-	char *real = os_realpath(a, home), *path = path_join(a, real ? real : home, "wrapix");
-	struct stat st;
-
-	strv_add(a, &x->place.own, path);
-	/* All before the last name is resolved already. */
-	real = real && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? os_realpath(a, path) : NULL;
-	if (real)
-		strv_add(a, &x->place.own, real);
-	return path;
+	return host_own_dir(&x->arena, home, &x->place.own);
 }
 
 static void find_own(struct exec *x)

@@ -38,6 +38,9 @@ static bool holds_own(const struct host *host, const char *dir)
 	for (size_t i = 0; i < ARRAY_LEN(homes); i++)
 		if (homes[i] && path_is_below(path_join(&arena, homes[i], "wrapix"), dir))
 			return true;
+	for (size_t i = 0; i < host->own.len; i++)
+		if (path_is_below(host->own.v[i].path, dir))
+			return true;
 	return path_is_below(arena_printf(&arena, HOST_SPARE, host->uid), dir);
 }
 

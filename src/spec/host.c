@@ -317,6 +317,36 @@ static bool is_inside(void)
 	       (!strcmp(path_name(name), "wrapix-init") || !strcmp(name, "wrapix-lent"));
 }
 
+char *host_own_dir(struct arena *a, const char *home, struct strv *own)
+{
+	char *real = os_realpath(a, home), *path = path_join(a, real ? real : home, "wrapix");
+	struct stat st;
+
+	strv_add(a, own, path);
+	/* All before the last name is resolved already. */
+	real = real && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? os_realpath(a, path) : NULL;
+	if (real)
+		strv_add(a, own, real);
+	return path;
+}
+
+/* What lies where its name says is known by that. */
+static void probe_own(struct host *host)
+{
+	const char *const homes[] = { host->state_home, host->config_home, host->data_home,
+				      host->cache_home, host->runtime_dir };
+
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+		const char *said = path_join(&host->arena, homes[i], "wrapix");
+		struct strv own = { 0 };
+
+		host_own_dir(&host->arena, homes[i], &own);
+		for (size_t k = 0; k < own.len; k++)
+			if (strcmp(own.v[k], said) != 0)
+				host_add_fact(host, &host->own, own.v[k], PATH_DIR, NULL);
+	}
+}
+
 static void host_probe_dirs(char **environment, struct host *host)
 {
 	host->state_home = xdg_dir(host, environment, "XDG_STATE_HOME", ".local/state");
@@ -324,6 +354,7 @@ static void host_probe_dirs(char **environment, struct host *host)
 	host->cache_home = xdg_dir(host, environment, "XDG_CACHE_HOME", ".cache");
 	host->runtime_dir = runtime_dir(host, environment);
 	host->data_home = xdg_dir(host, environment, "XDG_DATA_HOME", ".local/share");
+	probe_own(host);
 }
 
 void host_probe_kernel(struct host *host)

@@ -141,7 +141,9 @@ struct host {
 	char *passwd_home; /* the same by the user database; NULL when that knows none */
 	char *state_home, *config_home, *cache_home, *data_home;
 	char *runtime_dir; /* state_home where there is none */
-	char *no_state;    /* why nothing can be written in state_home; NULL: it can */
+	struct path_facts
+		own;    /* where wrapix's part of these really lies, if elsewhere than they say */
+	char *no_state; /* why nothing can be written in state_home; NULL: it can */
 
 	char *image_root;            /* the unpacked image, or NULL */
 	struct path_facts image_top; /* its directories and links at the top */
@@ -193,6 +195,9 @@ void host_probe_masks(struct host *host);
 /* Which of Windows' subsystems for Linux this is: 1 translates system calls and has no kernel, 2 has one
  * in a virtual machine. 0: neither. */
 int host_wsl(void);
+/* Wrapix's part of one of the user's directories: where it really lies, and what it is a link to if it is one, are
+ * added to 'own'; the first is returned. */
+char *host_own_dir(struct arena *arena, const char *home, struct strv *own);
 int host_no_image(const char *name, struct err *err); /* says so, and how to get it */
 int host_probe(const struct spec *spec, char **environment, struct host *ret, struct err *err);
 

@@ -134,6 +134,7 @@ static const struct {
 	const char *name;
 	size_t offset;
 } lists[] = {
+	{ "own", offsetof(struct host, own) },
 	{ "imageTop", offsetof(struct host, image_top) },
 	{ "top", offsetof(struct host, top) },
 	{ "etc", offsetof(struct host, etc) },

@@ -245,6 +245,22 @@ check "works: no environment at all" is "$(cat "$tmp/log/out")" /home/wrapix
 # What these left in the user's real state directory is swept.
 HOME=$real_home "$wrapix" ps >/dev/null 2>&1
 
+# --- wrapix's own files, by a link ---
+mkdir -p "$tmp/dotfiles/config" "$tmp/dotfiles/mine" "$tmp/config"
+ln -s "$tmp/dotfiles/config" "$tmp/home-link"
+ln -s "$tmp/dotfiles/mine" "$tmp/config/wrapix"
+cd "$tmp/dotfiles" || exit 1
+for where in home-link config; do
+	XDG_CONFIG_HOME=$tmp/$where wx run --network none -- true
+	check "refused: what the configuration's $where leads to" refused 2 "holds wrapix's own files"
+	XDG_CONFIG_HOME=$tmp/$where wx run --force --network none -- true
+	check "... but with --force" is "$rc" 0
+	XDG_CONFIG_HOME=$tmp/$where wx run "$project" --mount "$tmp/dotfiles:/mnt:rw" --network none -- true
+	check "... nor is it mounted to write" refused 2 "holds wrapix's own files"
+done
+XDG_CONFIG_HOME=$tmp/home-link wx run "$tmp/dotfiles/mine" --network none -- true
+check "works: what lies beside it" is "$rc" 0
+
 # --- a DIR that goes away ---
 mkdir "$tmp/leaving"
 cd "$tmp/leaving" || exit 1
