@@ -20,6 +20,7 @@
 #include "base/opt.h"
 #include "notify/message.h"
 #include "notify/scan.h"
+#include "os/socket.h"
 #include "os/timer.h"
 
 #define SOCKET_INSIDE "/run/wrapix/notify.sock"
@@ -242,7 +243,22 @@ static bool uses_tcp(void)
 	return tcp && *tcp && strcmp(tcp, "0");
 }
 
-/* Inside a sandbox there is one place; outside, the daemon's own. */
+/* A directory that others may write can hold a listener of theirs, which would answer in the user's place. */
+static int open_own(const char *path)
+{
+	int fd = open_unix(path);
+	uid_t uid;
+
+	if (fd < 0 || (os_peer(fd, &uid, NULL) && uid == geteuid()))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+/*
+ * Inside a sandbox there is one place, which only its maker could put there: who listens may have a number there that
+ * is not the caller's (an image's user, root of a container). Outside it is the daemon's own.
+ */
 static int open_way(void)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -261,7 +277,7 @@ static int open_way(void)
 		return fd;
 	}
 	snprintf(path, sizeof(path), "%s/wrapix/notify.sock", runtime);
-	fd = open_unix(path);
+	fd = open_own(path);
 	say(fd < 0 ? "%s: %s" : "using %s", path, strerror(fd < 0 ? -fd : 0));
 	return fd;
 }

@@ -35,6 +35,38 @@ check "... and still only one was received" counted received 1
 XDG_RUNTIME_DIR=$run "$notify/daemon/wrapix-notifyd" --status >"$tmp/log/status" 2>&1
 check "the daemon's door is closed to others, too" fails grep -q counts "$tmp/log/status"
 
+# A listener of another user's, where the directory lets him in: he would answer a question about a key.
+cat >"$tmp/impostor.py" <<'PY'
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+listener.listen()
+print("up", flush=True)
+while True:
+    guest = listener.accept()[0]
+    if said := guest.recv(4096):
+        guest.sendall(b'{"action":"yes"}\n')
+    print(said or "nothing", flush=True)
+    guest.close()
+PY
+mkdir "$tmp/theirs" "$tmp/theirs/wrapix"
+chmod 755 "$tmp/theirs" "$tmp/theirs/wrapix"
+mkfifo "$tmp/up"
+asks() { "$@" env XDG_RUNTIME_DIR="$tmp/theirs" WRAPIX_NOTIFY_VERBOSE=1 "$notify/wrapix-notify" --wait --timeout 60 --action yes=Yes Key 'May it?' >"$tmp/answer" 2>"$tmp/why"; }
+python3 "$tmp/impostor.py" "$tmp/theirs/wrapix/notify.sock" >"$tmp/up" 2>"$tmp/log/impostor" &
+started="$started $!"
+exec 8<"$tmp/up"
+read -r _ <&8
+asks as_user
+check "a listener of another user's has no answer for us" is "$(cat "$tmp/answer")" ""
+check "... and it is said why" grep -q 'notify.sock: Operation not permitted' "$tmp/why"
+read -r heard <&8
+check "... and he hears nothing" is "$heard" nothing
+asks command
+check "(control) he has one for himself" is "$(cat "$tmp/answer")" yes
+exec 8<&-
+
 # Inside a sandbox that the user gave the whole directory: the socket for lines works, the door does not.
 (cd "$project" && user_env "$wrapix" run --network none --mount "$run:/outside" -- sh -c "XDG_RUNTIME_DIR=/outside $notify/daemon/wrapix-notifyd --status" \
 	>"$tmp/log/inside" 2>&1)
