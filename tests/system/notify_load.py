@@ -8,6 +8,7 @@ import threading
 import time
 
 from desktop import *
+from port import free_port
 
 have("dbus-daemon", "dunst", "Xvfb", "dbus-monitor")
 bus = start_bus()
@@ -135,14 +136,12 @@ check("... as it was", wait(lambda: "until there is a way" in open(monitor.path)
 stop(daemon)
 
 # --- TCP, for virtual machines ---
-port = socket.create_server(("127.0.0.1", 0))
-number = port.getsockname()[1]
-port.close()
+number = free_port()
 daemon = start_daemon("--tcp", f"127.0.0.1:{number}")
 notify("tcp", "by TCP", env={"WRAPIX_NOTIFY_TCP": f"127.0.0.1:{number}"})
 check("a message by TCP arrives", wait(lambda: status()["shown"] == 1), status())
 run = subprocess.run([NOTIFYD, "--tcp", "0.0.0.0", "--dir", TMP], env=ENV, stderr=subprocess.PIPE, text=True)
 check("all addresses at once are refused", run.returncode == 2 and "name one" in run.stderr, run)
-run = notify("x", env={"WRAPIX_NOTIFY_TCP": f"127.0.0.1:{number + 1 if number < 65535 else 1}", "WRAPIX_NOTIFY_VERBOSE": "1"})
+run = notify("x", env={"WRAPIX_NOTIFY_TCP": f"127.0.0.1:{free_port()}", "WRAPIX_NOTIFY_VERBOSE": "1"})
 check("nobody there: 0, and why when asked", run.returncode == 0 and b"no connection" in run.stderr, run)
 finish()

@@ -35,7 +35,7 @@ wx key add site
 echo "restrict,command=\"git-shell -c \\\"\$SSH_ORIGINAL_COMMAND\\\"\" $(cat "$keys/site.pub")" >"$tmp/authorized"
 git init -q --bare -b main "$tmp/repo.git"
 ssh-keygen -q -t ed25519 -N '' -f "$tmp/hostkey"
-port=$(python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
+port=$(python3 "$top/tests/lib/port.py")
 printf '%s\n' "Port $port" "ListenAddress 127.0.0.1" "HostKey $tmp/hostkey" "AuthorizedKeysFile $tmp/authorized" \
 	"PidFile none" "UsePAM no" "StrictModes no" "PasswordAuthentication no" "KbdInteractiveAuthentication no" >"$tmp/sshd"
 "$(command -v sshd)" -D -f "$tmp/sshd" -E "$tmp/sshd.log" &

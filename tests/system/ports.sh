@@ -132,7 +132,7 @@ called() { # called WANT WHAT N ADDRESS PORT: from outside
 	shift
 	is "$(python3 "$project/call.py" "$@")" "$called_want"
 }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+free_port() { python3 "$top/tests/lib/port.py"; }
 is_free() { called refused echo 1 "${2-127.0.0.1}" "$1"; }
 
 # start OPTION... -- COMMAND...: in the background as $pid; with a server in it, once it listens.
