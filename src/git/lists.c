@@ -21,14 +21,15 @@
 enum { FILES_MAX = 64, FILE_MAX = 1 << 20 };
 #define COPY GIT_COPY "list"
 
-/* In the order of their names. Without 'quit' it goes neither way. */
+/* In the order of their names. Without 'quit' it goes neither way, nor where 'with' is not in it: who does 'git am' stands on
+ * a branch all the time, so that nobody could tell its end. */
 static const struct {
-	const char *file, *what, *quit;
+	const char *file, *what, *quit, *with;
 } lists[] = {
-	{ "BISECT_LOG", "bisection", NULL },
-	{ "rebase-apply", "rebase", NULL },
-	{ "rebase-merge", "rebase", "rebase" },
-	{ "sequencer", "sequence", "cherry-pick" },
+	{ "BISECT_LOG", "bisection", NULL, NULL },
+	{ "rebase-apply", "rebase", "rebase", "rebasing" },
+	{ "rebase-merge", "rebase", "rebase", NULL },
+	{ "sequencer", "sequence", "cherry-pick", NULL },
 };
 
 /* What git keeps beside them, for the step that it stands at. */
@@ -64,9 +65,9 @@ const char *git_list_named(const char *name, size_t len)
 }
 
 /* Which steps are done and which are left, as one number; NULL: none, or none that can be told. */
-static const char *sum(struct arena *arena, int dir, const char *file)
+static const char *sum(struct arena *arena, int dir, size_t i)
 {
-	_cleanup_dir_ DIR *list = os_dir_open(dir, file);
+	_cleanup_dir_ DIR *list = lists[i].quit ? os_dir_open(dir, lists[i].file) : NULL;
 	_cleanup_str_ struct str all = { 0 };
 	struct git_items files = { 0 };
 	const struct dirent *entry;
@@ -83,10 +84,10 @@ static const char *sum(struct arena *arena, int dir, const char *file)
 		git_add_item(arena, &files, arena_strdup(arena, entry->d_name),
 			     arena_strdup(arena, hex));
 	}
-	if (!list || git_sort(&files) < 0)
+	if (!list || git_sort(&files) < 0 || (lists[i].with && !git_find(&files, lists[i].with)))
 		return NULL;
-	for (size_t i = 0; i < files.n; i++)
-		str_addf(&all, "%s %s\n", files.v[i].value, files.v[i].name);
+	for (size_t k = 0; k < files.n; k++)
+		str_addf(&all, "%s %s\n", files.v[k].value, files.v[k].name);
 	sha256_hex(all.s ? all.s : "", all.len, hex);
 	return arena_strdup(arena, hex);
 }
@@ -94,7 +95,7 @@ static const char *sum(struct arena *arena, int dir, const char *file)
 void git_lists_read(struct arena *arena, int dir, struct git_items *ret)
 {
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-		const char *value = lists[i].quit ? sum(arena, dir, lists[i].file) : NULL;
+		const char *value = sum(arena, dir, i);
 
 		if (value)
 			git_add_item(arena, ret, lists[i].file, value);
@@ -151,7 +152,7 @@ void git_end_lists(struct git_round *round)
 
 		if (!was)
 			continue;
-		if (!git_same(was, sum(&round->arena, dir, lists[i].file)))
+		if (!git_same(was, sum(&round->arena, dir, i)))
 			return; /* the user goes on with it at this moment */
 		quit(round, i);
 	}

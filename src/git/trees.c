@@ -70,8 +70,9 @@ char *git_tree_top(struct arena *a, int dir, const char *common, const char *id)
 /* Nothing that git would write through, and no submodules: those have git directories of their own. */
 static bool is_whole(int dir)
 {
-	static const char *const names[] = { "HEAD", "index", "logs",      "logs/HEAD",
-					     "refs", "info",  "commondir", "rebase-merge" };
+	static const char *const names[] = { "HEAD",      "index",        "logs",
+					     "logs/HEAD", "refs",         "info",
+					     "commondir", "rebase-merge", "rebase-apply" };
 	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

@@ -163,6 +163,15 @@ check "one that the user ended is ended inside" output "## topic 0"
 begin && sed -i "/^[<=>|]/d" file && git add file && ! GIT_EDITOR=true git rebase --continue >/dev/null 2>&1
 ex "$ends; git log -1 --format=%s"
 check "one that the user went on with, too" is "$(xargs <"$out") $(git symbolic-ref HEAD) $(listed)" "of 8 refs/heads/topic 0"
+git checkout -q topic && git reset -q --hard start && ! git rebase -q --apply main >/dev/null 2>&1
+ex "cat .git/rebase-apply/next; $ends; cat .git/rebase-apply/next"
+check "one by patches goes on in a command, and the host's stands where it was" is "$(xargs <"$out") $(cat .git/rebase-apply/next) $(grep -c 'is to be ended there' "$err")" "1 2 1 1"
+ex "$ends; git symbolic-ref HEAD"
+check "... and is ended with it" is "$(xargs <"$out") $(git log -3 --format=%s | xargs) $(git symbolic-ref HEAD) $(git status --porcelain) $(listed)" "refs/heads/topic of 8 of 2 ours refs/heads/topic  0"
+git format-patch -q -1 start --stdout >"$tmp/patch" && ! git am -q "$tmp/patch" >/dev/null 2>&1
+ex 'ls .git | grep -c rebase-apply; rm -rf .git/rebase-apply; git commit -q --allow-empty -m within'
+check "patches by 'git am' are the user's to go on with" is "$(xargs <"$out") $(ls .git/rebase-apply/applying)" "0 .git/rebase-apply/applying"
+git am --abort
 git checkout -q topic && git reset -q --hard start && echo mine >aside
 git rebase -q --autostash main >/dev/null 2>&1
 ex 'git rebase --abort 2>/dev/null; git symbolic-ref HEAD'
