@@ -215,7 +215,7 @@ check "a command that is not there is 127" is "$rc" 127
 wx run --image entry --network none -- $entry /etc/passwd
 check "one that cannot run is 126" is "$rc" 126
 mkfifo up
-"$wrapix" run --image entry --network none --name signalled -- $entry sh -c 'trap "exit 9" TERM; echo up >up; while :; do busybox sleep 0.05; done' >"$tmp/log/out" 2>&1 &
+"$wrapix" run --image entry --network none --name signalled -- $entry sh -c 'trap "" HUP; trap "exit 9" TERM; echo up >up; while :; do busybox sleep 0.05; done' >"$tmp/log/out" 2>&1 &
 pid=$!
 started="${started-} $pid"
 hear up

@@ -27,7 +27,9 @@ status() { # status NAME
 up='echo up >fifo'
 # What other tests keep in /var/tmp is the same user's, and not looked at.
 ps_here() { wx ps; sed -i '/^$/,$d' "$out"; }
-forever="$up; exec sleep 1000"
+# 'stop' waits for what ignores its SIGHUP for ten seconds instead of three: whoever is to end by SIGTERM has more time so.
+patient="trap '' HUP"
+forever="$patient; $up; exec sleep 1000"
 waits="$up; while :; do sleep 1000 & wait; done" # for who has a trap, which is set by then
 
 # --- ps ---
@@ -116,7 +118,7 @@ check "... " is "$rc" 143
 ps_here
 check "... none is left" is "$(wc -l <"$out")" 1
 check "... nor of their state" is "$(ls -A "$state/sessions")" ""
-start slow "trap 'echo bye; exit 9' TERM; $waits"
+start slow "$patient; trap 'echo bye; exit 9' TERM; $waits"
 wx stop slow
 check "stop waits for a command that ends in its own time" ended 0
 status slow
