@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""resize.py COMMAND...: runs it on a terminal; at its first line the terminal becomes 44 by 99. Prints what is seen."""
+"""resize.py COMMAND...: runs it on a terminal of 33 by 101, which becomes 44 by 99 when it says 'ready'. Prints what is seen.
+
+Nothing is typed, not even an end of input as script(1) does: what podman passes in when the container has ended is left unread
+by conmon, and costs podman the output that it has not read (ECONNRESET)."""
 import fcntl
 import os
 import pty
@@ -14,6 +17,7 @@ def resize(fd, rows, columns):
 
 pid, master = pty.fork()
 if pid == 0:
+    resize(0, 33, 101)
     os.execvp(sys.argv[1], sys.argv[1:])
 seen = b""
 resized = False

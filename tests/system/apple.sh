@@ -68,7 +68,7 @@ wx run -- /etc/passwd
 check "one that cannot run is 126" is "$rc" 126
 echo in | "$wrapix" run -- cat >"$out"
 check "standard input comes in" is "$(cat "$out")" in
-script -qec "stty rows 33 cols 101; '$wrapix' run -- sh -c 'stty size; env | grep -c ^WRAPIX_[RC]O'" /dev/null </dev/null >"$tmp/tty" 2>&1
+python3 -B "$top/tests/lib/resize.py" "$wrapix" run -- sh -c 'stty size; env | grep -c ^WRAPIX_[RC]O' >"$tmp/tty" 2>&1
 check "a terminal is of the user's size from the first moment" is "$(tr -dc '0-9 \n' <"$tmp/tty")" "$(printf '33 101\n0')"
 asays "he has no rights but his own" "0000000000000000 1 " "grep -E 'CapEff|NoNewPrivs' /proc/self/status | cut -f 2"
 mkdir sub

@@ -196,8 +196,8 @@ case " \$* " in *" start "*)
 esac
 exec "$(command -v crun)" "\$@"
 C
-CONTAINERS_CONF=$tmp/slow/containers.conf script -qec "stty rows 33 cols 101; '$wrapix' run --engine podman --network none -- sh -c 'stty size >size 2>&1; echo up >up'" \
-	/dev/null </dev/null >"$tmp/log/out" 2>"$tmp/log/err" &
+CONTAINERS_CONF=$tmp/slow/containers.conf python3 -B "$top/tests/lib/resize.py" "$wrapix" run --engine podman --network none -- \
+	sh -c 'stty size >size 2>&1; echo up >up' >"$tmp/log/out" 2>"$tmp/log/err" &
 pid=$!
 started="${started-} $pid"
 hear up

@@ -27,7 +27,7 @@ check "one that is not there is 127" is "$rc" 127
 check "... and said" has "$err" nosuch
 check "input goes in, output and errors come out apart" is \
 	"$(echo in | "$wrapix" run --engine podman --runtime krun --network none -- sh -c 'cat; echo err >&2' 2>"$tmp/log/err") $(cat "$tmp/log/err")" "in err"
-script -qec "stty rows 33 cols 101; '$wrapix' run --engine podman --runtime krun --network none -- sh -c 'tty; stty size'" /dev/null </dev/null >"$tmp/tty" 2>&1
+python3 -B "$top/tests/lib/resize.py" "$wrapix" run --engine podman --runtime krun --network none -- sh -c 'tty; stty size' >"$tmp/tty" 2>&1
 check "a terminal, of the user's size" sh -c 'grep -q /dev/pts/0 "$1" && grep -q "33 101" "$1"' sh "$tmp/tty"
 wx run --engine podman --runtime krun --allow allowed.test -- sh -c 'cat /etc/resolv.conf; nslookup other.test 2>&1 | tail -n 2; wget -T 2 -O - http://192.0.2.1/ 2>&1'
 check "a filtered network is up before the command" has "$out" 198.18.0.1
