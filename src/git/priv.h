@@ -156,6 +156,9 @@ struct git_round {
 	struct strv elsewhere; /* branches checked out in other worktrees of the host's */
 	struct strv carried;   /* ... in those whose own rounds take them along */
 	struct strv created;   /* references that the host gets new */
+	/* Where this round has moved a reference, or HEAD: what it was on both sides in that moment. */
+	struct git_items moved;
+	const char *moved_head;
 	size_t n_new;
 	bool config_held;
 	bool index_own;  /* ... the session has something of its own in it */
@@ -163,6 +166,14 @@ struct git_round {
 	bool together;   /* both stand on the same, by now */
 	bool changed;    /* something was done, so that the states must be read again */
 };
+
+/* agree.c: the base at the round's beginning, what is about to be written, and the base at its end; of the session
+ * and of the host the states are those of the beginning. */
+int git_agree_load(struct git_round *round, struct err *err);
+int git_agree_pending(struct git_round *round, const struct git_state *session, struct err *err);
+int git_agree_note(struct git_round *round, const struct git_state *session,
+		   const struct git_state *host, struct err *err);
+int git_read_indexes(struct git_round *round, struct err *err);
 
 /* trees.c: what both sides last agreed on of references is one for all work trees, the repository's. */
 int git_tree_load_refs(struct git_round *round, struct err *err);
@@ -177,6 +188,9 @@ char *git_was_name(struct arena *arena, const struct git_store *store, const str
 int git_hold_rewritten(struct git_round *round, struct err *err);
 int git_apply_refs_out(struct git_round *round, struct err *err);
 void git_apply_refs_in(struct git_round *round);
+/* Lines of 'update-ref --stdin', each a transaction of its own: the status of git. */
+int git_write_refs(struct git_round *round, bool inwards, char *const *lines, size_t n);
+/* head.c */
 int git_apply_head_out(struct git_round *round, struct err *err);
 void git_apply_head_in(struct git_round *round);
 int git_apply_index_out(struct git_round *round, struct err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Branches and tags, and HEAD. Each is written by comparing and swapping, so that what the user does
+ * Branches and tags. Each is written by comparing and swapping, so that what the user does
  * at the same moment is never lost; the session's side of a divergence gets a reference of its own.
  */
 #include <errno.h>
@@ -348,7 +348,7 @@ static void keep_rewritten(struct git_round *round)
 		strv_add(&round->arena, &round->refs_out, later.v[i]);
 }
 
-static int write_lines(struct git_round *round, bool inwards, char *const *lines, size_t n)
+int git_write_refs(struct git_round *round, bool inwards, char *const *lines, size_t n)
 {
 	const char *const args[] = { "update-ref", "--stdin", "-m",
 				     git_message(&round->arena, round->store, "publish"), NULL };
@@ -361,6 +361,17 @@ static int write_lines(struct git_round *round, bool inwards, char *const *lines
 	run.input = input.s;
 	run.input_len = input.len;
 	return git_run(&run, NULL);
+}
+
+/* Was carried out: 'update NAME NEW ...'. */
+static void note_moved(struct git_round *round, const char *line)
+{
+	const char *name = line + strlen("update "), *end = strchr(name, ' ');
+	const char *ref = arena_strndup(&round->arena, name, (size_t)(end - name));
+
+	if (str_starts(line, "update ") && git_ref_travels(round->store, ref))
+		git_add_item(&round->arena, &round->moved, ref,
+			     arena_strndup(&round->arena, end + 1, strcspn(end + 1, " ")));
 }
 
 /* A line that cannot be carried out at once: the name stands in the way of another, say. What is locked waits. */
@@ -382,10 +393,13 @@ int git_apply_refs_out(struct git_round *round, struct err *err)
 
 	keep_rewritten(round);
 	if (round->refs_out.len && !round->careful)
-		status = write_lines(round, false, round->refs_out.v, round->refs_out.len);
-	for (size_t i = 0; round->careful && status >= 0 && i < round->refs_out.len; i++) {
-		status = write_lines(round, false, &round->refs_out.v[i], 1);
-		if (status > 0 && r == 0)
+		status = git_write_refs(round, false, round->refs_out.v, round->refs_out.len);
+	for (size_t i = 0; status >= 0 && i < round->refs_out.len; i++) {
+		if (round->careful)
+			status = git_write_refs(round, false, &round->refs_out.v[i], 1);
+		if (status == 0)
+			note_moved(round, round->refs_out.v[i]);
+		else if (round->careful && status > 0 && r == 0)
 			r = hold_line(round, round->refs_out.v[i], err);
 	}
 	if (r < 0)
@@ -396,6 +410,8 @@ int git_apply_refs_out(struct git_round *round, struct err *err)
 			       round->store->common);
 	if (status != 0 && !round->careful)
 		return err_set(err, EAGAIN, "a reference of the host's changed meanwhile");
+	if (round->refs_out.len)
+		git_step(round->store, "refs");
 	round->report->published += round->refs_out.len;
 	round->changed |= round->refs_out.len > 0;
 	return 0;
@@ -405,83 +421,9 @@ int git_apply_refs_out(struct git_round *round, struct err *err)
 void git_apply_refs_in(struct git_round *round)
 {
 	for (size_t i = 0; i < round->refs_in.len; i++)
-		write_lines(round, true, &round->refs_in.v[i], 1);
+		if (git_write_refs(round, true, &round->refs_in.v[i], 1) == 0)
+			note_moved(round, round->refs_in.v[i]);
+	if (round->refs_in.len)
+		git_step(round->store, "refs-in");
 	round->changed |= round->refs_in.len > 0;
-}
-
-static int set_head(struct git_round *round, bool inwards, const char *head, struct err *err)
-{
-	char *message = git_message(&round->arena, round->store, "checkout");
-	const char *const branch[] = { "symbolic-ref", "-m", message, "HEAD", head + 5, NULL };
-	const char *const detached[] = { "update-ref", "--no-deref", "-m", message,
-					 "HEAD",       head,         NULL };
-	const char *const *args = str_starts(head, "ref: ") ? branch : detached;
-	char *change = arena_printf(&round->arena, "%s HEAD %s\n",
-				    str_starts(head, "ref: ") ? "symref" : "update",
-				    str_starts(head, "ref: ") ? head + 5 : head);
-	struct git_run run = git_change(round->store, inwards, args, change);
-
-	round->changed = true;
-	return git_do(&run, NULL, err);
-}
-
-/* Who commits on a HEAD without a branch in the moment before it moves has that commit nowhere else: its log tells. */
-static void keep_detached(struct git_round *round, const char *host)
-{
-	struct git_run run = git_on_host(round->store,
-					 GIT_ARGS("rev-parse", "-q", "--verify", "HEAD@{1}"));
-	char *ref = arena_printf(&round->arena, "refs/wrapix/%s/was/HEAD", round->store->id);
-	_cleanup_str_ struct str was = { 0 };
-	char *line;
-
-	if (git_run(&run, &was) != 0 || !was.s)
-		return;
-	was.s[strcspn(was.s, "\n")] = '\0';
-	if (!git_oid_ok(was.s, strlen(was.s)) || !strcmp(was.s, host))
-		return;
-	line = arena_printf(&round->arena, "update %s %s", ref, was.s);
-	if (write_lines(round, false, &line, 1) == 0)
-		git_hold(round->report, "head", "HEAD",
-			 arena_printf(&round->report->arena, "it moved; what you had is %s", ref));
-}
-
-int git_apply_head_out(struct git_round *round, struct err *err)
-{
-	const char *base = round->base.head, *session = round->session.head;
-	const char *host = round->host.head;
-	int r;
-
-	if (!session)
-		git_hold(round->report, "head", "HEAD", "the host takes no such HEAD");
-	round->together = session && git_same(session, host);
-	if (!session || !host || git_same(session, host) || git_same(session, base))
-		return 0;
-	/* A rebase inside stands here and there before it comes to its end. */
-	if (!round->last && git_has_list(round->store->private))
-		return 0;
-	if (!git_same(host, base)) {
-		git_hold(round->report, "head", "HEAD", "both sides checked something else out");
-		return 0;
-	}
-	if (git_host_is_busy(round)) {
-		git_hold(round->report, "head", "HEAD",
-			 "the host is in the middle of a rebase, merge or bisection");
-		return 0;
-	}
-	round->report->published++;
-	git_step(round->store, "head");
-	r = set_head(round, false, session, err);
-	round->together = r == 0;
-	if (r == 0 && !str_starts(host, "ref: "))
-		keep_detached(round, host);
-	return r;
-}
-
-void git_apply_head_in(struct git_round *round)
-{
-	const char *session = round->session.head, *host = round->host.head;
-	struct err ignored;
-
-	if (session && host && !git_same(session, host) && git_same(session, round->base.head))
-		set_head(round, true, host, &ignored); /* or the next time */
 }

@@ -151,6 +151,15 @@ check "a commit of the session's comes" is "$(main_of)" "$new $new"
 check "... the user takes it back" is "$(git reset -q --hard "$old" && main_of)" "$old $old"
 check "... and takes it again" is "$(git reset -q --hard "$new" && main_of)" "$new $new"
 
+# --- one side goes on from what it just got, before the round is at its end: that was agreed on, and nobody diverges ---
+session commit -q --allow-empty -m more
+"$driver" "$states" s1 publish refs "git commit -q --allow-empty -m mine"
+check "a commit of the user's on one that just came" is "$? $(main_of) $(git log -2 --format=%s | xargs)" "0 $(git rev-parse main main | xargs) mine more"
+git commit -q --allow-empty -m yours
+"$driver" "$states" s1 publish refs-in "GIT_DIR='$states/wrapix/gitdirs/s1/0' GIT_WORK_TREE='$repo' GIT_ALTERNATE_OBJECT_DIRECTORIES='$repo/.git/objects' git commit -q --allow-empty -m ours"
+check "... and one of the session's on the user's" is "$? $(main_of) $(git log -2 --format=%s | xargs)" "0 $(git rev-parse main main | xargs) ours yours"
+check "... nothing is kept apart" is "$(git for-each-ref refs/wrapix)" ""
+
 # --- the user commits without a branch in the moment before the session's checkout comes ---
 rm -rf "$repo" "$home/.local"
 git init -q "$repo" && cd "$repo" && echo start >file && git add . && git commit -q -m start && git checkout -q --detach && "$driver" "$states" s1 prepare "$repo" && session checkout -q main || exit 1
