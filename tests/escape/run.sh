@@ -21,6 +21,10 @@
 
 part=${1-}
 [ "$part" != podman ] || need_podman "$@"
+[ "$part" != podman ] || [ -e "$podman_prefix/whole" ] || {
+	skip "the podman engine" "there is no podman of the tests' own, which only root makes"
+	finish
+}
 attempt=${ATTEMPT:-$top/build/src/selftest/attempt/wrapix-attempt}
 is_root=false
 [ "$(id -u)" != 0 ] || is_root=true
