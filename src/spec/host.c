@@ -354,7 +354,6 @@ static void host_probe_dirs(char **environment, struct host *host)
 	host->cache_home = xdg_dir(host, environment, "XDG_CACHE_HOME", ".cache");
 	host->runtime_dir = runtime_dir(host, environment);
 	host->data_home = xdg_dir(host, environment, "XDG_DATA_HOME", ".local/share");
-	probe_own(host);
 }
 
 void host_probe_kernel(struct host *host)
@@ -387,6 +386,7 @@ static int probe_session(const struct spec *spec, char **environment, struct hos
 {
 	int r = 0;
 
+	probe_own(host);
 	probe_state(host);
 	if (spec->workspace == WORKSPACE_COW)
 		host_probe_cow(host, spec->resume);
