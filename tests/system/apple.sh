@@ -130,7 +130,7 @@ held() { # held SCRIPT [OPTION...]: a session that runs, and is listed; it write
 	hear up
 	await is_listed || bail "the session is not listed"
 }
-held 'trap "exit 9" TERM; echo up >up; while :; do sleep 0.05; done'
+held 'trap "" HUP; trap "exit 9" TERM; echo up >up; while :; do sleep 0.05; done'
 check "a session is listed, with its engine" sh -c '"$1" ps | grep -q "held.*apple\|apple.*held" || "$1" ps --json | grep -q apple' sh "$wrapix"
 check "its machine has a name and labels" sh -c 'container list --all --format json | grep -q "\"wrapix.name\": \"held\""'
 wx stop held
@@ -188,7 +188,7 @@ check "... and not without" fails shown Forged
 FAKE_CONTAINER_VERSION=0.12.3 wx run --network none -- true
 check "it has no other network than the open one" refused 125 "needs container 1.1.0"
 export FAKE_CONTAINER_VERSION=0.12.3
-held 'trap "exit 6" TERM; echo up >up; while :; do sleep 0.05; done'
+held 'trap "" HUP; trap "exit 6" TERM; echo up >up; while :; do sleep 0.05; done'
 wx stop held
 wait "$pid"
 check "... and signals by name" is $? 6

@@ -151,7 +151,7 @@ endings() {
 	kill -TERM $pid
 	wait $pid
 	check "$label: ... but for one that wrapix was started with ignored" is $? 42
-	held 'echo up >up; exec sleep 100' --name stopme
+	held 'trap "" HUP; echo up >up; exec sleep 100' --name stopme
 	await sh -c "'$wrapix' ps | grep -q stopme"
 	wx ps
 	check "$label: it is listed" has "$out" stopme
