@@ -168,10 +168,8 @@ asays "what is not is refused, with the reason" "HTTP/1.1 403 Forbidden HTTP/1.1
 wx log --json
 check "... and is an event" sh -c 'grep -q example.com "$1"' sh "$out"
 asays "programs are told by variables" "http://127.0.0.1:3128 " 'echo "$HTTPS_PROXY"' --network filtered
-held "$proxied"'while ! ask "CONNECT 127.0.0.1:'"$port"' HTTP/1.1" | grep -q "200 Conn"; do echo up >up; sleep 0.1; done; exit 5' --network filtered
+held "$proxied"'open() { ask "CONNECT 127.0.0.1:'"$port"' HTTP/1.1" | grep -q "200 Conn"; }; ! open || exit 4; echo up >up; until open; do sleep 0.1; done; exit 5' --network filtered
 wx allow held "127.0.0.1:$port"
-cat up >/dev/null &
-started="${started-} $!"
 wait "$pid"
 check "a host is opened while it runs" is $? 5
 

@@ -59,7 +59,7 @@ check "a private place that is full" is "$(cat "$out")" 1
 check "... is told of" has "$err" "refused writing more to its private places (/tmp): limits.disk is 16M; to allow it: raise limits.disk above 16M"
 
 # Without a group an rlimit stands in, which counts podman's own with them: that is said at the start.
-in_podman '(i=0; while [ $i -lt 60 ]; do { read -r x <nosuch || sleep 5; } & i=$((i + 1)); done) 2>&1' --pids 40
+in_podman '(i=0; while [ $i -lt 60 ]; do { read -r x <nosuch || sleep 60; } & i=$((i + 1)); done) 2>&1' --pids 40
 check "an rlimit holds the processes" has "$out" "can't fork"
 check "... it was said what counts with them, and that nothing tells of it" has "$err" "an rlimit counts podman's own processes and those of your other containers with them, and reaching it is no event"
 
