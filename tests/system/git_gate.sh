@@ -3,7 +3,7 @@
 # The name gate: repositories that are made, cloned or found below the project work inside and are published,
 # and nothing that the host's git obeys comes into the project. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2016,SC2154 # the library; scripts for the shell inside
+# shellcheck disable=SC1091,SC2016,SC2088,SC2154 # the library; scripts for the shell inside; words for git
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
