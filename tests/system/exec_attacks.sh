@@ -81,8 +81,9 @@ for _ in range(int(sys.argv[3])):
     except OSError:
         time.sleep(.05)
 EOF
-check "what comes by a FIFO is obeyed" sh -c 'exec 5<>control; cat new.json >&5
-	"$1" exec -s "$2" --control-fd 5 -- python3 widen.py /nowhere "$3/mine/one" 1200 2>&1 | grep -q widened' sh "$wrapix" "$s" "$home"
+sh -c 'exec 5<>control; cat new.json >&5; exec "$1" exec -s "$2" --control-fd 5 -- python3 widen.py /nowhere "$3/mine/one" 1200' \
+	sh "$wrapix" "$s" "$home" >"$tmp/log/out" 2>"$tmp/log/err"
+check "what comes by a FIFO is obeyed" has "$tmp/log/err" widened
 for file in control control.file ./evil/../control; do
 	sh -c 'exec 5<>"$1"; "$2" exec -s "$3" --control-fd 5 -- python3 widen.py "$1" "$4/mine/two" 40' \
 		sh "$file" "$wrapix" "$s" "$home" >"$tmp/log/out" 2>"$tmp/log/err"
