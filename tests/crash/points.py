@@ -40,7 +40,8 @@ class World(Place):
         self.home, self.project = self.base + "/home", self.base + "/project"
         os.makedirs(self.home + "/.config/wrapix")
         os.makedirs(self.project)
-        self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb"}
+        self.env = {"HOME": self.home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "dumb",
+                    "XDG_RUNTIME_DIR": self.home + "/no-login"}  # so that sessions are in the state directory
         self.put(".config/wrapix/config.json", '{"notify": false, "network": "none"}\n', self.home)
         self.put(".gitconfig", "[user]\n\tname = x\n\temail = x@example.org\n[init]\n\tdefaultBranch = main\n", self.home)
         self.put("file", "old\n")

@@ -89,6 +89,8 @@ set_up() {
 		mkdir -m 700 "$HOME"
 	}
 	unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR TMPDIR NO_COLOR
+	# Sessions are looked for in the state directory, which has them where there is no directory of a login.
+	[ ! -d "/run/user/$(id -u)" ] || export XDG_RUNTIME_DIR="$tmp/no-login"
 	umask 022
 	cd "$project" || exit 1
 }
