@@ -13,11 +13,22 @@
 #include "spec/gitnamed.h"
 #include "spec/project.h"
 
+static void add_rule(struct broker *b, const char *path)
+{
+	const struct file_rule_source rule = { .kind = FILE_DENY_WRITE,
+					       .text = path,
+					       .path = path,
+					       .key = "protect",
+					       .literal = true };
+	struct err ignored; /* nothing in a plain path is wrong */
+
+	(void)file_rules_add(&b->own, &rule, &ignored);
+}
+
 /* The rules that were given, and ours. */
 void hooked_extend(struct broker *b)
 {
 	struct arena arena = b->own.arena;
-	struct err ignored; /* nothing in a plain path is wrong */
 
 	b->rules = b->given;
 	if (!b->hooked.len)
@@ -29,16 +40,18 @@ void hooked_extend(struct broker *b)
 	for (size_t i = 0; i < b->given->n; i++)
 		*(struct file_rule *)arena_grow(&b->own.arena, (void *)&b->own.rules, &b->own.n,
 						sizeof(*b->own.rules)) = b->given->rules[i];
-	for (size_t i = 0; i < b->hooked.len; i++) {
-		const struct file_rule_source rule = { .kind = FILE_DENY_WRITE,
-						       .text = b->hooked.v[i],
-						       .path = b->hooked.v[i],
-						       .key = "protect",
-						       .literal = true };
-
-		(void)file_rules_add(&b->own, &rule, &ignored);
-	}
+	for (size_t i = 0; i < b->hooked.len; i++)
+		add_rule(b, b->hooked.v[i]);
 	b->rules = &b->own;
+}
+
+static void deny(struct broker *b, const char *path)
+{
+	strv_add(&b->arena, &b->hooked, path);
+	if (b->rules == &b->own)
+		add_rule(b, path);
+	else
+		hooked_extend(b);
 }
 
 /* What hooks of the repository with files there lead to, wherever that is. What lies in its git directory is looked at there. */
@@ -57,11 +70,8 @@ static void look_at(struct broker *b, const char *top)
 		if (entry->d_type == DT_LNK)
 			gitnamed_way(&a, path_join(&a, hooks, entry->d_name), &ways);
 	for (size_t i = 0; i < ways.len; i++)
-		if (!path_is_below(ways.v[i], git) &&
-		    file_rules_write(b->rules, ways.v[i]).allowed) {
-			strv_add(&b->arena, &b->hooked, ways.v[i]);
-			hooked_extend(b);
-		}
+		if (!path_is_below(ways.v[i], git) && file_rules_write(b->rules, ways.v[i]).allowed)
+			deny(b, ways.v[i]);
 	arena_release(&a);
 }
 
