@@ -110,6 +110,8 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 		free_update(u);
 		return;
 	}
+	if (control)
+		config_watch_overrule(&x->watch);
 	x->hooks.on_settings(x->hooks.ctx, control, NULL);
 	explain_change(&x->log,
 		       &(struct settings_rules){ exec_config(x), x->update ? &x->update->exec.files

@@ -235,6 +235,12 @@ int config_watch_start(struct config_watch *w, struct loop *loop, int control_fd
 	return r;
 }
 
+void config_watch_overrule(struct config_watch *w)
+{
+	for (size_t i = 0; i < w->n_files; i++)
+		w->files[i].late = false;
+}
+
 void config_watch_stop(struct config_watch *w)
 {
 	if (!w->loop)

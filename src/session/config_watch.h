@@ -56,4 +56,6 @@ int config_watch_start(struct config_watch *watch, struct loop *loop, int contro
 /* What the descriptor brings, in pieces of any length; and its end, which ends a line too. */
 void config_watch_bytes(struct config_watch *watch, const char *data, size_t len);
 void config_watch_end(struct config_watch *watch);
+/* Other settings came after the start: a file that may have been written just before it is not told of for that. */
+void config_watch_overrule(struct config_watch *watch);
 void config_watch_stop(struct config_watch *watch); /* safe for one that was not started */

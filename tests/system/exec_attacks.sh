@@ -81,7 +81,8 @@ for _ in range(int(sys.argv[3])):
     except OSError:
         time.sleep(.05)
 EOF
-sh -c 'exec 5<>control; cat new.json >&5; exec "$1" exec -s "$2" --control-fd 5 -- python3 widen.py /nowhere "$3/mine/one" 1200' \
+# The file is as new as can be, and is looked at a second time (in less than the 0.3 s); what came after it counts.
+sh -c 'exec 5<>control; cat new.json >&5; touch "$2"; exec "$1" exec -s "$2" --control-fd 5 -- sh -c "sleep 0.3; exec python3 widen.py /nowhere $3/mine/one 1200"' \
 	sh "$wrapix" "$s" "$home" >"$tmp/log/out" 2>"$tmp/log/err"
 check "what comes by a FIFO is obeyed" has "$tmp/log/err" widened
 for file in control control.file ./evil/../control; do
