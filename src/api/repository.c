@@ -10,6 +10,7 @@
 #include "api/protection.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "git/lasting.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "session/record.h"
@@ -121,6 +122,7 @@ static void repository_repair(const char *state_home, const char *project, struc
 		}
 		strv_addf(arena, ret_says,
 			  "the session %s was broken off: its git is taken over now", list[i].id);
+		git_lasting_mend(&store);
 		repository_finish(&store, arena, ret_says);
 	}
 }

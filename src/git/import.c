@@ -360,10 +360,8 @@ int git_import(struct git_round *round, struct err *err)
 
 	if (r == 0 && missing.len)
 		r = transfer(&import, &missing, err);
-	if (import.dir >= 0) {
-		close(import.dir);
-		os_remove_tree(round->store->dir, "incoming");
-	}
+	close_ptr(&import.dir);
+	os_remove_tree(round->store->dir, "incoming"); /* also what one that was killed left */
 	str_release(&import.revs);
 	return r;
 }

@@ -41,6 +41,8 @@ bool git_lasting_is_own(const char *below);
 bool git_lasting_is_moved(const struct git_store *store);
 int git_lasting_move(struct git_store *store, const char *gitdir, struct err *err);
 void git_lasting_settle(struct git_store *store);
+/* After a command that was killed, where nobody works in it: what it left locked or half done there. */
+void git_lasting_mend(struct git_store *store);
 /* Before the first change. */
 void git_lasting_change(const struct git_store *store);
 

@@ -235,3 +235,14 @@ int git_mend(struct git_store *store, struct err *err)
 		r = git_mend(&store->parts[i], err);
 	return r;
 }
+
+void git_lasting_mend(struct git_store *store)
+{
+	struct err ignored; /* what cannot be mended cannot be published either, and that is told */
+
+	if (!store->lasting)
+		return;
+	git_arm(store);
+	(void)git_mend(store, &ignored);
+	git_mend_objects(store);
+}

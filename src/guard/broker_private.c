@@ -91,15 +91,16 @@ static bool is_closed(const struct place *p)
 	       (!below[n + 1] || below[n + 1] == '/');
 }
 
-/* A lock that is given back, and objects that nothing leads to, are nothing to publish: 'git status'
- * takes one and looks on. What is renamed from it is another place. */
+/* The lock of an index that is given back, and objects that nothing leads to, are nothing to publish: 'git status'
+ * takes one and looks on. What is renamed from it is another place. Any other lock is taken to change something, and
+ * one that a git leaves when it is killed goes with the end of what changed. */
 static bool counts(const struct place *p)
 {
-	size_t n = strcspn(p->name, "/");
+	static const char lock[] = "index.lock";
 	const char *below = p->path + p->anchor->len;
 
 	return strncmp(below, "/objects/", 9) != 0 &&
-	       !(n > 5 && !strncmp(p->name + n - 5, ".lock", 5));
+	       !(strcspn(p->name, "/") == strlen(lock) && str_starts(p->name, lock));
 }
 
 int private_judge(struct request *r, const struct place *p)

@@ -296,6 +296,10 @@ check "what a command broke of the private git directory is mended" is "$rc $(gi
 ex 'echo exec touch ~/ran >.git/git-rebase-todo; git log -1 --format=%s; git commit -q --allow-empty -m mended'
 check "... and stands in the host's place" is "$rc $(cat "$out") $(git log -1 --format=%s) $(git fsck --no-dangling 2>&1) $(test -e .git/git-rebase-todo && echo there)" "0 within mended  "
 
+ex ': >.git/config.lock; : >.git/packed-refs.lock; : >.git/refs/heads/left.lock'
+ex 'git config branch.left.description x && git branch left && git branch -q -D left'
+check "locks that a git left when it was killed are in nobody's way" is "$rc $(cat "$err")" "0 "
+
 # --- the settings decide ---
 settings ', "allowGitConfig": true'
 ex 'git config core.editor vi && git commit -q --allow-empty -m direct'

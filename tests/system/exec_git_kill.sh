@@ -25,4 +25,16 @@ for dir in . below; do
 done
 wx exec -s "$tmp/settings.json" -c 'git commit -q --allow-empty -m after; cd below; git commit -q --allow-empty -m after'
 check "the next command commits in both" is "$rc $(git log -1 --format=%s) $(git -C below log -1 --format=%s)" "0 after after"
+
+# What is held stays, also through a kill, and what was locked then does not.
+mkfifo up && echo /up >>.git/info/exclude || exit 1
+"$wrapix" exec -s "$tmp/settings.json" -c 'git bisect start && : >.git/refs/heads/left.lock && echo x >up && exec sleep 1000' >"$tmp/log/bg" 2>&1 &
+pid=$!
+hear up
+kill -KILL "$pid"
+wait "$pid"
+wx git status
+check "killed while something is to be held: that is told" has "$out" '1 held'
+wx exec -s "$tmp/settings.json" -c 'git branch left && git bisect reset'
+check "... and is there in the next command, which finds nothing locked" is "$rc $(git branch --list left | xargs)" "0 left"
 finish
