@@ -6,6 +6,7 @@
  * began. Wherever one side now has what the other had or has, they agreed on that; and on what the round
  * moved itself.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -148,8 +149,8 @@ static int save_base(struct git_round *round, struct err *err)
 		r = git_base_save(round->store, "base", &base, err);
 	if (r == 0 && round->store->tree)
 		r = git_tree_save_refs(round, err);
-	if (r == 0)
-		unlinkat(round->store->dir, PENDING, 0);
+	if (r == 0 && unlinkat(round->store->dir, PENDING, 0) < 0 && errno != ENOENT)
+		r = err_errno(err, errno, "removing '%s/" PENDING "'", round->store->path);
 	return r;
 }
 

@@ -131,7 +131,6 @@ static int take_in(struct git_store *store, struct err *err)
 	r = take_in_one(store, err);
 	for (size_t i = 0; r == 0 && i < store->n_parts; i++)
 		r = store->parts[i].tree ? 0 : take_in_one(&store->parts[i], err);
-	git_lasting_change(store); /* until it is done */
 	if (r == 0)
 		r = git_publish(store, false, &report, err);
 	if (r == 0)
@@ -333,6 +332,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 		return 0;
 	/* What a command broke is not for the next ones to suffer from. */
 	store->broken = faccessat(store->dir, "done", F_OK, 0) < 0;
+	/* Until it is taken in: the next session looks after one that was killed. */
+	git_lasting_change(store);
 	if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
 		(void)git_mend(store, &ignored);
 		if (store->broken)

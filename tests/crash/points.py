@@ -93,7 +93,7 @@ class World(Place):
                 path = os.path.relpath(os.path.join(root, name), self.base)
                 path = re.sub(r"\b\d{8}T\d{6}Z", "X", path)
                 path = re.sub(r"\.git/objects/.*", ".git/objects/X", path)
-                path = re.sub(r"\b[0-9a-f]{16,64}\b", "X", path)
+                path = re.sub(r"\b([0-9a-f]{16,64}|x[0-9a-f]{12})\b", "X", path)
                 found.add(re.sub(r"(?<=state/wrapix/)(\w+)/[a-z2-9]{8}\b", r"\1/X", path))
         return found
 
@@ -179,6 +179,21 @@ class Publish(Run):
         locks = [n for n in w.names() if n.endswith(".lock")]
         status = w.said("git", "status", "--porcelain")
         return lines_are_json(w) or (w.said("git", "log", "--format=%s").split(), status, locks)
+
+
+class Take(Publish):
+    """A command takes in what the host has done since the last one; what it left when it was killed goes with the next session, too."""
+    repeatable = False  # another command would begin anew
+    fresh = True  # the git directory of commands knows the repository by what it is
+    also = range(7, 10)  # the beginning is noted
+
+    def prepare(self, w):
+        w.repository()
+        w.must(WRAPIX, "exec", "--", "true")
+        w.must("git", "commit", "-q", "--allow-empty", "-m", "outside")
+
+    def command(self, w):
+        return [WRAPIX, "exec", "--", "true"]
 
 
 class Accept(Run):
@@ -502,7 +517,7 @@ class RalphStep(Ralph):
         return self.database(w) or (done, commits, w.get("shared.txt"))
 
 
-WRITERS = [Log, Run, Publish, Accept, Apply, Undo, Discard, FirstSecret, Secret, SecretRemove, Key, KeyForce, KeyRemove, Trust, Revoke,
+WRITERS = [Log, Run, Publish, Take, Accept, Apply, Undo, Discard, FirstSecret, Secret, SecretRemove, Key, KeyForce, KeyRemove, Trust, Revoke,
            FirstMode, Mode, Learn, Report, Ralph, RalphItem, RalphExport, RalphStep]
 
 
