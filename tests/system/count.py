@@ -56,9 +56,15 @@ check("... elsewhere the second time", run([program("x.sh", BAD)], second=[progr
 check("a second run that never came", run([program("x.sh", BAD)]), 1, "FAILED system/x.sh: b", without=["UNSTEADY"])
 check("a second run of what passed decides nothing", run([steady], second=[program("z.sh", BAD)]), 0, "2 passed, 0 failed", without=["UNSTEADY"])
 
-check("who failed runs again, by its name", run([program("n.sh one", BAD), steady], "--to-repeat"), 0, "n.sh one\n", without=["z.sh"])
-check("... also who did not come to its end", run([program("x.sh", "", "TIMEOUT")], "--to-repeat"), 0, "x.sh\n")
-check("... but not who draws lots", run([program("x.sh", "# GIT_SEED=4\n" + BAD), program("y.sh", BAD)], "--to-repeat"), 0, "y.sh\n", without=["x.sh"])
-check("... and nobody when many failed", run([program(f"{i}.sh", BAD) for i in range(4)], "--to-repeat"), 0, without=[".sh"])
+check("failed, and passes every time after", run([program("x.sh", BAD)], second=[program("x.sh", GOOD)] * 5), 0, "1 unsteady", "2 passed, 0 failed")
+check("... but once", run([program("x.sh", BAD)], second=[program("x.sh", t) for t in (GOOD, GOOD, BAD, GOOD, GOOD)]), 1, "FAILED system/x.sh: b", without=["UNSTEADY"])
+
+LOTS = "# GIT_SEED=4\n" + BAD
+check("who failed runs again, by its name", run([program("n.sh one", BAD), steady], "--to-repeat", "plain"), 0, "n.sh one\n", without=["z.sh"])
+check("... also who did not come to its end", run([program("x.sh", "", "TIMEOUT")], "--to-repeat", "plain"), 0, "x.sh\n")
+check("... apart from who draws lots", run([program("x.sh", LOTS), program("y.sh", BAD)], "--to-repeat", "plain"), 0, "y.sh\n", without=["x.sh"])
+check("... who runs more often", run([program("x.sh", LOTS), program("y.sh", BAD)], "--to-repeat", "lots"), 0, "x.sh\n", without=["y.sh"])
+check("... if a single lot was bad", run([program("x.sh", LOTS.replace("ok 1", "not ok 1"))], "--to-repeat", "lots"), 0, without=["x.sh"])
+check("... and nobody when many failed", run([program(f"{i}.sh", BAD) for i in range(4)], "--to-repeat", "plain"), 0, without=[".sh"])
 print(f"1..{len(points)}")
 sys.exit(not all(points))
