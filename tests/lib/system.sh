@@ -167,11 +167,11 @@ printable() { # nothing that a terminal obeys, nor what turns the direction of w
 	[ -s "$1" ] && ! LC_ALL=C.UTF-8 grep -anvx '[[:print:]]*' "$1" && ! LC_ALL=C.UTF-8 grep -anP '[\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]' "$1"
 }
 
-# await COMMAND...: until it succeeds; fails after a minute. For what gives no event to wait for.
+# await COMMAND...: until it succeeds; fails after two minutes. For what gives no event to wait for.
 await() {
-	await_end=$(($(date +%s) + 60))
+	await_end=$(($(date +%s) + 120))
 	until "$@" >/dev/null 2>&1; do
-		[ "$(date +%s)" -lt "$await_end" ] || { echo "still not so after 60 s: $*"; return 1; }
+		[ "$(date +%s)" -lt "$await_end" ] || { echo "still not so after 120 s: $*"; return 1; }
 		sleep 0.01
 	done
 }
@@ -184,16 +184,16 @@ give_up() {
 
 # hear FIFO: waits for the line that the other side writes into it.
 hear() {
-	hear_end=$(($(date +%s) + 60))
+	hear_end=$(($(date +%s) + 120))
 	# An end without a line: somebody whom we have heard before closes it only now.
-	until [ -n "$(timeout 60 head -n 1 "$1")" ]; do
+	until [ -n "$(timeout 120 head -n 1 "$1")" ]; do
 		[ "$(date +%s)" -lt "$hear_end" ] || give_up "something comes through ${1##*/}"
 	done
 }
 
-# tell FIFO: a line for the other side to read. Who reads a second one has to keep it open, as in 'exec 3<>go; read -r x <&3':
+# tell FIFO [LINE]: a line for the other side to read. Who reads a second one has to keep it open, as in 'exec 3<>go; read -r x <&3':
 # as long as we have not closed it yet, to open it again succeeds, and what is read then is the end.
-tell() { timeout 60 sh -c 'echo x >"$1"' sh "$1" || give_up "somebody reads from ${1##*/}"; }
+tell() { timeout 120 sh -c 'echo "$2" >"$1"' sh "$1" "${2-x}" || give_up "somebody reads from ${1##*/}"; }
 
 # --- running the program ---
 

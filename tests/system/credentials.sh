@@ -159,7 +159,7 @@ hear up # its relay has answered
 pid=$(relays)
 check "the relay's memory and environment are closed to others of the user's" sh -c '! cat /proc/'"$pid"'/environ 2>/dev/null && ! head -c 1 /proc/'"$pid"'/mem 2>/dev/null'
 check "... and its arguments say nothing" is "$(tr '\0' ' ' <"/proc/$pid/cmdline")" "wrapix-relay "
-echo >go
+tell go
 wait "$session"
 gone() { [ ! -e "/proc/$pid" ]; }
 check "it ends with the session" await gone

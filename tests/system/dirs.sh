@@ -35,7 +35,7 @@ for name in "a b" "a:b" "it's" 'say "hi"' "$(printf 'new\nline')" "$(printf 'byt
 	check "... listed by ps, printable" printable "$tmp/log/out"
 	"$wrapix" ps --json >"$tmp/log/out" 2>"$tmp/log/err"
 	check "... and as good JSON" valid_json "$tmp/log/out"
-	echo >"$tmp/fifo"
+	tell "$tmp/fifo"
 	wait $started
 	rm "$tmp/fifo"
 	snapshot . >"$tmp/tree"
@@ -269,7 +269,7 @@ mkfifo "$tmp/fifo"
 started=$!
 hear "$tmp/fifo"
 rmdir "$tmp/leaving"
-echo end >"$tmp/fifo"
+tell "$tmp/fifo"
 wait $started
 check "DIR removed while the command runs: it ends in its own time" is $? 4
 finish

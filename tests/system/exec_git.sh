@@ -230,7 +230,7 @@ mkfifo go ready
 "$wrapix" exec -s "$tmp/settings.json" -c 'git commit -q --allow-empty -m live; echo up >ready; read -r x <go' &
 hear ready
 check "while a command runs its commit shows on the host" await is_last live
-echo >go
+tell go
 wait
 rm go ready
 

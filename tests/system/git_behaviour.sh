@@ -42,7 +42,7 @@ mkfifo go && echo /go >>.git/info/exclude || exit 1
 "$wrapix" run --network none -- sh -c 'read -r x <go; echo staged >staged; git add staged' >/dev/null 2>"$tmp/log/busy" </dev/null &
 started=$!
 : >.git/index.lock
-echo >go
+tell go
 wait "$started"
 started=
 check "while the user's git has the index for long, nothing is taken over, which is said" is "$(git diff --cached --name-only; grep -c 'could not be taken over' "$tmp/log/busy")" 1

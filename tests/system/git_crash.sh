@@ -179,7 +179,7 @@ while [ $i -lt 40 ]; do
 done'
 "$wrapix" run --git private --network none -- sh -c "read -r x <go; set -- inside /tmp/err; $commits" >"$tmp/log/out" 2>"$tmp/log/err" </dev/null &
 started=$!
-echo >go
+tell go
 sh -c "$commits" sh outside "$tmp/log/commit"
 failed=$?
 wait "$started"

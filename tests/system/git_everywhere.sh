@@ -106,7 +106,7 @@ direct() { # while the first session runs
 	seen() { [ "$(git log -1 --format=%s)" = live ]; }
 	does 3 "a commit is there while the session runs" await seen
 	insist git commit -q --allow-empty -m theirs --no-verify
-	echo theirs >"$tmp/sync/go"
+	tell "$tmp/sync/go" theirs
 }
 direct_after() {
 	does "1 5 6 7 8 10 11 24 30" "work inside" is "$rc $(tr '\n' ' ' <"$out")" "0 24 ok 1 ok $sum   11 ok 7 moved 1 "
@@ -155,7 +155,7 @@ cow() {
 	does 3 "while the session runs nothing of the user's changes, and its commit is beside" is "$(git rev-parse HEAD; git status --porcelain; await beside live)" "$was"
 	insist git commit -q --allow-empty -m theirs --no-verify
 	was=$(git rev-parse HEAD)
-	echo live >"$tmp/sync/go" # it does not see the user's
+	tell "$tmp/sync/go" live # it does not see the user's
 }
 beside() { [ "$(its subject)" = "$1" ]; }
 cow_after() {
@@ -217,7 +217,7 @@ cow_busy() {
 	does 29 "a session in use is not mounted twice" is "$rc $(grep -c 'is in use' "$err")" "125 1"
 	wx apply four
 	does 29 "nor applied" is "$rc" 125
-	echo go >"$tmp/sync/go"
+	tell "$tmp/sync/go"
 	ends
 	does 25 "a lock of the user's index does not matter, and is left alone" is "$rc $(its subject) $(ls "$gitdir/index.lock")" "0 late $gitdir/index.lock"
 	rm "$gitdir/index.lock"
@@ -300,7 +300,7 @@ one_cell() {
 	until [ -n "$(planted 2>/dev/null)" ] || [ -e "$tmp/told" ]; do sleep 0.01; done
 	does 16 "no name that git obeys comes by a race" is "$(planted 2>/dev/null)" ""
 	await rm "$tmp/told"
-	echo go >"$tmp/sync/go"
+	tell "$tmp/sync/go"
 	outside
 	failed=$?
 	ends

@@ -51,16 +51,16 @@ check "... are published, its index as well" is "$(log_of nested) $(git -C neste
 check "... not its configuration" is "$(git -C nested config core.pager)" ""
 check "a bare one, and one deeper: changed inside alone" is "$(git config -f fixture.git/config core.fsmonitor)$(ls fixture.git/hooks/post-update sub/deep/.git/hooks/pre-commit 2>/dev/null)" ""
 mkfifo "$tmp/up" "$tmp/go"
-"$wrapix" run --network none --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'cd nested && echo 3 >>file && git commit -qam live && echo >/up && read -r x </go
+"$wrapix" run --network none --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'cd nested && echo 3 >>file && git commit -qam live && echo up >/up && read -r x </go
 	git log --format=%s host..; git log -1 --format=%s host; git commit -q --allow-empty -m last' >"$out" 2>"$err" &
 started=$!
-read -r _ <"$tmp/up"
+hear "$tmp/up"
 published() { is "$(log_of nested) $(git -C nested status --porcelain)" "live inside start "; }
 check "... while it runs" await published
 git -C nested branch host
 seen_inside() { GIT_DIR=$(echo "$home"/.local/state/wrapix/gatedirs/*/*/HEAD) && GIT_DIR=${GIT_DIR%/HEAD} && [ -n "$(git --git-dir="$GIT_DIR" for-each-ref refs/heads/host)" ]; }
 check "... and what the user does there shows inside" await seen_inside
-echo >"$tmp/go"
+tell "$tmp/go"
 wait "$started"
 started=
 check "... to the end" is "$(log_of nested) $(cat "$out")" "last live inside start live"
@@ -218,12 +218,12 @@ check "... which is nothing in another repository" eval 'absent "$tmp/victim/.gi
 # --- a sandbox in the directory above ---
 mkdir "$tmp/above" && cd "$tmp/above" && new_repo proj && new_repo "$tmp/target" || exit 1
 cd proj || exit 1
-"$wrapix" run --network none --protect ./.claude/commands=report --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'mkdir -p .claude/commands; echo x >.claude/commands/x.md; echo >/up; read -r x </go; git checkout -q --orphan evil && git commit -q --allow-empty -m evil && git tag v9 && git config branch.evil.remote evil' >"$out" 2>"$err" &
+"$wrapix" run --network none --protect ./.claude/commands=report --mount "$tmp/up:/up" --mount "$tmp/go:/go" -- sh -c 'mkdir -p .claude/commands; echo x >.claude/commands/x.md; echo up >/up; read -r x </go; git checkout -q --orphan evil && git commit -q --allow-empty -m evil && git tag v9 && git config branch.evil.remote evil' >"$out" 2>"$err" &
 started=$!
-read -r _ <"$tmp/up"
+hear "$tmp/up"
 cd ..
 "$wrapix" run --network none -- sh -c "mv proj gone && ln -s '$tmp/target' proj"
-echo >"$tmp/go"
+tell "$tmp/go"
 wait "$started"
 started=
 check "who moves the project and puts a link there has nothing written to another repository" is "$(git -C "$tmp/target" for-each-ref --format='%(refname)' | xargs) $(cat "$tmp/target/.git/HEAD") $(git -C "$tmp/target" config branch.evil.remote)" "refs/heads/main ref: refs/heads/main "

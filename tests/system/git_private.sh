@@ -99,7 +99,7 @@ echo h >host && insist git add host && insist git commit -q -m host
 private_head() { git --git-dir "$state/gitdirs/$(first_id)/0" rev-parse refs/heads/main 2>/dev/null; }
 seen_inside() { [ "$(private_head)" = "$(git rev-parse main)" ]; }
 check "the user's commit comes inside" await seen_inside
-echo >go
+tell go
 check "... where the next one follows it" is "$(timeout 60 head -n 1 tell)" "more host in start"
 check "... and comes outside" await commits more
 check "... with an index that is the same" await clean
@@ -107,14 +107,14 @@ check "... with an index that is the same" await clean
 exec 9<"$(find "$state/turns" -type f -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2)"
 flock 9
 git commit -q --allow-empty -m theirs
-echo >go
+tell go
 timeout 60 head -n 1 tell >/dev/null
 exec 9<&-
 diverged() { git rev-parse -q --verify "refs/wrapix/$(first_id)/diverged/heads/main" >/dev/null; }
 check "both commit on one branch: the session's is kept beside" await diverged
 check "... the user's stays" commits theirs
 check "... nothing is lost" is "$(git log --format=%s "refs/wrapix/$(first_id)/diverged/heads/main" -1)" ours
-echo >go
+tell go
 wait "$pid"
 check "... and it is said" has "$tmp/log/err" "both sides changed it"
 wx git drop "$(first_id)"

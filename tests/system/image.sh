@@ -205,7 +205,7 @@ hear fifo
 "$wrapix" image remove one >/dev/null
 "$wrapix" image gc >/dev/null
 check "gc leaves what a sandbox runs from" exists "$merged/usr/bin/busybox"
-echo end >fifo
+tell fifo
 wait "$running"
 "$wrapix" image gc >/dev/null
 check "... until it has ended" absent "$merged"

@@ -67,7 +67,7 @@ status
 check "a command may take its time: the second SIGTERM ends it" is "$rc $(xargs <"$tmp/log/out")" "5 term term"
 start "trap '' TERM; echo up >fifo; cat fifo; exit 6"
 kill -TERM "$pid"
-echo go >"$fifo"
+tell "$fifo" go
 status
 check "a command that ignores SIGTERM goes on" is "$rc $(cat "$tmp/log/out")" "6 go"
 start "trap 'exit 3' TERM; sleep $mark & echo up >fifo; while :; do sleep 1000 & wait; done"
@@ -160,7 +160,7 @@ if command -v pasta >/dev/null; then
 	pasta=$(pgrep -P "$pid" '^pass?ta?')
 	check "pasta is a child of wrapix" [ -n "$pasta" ]
 	kill -KILL "$pasta"
-	echo go >"$fifo"
+	tell "$fifo"
 	status
 	check "SIGKILL of pasta: the command ends in its own time" is "$rc" 8
 	clean
@@ -188,7 +188,7 @@ kill -STOP "$pid"
 stopped() { is "$(ps -o stat= -p "$pid" | cut -c1)" T; }
 check "SIGSTOP stops wrapix" await stopped
 kill -CONT "$pid"
-echo on >"$fifo"
+tell "$fifo" on
 status
 check "SIGCONT: all goes on" is "$rc $(cat "$tmp/log/out")" "7 on"
 start "echo up >fifo; exec sleep $mark" # a shell in the middle of a vfork could not be stopped

@@ -137,7 +137,7 @@ outside ip neigh add 2001:db8:1::77 lladdr 02:00:00:00:00:01 dev out0 nud perman
 bare
 ip addr add 203.0.113.77/24 dev up0; ip route add default via $out4
 ip addr add 2001:db8:1::77/64 dev up0 nodad; ip -6 route add default via $out6
-echo >"$project/on"
+tell "$project/on"
 wait $session
 check "another address while it runs" is "$(xargs <"$out")" "ok ok ok v4 v6 ok"
 bare
@@ -146,7 +146,7 @@ as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run $patient -- sh -c "PR
 session=$!
 timeout 60 cat "$project/there" >/dev/null
 v4
-echo >"$project/on"
+tell "$project/on"
 wait $session
 check "started without a network, which comes later" is "$(sed 1d "$out" | xargs)" "ok ok"
 check "... before that it cannot be reached" isnt "$(head -n 1 "$out")" ok

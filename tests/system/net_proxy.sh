@@ -112,7 +112,7 @@ session=$!
 hear "$project/there"
 # shellcheck disable=SC2046 # one word each
 kill -9 $(pgrep -f TCP-LISTEN:3128)
-echo >"$project/on"
+tell "$project/on"
 wait $session
 check "a proxy that dies: what was open ends" grep -Eqx "ConnectionResetError|end|BrokenPipeError" "$tmp/dies.out"
 check "... after it worked" is "$(head -n 1 "$tmp/dies.out")" "b'x'"

@@ -174,7 +174,7 @@ hear "$project/fifo"
 from_host_wants="ECONNREFUSED ECONNREFUSED ECONNREFUSED"
 check "a server inside cannot be reached from the host" from_host connect:127.0.0.1,5010 connect:::1,5010 connect:203.0.113.1,5010
 python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); [s.sendto(b"x", (a, 5010)) for a in ("127.0.0.1", "203.0.113.1")]'
-echo end >"$project/fifo"
+tell "$project/fifo"
 wait $session
 check "... nobody came" is "$(xargs <"$tmp/log/out")" "nobody nobody"
 

@@ -205,7 +205,7 @@ for net in none open filtered; do
 	# Nobody listens, at first and before anything has used the network; then somebody does.
 	start "$@" --publish "$p:3000" -- sh -c 'exec 3<>go; echo up >fifo; read -r go <&3; exec python3 serve.py echo 0.0.0.0 3000'
 	check "$net: nobody listens: reset" called reset echo 1 127.0.0.1 "$p"
-	echo go >"$go"
+	tell "$go"
 	hear "$fifo"
 	check "... somebody does: served" called echo echo 1 127.0.0.1 "$p"
 	stop
@@ -245,10 +245,10 @@ for net in none open filtered; do
 	start "$@" --publish auto -- sh -c "exec 3<>go; python3 serve.py echo 127.0.0.1 $p & read -r go <&3; kill \$!; read -r go <&3; exec python3 serve.py echo :: $p"
 	check "$net: a port publishes itself" await says_port "$p" "$p"
 	check "... and is reached" called echo echo 1 127.0.0.1 "$p"
-	echo go >"$go"
+	tell "$go"
 	check "... when nobody listens any more it goes" await is_free "$p"
 	check "... with a line" await eval 'is "$(sed -n 2p "$tmp/log/err")" "wrapix: 127.0.0.1:$p is closed: nothing listens on port $p inside"'
-	echo go >"$go"
+	tell "$go"
 	hear "$fifo"
 	check "... and comes again" await called echo echo 1 127.0.0.1 "$p"
 	stop

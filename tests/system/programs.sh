@@ -109,7 +109,7 @@ check "... and ends with the command" none_running "$mark"
 session=$!
 hear "$project/go"
 check "a background process lives as long as the command" [ -n "$(running "$mark")" ]
-echo end >"$project/go"
+tell "$project/go"
 wait $session
 check "... and not longer" none_running "$mark"
 "$wrapix" run --network none -- sh -c "(setsid sh -c 'trap \"\" HUP TERM INT; sleep $mark' &) ; exit 5" >"$tmp/log/out" 2>&1

@@ -36,7 +36,7 @@ check "... in any of its ids" is "$(grep -E '^[UG]id' /proc/$pid/status | xargs)
 check "... nor with a capability" is "$(grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/$pid/status | cut -f2 | sort -u)" 0000000000000000
 listed() { HOME=$real_home clean_env setpriv --reuid "$test_user" --regid "$test_user" --init-groups "$wrapix" ps | grep -q " $pid "; }
 check "the owner sees the session" await listed # which its command does not wait for
-echo end >"$tmp/fifo"
+tell "$tmp/fifo"
 wait $pid
 XDG_STATE_HOME=$HOME/state XDG_CONFIG_HOME=$HOME/config inside true
 check "root's XDG directories do not count" is "$rc $(ls -A "$HOME")" "0 "

@@ -177,7 +177,7 @@ hear "$fifo"
 sed 's/"keep"/"keep","later"/' "$s" >"$tmp/new.json"
 mv "$tmp/new.json" "$s"
 check "a file rule that comes while it runs: said to count for the next command" await grep -q "'later' counts from the next command on" "$tmp/log/err"
-echo go >"$fifo"
+tell "$fifo"
 wait $pid
 
 # --- what is shown ---
