@@ -188,7 +188,7 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 
 	if ((events & LOOP_OUT) && serve_conn_flush(&j->conn, MSG_DONTWAIT))
 		r = loop_change(j->loop, source, LOOP_IN | LOOP_RDHUP, err) < 0 ? -EIO : r;
-	while (r > 0 && (line = serve_conn_line(&j->conn, &len)))
+	while ((r > 0 || r == -EAGAIN) && (line = serve_conn_line(&j->conn, &len)))
 		take_message(j, line, len);
 	if (j->conn.in.len - j->conn.taken > SERVE_LINE_MAX || j->conn.n_fds)
 		r = -EMSGSIZE;
@@ -204,8 +204,9 @@ static void on_loop(void *ctx, struct loop *loop)
 
 	j->loop = loop;
 	j->source = (struct loop_source){ .fd = j->conn.fd, .on_event = on_client };
-	/* Without it nobody would notice that the client is gone. */
-	if (loop && loop_add(loop, &j->source, LOOP_IN | LOOP_RDHUP, &err) < 0)
+	/* Without it nobody would notice that the client is gone. What it can write at once makes it look at what came
+	 * together with the request. */
+	if (loop && loop_add(loop, &j->source, LOOP_IN | LOOP_OUT | LOOP_RDHUP, &err) < 0)
 		fail(j, &err);
 }
 

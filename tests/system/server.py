@@ -181,6 +181,9 @@ def test_hostile():
     command.socket.sendall(b'{"signal":19}\n{"sigal":15}\nx\n{"signal":15}\n')
     status = command.until("exit")["status"]
     check("... three times, and a signal that may be sent arrives", (len(of(command.lines, "warning")), status), (3, 143))
+    command = Command(b'{"argv":["sleep","1000"]}\n{"sigal":15}\n{"signal":15}\n')
+    status = command.until("exit")["status"]
+    check("what comes in one piece with the request is heard", (len(of(command.lines, "warning")), status), (1, 143))
 
 
 def test_life(mark):
