@@ -195,7 +195,7 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 		r = claude_policy_load(&x->claude, &x->config, false, ret_why);
 	else if (r == 0)
 		r = srt_load(&x->config, x->request.settings ? x->request.settings : x->settings,
-			     x->request.settings, ret_why);
+			     x->request.settings ? SRT_BY_NAME : SRT_BY_DEFAULT, ret_why);
 	if (r == 0)
 		r = fill_spec(x, err);
 	if (r == 0)

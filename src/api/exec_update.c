@@ -149,7 +149,7 @@ static void on_file(void *ctx)
 	_cleanup_str_ struct str why = { 0 };
 	struct srt_config config;
 	int r = x->request.claude ? claude_policy_load(&x->claude, &config, true, &why)
-				  : srt_load(&config, x->settings, true, &why);
+				  : srt_load(&config, x->settings, SRT_AGAIN, &why);
 
 	if (r == 0)
 		update(x, &config, false);

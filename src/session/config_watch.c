@@ -146,8 +146,8 @@ static bool is_late(const struct config_watch *w, const struct config_file *file
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	struct stat dir;
 
-	if (file->seen.st_ino)
-		return is_since(w, &file->seen);
+	if (file->seen.st_ino) /* what came by a pipe has been read */
+		return S_ISREG(file->seen.st_mode) && is_since(w, &file->seen);
 	dir = look(path_parent(&arena, file->path));
 	return dir.st_ino && is_since(w, &dir);
 }
@@ -197,23 +197,37 @@ static int watch_files(struct config_watch *w, const struct strv *paths, struct 
 	return loop_add(w->loop, &w->timer, LOOP_IN, err);
 }
 
-/* A regular file cannot be waited for: it is read to its end. */
+/* A file cannot be waited for: it is read, as far as it reaches now. Neither can a device like /dev/zero, which ends nowhere:
+ * if there is anything to read from it, it is of no use. */
+static int read_file(struct config_watch *w)
+{
+	struct stat st;
+	bool regular = fstat(w->control.fd, &st) == 0 && S_ISREG(st.st_mode);
+	off_t left = regular ? st.st_size : 0;
+	ssize_t n = 0;
+	char byte;
+
+	if (!regular)
+		return (n = read(w->control.fd, &byte, 1)) < 0 ? -errno : n ? -EINVAL : 0;
+	while (left > 0 && ((n = read_control(w)) > 0 || n == -EINTR))
+		left -= MAX(n, 0);
+	return (int)MIN(n, 0);
+}
+
 static int watch_control(struct config_watch *w, int fd, struct err *err)
 {
 	struct err ignored;
-	ssize_t n;
+	int r;
 
 	w->control = (struct loop_source){ .fd = fd, .on_event = on_control };
 	if (loop_add(w->loop, &w->control, LOOP_IN, &ignored) == 0)
 		return 0;
 	if (ignored.code != EPERM)
 		return *err = ignored, -err->code;
-	do {
-		n = read_control(w);
-	} while (n > 0 || n == -EINTR);
+	r = read_file(w);
 	close_control(w);
-	if (n < 0)
-		w->hooks.on_lost(w->hooks.ctx, (int)n);
+	if (r < 0)
+		w->hooks.on_lost(w->hooks.ctx, r);
 	return 0;
 }
 

@@ -86,9 +86,13 @@ void srt_config_release(struct srt_config *config);
 int srt_parse(struct srt_config *ret, const char *text, size_t len, const char *origin,
 	      struct str *ret_why);
 
-/* The settings file; without one and not asked for by name: the built-in defaults. On failure ret_why
- * holds the two lines for the user, the first beginning "Error: ". */
-int srt_load(struct srt_config *ret, const char *path, bool by_name, struct str *ret_why);
+enum srt_why {
+	SRT_BY_DEFAULT, /* without one: the built-in defaults */
+	SRT_BY_NAME,    /* any readable file, a pipe too: '-s <(...)' */
+	SRT_AGAIN,      /* as by name; the command runs, and nobody is waited for: a plain file */
+};
+/* The settings file. On failure ret_why holds the two lines for the user, the first beginning "Error: ". */
+int srt_load(struct srt_config *ret, const char *path, enum srt_why asked, struct str *ret_why);
 /* Such lines for somebody who says himself that it is an error. */
 const char *srt_plain(const char *why);
 

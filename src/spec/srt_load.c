@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "os/fs.h"
 #include "spec/srt.h"
@@ -50,22 +51,28 @@ static int fail_errno(int code, const char *path, struct str *why)
 	return fail(code, path, what, false, why);
 }
 
-/* Any readable file, a pipe too: '-s <(...)'. */
-static int read_text(const char *path, char **ret, size_t *ret_len)
+static int read_text(const char *path, bool again, char **ret, size_t *ret_len)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_cleanup_close_ int fd = open(path,
+				      O_RDONLY | O_CLOEXEC | O_NOCTTY | (again ? O_NONBLOCK : 0));
+	struct stat st;
 
-	return fd < 0 ? -errno : os_read_fd(fd, SRT_MAX_TEXT, ret, ret_len);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (again && !S_ISREG(st.st_mode) &&
+	    !S_ISDIR(st.st_mode)) /* that has an error of its own */
+		return -EINVAL;
+	return os_read_fd(fd, SRT_MAX_TEXT, ret, ret_len);
 }
 
-int srt_load(struct srt_config *ret, const char *path, bool by_name, struct str *ret_why)
+int srt_load(struct srt_config *ret, const char *path, enum srt_why asked, struct str *ret_why)
 {
 	_cleanup_str_ struct str why = { 0 };
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = read_text(path, &text, &len);
+	int r = read_text(path, asked == SRT_AGAIN, &text, &len);
 
-	if (r == -ENOENT && !by_name) {
+	if (r == -ENOENT && asked == SRT_BY_DEFAULT) {
 		r = srt_parse(ret, defaults, strlen(defaults), path, ret_why);
 		if (r == 0)
 			ret->origin = NULL;

@@ -93,6 +93,16 @@ for file in control control.file ./evil/../control; do
 done
 check "... which is told" has "$tmp/log/err" "the control channel"
 
+# What stands in the place of the settings is looked at, and not waited for.
+cp "$s" "$tmp/live.json" && mkfifo "$tmp/nobody"
+"$wrapix" exec -s "$tmp/live.json" -- sh -c 'echo up; exec sleep 1000' >"$tmp/log/out" 2>"$tmp/log/err" &
+await has "$tmp/log/out" up
+mv "$tmp/nobody" "$tmp/live.json"
+check "a FIFO in the place of the settings: it is said that they stay" await has "$tmp/log/err" "live.json could not be read (EINVAL)"
+kill $!
+wait $!
+check "... and the command can be ended" is $? 143
+
 # --- a supervisor that has no descriptor left ---
 
 settings '"**/*.hidden"'

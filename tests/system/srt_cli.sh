@@ -102,6 +102,8 @@ os.dup2(ours.fileno(), 9)
 os.execv(sys.argv[1], sys.argv[1:])'
 python3 -c "$reset" "$tmp/bin/srt" --control-fd 9 -c 'trap "" TERM; sleep 1000; sleep 1000' >"$out" 2>"$err" </dev/null
 check "a control descriptor that fails ends the command, whatever it ignores" is "$?" 1
+srt --control-fd 9 -c 'exec sleep 1000' 9</dev/zero
+check "... and so does one that ends nowhere" is "$rc" 1
 
 # --- settings ---
 

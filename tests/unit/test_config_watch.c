@@ -2,6 +2,7 @@
 /* New settings from a descriptor and from a file that is rewritten. */
 #include "session/config_watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -90,6 +91,29 @@ static void test_lines(void)
 	free(big);
 }
 
+/* Devices cannot be waited for. */
+static void test_devices(void)
+{
+	static const struct {
+		const char *path;
+		int lost;
+	} cases[] = { { "/dev/null", 0 }, { "/dev/zero", -EINVAL } };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct config_watch watch = CONFIG_WATCH_NONE;
+		int fd = open(cases[i].path, O_RDONLY | O_CLOEXEC);
+		struct err err;
+
+		memset(&got, 0, sizeof(got));
+		ok(!config_watch_start(&watch, &loop, fd, NULL, &hooks, &err), "%s is read",
+		   cases[i].path);
+		is_int(got.lost, cases[i].lost, "... and has an end, or is lost");
+		is_str(got.lines, "", "... without a line");
+		config_watch_stop(&watch);
+		close(fd);
+	}
+}
+
 static void write_file(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "we");
@@ -148,6 +172,12 @@ static void test_late(void)
 	ok(!watch.files[0].late, "... once");
 	config_watch_stop(&watch);
 	config_watch_mark(&watch);
+	ok(!unlink(path) && !mkfifo(path, 0600) &&
+		   !config_watch_start(&watch, &loop, -1, &paths, &hooks, &err),
+	   "a pipe is watched");
+	ok(!watch.files[0].late, "... and is not read twice");
+	config_watch_stop(&watch);
+	config_watch_mark(&watch);
 	watch.since.tv_sec += 1000;
 	ok(!config_watch_start(&watch, &loop, -1, &paths, &hooks, &err), "watched after none");
 	ok(!watch.files[0].late, "... there is nothing to tell");
@@ -163,6 +193,7 @@ int main(void)
 	if (!mkdtemp(dir) || loop_init(&loop, &err) < 0)
 		return 1;
 	test_lines();
+	test_devices();
 	test_file();
 	test_late();
 	loop_release(&loop);

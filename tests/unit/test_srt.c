@@ -139,22 +139,27 @@ static void test_load(void)
 
 		if (cases[i].text)
 			write_file(path, cases[i].text);
-		ok(srt_load(&config, path, true, &why) < 0, "%s is refused", cases[i].name);
+		ok(srt_load(&config, path, SRT_BY_NAME, &why) < 0, "%s is refused", cases[i].name);
 		is_str(why.s, arena_printf(&arena, "Error: %s %s", path, cases[i].want),
 		       "in these words");
 		str_release(&why);
 	}
-	ok(srt_load(&config, dir, true, &why) == -EISDIR, "a directory is refused");
+	ok(srt_load(&config, dir, SRT_BY_NAME, &why) == -EISDIR, "a directory is refused");
 	is_str(why.s,
 	       arena_printf(&arena, "Error: %s could not be read (EISDIR).%s%s", dir, REFUSED,
 			    THIS_FILE),
 	       "with the error's name");
 	str_release(&why);
-	ok(!srt_load(&config, in_dir("absent"), false, &why) && !config.origin &&
+	ok(!mkfifo(in_dir("fifo"), 0600) &&
+		   srt_load(&config, in_dir("fifo"), SRT_AGAIN, &why) == -EINVAL,
+	   "while the command runs no writer is waited for");
+	str_release(&why);
+	ok(!srt_load(&config, in_dir("absent"), SRT_BY_DEFAULT, &why) && !config.origin &&
 		   !config.allowed.len,
 	   "no settings at all are the defaults");
 	srt_config_release(&config);
-	ok(srt_load(&config, in_dir("blank"), false, &why) < 0, "an empty file is no defaults");
+	ok(srt_load(&config, in_dir("blank"), SRT_BY_DEFAULT, &why) < 0,
+	   "an empty file is no defaults");
 	str_release(&why);
 }
 
