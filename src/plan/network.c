@@ -37,6 +37,8 @@ static const char *const pasta_args[] = {
 	"none",
 	/* the gateway's address is not the host's loopback */
 	"--no-map-gw",
+	/* whose pid it is given ends as soon as it is attached (net/lazy.c): newer ones would end with it */
+	"--no-netns-quit",
 	"--dns-forward",
 	DNS_V4,
 	"--dns-forward",

@@ -187,6 +187,9 @@ network() {
 	prints "none: loopback alone" lo 'sed -n "s/:.*//p" /proc/net/dev | tr -d " "' --network none
 	prints "open: there is a way out, by names too" "hello from 198.51.100.10 at 198.51.100.10 80
 hello from allowed.test at 198.51.100.10 80" "$ask -4 http://198.51.100.10/ http://allowed.test/" --network open
+	# A newer pasta looks once a second whether who it was given is there.
+	prints "open: it is there later, too" "hello from 198.51.100.10 at 198.51.100.10 80" \
+		"$ask -4 -o /dev/null http://198.51.100.10/; sleep 2.5; $ask -4 http://198.51.100.10/" --network open
 	prints "open: the host's loopback is closed" "" \
 		"for a in 127.0.0.1 169.254.1.2 \$(ip route | sed -n 's/default via \([^ ]*\).*/\1/p'); do nc -w 2 \$a $service </dev/null; done 2>/dev/null" --network open
 	prints "host: it is the host's own" "of the host" "nc -w 50 127.0.0.1 $service </dev/null" --network host
