@@ -80,12 +80,19 @@ def soon(host, number):
     """That many connections, once the limit allows them again: each is given some time."""
     address, results = (socket.gethostbyname(host), 7), []
     for _ in range(int(number)):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not isinstance(sock := attempt(address), socket.socket) and time.monotonic() < end:
             time.sleep(0.01)
         results.append("ok" if isinstance(sock, socket.socket) else sock)
         held.append(sock)
     return summary(results)
+
+
+def again(host):
+    """All that there are end, and as many are served anew."""
+    number = len(held)
+    release()
+    return "as many" if soon(host, number) == f"ok={number}" else "fewer"
 
 
 def serial(host, number):
