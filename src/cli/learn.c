@@ -314,8 +314,21 @@ static int verify(const struct lessons *l, const struct str *text, struct err *e
 	return 0;
 }
 
+/* DIR/wrapix.json and DIR/.claude/settings.local.json are a project's, others the user's own. */
+static const char *project_of(struct arena *arena, const struct fix_place *place)
+{
+	const char *dir = path_parent(arena, place->file);
+
+	if (place->dialect == FIX_RUN && !strcmp(path_name(place->file), "wrapix.json"))
+		return dir;
+	if (place->dialect == FIX_CLAUDE && !strcmp(path_name(place->file), "settings.local.json"))
+		return path_parent(arena, dir);
+	return NULL;
+}
+
 static int apply(const struct lessons *l, const struct learn_args *args, struct err *err)
 {
+	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_str_ struct str text = { 0 };
 	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
 	int r = l->place.file
@@ -332,7 +345,8 @@ static int apply(const struct lessons *l, const struct learn_args *args, struct 
 			r = change(&text, l, &l->v[i].fix, err);
 	if (r == 0)
 		r = verify(l, &text, err);
-	return r == 0 ? cli_write_settings(l->place.file, &text, err) : r;
+	return r == 0 ? cli_write_settings(l->place.file, project_of(&arena, &l->place), &text, err)
+		      : r;
 }
 
 /* --- all of it --- */

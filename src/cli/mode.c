@@ -113,7 +113,22 @@ static int check_effect(const struct claude_files *files, const struct str *text
 	return -err->code;
 }
 
-int cli_write_settings(const char *path, const struct str *text, struct err *err)
+/* The file's directory is there, and its name no link. */
+static int check_within(const char *target, const char *within, struct err *err)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	char *top = os_realpath(&arena, within);
+	char *parent = os_realpath(&arena, path_parent(&arena, target));
+
+	if (top && parent && path_is_below(parent, top))
+		return 0;
+	err_set(err, EPERM, "the project's '%s' leads out of it, by a link", path_name(target));
+	return err_hint(err, "whoever wrote in the project may have made it: '%s' would be changed",
+			target);
+}
+
+int cli_write_settings(const char *path, const char *within, const struct str *text,
+		       struct err *err)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	char *real = os_realpath(&arena, path);
@@ -125,6 +140,8 @@ int cli_write_settings(const char *path, const struct str *text, struct err *err
 	if (!real && errno != ENOENT)
 		return err_errno(err, errno, "opening '%s'", path);
 	if (!real && os_mkdirs(parent, 0755, err) < 0)
+		return -err->code;
+	if (within && check_within(target, within, err) < 0)
 		return -err->code;
 	dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
@@ -158,7 +175,7 @@ static int set_mode(const struct claude_files *files, const char *word, struct e
 	r = change_text(local, files->local, mode, &text, err);
 	if (r == 0)
 		r = check_effect(files, &text, mode, err);
-	return r < 0 ? r : cli_write_settings(files->local, &text, err);
+	return r < 0 ? r : cli_write_settings(files->local, files->place.project, &text, err);
 }
 
 static int cmd_mode(int argc, char **argv)

@@ -31,5 +31,7 @@ int cli_check(const char *command, bool json);
 void cli_add_line(struct str *out, char *const *words);
 
 /* In place of the file, at once and by way of its real name; made with its directory where there is
- * none. In mode.c. */
-int cli_write_settings(const char *path, const struct str *text, struct err *err);
+ * none. within: the project that the file is of, where anybody may have made it a link: none of them leads out; NULL: it is
+ * the user's own. In mode.c. */
+int cli_write_settings(const char *path, const char *within, const struct str *text,
+		       struct err *err);

@@ -98,10 +98,18 @@ check "nothing is left beside it" same "$(ls .claude)" "$(printf 'settings.json\
 check "back" status_is 0 "$wrapix" mode disabled
 sed -i 's/"enabled": true/"enabled": false/;s/Sandboxed": true/Sandboxed": false/' "$tmp/want"
 check "changes the two words alone" cmp .claude/settings.local.json "$tmp/want"
-mv .claude/settings.local.json "$tmp/elsewhere" && ln -s "$tmp/elsewhere" .claude/settings.local.json
+mv .claude/settings.local.json mine.json && ln -s ../mine.json .claude/settings.local.json
 check "through a link" status_is 0 "$wrapix" mode regular
-check "which stays one" sh -c 'test -L .claude/settings.local.json && grep -q "\"enabled\": true" "$1"' sh "$tmp/elsewhere"
-rm .claude/settings.local.json
+check "which stays one" sh -c 'test -L .claude/settings.local.json && grep -q "\"enabled\": true" mine.json'
+# A project that was cloned may have one to a file that counts elsewhere.
+mv mine.json "$tmp/elsewhere" && ln -sf "$tmp/elsewhere" .claude/settings.local.json
+check "not by a link that leads out of the project" status_is 125 "$wrapix" mode disabled
+check "which is said" says "leads out of it, by a link"
+check "and nothing is changed there" grep -q '"enabled": true' "$tmp/elsewhere"
+rm .claude/settings.local.json && mkdir "$tmp/apart" && cp -a .claude/. "$tmp/apart" && mv .claude "$tmp/was" && ln -s "$tmp/apart" .claude
+check "nor by a directory that is one" status_is 125 "$wrapix" mode disabled
+check "and nothing is made there" test ! -e "$tmp/apart/settings.local.json"
+rm .claude && mv "$tmp/was" .claude
 check "a wrong word" status_is 2 "$wrapix" mode sometimes
 check "a new file" status_is 0 "$wrapix" mode auto-allow
 check "is plain JSON" same "$(cat .claude/settings.local.json)" "$(printf '{\n  "sandbox": {\n    "enabled": true,\n    "autoAllowBashIfSandboxed": true\n  }\n}')"

@@ -472,6 +472,11 @@ rm -rf "$logs"
 wx run --network filtered -- getent hosts new.example
 wx learn --apply
 check "of run: wrapix.json" is "$(tr -d ' \n' <wrapix.json)" '{"network":{"allow":["new.example"]}}'
+echo '{}' >"$tmp/mine.json" && ln -sf "$tmp/mine.json" wrapix.json
+wx learn --apply
+check "... and not by a link that leads out of the project" refused 125 "leads out of it, by a link"
+check "... nothing was written there" is "$(cat "$tmp/mine.json")" "{}"
+rm wrapix.json
 wx exec -s "$s" -c "touch ~/'a\033[2J</b>'; true"
 wx learn
 check "what a session asked for is escaped" printable "$out"
