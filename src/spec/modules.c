@@ -89,6 +89,13 @@ static bool may_borrow(struct host *host, const char *objects)
 	       is_git_dir(a, path_parent(a, objects), host->uid);
 }
 
+/* Relative ones lead from another depth inside than outside: what has another name than git gives it could come to stand where
+ * the system's programs are. */
+static bool may_stand(const char *line, const char *target)
+{
+	return line[0] == '/' || !strcmp(path_name(target), "objects");
+}
+
 static void find_borrowed(struct host *host, const char *objects, const char *inside, int depth)
 {
 	struct path_facts *found = &host->project.borrowed;
@@ -99,19 +106,18 @@ static void find_borrowed(struct host *host, const char *objects, const char *in
 					 FILE_MAX, &text, NULL) < 0)
 		return;
 	for (char *line = text, *end; *line && found->len < BORROWED_MAX; line = end) {
-		char *path;
+		char *path, *target;
 		struct path_fact *fact;
 
 		end = strchrnul(line, '\n');
 		if (*end)
 			*end++ = '\0';
 		path = *line && *line != '#' ? os_realpath(a, path_join(a, objects, line)) : NULL;
-		if (!path || !may_borrow(host, path))
+		target = path_join(a, inside, line);
+		if (!path || !may_borrow(host, path) || !may_stand(line, target))
 			continue;
 		fact = arena_grow(a, &found->v, &found->len, sizeof(*fact));
-		*fact = (struct path_fact){ .path = path,
-					    .kind = PATH_DIR,
-					    .target = path_join(a, inside, line) };
+		*fact = (struct path_fact){ .path = path, .kind = PATH_DIR, .target = target };
 		find_borrowed(host, path, fact->target, depth + 1);
 	}
 }
