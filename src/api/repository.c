@@ -104,7 +104,7 @@ static void repository_repair(const char *state_home, const char *project, struc
 	struct err err;
 	size_t n = 0;
 
-	if (!program || git_list(arena, state_home, project, &list, &n, &err) < 0)
+	if (!program || git_list(arena, state_home, project, false, &list, &n, &err) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_git_ struct git_store store = GIT_STORE_NONE;
@@ -136,11 +136,11 @@ void repository_repair_here(const char *state_home, const char *here, struct are
 	size_t n = 0;
 
 	gated_repair(state_home, here, arena, ret_says);
-	if (git_list(arena, state_home, NULL, &list, &n, &ignored) < 0)
+	if (git_list(arena, state_home, here, true, &list, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (!list[i].running && (!list[i].done || list[i].stale || list[i].locked) &&
-		    path_is_below(here, list[i].project) && !strv_has(&seen, list[i].project)) {
+		    !strv_has(&seen, list[i].project)) {
 			strv_add(arena, &seen, list[i].project);
 			repository_repair(state_home, list[i].project, arena, ret_says);
 		}

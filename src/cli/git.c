@@ -20,11 +20,10 @@ static int find_sessions(struct git_job *job, struct err *err)
 {
 	struct git_info *all = NULL;
 	size_t n = 0;
-	int r = git_list(&job->arena, job->state, NULL, &all, &n, err);
+	int r = git_list(&job->arena, job->state, job->here, true, &all, &n, err);
 
 	for (size_t i = 0; r == 0 && i < n; i++)
-		if (path_is_below(job->here, all[i].project) &&
-		    !((all[i].beside || all[i].lasting) && !all[i].held))
+		if (!(all[i].beside || all[i].lasting) || all[i].held)
 			*(struct git_info *)arena_grow(&job->arena, &job->list, &job->n,
 						       sizeof(all[i])) = all[i];
 	return r;

@@ -139,8 +139,9 @@ struct git_info {
 	bool locked; /* a git of ours was killed in the host's repository */
 	size_t held;
 };
-/* Those of a project (NULL: of all), appended to the list. */
-int git_list(struct arena *arena, const char *state_home, const char *project,
+/* Those of the project 'wanted', or of each that it lies in ('around'), appended to the list. Nothing is asked of others: somebody
+ * may be at work there for long. */
+int git_list(struct arena *arena, const char *state_home, const char *wanted, bool around,
 	     struct git_info **list, size_t *len, struct err *err);
 
 /* Why something stays in the session. */

@@ -339,7 +339,7 @@ bool git_is_quiet(int dir, const char *id)
 	return fstatat(dir, name, &st, 0) < 0 || st.st_size <= (off_t)strlen("[\n]\n");
 }
 
-int git_list(struct arena *arena, const char *state_home, const char *project,
+int git_list(struct arena *arena, const char *state_home, const char *wanted, bool around,
 	     struct git_info **list, size_t *len, struct err *err)
 {
 	char *path = path_join(arena, state_home, "wrapix/git");
@@ -356,7 +356,7 @@ int git_list(struct arena *arena, const char *state_home, const char *project,
 		if (!record_id_ok(entry->d_name) || git_is_quiet(dirfd(dir), entry->d_name) ||
 		    git_open(&store, state_home, entry->d_name, NULL, &ignored) < 0)
 			continue;
-		if (!project || git_same(store.project, project))
+		if (around ? path_is_below(wanted, store.project) : git_same(store.project, wanted))
 			add_info(arena, &store, list, len);
 	}
 	if (*len > 1)

@@ -79,6 +79,14 @@ with_submodules "... in a linked worktree" "$tmp/tree"
 git clone -q --shared "$tmp/plain" "$tmp/shared" && cd "$tmp/shared" || exit 1
 private 'echo x >f && git add f && git commit -q -m borrowed && git log --oneline | wc -l'
 check "a clone that borrows its objects" is "$rc $(cat "$err")$(git log -1 --format=%s) $(git fsck 2>&1 | grep -v dangling)" "0 borrowed "
+echo ../../../plain/.git/objects >.git/objects/info/alternates
+private 'git log -1 --format=%s; git fsck 2>&1 | grep -v dangling'
+check "... by a relative name" is "$(cat "$out")" borrowed
+# From a submodule that lies deep enough a relative name leads to the top inside: not to the system's programs there.
+new_repo "$tmp/steep" && cd "$tmp/steep" && git init -q --bare .git/modules/m/n/o && mkdir -p .git/usr fake/objects fake/refs && cp .git/HEAD fake || exit 1
+ln -s ../../fake/objects .git/usr/bin && echo ../../../../../usr/bin >.git/modules/m/n/o/objects/info/alternates
+private 'echo in'
+check "what is borrowed does not stand in the place of the system's" is "$rc $(cat "$out")" "0 in"
 
 # --- both sides at once ---
 new_repo "$tmp/both" && cd "$tmp/both" && mkfifo go tell || exit 1
@@ -129,6 +137,11 @@ id=$(first_id)
 wx git held
 check "held: hook, keys, deleted branch, moved tag" is "$(cut -d' ' -f1 "$out" | sort | xargs)" "branch:refs/heads/keep config:alias.x config:core.editor config:remote.new.fetch config:remote.new.url hook:pre-commit tag:refs/tags/v1"
 check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/null && git rev-parse v1^0) $(git config --local --get-regexp 'alias|editor|remote')$(find .git/hooks -type f ! -name "*.sample")" "$(git rev-parse HEAD^) "
+rm "$state/git/$id/lock"
+(mkdir "$tmp/elsewhere" && cd "$tmp/elsewhere" && wx exec -- true)
+check "... a command elsewhere does not ask whether it runs" [ ! -e "$state/git/$id/lock" ]
+wx git status
+check "... and one here does" [ -e "$state/git/$id/lock" ]
 check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id/0" rev-parse HEAD
 wx git held --json
 check "... as JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))) == 7' "$out"
