@@ -86,9 +86,9 @@ sent = [0]
 
 
 def pour():
-    while not stopped.is_set():
-        notify("load", str(sent[0]))
-        sent[0] += 1
+    while not stopped.is_set():  # where the daemon stands still for long the client does not wait for it
+        run = notify("load", str(sent[0]), env={"WRAPIX_NOTIFY_VERBOSE": "1"})
+        sent[0] += b"wrapix-notify: sent\n" in run.stderr
 
 
 pourer = threading.Thread(target=pour)
