@@ -3,7 +3,7 @@
  * wrapix-notify: sends one message and is gone.
  *
  * It stands inside every sandbox and image, so it is static and needs nothing. An agent's hook runs
- * it, so it never keeps the agent waiting (200 ms in all, unless --wait asks for it) and never fails:
+ * it, so it never keeps the agent waiting (200 ms after its last word, unless --wait asks for it) and never fails:
  * the exit status is 0 whatever happened, and WRAPIX_NOTIFY_VERBOSE=1 says what that was.
  */
 #include <arpa/inet.h>
@@ -26,6 +26,7 @@
 #define SOCKET_INSIDE "/run/wrapix/notify.sock"
 #define TCP_PORT 5959
 #define PATIENCE_MS 200
+#define HOOK_MS 5000 /* for the agent itself, to say what its hook is about */
 #define HOOK_MAX (1 << 20)
 
 struct args {
@@ -340,11 +341,13 @@ static void read_hook(struct message *m)
 	char chunk[16384];
 	ssize_t n = 1;
 
+	deadline = os_now_ms() + HOOK_MS;
 	while (json.len < HOOK_MAX && n > 0 && ready(STDIN_FILENO, POLLIN)) {
 		n = read(STDIN_FILENO, chunk, sizeof(chunk));
 		if (n > 0)
 			str_addn(&json, chunk, (size_t)n);
 	}
+	deadline = os_now_ms() + PATIENCE_MS;
 	if (!json.len || message_from_hook(json.s, json.len, m) < 0) {
 		say("standard input is no hook's JSON");
 		return;

@@ -152,6 +152,12 @@ clear()
 notify("--urgency", "critical", "Urgent", "x", "bell")
 got = one()
 check("the urgency arrives: a critical one stays", got.get("timeout") == 0, got)
+clear()
+agent = subprocess.Popen([NOTIFY, "--hook"], env=ENV, stdin=subprocess.PIPE)
+time.sleep(0.5)  # an agent on a busy machine
+agent.communicate(b'{"hook_event_name": "Notification", "message": "may I?"}')
+got = one()
+check("an agent that is slow to say what its hook is about is waited for", got.get("body") == "may I?", got)
 
 # --- asking the daemon ---
 run = subprocess.run([NOTIFYD, "--test", "--status"], env=ENV, stdout=subprocess.PIPE, text=True)
