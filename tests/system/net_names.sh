@@ -50,7 +50,7 @@ probe "another host's port" "$late" "$allow" echo:allowed.test,8080
 check "... with an event" event "allowed.test:8080: port, by rule allowed.test:7"
 probe "the port of the rule" "ok hello from other.test at 2001:db8:2::20 8080" "$allow" echo:allowed.test get:other.test,8080
 [ $tier != queue ] || {
-	inside_net 'nc -z -w 5 allowed.test 80; echo $?; nc -z -w 5 allowed.test 7; echo $?' --allow allowed.test:7
+	inside_net 'nc -z -w 50 allowed.test 80; echo $?; nc -z -w 50 allowed.test 7; echo $?' --allow allowed.test:7
 	check "nc -z tells open from closed" is "$(cat "$out")" "$(printf '1\n0')"
 }
 [ $tier = ports ] || probe "no port in the rule: every port" "hello at 2001:db8:2::10 53000 hello at 2001:db8:2::10 65535" \

@@ -121,7 +121,7 @@ needs dig && {
 	reaches "host, nslookup" "allowed.test" 'nslookup allowed.test'
 }
 needs nc && {
-	reaches "nc" "$web" 'printf "GET / HTTP/1.0\r\nHost: allowed.test\r\n\r\n" | nc -w 5 allowed.test 80'
+	reaches "nc" "$web" 'printf "GET / HTTP/1.0\r\nHost: allowed.test\r\n\r\n" | nc -w 50 allowed.test 80'
 }
 needs socat && reaches "socat" "$web" 'printf "GET / HTTP/1.0\r\nHost: allowed.test\r\n\r\n" | socat -t 5 - TCP:allowed.test:80'
 
