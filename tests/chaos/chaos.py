@@ -501,8 +501,18 @@ def strike(kind, name, rng):
     send(victim, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
     if kind == "stop":
         time.sleep(0.05)
-        # A stopped command stops its supervisor, too, as a job of a shell's: whoever goes on, all go on.
-        for pid in [victim, *tree()]:
+        send(victim, signal.SIGCONT)
+
+
+def go_on():
+    """A stopped command stops its supervisor, too, as a job of a shell's, some time after it: whoever goes on, all go on."""
+    for pid in tree():
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+                stopped = f.read().rpartition(")")[2].split()[0] == "T"
+        except OSError:
+            continue
+        if stopped:
             send(pid, signal.SIGCONT)
 
 
@@ -518,6 +528,7 @@ def break_it(world, words, fault, rng):
             wait_for(lambda: process.poll() is not None or any(comm.startswith(name) for comm in tree().values()), 60)
         time.sleep(moment)  # the random moment itself, not a wait for something
         strike(kind, name, rng)
+        wait_for(lambda: kind == "kill" or process.poll() is not None or go_on(), 60)
     elif kind == "inject":
         # inject stays until all have ended; a daemon is asked to when it is all that is left.
         wait_for(lambda: process.poll() is not None or (set(tree().values()) <= {"inject", "wrapix-notifyd"} and dismiss()), 60)
@@ -541,11 +552,11 @@ def left_of(world, fault):
     for root, dirs, files in os.walk(world.state):
         for name in dirs + files:
             path = os.path.join(root, name)
-            when = os.lstat(path).st_mtime - 3600
             try:
+                when = os.lstat(path).st_mtime - 3600
                 os.utime(path, (when, when), follow_symlinks=False)
-            except PermissionError:
-                pass  # an overlay's own directory is an id's of podman's
+            except (PermissionError, FileNotFoundError):
+                pass  # an overlay's own directory is an id's of podman's; and what ends meanwhile takes its own away
     wrong, cow = [], world.state + "/cow"
     for name in os.listdir(cow) if os.path.isdir(cow) else []:
         if not name.startswith("."):
@@ -585,8 +596,7 @@ def look(world, scene, fault, status, mounts):
     try:
         if isinstance(scene, Builder):
             wrong += scene.after(world, status)
-        dismiss()
-        if not wait_for(lambda: not tree(), 30):
+        if not wait_for(lambda: not tree() or dismiss(), 30):
             wrong.append(f"left running: {tree()}")
             for pid in tree():
                 send(pid, signal.SIGKILL)
@@ -599,7 +609,7 @@ def look(world, scene, fault, status, mounts):
         wrong += left_of(world, fault)
         dismiss()
         wait_for(lambda: not tree(), 30)
-    except (subprocess.TimeoutExpired, ValueError, OSError) as e:
+    except (subprocess.TimeoutExpired, RuntimeError, ValueError, OSError) as e:
         wrong.append(f"afterwards: {type(e).__name__}: {e}")
     return wrong
 
