@@ -97,6 +97,8 @@ check "... which is told" has "$tmp/log/err" "the control channel"
 cp "$s" "$tmp/live.json" && mkfifo "$tmp/nobody"
 "$wrapix" exec -s "$tmp/live.json" -- sh -c 'echo up; exec sleep 1000' >"$tmp/log/out" 2>"$tmp/log/err" &
 await has "$tmp/log/out" up
+echo '{' >"$tmp/live.json"
+await has "$tmp/log/err" "not valid JSON" # they are watched
 mv "$tmp/nobody" "$tmp/live.json"
 check "a FIFO in the place of the settings: it is said that they stay" await has "$tmp/log/err" "live.json could not be read (EINVAL)"
 kill $!
