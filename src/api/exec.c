@@ -159,6 +159,15 @@ static int parse_text(struct exec *x, struct str *ret_why)
 	return r;
 }
 
+static int load_srt(struct exec *x, struct str *ret_why)
+{
+	const char *named = x->request.settings;
+
+	if (!named)
+		return srt_load(&x->config, x->settings, SRT_BY_DEFAULT, ret_why);
+	return srt_load(&x->config, named, x->request.served ? SRT_SERVED : SRT_BY_NAME, ret_why);
+}
+
 struct engine_spare *exec_begin(int floor, bool lent)
 {
 	struct host around = { .uid = geteuid() };
@@ -194,8 +203,7 @@ int exec_prepare(struct exec *x, const struct exec_request *request, const struc
 	else if (r == 0 && x->request.claude)
 		r = claude_policy_load(&x->claude, &x->config, false, ret_why);
 	else if (r == 0)
-		r = srt_load(&x->config, x->request.settings ? x->request.settings : x->settings,
-			     x->request.settings ? SRT_BY_NAME : SRT_BY_DEFAULT, ret_why);
+		r = load_srt(x, ret_why);
 	if (r == 0)
 		r = fill_spec(x, err);
 	if (r == 0)

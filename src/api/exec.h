@@ -53,6 +53,7 @@ struct exec_request {
 	int control_fd;      /* brings new settings; -1: none */
 	int *pass_fds;       /* that the command gets besides 0, 1 and 2 */
 	size_t n_pass_fds;
+	bool served;                /* by a server */
 	bool debug;                 /* tell programs so */
 	bool unseen_reads;          /* a read that a mount refuses need not be reported */
 	struct engine_spare *spare; /* of exec_begin(), taken over; NULL: none */

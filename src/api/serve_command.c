@@ -388,6 +388,7 @@ _Noreturn void serve_command(const struct serve_options *options, int fd,
 	job.options = options;
 	job.request.control_fd = -1;
 	job.request.server = options->path;
+	job.request.served = true;
 	job.request.asks = options->held ? options->owner : 0;
 	job.request.asks_reads = options->reads;
 	job.spare = spare;

@@ -88,8 +88,9 @@ int srt_parse(struct srt_config *ret, const char *text, size_t len, const char *
 
 enum srt_why {
 	SRT_BY_DEFAULT, /* without one: the built-in defaults */
-	SRT_BY_NAME,    /* any readable file, a pipe too: '-s <(...)' */
-	SRT_AGAIN,      /* as by name; the command runs, and nobody is waited for: a plain file */
+	SRT_BY_NAME, /* any readable file, a pipe too: '-s <(...)'; of others nobody is waited for */
+	SRT_AGAIN,   /* the command runs */
+	SRT_SERVED,  /* a client named it, who may go meanwhile */
 };
 /* The settings file. On failure ret_why holds the two lines for the user, the first beginning "Error: ". */
 int srt_load(struct srt_config *ret, const char *path, enum srt_why asked, struct str *ret_why);

@@ -51,15 +51,15 @@ static int fail_errno(int code, const char *path, struct str *why)
 	return fail(code, path, what, false, why);
 }
 
-static int read_text(const char *path, bool again, char **ret, size_t *ret_len)
+static int read_text(const char *path, bool wait, char **ret, size_t *ret_len)
 {
 	_cleanup_close_ int fd = open(path,
-				      O_RDONLY | O_CLOEXEC | O_NOCTTY | (again ? O_NONBLOCK : 0));
+				      O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (again && !S_ISREG(st.st_mode) &&
+	if (!wait && !S_ISREG(st.st_mode) &&
 	    !S_ISDIR(st.st_mode)) /* that has an error of its own */
 		return -EINVAL;
 	return os_read_fd(fd, SRT_MAX_TEXT, ret, ret_len);
@@ -70,7 +70,7 @@ int srt_load(struct srt_config *ret, const char *path, enum srt_why asked, struc
 	_cleanup_str_ struct str why = { 0 };
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = read_text(path, asked == SRT_AGAIN, &text, &len);
+	int r = read_text(path, asked == SRT_BY_NAME, &text, &len);
 
 	if (r == -ENOENT && asked == SRT_BY_DEFAULT) {
 		r = srt_parse(ret, defaults, strlen(defaults), path, ret_why);

@@ -137,6 +137,10 @@ def test_settings(project):
     command = Command({"argv": ["cat", "secret"], "settings": name})
     check("... and are read anew: wrong ones refuse it", command.finish()[0], 2)
     check("... and say why", len(of(command.lines, "error")), 1)
+    os.unlink(name)
+    os.mkfifo(name)
+    check("a FIFO is none, and nobody waits for its writer", run({"argv": ["true"], "settings": name})[0], 2)
+    os.unlink(name)
     command = Command({"argv": ["true"], "settings": {"filesystem": 1}})
     check("wrong ones in the request, too", command.finish()[0], 2)
 
