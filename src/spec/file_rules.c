@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "spec/file_denied.h"
 #include "spec/glob.h"
 
 void file_rules_init(struct file_rules *rules, const char *home, const char *cwd)
@@ -207,6 +208,8 @@ struct file_verdict file_rules_write(const struct file_rules *rules, const char 
 		else if (rule->kind == FILE_DENY_WRITE && covers(rule, path) >= 0)
 			deny = rule;
 	}
+	if (!deny && rules->denied)
+		deny = file_denied_cover(rules->denied, path);
 	if (!deny && !allow)
 		return (struct file_verdict){ 0 };
 	if (!deny)
@@ -252,6 +255,8 @@ static const struct file_rule *find_difference(const struct file_rules *rules, c
 		if ((!allows || denies) && !same_below(rule, from, to))
 			found = rule;
 	}
+	if (!found && rules->denied)
+		found = file_denied_difference(rules->denied, from, to);
 	return found;
 }
 

@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+struct file_denied;
 struct glob;
 
 enum file_rule_kind {
@@ -57,7 +58,8 @@ struct file_rules {
 	struct arena arena;
 	struct file_rule *rules;
 	size_t n;
-	char *home, *cwd; /* canonical */
+	const struct file_denied *denied; /* more that is not written; NULL: nothing */
+	char *home, *cwd;                 /* canonical */
 	struct strv
 		roots; /* where a write may be allowed: the allowWrite places, of globs the directory
 			    * before anything special; none lies in another. One may not exist yet. */
