@@ -397,7 +397,7 @@ int changes_find(struct changes *changes, struct cow *cow, struct err *err)
 	if (r == 0) {
 		changes->no_manifest = !walk.manifest.complete;
 		find_aliases(&walk);
-		gitnamed_find_in(&changes->arena, cow->project, &walk.named);
+		gitnamed_find_in(&changes->arena, cow->project, false, &walk.named);
 		r = look_below(&walk, &top);
 		if (r < 0)
 			err_errno(err, -r, "looking at the changes of '%s' ('%s')", cow->id,

@@ -199,9 +199,8 @@ void broker_free(struct broker *b)
 		free(b->dirs[i].path);
 	}
 	seen_release(b);
-	repository_forget_plain(b);
-	hooked_forget(b);
-	arena_release(&b->own.arena);
+	lately_forget(b);
+	hooked_release(b);
 	for (size_t i = 0; i < b->n_anchors; i++)
 		close_ptr(&b->anchors[i].fd);
 	close_ptr(&b->view);

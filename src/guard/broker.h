@@ -28,6 +28,7 @@
  *	broker_turn.c      one change at a time, of all sandboxes of a user
  *	broker_twins.c     files with several names
  *	broker_hooked.c    files that hooks are links to
+ *	broker_lately.c    of which directories something was found out in this moment
  *	broker_git.c       git's own files, by content ('wrapix exec')
  *	broker_gate.c      git's own files, made private ('wrapix run')
  *	broker_private.c   git directories that are private ('wrapix exec')

@@ -254,7 +254,7 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 	why = adopt(arena, p);
 	if (!why) /* the command's own, by any name */
 		id_ring_add(&r->b->git_dirs, file_id_at(p->dir, ""));
-	repository_forget_plain(r->b);
+	lately_forget(r->b);
 	return why;
 }
 
@@ -430,7 +430,7 @@ void git_made_dir(struct request *r, const struct place *p)
 	if (!ends_in(p->path, "/.git") && !strstr(p->path, "/.git/modules/"))
 		return;
 	id_ring_add(&r->b->git_dirs, file_id_at(p->dir, p->name));
-	repository_forget_plain(r->b);
+	lately_forget(r->b);
 }
 
 int git_open_commondir(struct request *r, struct place *p, int flags)

@@ -3,118 +3,155 @@
  * Hooks that are links. What a hook of the working directory's repository is a link to is denied by a rule that comes
  * with the settings (spec/srt_paths.c). Of the other repositories nobody knows at the start, and no walk looks for them: the first
  * change below one has a look at its hooks, and what these lead to is denied from then on by a rule of the same kind,
- * until the command ends. A directory, and those above it, are looked at once in a tick of the kernel's clock.
+ * until the command ends.
+ *
+ * A directory, and those above it, are asked for a repository once in a tick of the kernel's clock. Its hooks are looked at
+ * again at once where their directory is another or has changed, and else, because a link on the way may lead elsewhere, as
+ * soon as a small share of the time is enough for that: a few links are looked at in each tick, thousands now and then.
  */
 #include <string.h>
 
 #include "base/path.h"
 #include "guard/broker_priv.h"
 #include "os/dir.h"
+#include "os/timer.h"
 #include "spec/gitnamed.h"
 #include "spec/project.h"
 
-static void add_rule(struct broker *b, const char *path)
-{
-	const struct file_rule_source rule = { .kind = FILE_DENY_WRITE,
-					       .text = path,
-					       .path = path,
-					       .key = "protect",
-					       .literal = true };
-	struct err ignored; /* nothing in a plain path is wrong */
+/* FRESH_MS: what changed so lately may change once more and have the same time. */
+enum { SHARE = 16, FRESH_MS = 20, LOOKS_MAX = 4096 };
 
-	(void)file_rules_add(&b->own, &rule, &ignored);
-}
+/* The last at a directory of hooks. */
+struct look {
+	dev_t dev;
+	ino_t ino; /* 0: there is none, or none to be relied on */
+	struct timespec changed;
+	int64_t due; /* the next, by os_now_ms() */
+};
 
 /* The rules that were given, and ours. */
-void hooked_extend(struct broker *b)
+static void extend(struct broker *b)
 {
-	struct arena arena = b->own.arena;
-
 	b->rules = b->given;
-	if (!b->hooked.len)
+	if (!b->hooked.paths.n)
 		return;
 	b->own = *b->given;
-	b->own.arena = arena;
-	b->own.rules = NULL;
-	b->own.n = 0;
-	for (size_t i = 0; i < b->given->n; i++)
-		*(struct file_rule *)arena_grow(&b->own.arena, (void *)&b->own.rules, &b->own.n,
-						sizeof(*b->own.rules)) = b->given->rules[i];
-	for (size_t i = 0; i < b->hooked.len; i++)
-		add_rule(b, b->hooked.v[i]);
+	b->own.denied = &b->hooked;
 	b->rules = &b->own;
+}
+
+void hooked_extend(struct broker *b)
+{
+	extend(b);
+	path_map_release(&b->looks); /* what was not to be written anyway may be now */
 }
 
 static void deny(struct broker *b, const char *path)
 {
-	strv_add(&b->arena, &b->hooked, path);
-	if (b->rules == &b->own)
-		add_rule(b, path);
-	else
-		hooked_extend(b);
+	file_denied_add(&b->hooked, path, "protect");
+	if (b->rules != &b->own)
+		extend(b);
 }
 
-/* What hooks of the repository with files there lead to, wherever that is. What lies in its git directory is looked at there. */
-static void look_at(struct broker *b, const char *top)
+/* What hooks of a git directory lead to, wherever that is. What lies in it is looked at there. */
+static void deny_ways(struct broker *b, struct arena *a, const char *git, const char *hooks)
 {
-	struct arena a = { 0 };
-	char *linked = project_git_dir(&a, top, b->rules->home);
-	const char *git = linked ? linked : path_join(&a, top, ".git");
-	const char *hooks = path_join(&a, git, "hooks");
 	_cleanup_dir_ DIR *list = opendir(hooks);
 	const struct dirent *entry;
 	struct strv ways = { 0 };
 
-	gitnamed_way(&a, hooks, &ways);
+	gitnamed_way(a, hooks, &ways);
 	while ((entry = os_dir_next(list)) != NULL)
 		if (entry->d_type == DT_LNK)
-			gitnamed_way(&a, path_join(&a, hooks, entry->d_name), &ways);
+			gitnamed_way(a, path_join(a, hooks, entry->d_name), &ways);
 	for (size_t i = 0; i < ways.len; i++)
 		if (!path_is_below(ways.v[i], git) && file_rules_write(b->rules, ways.v[i]).allowed)
 			deny(b, ways.v[i]);
-	arena_release(&a);
 }
 
-/* The directory, and all above it, were looked at; if not, they are now. */
-static bool was_looked_at(struct broker *b, const char *dir)
+/* How the directory is now; only what has come to rest is the same another time. */
+static struct look stamp(const char *hooks)
 {
-	char **known = &b->hooked_dirs[place_hash(dir, strlen(dir)) % BROKER_DIRS];
+	struct timespec now;
+	struct stat st;
+	int64_t age;
 
-	if (*known && !strcmp(*known, dir))
-		return true;
-	free(*known);
-	*known = strdup(dir);
-	return false;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (stat(hooks, &st) < 0)
+		return (struct look){ 0 };
+	age = (int64_t)(now.tv_sec - st.st_ctim.tv_sec) * 1000 +
+	      (now.tv_nsec - st.st_ctim.tv_nsec) / 1000000;
+	return (struct look){ .dev = st.st_dev,
+			      .ino = age > -FRESH_MS && age < FRESH_MS ? 0 : st.st_ino,
+			      .changed = st.st_ctim };
 }
 
-void hooked_forget(struct broker *b)
+static bool is_same(const struct look *a, const struct look *b)
 {
-	for (size_t i = 0; i < BROKER_DIRS; i++) {
-		free(b->hooked_dirs[i]);
-		b->hooked_dirs[i] = NULL;
-	}
+	return a->ino && a->ino == b->ino && a->dev == b->dev &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-void hooked_look(struct request *r, const struct place *p)
+static struct look *last_look(struct broker *b, const char *top)
+{
+	void **value;
+
+	if (b->looks.n >= LOOKS_MAX)
+		path_map_release(&b->looks);
+	value = path_map_add(&b->looks, top, strlen(top));
+	if (!*value)
+		*value = arena_alloc(&b->looks.arena, sizeof(struct look));
+	return *value;
+}
+
+/* At hooks of the repository with files there, where that is due. */
+static void look_at(struct broker *b, const char *top)
+{
+	_cleanup_(arena_release) struct arena a = { NULL };
+	char *linked = project_git_dir(&a, top, b->rules->home);
+	const char *git = linked ? linked : path_join(&a, top, ".git");
+	const char *hooks = path_join(&a, git, "hooks");
+	struct look *last = last_look(b, top), now = stamp(hooks);
+	int64_t begin = os_now_ms(), end;
+
+	if (is_same(last, &now) && begin < last->due)
+		return;
+	deny_ways(b, &a, git, hooks);
+	end = os_now_ms();
+	now.due = end + SHARE * (end - begin);
+	*last = now;
+}
+
+void hooked_release(struct broker *b)
+{
+	path_map_release(&b->looks);
+	file_denied_release(&b->hooked);
+}
+
+/* At those of all repositories that the first so many bytes of the place's path lie in. */
+static void look_around(struct request *r, const struct place *p, size_t len)
 {
 	struct broker *b = r->b;
-	char dir[PATH_MAX + NAME_MAX + 2];
+	char dir[sizeof(p->path) + sizeof("/.git")];
 	struct stat st;
 	bool found;
 
 	if (b->gate || b->watches || p->dir < 0 || p->anchor->home || b->rules->disabled)
 		return;
-	if (clock_ticked(&b->hooked_at))
-		hooked_forget(b);
-	memcpy(dir, p->path, p->dir_len);
-	for (size_t n = p->dir_len; n > 1; n = (size_t)(strrchr(dir, '/') - dir)) {
-		dir[n] = '\0';
-		if (was_looked_at(b, dir))
+	memcpy(dir, p->path, len);
+	for (size_t n = len; n > 1; n = (size_t)(strrchr(dir, '/') - dir)) {
+		if (lately_has(&b->hooked_dirs, dir, n))
 			return;
+		lately_add(&b->hooked_dirs, dir, n);
 		memcpy(dir + n, "/.git", sizeof("/.git"));
 		found = lstat(dir, &st) == 0 && st.st_uid == geteuid();
 		dir[n] = '\0';
 		if (found && git_protects(r, ".git/hooks"))
 			look_at(b, dir);
 	}
+}
+
+void hooked_look(struct request *r, const struct place *p)
+{
+	look_around(r, p, p->dir_len);
 }

@@ -223,7 +223,7 @@ static int judge_arrival(struct request *r, struct place *from, struct place *to
 
 	if (S_ISDIR(from->st.st_mode)) {
 		tasks_forget_directories(r->b); /* they may be in it */
-		repository_forget_plain(r->b);
+		lately_forget(r->b);
 	}
 	if (e == 0 && S_ISDIR(from->st.st_mode))
 		e = git_judge_dir(r, from, to);

@@ -7,6 +7,7 @@
 
 #include "guard/broker.h"
 #include "guard/caller.h"
+#include "spec/file_denied.h"
 
 /* Answer of a step: not in the broker's care, let the kernel do the call. */
 enum { OUTSIDE = 100 };
@@ -70,6 +71,12 @@ struct seen {
 	bool readonly;
 };
 
+/* Directories of which something is known until the kernel's clock goes on. */
+struct lately {
+	struct path_map dirs;
+	struct timespec at;
+};
+
 /* A number that is free again is soon another file's, which was born later. */
 struct file_id {
 	dev_t dev;
@@ -121,14 +128,13 @@ struct broker {
 	struct gate *gate; /* 'wrapix run'; NULL: none */
 	size_t n_private;  /* of the anchors, the first ones */
 	struct id_ring bound, git_dirs, by_content;
-	const char *turn_path;    /* NULL: there is none to wait for */
-	int turn;                 /* -1: not opened yet */
-	char *plain[BROKER_DIRS]; /* directories that lie in no git directory */
-	struct timespec plain_at;
-	char *hooked_dirs[BROKER_DIRS]; /* of which the hooks are known */
-	struct timespec hooked_at;
-	struct strv hooked;    /* what these lead to */
-	struct file_rules own; /* with rules for that; all else is borrowed */
+	const char *turn_path;     /* NULL: there is none to wait for */
+	int turn;                  /* -1: not opened yet */
+	struct lately plain;       /* directories that lie in no git directory */
+	struct lately hooked_dirs; /* of which, and of all above, the hooks are known */
+	struct path_map looks;     /* at hooks, by the directory that has the '.git' */
+	struct file_denied hooked; /* what these lead to */
+	struct file_rules own;     /* those that were given, borrowed, and that */
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch;          /* the machine's own; any other is its 32-bit sister */
 	uint8_t rows[2][1024];  /* by arch and number: one more than the row; 0: none */
@@ -357,7 +363,13 @@ int twins_judge(struct request *r, const struct place *p);
 void hooked_look(struct request *r, const struct place *p);
 /* There are other rules. */
 void hooked_extend(struct broker *b);
-void hooked_forget(struct broker *b);
+void hooked_release(struct broker *b);
+
+/* ---- broker_lately.c */
+bool lately_has(struct lately *lately, const char *dir, size_t len);
+void lately_add(struct lately *lately, const char *dir, size_t len);
+/* Of all kinds: a directory is about to be another, or to be git's. */
+void lately_forget(struct broker *b);
 
 /* ---- broker_gate.c: with a gate, instead of what broker_git.c does */
 /* 0, RETRY or -errno (reported). */
@@ -388,7 +400,6 @@ int repository_judge(struct request *r, const struct place *p);
 void repository_entered(struct request *r);
 /* A directory has another name: so have those below it. */
 void repository_moved(struct request *r, const char *old, const char *new, bool exchanged);
-void repository_forget_plain(struct broker *b);
 
 /* ---- the rows of broker_open.c, broker_names.c and broker_attrs.c */
 int do_open(struct request *r);

@@ -240,27 +240,14 @@ static bool is_list(const struct place *p, size_t len)
 /* A directory that lies in no git directory is looked at once in a while: the host may make one of it. */
 static size_t find_gitdir(struct request *r, const struct place *p)
 {
-	char **known = &r->b->plain[place_hash(p->path, p->dir_len) % BROKER_DIRS];
 	size_t n;
 
-	if (clock_ticked(&r->b->plain_at))
-		repository_forget_plain(r->b);
-	if (*known && !strncmp(*known, p->path, p->dir_len) && !(*known)[p->dir_len])
+	if (lately_has(&r->b->plain, p->path, p->dir_len))
 		return 0;
 	n = git_dir_len(p);
-	if (!n) {
-		free(*known);
-		*known = strndup(p->path, p->dir_len);
-	}
+	if (!n)
+		lately_add(&r->b->plain, p->path, p->dir_len);
 	return n;
-}
-
-void repository_forget_plain(struct broker *b)
-{
-	for (size_t i = 0; i < BROKER_DIRS; i++) {
-		free(b->plain[i]);
-		b->plain[i] = NULL;
-	}
 }
 
 int repository_judge(struct request *r, const struct place *p)

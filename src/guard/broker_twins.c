@@ -14,6 +14,7 @@
 #include "guard/broker_priv.h"
 #include "os/dir.h"
 #include "os/fs.h"
+#include "spec/file_denied.h"
 #include "spec/gitnamed.h"
 #include "spec/glob.h"
 
@@ -64,7 +65,9 @@ static const char *find_protected(struct twins *t, const char *name)
 static const char *find_by_rules(struct twins *t)
 {
 	const struct file_rules *rules = t->r->b->rules;
+	const struct file_rule *denied;
 	const char *found = NULL;
+	size_t at = 0;
 
 	for (size_t i = 0; i < rules->n && !found; i++) {
 		const struct file_rule *rule = &rules->rules[i];
@@ -74,6 +77,8 @@ static const char *find_by_rules(struct twins *t)
 		else if (rule->kind == FILE_DENY_WRITE || rule->kind == FILE_DENY_READ)
 			found = look_at(t, rule->path, false);
 	}
+	while (!found && (denied = file_denied_next(&t->r->b->hooked, &at)) != NULL)
+		found = look_at(t, denied->path, false);
 	return found;
 }
 
@@ -84,7 +89,7 @@ static const char *find_in_hooks(struct twins *t, const char *dir)
 	struct gitnamed_list named;
 	const char *found = NULL;
 
-	gitnamed_find_in(&t->arena, dir, &named);
+	gitnamed_find_in(&t->arena, dir, true, &named);
 	for (size_t i = 0; i < named.hooks.len && !found; i++)
 		found = look_at(t, named.hooks.v[i], i == 0 && protects);
 	return found;

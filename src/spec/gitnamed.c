@@ -24,6 +24,7 @@ struct search {
 	const struct host *host;
 	struct gitnamed_list *ret;
 	int files;
+	bool dirs; /* of hooks, and nothing else */
 };
 
 /* Keys whose value git runs, by their names as gitkeys_gather() makes them. What runs when the user types its name is told of,
@@ -124,7 +125,7 @@ static char *name(const struct search *s, const char *base, const char *value,
 	char *path = expand(s, base, value);
 	struct strv way = { 0 };
 
-	if (path)
+	if (path && !s->dirs)
 		gitnamed_way(s->arena, path, &way);
 	for (size_t i = 0; i < way.len; i++)
 		add(s, way.v[i], level);
@@ -135,7 +136,7 @@ static char *name(const struct search *s, const char *base, const char *value,
 static void name_hooks(const struct search *s, const char *base, const char *value)
 {
 	char *path = name(s, base, value, PROTECT_HOLD);
-	_cleanup_dir_ DIR *dir = path ? opendir(path) : NULL;
+	_cleanup_dir_ DIR *dir = path && !s->dirs ? opendir(path) : NULL;
 	const struct dirent *entry;
 
 	if (path)
@@ -189,7 +190,7 @@ static void name_programs(const struct search *s, const char *key, const char *v
 {
 	bool own = str_starts(key, "alias.") && *value != '!'; /* a command of git's */
 
-	for (size_t i = 0; i < ARRAY_LEN(commands) && !own; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(commands) && !own && !s->dirs; i++) {
 		if (fnmatch(commands[i].key, key, FNM_NOESCAPE) != 0)
 			continue;
 		for (size_t cut = 0; cut < ARRAY_LEN(cuts); cut++)
@@ -223,14 +224,15 @@ static void look_in(struct search *s, const char *file, int depth)
 	}
 }
 
-void gitnamed_find(struct arena *arena, const struct host *host, struct gitnamed_list *ret)
+static void search(struct search *s)
 {
+	struct arena *arena = s->arena;
+	const struct host *host = s->host;
 	const struct project_facts *project = &host->project;
 	bool linked = project->git == GIT_LINKED;
 	const char *own = linked ? project->gitdir : path_join(arena, project->top, ".git");
 	const char *common = linked ? project->commondir : own;
 	const char *global = getenv("GIT_CONFIG_GLOBAL");
-	struct search s = { .arena = arena, .host = host, .ret = ret };
 	const char *const files[] = {
 		path_join(arena, common, "config"),
 		path_join(arena, own, "config.worktree"),
@@ -240,15 +242,20 @@ void gitnamed_find(struct arena *arena, const struct host *host, struct gitnamed
 		global ? global : "",
 	};
 
-	*ret = (struct gitnamed_list){ 0 };
+	*s->ret = (struct gitnamed_list){ 0 };
 	if (project->git == GIT_NONE)
 		return;
-	name_hooks(&s, common, "hooks");
+	name_hooks(s, common, "hooks");
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		look_in(&s, files[i], 0);
+		look_in(s, files[i], 0);
 }
 
-void gitnamed_find_in(struct arena *arena, const char *dir, struct gitnamed_list *ret)
+void gitnamed_find(struct arena *arena, const struct host *host, struct gitnamed_list *ret)
+{
+	search(&(struct search){ .arena = arena, .host = host, .ret = ret });
+}
+
+void gitnamed_find_in(struct arena *arena, const char *dir, bool dirs, struct gitnamed_list *ret)
 {
 	struct host host = { .uid = geteuid() };
 	const char *home = user_home(&host.arena), *config = getenv("XDG_CONFIG_HOME");
@@ -261,6 +268,6 @@ void gitnamed_find_in(struct arena *arena, const char *dir, struct gitnamed_list
 				   : path_join(&host.arena, host.home, ".config");
 	host.project.dir = arena_strdup(&host.arena, dir);
 	project_probe_git(&host);
-	gitnamed_find(arena, &host, ret);
+	search(&(struct search){ .arena = arena, .host = &host, .ret = ret, .dirs = dirs });
 	arena_release(&host.arena);
 }

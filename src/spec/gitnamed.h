@@ -25,5 +25,5 @@ struct gitnamed_list {
 void gitnamed_find(struct arena *arena, const struct host *host, struct gitnamed_list *ret);
 /* A path, and where it leads: by each link on the way, also to what is not there yet. */
 void gitnamed_way(struct arena *arena, const char *path, struct strv *ret);
-/* The same of a directory, canonical, that was not looked at yet. */
-void gitnamed_find_in(struct arena *arena, const char *dir, struct gitnamed_list *ret);
+/* The same as gitnamed_find() of a directory, canonical, that was not looked at yet. dirs: those of hooks, and nothing else. */
+void gitnamed_find_in(struct arena *arena, const char *dir, bool dirs, struct gitnamed_list *ret);
