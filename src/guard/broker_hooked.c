@@ -108,7 +108,7 @@ static struct look *last_look(struct broker *b, const char *top)
 static void look_at(struct broker *b, const char *top)
 {
 	_cleanup_(arena_release) struct arena a = { NULL };
-	char *linked = project_git_dir(&a, top, b->rules->home);
+	char *linked = project_obeyed_dir(&a, top, b->rules->home);
 	const char *git = linked ? linked : path_join(&a, top, ".git");
 	const char *hooks = path_join(&a, git, "hooks");
 	struct look *last = last_look(b, top), now = stamp(hooks);
@@ -154,4 +154,10 @@ static void look_around(struct request *r, const struct place *p, size_t len)
 void hooked_look(struct request *r, const struct place *p)
 {
 	look_around(r, p, p->dir_len);
+}
+
+void hooked_look_in(struct request *r, const struct place *p)
+{
+	if (p->exists && S_ISDIR(p->st.st_mode))
+		look_around(r, p, strlen(p->path));
 }

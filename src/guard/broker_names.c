@@ -232,10 +232,12 @@ static int judge_arrival(struct request *r, struct place *from, struct place *to
 
 static int judge_move(struct request *r, struct place *from, struct place *to, unsigned flags)
 {
-	bool is_dir = S_ISDIR(from->st.st_mode);
-	struct file_verdict v = file_rules_move(r->b->rules, from->path, to->path, is_dir);
+	struct file_verdict v;
 	int e;
 
+	hooked_look_in(r, from);
+	hooked_look_in(r, to);
+	v = file_rules_move(r->b->rules, from->path, to->path, S_ISDIR(from->st.st_mode));
 	if (v.allowed && (flags & RENAME_EXCHANGE))
 		v = file_rules_move(r->b->rules, to->path, from->path, S_ISDIR(to->st.st_mode));
 	if (!v.allowed && !v.rule)

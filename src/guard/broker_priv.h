@@ -361,6 +361,8 @@ int twins_judge(struct request *r, const struct place *p);
 /* ---- broker_hooked.c */
 /* Before the rules are asked about a place: what hooks of the repositories around it lead to. */
 void hooked_look(struct request *r, const struct place *p);
+/* ... and of the one that the place itself is, which is about to be moved. */
+void hooked_look_in(struct request *r, const struct place *p);
 /* There are other rules. */
 void hooked_extend(struct broker *b);
 void hooked_release(struct broker *b);

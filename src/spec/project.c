@@ -174,7 +174,8 @@ static void probe_repository(struct host *host)
 	}
 }
 
-char *project_git_dir(struct arena *arena, const char *dir, const char *home)
+/* known: that directory has to agree, where '.git' is a file. */
+static char *find_git_dir(struct arena *arena, const char *dir, const char *home, bool known)
 {
 	struct host host = { .uid = geteuid() };
 	const struct project_facts *project = &host.project;
@@ -183,12 +184,22 @@ char *project_git_dir(struct arena *arena, const char *dir, const char *home)
 	host.home = arena_strdup(&host.arena, home);
 	host.project.dir = arena_strdup(&host.arena, dir);
 	probe_repository(&host);
-	if (project->git == GIT_LINKED)
+	if (project->git == GIT_LINKED || !known)
 		ret = arena_strdup(arena, project->commondir);
-	else if (project->git == GIT_PLAIN && strcmp(project->top, dir) != 0)
+	if (!ret && project->git == GIT_PLAIN && strcmp(project->top, dir) != 0)
 		ret = path_join(arena, project->top, ".git");
 	arena_release(&host.arena);
 	return ret;
+}
+
+char *project_git_dir(struct arena *arena, const char *dir, const char *home)
+{
+	return find_git_dir(arena, dir, home, true);
+}
+
+char *project_obeyed_dir(struct arena *arena, const char *dir, const char *home)
+{
+	return find_git_dir(arena, dir, home, false);
 }
 
 char *project_config_dir(struct arena *arena, const char *dir)

@@ -14,6 +14,8 @@ char *project_config_dir(struct arena *arena, const char *dir);
 /* The git directory that commands in dir (canonical) write to and that does not lie in it: of a linked
  * worktree, a submodule, or the repository around it; NULL when there is none. */
 char *project_git_dir(struct arena *arena, const char *dir, const char *home);
+/* The same, and also one that does not know the directory: git obeys it all the same. */
+char *project_obeyed_dir(struct arena *arena, const char *dir, const char *home);
 
 /* The same of a directory by itself, as host->project: dir, uid and home are given. */
 void project_probe_git(struct host *host);

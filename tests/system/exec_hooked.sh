@@ -22,5 +22,8 @@ check "a link that the user made a moment ago, beside hundreds of others" is "$(
 check "... and another repository that he put in its place" is "$(plays other)" "written EACCES"
 check "what may be written only now" is "$(plays allowed)" "EROFS EACCES written"
 check "a repository that comes to where there was none, in the same moment" is "$(plays moment)" "EACCES"
-check "repositories without such hooks are moved" is "$(plays samples)" "moved moved"
+check "a repository with such a hook by its full path is not moved away" is "$(plays absolute)" "EACCES"
+check "... nor a submodule, to be written elsewhere" is "$(plays submodule)" "EACCES"
+check "... and if it goes along with what is around it, it does not come back" is "$(plays around)" "moved EACCES"
+check "... as it does with hooks that are none" is "$(plays samples)" "moved moved"
 finish
