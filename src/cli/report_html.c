@@ -83,7 +83,7 @@ static void add_fact(struct str *out, const char *name, const char *value, const
 {
 	str_addf(out, "<div><dt>%s</dt><dd%s%s%s>", name, class ? " class=\"" : "",
 		 class ? class : "", class ? "\"" : "");
-	add(out, value);
+	add_raw(out, value);
 	str_add(out, "</dd></div>");
 }
 

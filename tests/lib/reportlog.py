@@ -7,7 +7,7 @@ home, here = os.environ["HOME"], os.getcwd()
 who = {"pid": 7, "comm": "npm", "argv": ["npm", "install"], "parents": [{"pid": 2, "comm": "bash"}]}
 evil = {"pid": 9, "comm": "sh", "argv": ["sh", "-c", "</script><script>document.title='owned'</script>"]}
 lines = [{"v": 1, "id": "reportaa", "name": "site</title><script>document.title='owned'</script>", "dir": here,
-          "engine": "native", "network": "filtered", "command": "npm install \"<b>\" & `x`", "policy": "srt",
+          "engine": "native", "network": "filtered\x1b[2J", "command": "npm install \"<b>\" & `x`", "policy": "srt",
           "settings": home + "/.srt-settings.json", "started": "2026-11-15T12:00:00.000Z"}]
 
 
