@@ -8,6 +8,7 @@
 
 #include "guard/broker_priv.h"
 #include "os/linux/kernel.h"
+#include "os/linux/processor.h"
 
 /* While we have it open as well, a fifo has one more at that end, and a program cannot be started. */
 static bool must_be_alone(mode_t mode)
@@ -23,43 +24,50 @@ static bool is_to_be_alone(int fd)
 }
 
 /* Of a caller that is gone, or was answered, nobody waits. */
-static int not_given(void)
+static int not_given(int r)
 {
-	return errno == ENOENT || errno == EINPROGRESS ? NOTIFY_LATER : -errno;
+	return r == -ENOENT || r == -EINPROGRESS ? NOTIFY_LATER : r;
 }
 
-/* Two steps, and ours is closed in between: the caller waits until it is told of its own. The number stays
- * taken, by something else, because whoever opened the file closes it. */
-static int inject_alone(struct request *r, int fd, struct seccomp_notif_addfd *add)
+/* The caller is woken to take it, and wakes us: on one processor, where another that is idle would have to be woken, too. */
+static int give(const struct request *r, struct seccomp_notif_addfd *add)
 {
-	struct seccomp_notif_resp answer = { .id = add->id };
+	pid_t caller = (pid_t)r->notif->pid;
+	struct processor_kept its, ours = { .kept = false };
 	int number;
 
-	add->flags = 0;
+	processor_keep(caller, &its);
+	if (its.kept)
+		processor_keep(0, &ours);
 	number = notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_ADDFD, add);
 	if (number < 0)
-		return not_given();
-	dup3(r->b->own_fds, fd, O_CLOEXEC);
-	answer.val = number;
-	/* It is dead where this fails. */
-	(void)notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_SEND, &answer);
-	return NOTIFY_LATER;
+		number = -errno;
+	processor_release(0, &ours);
+	processor_release(caller, &its);
+	return number;
 }
 
+/* Two steps. In one (SECCOMP_ADDFD_FLAG_SEND) the call counts as answered before the caller has the descriptor, and
+ * whoever stops us in that moment has it return 0. Where we may not have it open as well ours is closed in between: the
+ * caller waits until it is told of its own. The number stays taken, by something else, because whoever opened the file
+ * closes it. */
 static int inject(struct request *r, int fd, int flags, bool alone)
 {
 	struct seccomp_notif_addfd add = {
 		.id = r->notif->id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND,
 		.srcfd = (uint32_t)fd,
 		.newfd_flags = flags & O_CLOEXEC,
 	};
+	int number;
 
 	turn_give(r);
+	number = give(r, &add);
+	if (number < 0)
+		return not_given(number);
 	if (alone)
-		return inject_alone(r, fd, &add);
-	return notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? not_given()
-									  : NOTIFY_LATER;
+		dup3(r->b->own_fds, fd, O_CLOEXEC);
+	notify_answer_value(r->notify, add.id, number); /* it is dead where this fails */
+	return NOTIFY_LATER;
 }
 
 int open_inject_any(struct request *r, int fd, int flags)

@@ -43,7 +43,7 @@ static int put(struct connect_guard *g, const struct seccomp_notif *call, int fd
 	int number = free_number(call);
 	struct seccomp_notif_addfd add = {
 		.id = call->id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND | SECCOMP_ADDFD_FLAG_SETFD,
+		.flags = SECCOMP_ADDFD_FLAG_SETFD,
 		.srcfd = (uint32_t)fd,
 		.newfd = (uint32_t)number,
 		.newfd_flags = call->data.args[1] & SOCK_CLOEXEC ? O_CLOEXEC : 0,
@@ -51,7 +51,10 @@ static int put(struct connect_guard *g, const struct seccomp_notif *call, int fd
 
 	if (number < 0)
 		return number;
-	return notify_ask(g->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
+	if (notify_ask(g->notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+		return -errno;
+	notify_answer_value(g->notify, add.id, number);
+	return 0;
 }
 
 int datagram_socket(struct connect_guard *g, const struct seccomp_notif *call)

@@ -33,6 +33,7 @@
 #include "os/linux/netif.h"
 #include "os/linux/netlink.h"
 #include "os/linux/packets.h"
+#include "os/linux/processor.h"
 #include "os/proc.h"
 
 #define HELPER_STACK (32 * 1024)
@@ -125,34 +126,18 @@ static int helper(void *arg)
 	return 0;
 }
 
-/*
- * Keeps us, and so the helper, on the processor that we are on: it runs while we stand still, and
- * the scheduler would rather give it another, where it may wait for milliseconds behind others.
- * False when there is nothing to restore; it is about time alone.
- */
-static bool stay_on_processor(cpu_set_t *ret_old)
-{
-	int cpu = sched_getcpu();
-	cpu_set_t here;
-
-	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(*ret_old), ret_old) < 0)
-		return false;
-	CPU_ZERO(&here);
-	CPU_SET((size_t)cpu, &here);
-	return sched_setaffinity(0, sizeof(here), &here) == 0;
-}
-
-/* With every signal blocked: a handler in the helper would run on our memory. */
+/* With every signal blocked: a handler in the helper would run on our memory. And on our processor: it runs while we stand
+ * still, and on another it may wait for milliseconds behind others. */
 static int run_helper(struct visit *visit)
 {
 	static char stack[HELPER_STACK] __attribute__((aligned(16)));
 	int dumpable = os_dumpable();
-	cpu_set_t processors;
-	bool stayed = stay_on_processor(&processors);
+	struct processor_kept kept;
 	sigset_t all, old;
 	pid_t pid;
 	int r = 0;
 
+	processor_keep(0, &kept);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
 	/* No signal at its end: only we wait for it. */
@@ -163,8 +148,7 @@ static int run_helper(struct visit *visit)
 		while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 			;
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (stayed)
-		(void)sched_setaffinity(0, sizeof(processors), &processors);
+	processor_release(0, &kept);
 	/* Joining made the memory, and that is ours, one that nobody may look at. */
 	if (dumpable == 1)
 		os_set_dumpable(1);

@@ -57,6 +57,28 @@ timeout 60 strace -o "$tmp/log/strace" -e trace=ioctl -e inject=ioctl:error=EINT
 	for i in 1 2 3 4 5 6 7 8 9; do echo x >one; mv one two; rm two; done; echo all' >"$tmp/log/out" 2>"$tmp/log/err"
 check "answers that are interrupted are given all the same" is "$? $(cat "$tmp/log/out")" "0 all"
 check "... and there were some" is_not_empty grep 'NOTIF_SEND.*EINTR.*INJECTED' "$tmp/log/strace"
+cat >opens.py <<'END'
+import os
+before, wrong = os.sched_getaffinity(0), 0
+for _ in range(20000):
+    fd = os.open("opened", os.O_WRONLY | os.O_CREAT, 0o644)
+    if fd:
+        os.close(fd)
+    wrong += fd == 0  # which is there already
+print(wrong, os.sched_getaffinity(0) == before)
+END
+cat >stops.py <<'END'
+import os, signal, subprocess, sys, time
+command = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+while command.poll() is None:
+    command.send_signal(signal.SIGSTOP)
+    command.send_signal(signal.SIGCONT)
+    time.sleep(0.0005)  # in which it works
+sys.exit(command.returncode)
+END
+timeout 60 python3 stops.py "$wrapix" exec -- python3 opens.py >"$tmp/log/out" 2>"$tmp/log/err"
+check "a file that is opened while we are stopped has the descriptor that it got, and the caller its processors" is "$? $(cat "$tmp/log/out")" "0 0 True"
+rm opens.py stops.py opened
 
 before=$(places)
 busy="echo x >made; rm made; (while :; do echo y >turn; mv turn turned; rm turned; done) & echo up >fifo; exec sleep $mark"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two that wake each other are quickest on one processor: the scheduler would rather give the one that is woken another
+ * that is idle, which takes time to wake up itself, most of all in a virtual machine. It is about time alone: what
+ * cannot be done is not.
+ */
+#pragma once
+
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct processor_kept {
+	cpu_set_t before;
+	bool kept;
+};
+
+/* Keeps a thread (0: this one) on the processor that we are on. */
+void processor_keep(pid_t thread, struct processor_kept *ret);
+/* Gives it back those that it had, unless somebody else has meanwhile given it others. */
+void processor_release(pid_t thread, const struct processor_kept *kept);
