@@ -4,22 +4,22 @@
 void processor_keep(pid_t thread, struct processor_kept *ret)
 {
 	int here = sched_getcpu();
-	cpu_set_t only;
 
 	ret->kept = false;
 	if (here < 0 || here >= CPU_SETSIZE ||
 	    sched_getaffinity(thread, sizeof(ret->before), &ret->before) < 0 ||
 	    !CPU_ISSET((size_t)here, &ret->before) || CPU_COUNT(&ret->before) == 1)
 		return;
-	CPU_ZERO(&only);
-	CPU_SET((size_t)here, &only);
-	ret->kept = sched_setaffinity(thread, sizeof(only), &only) == 0;
+	CPU_ZERO(&ret->only);
+	CPU_SET((size_t)here, &ret->only);
+	ret->kept = sched_setaffinity(thread, sizeof(ret->only), &ret->only) == 0;
 }
 
 void processor_release(pid_t thread, const struct processor_kept *kept)
 {
 	cpu_set_t now;
 
-	if (kept->kept && sched_getaffinity(thread, sizeof(now), &now) == 0 && CPU_COUNT(&now) == 1)
+	if (kept->kept && sched_getaffinity(thread, sizeof(now), &now) == 0 &&
+	    CPU_EQUAL(&now, &kept->only))
 		(void)sched_setaffinity(thread, sizeof(kept->before), &kept->before);
 }

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct processor_kept {
-	cpu_set_t before;
+	cpu_set_t before, only;
 	bool kept;
 };
 
