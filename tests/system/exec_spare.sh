@@ -3,14 +3,13 @@
 # The sandboxes that a server of commands begins before anybody asks: that they are used, that nothing in them is older
 # than the command that gets them, and that they go. TAP.
 #
-# shellcheck disable=SC1091,SC2009,SC2154,SC2317 # the library; ps with arguments; functions called by name
+# shellcheck disable=SC1091,SC2009,SC2086,SC2154,SC2317 # the library; ps with arguments; words; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
 cd "$project" || exit 1
 . "$top/tests/lib/server.sh"
 alive() { # those of the processes that have not ended
-	# shellcheck disable=SC2086 # words
 	[ -z "$1" ] || ps -o stat=,args= $1 | grep -v '^Z'
 }
 are_there() { [ "$(alive "$(below "$pid")" | grep -c ' wrapix-init$')" -ge 2 ]; }
@@ -19,6 +18,16 @@ are_gone() { [ -n "$they" ] && ! alive "$they"; }
 
 start
 plays spare "$pid"
+
+# --- while they wait they are not where the server is; a command has all that its caller has ---
+processors="sed -n s/^Cpus_allowed_list:.//p /proc/self/status"
+ours=$($processors)
+first=${ours%%[,-]*}
+for i in 1 2 3; do
+	check "processors, $i: the server's" is "$(python3 "$here/ask.py" "$socket" "$processors")" "$ours"
+	check "... exec's" is "$("$wrapix" exec -- $processors)" "$ours"
+	check "... one, where exec has one" is "$(taskset -c "$first" "$wrapix" exec -- $processors)" "$first"
+done
 
 # --- their end ---
 check "two wait" await are_there

@@ -29,18 +29,20 @@ struct source_id {
 };
 
 struct order;
+struct processor_kept;
 
 /* What the child inherits from the supervisor. */
 struct child {
 	const struct plan *plan;
 	unsigned seccomp; /* plan_seccomp() */
 	uint64_t namespaces;
-	bool ahead;                      /* it builds its root, and waits for an order */
-	struct order *order;             /* that came; NULL: none */
-	mode_t mask;                     /* of the command */
-	const char *id;                  /* the session's */
-	const struct source_id *sources; /* one for each operation of the plan */
-	int control;                     /* to the supervisor */
+	bool ahead;                         /* it builds its root, and waits for an order */
+	const struct processor_kept *apart; /* until that comes, from the supervisor */
+	struct order *order;                /* that came; NULL: none */
+	mode_t mask;                        /* of the command */
+	const char *id;                     /* the session's */
+	const struct source_id *sources;    /* one for each operation of the plan */
+	int control;                        /* to the supervisor */
 	int status; /* the pipe for a struct err; closed by a successful exec */
 	const struct cgroup *cgroup;
 	enum cgroup_kind limits_by; /* as it turned out */

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "os/fs.h"
+#include "os/linux/processor.h"
 
 #define ORDER_MAX (64 << 20) /* more than the kernel takes for a command */
 #define NO_TEXT UINT32_MAX
@@ -230,6 +231,7 @@ int order_take(struct child *child, struct err *err)
 	if (control_receive_many(child->control, &message, fds, &n) < 0 ||
 	    message.type != CONTROL_ORDER || !n)
 		return err_set(err, EPIPE, "the supervisor is gone");
+	processor_release(0, child->apart); /* it gave us ours before it sent this */
 	r = os_read_fd(fds[0], ORDER_MAX, &text, &len);
 	close(fds[0]);
 	if (r == 0)

@@ -20,6 +20,7 @@
 
 #include "engine/native/native.h"
 #include "engine/native/order.h"
+#include "os/linux/processor.h"
 #include "os/proc.h"
 
 struct engine_spare {
@@ -58,7 +59,10 @@ static bool move_up(int *fd, int floor)
 struct engine_spare *native_spare(struct plan *begun, int floor)
 {
 	struct engine_spare *spare = malloc(sizeof(*spare));
-	struct child child = { .seccomp = plan_seccomp(begun), .ahead = true, .pty_slave = -1 };
+	struct processor_kept apart;
+	struct child child = {
+		.seccomp = plan_seccomp(begun), .ahead = true, .apart = &apart, .pty_slave = -1
+	};
 	struct err err;
 	sigset_t held, old;
 	int r;
@@ -74,10 +78,13 @@ struct engine_spare *native_spare(struct plan *begun, int floor)
 	for (size_t i = 0; i < begun->n_ops; i++)
 		spare->sources[i] = look(&begun->ops[i]);
 	child.plan = &spare->begun;
+	processor_others(&apart);
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
 	r = spare->mounts < 0 ? -errno : sandbox_clone(&spare->sandbox, &child, &err);
 	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (r == 0)
+		processor_begin(spare->sandbox.pid, &apart);
 	if (r == 0 && move_up(&spare->mounts, floor) && move_up(&spare->sandbox.pidfd, floor) &&
 	    move_up(&spare->sandbox.control, floor) && move_up(&spare->sandbox.status, floor))
 		return spare;

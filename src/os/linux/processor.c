@@ -15,6 +15,25 @@ void processor_keep(pid_t thread, struct processor_kept *ret)
 	ret->kept = sched_setaffinity(thread, sizeof(ret->only), &ret->only) == 0;
 }
 
+void processor_others(struct processor_kept *ret)
+{
+	int here = sched_getcpu();
+
+	ret->kept = false;
+	if (here < 0 || here >= CPU_SETSIZE ||
+	    sched_getaffinity(0, sizeof(ret->before), &ret->before) < 0)
+		return;
+	ret->only = ret->before;
+	CPU_CLR((size_t)here, &ret->only);
+	ret->kept = CPU_COUNT(&ret->only) > 0;
+}
+
+void processor_begin(pid_t process, const struct processor_kept *others)
+{
+	if (others->kept)
+		(void)sched_setaffinity(process, sizeof(others->only), &others->only);
+}
+
 void processor_release(pid_t thread, const struct processor_kept *kept)
 {
 	cpu_set_t now;

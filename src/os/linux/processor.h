@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two that wake each other are quickest on one processor: the scheduler would rather give the one that is woken another
- * that is idle, which takes time to wake up itself, most of all in a virtual machine. It is about time alone: what
- * cannot be done is not.
+ * that is idle, which takes time to wake up itself, most of all in a virtual machine. And two that work side by side are
+ * quickest on two: a scheduler that saves processors lets a new process wait until its parent rests. It is about time
+ * alone: what cannot be done is not.
  */
 #pragma once
 
@@ -17,5 +18,8 @@ struct processor_kept {
 
 /* Keeps a thread (0: this one) on the processor that we are on. */
 void processor_keep(pid_t thread, struct processor_kept *ret);
+/* Before a process is made: on which processors it would not be in our way. And after that, its first ones. */
+void processor_others(struct processor_kept *ret);
+void processor_begin(pid_t process, const struct processor_kept *others);
 /* Gives it back those that it had, unless somebody else has meanwhile given it others. */
 void processor_release(pid_t thread, const struct processor_kept *kept);
