@@ -168,7 +168,7 @@ static int load_srt(struct exec *x, struct str *ret_why)
 	return srt_load(&x->config, named, x->request.served ? SRT_SERVED : SRT_BY_NAME, ret_why);
 }
 
-struct engine_spare *exec_begin(int floor, bool lent)
+struct engine_spare *exec_begin(int floor, bool at_once, bool lent)
 {
 	struct host around = { .uid = geteuid() };
 	struct plan begun;
@@ -179,7 +179,7 @@ struct engine_spare *exec_begin(int floor, bool lent)
 		host_probe_masks(&around);
 	plan_exec_begin(&begun, geteuid(), getegid(), lent ? &around.masks : NULL);
 	host_release(&around);
-	return native_spare(&begun, floor);
+	return native_spare(&begun, floor, at_once);
 }
 
 int exec_prepare(struct exec *x, const struct exec_request *request, const struct exec_hooks *hooks,

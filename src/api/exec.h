@@ -117,9 +117,9 @@ struct exec {
 };
 
 /* Begins a sandbox for a command that is not known yet; it goes on while the caller finds out. None of
- * its descriptors is below 'floor'. 'lent': by a process that was lent to a sandbox, whose masks count.
- * NULL: there is nothing to be gained. */
-struct engine_spare *exec_begin(int floor, bool lent);
+ * its descriptors is below 'floor'. 'at_once': as soon as it can be. 'lent': by a process that was lent to a
+ * sandbox, whose masks count. NULL: there is nothing to be gained. */
+struct engine_spare *exec_begin(int floor, bool at_once, bool lent);
 
 /*
  * Reads the settings and makes the plan. The request's strings must live as long as x. On failure

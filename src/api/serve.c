@@ -161,7 +161,7 @@ static int wait_for_client(const struct serve_options *options, struct engine_sp
 		int fd, n = poll(fds, ARRAY_LEN(fds), wait_ms(begun, *spare));
 
 		if (n == 0 && !begun) {
-			*spare = exec_begin(SERVE_FD_TOP, options->lent);
+			*spare = exec_begin(SERVE_FD_TOP, false, options->lent);
 			begun = true;
 			continue;
 		}

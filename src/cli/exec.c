@@ -216,7 +216,7 @@ int exec_main(const struct exec_args *args)
 		status = open_report(&s, &request);
 	if (status == CLI_GO_ON) {
 		door = args->plan ? -1 : exec_knock();
-		request.spare = args->plan || door >= 0 ? NULL : exec_begin(0, false);
+		request.spare = args->plan || door >= 0 ? NULL : exec_begin(0, true, false);
 		exec_choose_argv(
 			&arena,
 			&(struct exec_line){ args->string, args->words, args->srt, args->dashed },

@@ -119,9 +119,10 @@ struct engine_session {
  * A sandbox that was begun before its command is known: this part of a plan (plan_exec_begin()) is
  * carried out while the caller does other things. Plans that continue it start sooner. It holds a copy
  * of the mounts and nothing else of the user's, and ends with the calling process. None of its
- * descriptors is below 'floor'. The plan is taken over. NULL: it cannot be made here.
+ * descriptors is below 'floor'. 'at_once': its command comes as soon as it can be ready, which is what a
+ * processor of its own is for. The plan is taken over. NULL: it cannot be made here.
  */
-struct engine_spare *native_spare(struct plan *begun, int floor);
+struct engine_spare *native_spare(struct plan *begun, int floor, bool at_once);
 /* A descriptor on which poll() finds POLLPRI once it cannot be used any more. */
 int native_spare_fd(const struct engine_spare *spare);
 void native_spare_free(struct engine_spare *spare);

@@ -25,7 +25,7 @@ int podman_run(_unused_ const struct plan *plan, _unused_ const struct engine_se
 	return lacking(err, "the podman engine");
 }
 
-struct engine_spare *native_spare(struct plan *begun, _unused_ int floor)
+struct engine_spare *native_spare(struct plan *begun, _unused_ int floor, _unused_ bool at_once)
 {
 	plan_release(begun);
 	return NULL;

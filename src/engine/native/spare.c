@@ -56,10 +56,10 @@ static bool move_up(int *fd, int floor)
 	return up >= 0;
 }
 
-struct engine_spare *native_spare(struct plan *begun, int floor)
+struct engine_spare *native_spare(struct plan *begun, int floor, bool at_once)
 {
 	struct engine_spare *spare = malloc(sizeof(*spare));
-	struct processor_kept apart;
+	struct processor_kept apart = { .kept = false };
 	struct child child = {
 		.seccomp = plan_seccomp(begun), .ahead = true, .apart = &apart, .pty_slave = -1
 	};
@@ -78,7 +78,8 @@ struct engine_spare *native_spare(struct plan *begun, int floor)
 	for (size_t i = 0; i < begun->n_ops; i++)
 		spare->sources[i] = look(&begun->ops[i]);
 	child.plan = &spare->begun;
-	processor_others(&apart);
+	if (at_once)
+		processor_others(&apart);
 	supervised_signals(&held);
 	sigprocmask(SIG_BLOCK, &held, &old);
 	r = spare->mounts < 0 ? -errno : sandbox_clone(&spare->sandbox, &child, &err);
