@@ -90,7 +90,7 @@ bool reap_command(pid_t command, int *ret_status)
 	pid_t pid;
 
 	do
-		pid = waitpid(-1, ret_status, WNOHANG | WUNTRACED);
+		pid = waitpid(-1, ret_status, WNOHANG | WUNTRACED | WCONTINUED);
 	while (pid > 0 && pid != command);
 	return pid > 0;
 }

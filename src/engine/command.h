@@ -12,5 +12,6 @@ int exec_command(char *const argv[], char *const env[]);
 /* Keyboard signals are for the whole foreground group, the others for the command alone. */
 void signal_command(pid_t command, int signal_no);
 
-/* Takes in the children that have ended, up to the command, which may have been stopped as well: true, and its status. */
+/* Takes in the children that have ended, up to the command, which may have been stopped, or
+ * continued, as well: true, and its status. */
 bool reap_command(pid_t command, int *ret_status);

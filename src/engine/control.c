@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 union fd_message {
 	char space[CMSG_SPACE(CONTROL_FDS_MAX * sizeof(int))];
@@ -14,6 +15,17 @@ union fd_message {
 int control_send(int fd, enum control_type type, int value, int pass_fd)
 {
 	return control_send_many(fd, type, value, &pass_fd, pass_fd >= 0);
+}
+
+bool control_send_pause(int fd, int status)
+{
+	if (WIFSTOPPED(status))
+		control_send(fd, CONTROL_STOPPED, WSTOPSIG(status), -1);
+	else if (WIFCONTINUED(status))
+		control_send(fd, CONTROL_CONTINUED, 0, -1);
+	else
+		return false;
+	return true;
 }
 
 int control_send_many(int fd, enum control_type type, int value, const int *fds, size_t n_fds)

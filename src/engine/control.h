@@ -13,15 +13,16 @@ enum control_type {
 	CONTROL_MNTNS,  /* child: the mount namespace comes along */
 	CONTROL_GATE,   /* child: the gate's directory comes along */
 	CONTROL_TREE, /* child: a tree that is held (OPF_HELD), to write in; value is the operation */
-	CONTROL_VIEW,     /* child: the root directory as the command sees it comes along */
-	CONTROL_PTY,      /* child: the master comes along */
-	CONTROL_LISTENER, /* command: the seccomp listener comes along */
-	CONTROL_ORDER,    /* supervisor: what the root was made ahead for comes along (order.h) */
-	CONTROL_IDS,      /* supervisor: the user namespace has its ids */
-	CONTROL_GO,       /* supervisor: network and limits are in place */
-	CONTROL_SIGNAL,   /* supervisor: deliver value to the command */
-	CONTROL_STOPPED,  /* child: the command was stopped by value */
-	CONTROL_EXITED,   /* child: the command ended with wait status value */
+	CONTROL_VIEW,      /* child: the root directory as the command sees it comes along */
+	CONTROL_PTY,       /* child: the master comes along */
+	CONTROL_LISTENER,  /* command: the seccomp listener comes along */
+	CONTROL_ORDER,     /* supervisor: what the root was made ahead for comes along (order.h) */
+	CONTROL_IDS,       /* supervisor: the user namespace has its ids */
+	CONTROL_GO,        /* supervisor: network and limits are in place */
+	CONTROL_SIGNAL,    /* supervisor: deliver value to the command */
+	CONTROL_STOPPED,   /* child: the command was stopped by value */
+	CONTROL_CONTINUED, /* child: it goes on */
+	CONTROL_EXITED,    /* child: the command ended with wait status value */
 	CONTROL_EXITED_LAST, /* child: the same, and nobody else is left inside */
 	CONTROL_LEAVE,       /* supervisor: PID 1 may end, where it waits for that */
 	CONTROL_LEND,        /* supervisor: send the namespaces */
@@ -38,6 +39,9 @@ struct control {
 enum { CONTROL_FDS_MAX = 72 };
 
 int control_send(int fd, enum control_type type, int value, int pass_fd);
+
+/* The command was stopped, or goes on: that is sent. False: it has ended. */
+bool control_send_pause(int fd, int status);
 
 /* 0, or -EPIPE when the other side is gone. ret_fd may be NULL; it is -1 when none came. */
 int control_receive(int fd, struct control *ret, int *ret_fd);

@@ -39,7 +39,7 @@ struct held_tree {
 enum { TREES_MAX = 32 };
 
 /* What PID 1 of a sandbox tells its supervisor. */
-enum said_type { SAID_NOTHING, SAID_STOPPED, SAID_EXITED };
+enum said_type { SAID_NOTHING, SAID_STOPPED, SAID_CONTINUED, SAID_EXITED };
 
 struct said {
 	enum said_type type;

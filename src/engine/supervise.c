@@ -7,6 +7,7 @@
  * that later.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 
 #include "engine/sandbox.h"
@@ -24,6 +25,7 @@ struct supervisor {
 	struct terminal terminal;
 	bool has_terminal;
 	void *guests;
+	int stopped;  /* the signal that stopped the command, 0 while it runs */
 	int status;   /* the command's wait status, -1 until it ended */
 	bool is_left; /* PID 1 is alone, and left to end by itself */
 };
@@ -94,9 +96,10 @@ static bool stays(const struct supervisor *s)
 }
 
 /* Stops with the command, so that the user's shell sees a stopped job, and goes on with it. */
-static void suspend(struct supervisor *s, int signal_no)
+static void suspend(struct supervisor *s)
 {
-	sandbox_tell(s->sandbox, EVENT_STOPPED, signal_no);
+	sandbox_tell(s->sandbox, EVENT_STOPPED, s->stopped);
+	s->stopped = 0;
 	if (stays(s))
 		return;
 	if (s->has_terminal)
@@ -106,6 +109,14 @@ static void suspend(struct supervisor *s, int signal_no)
 		terminal_resume(&s->terminal);
 	deliver(s, SIGCONT);
 	sandbox_tell(s->sandbox, EVENT_CONTINUED, 0);
+}
+
+/* Whoever continued it while we did not look will not continue us: there may be more to hear first. */
+static bool is_still_stopped(const struct supervisor *s)
+{
+	struct pollfd more = { .fd = s->control.fd, .events = POLLIN };
+
+	return s->stopped && poll(&more, 1, 0) == 0;
 }
 
 static int on_signal(struct loop_source *source, _unused_ uint32_t events, _unused_ struct err *err)
@@ -138,10 +149,12 @@ static int on_control(struct loop_source *source, _unused_ uint32_t events,
 
 	if (r < 0 && r != -EAGAIN)             /* half of it may be there */
 		loop_remove(&s->loop, source); /* its death is reported by the pidfd */
-	else if (said.type == SAID_STOPPED)
-		suspend(s, said.value);
-	else if (said.type == SAID_EXITED)
+	else if (said.type != SAID_NOTHING)
+		s->stopped = said.type == SAID_STOPPED ? said.value : 0;
+	if (said.type == SAID_EXITED)
 		command_ended(s, said.value);
+	if (is_still_stopped(s))
+		suspend(s);
 	if (said.type == SAID_EXITED && said.last && s->sandbox->leaves)
 		s->is_left = s->loop.done = true;
 	return 0;

@@ -41,9 +41,11 @@ static int reap(pid_t command, int link)
 	int status, ended = -1;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | (link >= 0 ? WUNTRACED : 0))) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG | (link >= 0 ? WUNTRACED | WCONTINUED : 0))) > 0)
 		if (pid == command && WIFSTOPPED(status))
 			tell(link, LINK_STOPPED, WSTOPSIG(status));
+		else if (pid == command && WIFCONTINUED(status))
+			tell(link, LINK_CONTINUED, 0);
 		else if (pid == command)
 			ended = os_exit_code(status);
 	return ended;

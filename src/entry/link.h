@@ -7,12 +7,13 @@
 #pragma once
 
 enum link_type {
-	LINK_HELLO = 'H',   /* entry: the environment is read */
-	LINK_GO = 'G',      /* supervisor: its file is gone */
-	LINK_RUNNING = 'R', /* entry: the command was started */
-	LINK_STOPPED = 'T', /* entry: it was stopped by signal value */
-	LINK_EXITED = 'X',  /* entry: it ended with exit status value */
-	LINK_SIGNAL = 'S',  /* supervisor: deliver signal value */
+	LINK_HELLO = 'H',     /* entry: the environment is read */
+	LINK_GO = 'G',        /* supervisor: its file is gone */
+	LINK_RUNNING = 'R',   /* entry: the command was started */
+	LINK_STOPPED = 'T',   /* entry: it was stopped by signal value */
+	LINK_CONTINUED = 'C', /* entry: it goes on */
+	LINK_EXITED = 'X',    /* entry: it ended with exit status value */
+	LINK_SIGNAL = 'S',    /* supervisor: deliver signal value */
 };
 
 struct link_message {

@@ -138,7 +138,9 @@ if how == "signal":
 elif how == "stop":
     said.append(heard())
     link.send(bytes([ord("S"), 18]))
-    said += [heard()]
+    said.append(heard())
+    open("ready", "w").close()
+    said.append(heard())
 else:
     link.close()
 print(" ".join(said), flush=True)
@@ -159,8 +161,9 @@ linked() { # linked HOW SCRIPT: what the supervisor hears; the exit status is th
 }
 linked signal 'trap "exit 5" USR1; >ready; while :; do busybox sleep 0.05; done'
 check "the supervisor is told, and its signals arrive" is "$linked_rc $heard" "5 H0 R0 X5 end"
-linked stop 'kill -STOP $$; exit 6'
-check "... that the command was stopped, too" is "$linked_rc $heard" "6 H0 R0 T19 X6"
+rm ready
+linked stop 'kill -STOP $$; until [ -e ready ]; do busybox sleep 0.05; done; exit 6'
+check "... that the command was stopped, and goes on, too" is "$linked_rc $heard" "6 H0 R0 T19 C0 X6"
 linked leave 'busybox sleep 60 & busybox sleep 60'
 check "without a supervisor everything inside ends" is "$linked_rc $heard" "137 H0 R0"
 

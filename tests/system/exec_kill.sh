@@ -80,6 +80,31 @@ timeout 60 python3 stops.py "$wrapix" exec -- python3 opens.py >"$tmp/log/out" 2
 check "a file that is opened while we are stopped has the descriptor that it got, and the caller its processors" is "$? $(cat "$tmp/log/out")" "0 0 True"
 rm opens.py stops.py opened
 
+# A command that goes on before we have heard that it was stopped. PID 1 takes in its children in the order in which it got
+# them: once an orphan that died later is gone, it has told of the command.
+start "(sleep 1$mark &); (sleep 2$mark &); echo up >fifo; exec sleep $mark"
+orphan() { pgrep -u "$(id -u)" -fx "sleep $1$mark"; }
+is_in() { is "$(ps -o stat= -p "$1" | cut -c1)" "$2"; }
+ended() { is_in "$pid" "" || is_in "$pid" Z; } # whether or not the shell knows
+end_orphan() { # end_orphan N: and it was taken in
+	end_orphan_pid=$(orphan "$1")
+	kill -9 "$end_orphan_pid" && await is_in "$end_orphan_pid" ""
+}
+command=$(orphan "")
+kill -STOP "$pid"
+check "the supervisor stands still" await is_in "$pid" T
+kill -STOP "$command"
+check "... the command is stopped" await is_in "$command" T
+check "... and PID 1 has told of it" end_orphan 1
+kill -CONT "$command"
+check "... and that it goes on" end_orphan 2
+kill -CONT "$pid"
+kill -TERM "$pid"
+check "a command that goes on before it was heard that it was stopped: its supervisor goes on, too" await ended
+kill -9 "$pid" 2>/dev/null
+status
+check "... and ends with it" is "$rc" 143
+
 before=$(places)
 busy="echo x >made; rm made; (while :; do echo y >turn; mv turn turned; rm turned; done) & echo up >fifo; exec sleep $mark"
 start "$busy"

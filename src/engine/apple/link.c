@@ -178,9 +178,10 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 	if (r <= 0)
 		return r < 0 ? r : -EAGAIN;
 	*ret = (struct said){
-		.type = message.type == LINK_STOPPED  ? SAID_STOPPED
-			: message.type == LINK_EXITED ? SAID_EXITED
-						      : SAID_NOTHING,
+		.type = message.type == LINK_STOPPED     ? SAID_STOPPED
+			: message.type == LINK_CONTINUED ? SAID_CONTINUED
+			: message.type == LINK_EXITED    ? SAID_EXITED
+							 : SAID_NOTHING,
 		.value = message.type == LINK_EXITED ? EXIT_STATUS(message.value) : message.value,
 	};
 	return 0;

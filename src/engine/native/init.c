@@ -227,10 +227,8 @@ static bool reap(pid_t command, int control)
 	int status;
 
 	while (reap_command(command, &status)) {
-		if (WIFSTOPPED(status)) {
-			control_send(control, CONTROL_STOPPED, WSTOPSIG(status), -1);
+		if (control_send_pause(control, status))
 			continue;
-		}
 		control_send(control, is_alone() ? CONTROL_EXITED_LAST : CONTROL_EXITED, status,
 			     -1);
 		return true;

@@ -18,6 +18,7 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 	if (r == 0)
 		*ret = (struct said){
 			.type = message.type == CONTROL_STOPPED       ? SAID_STOPPED
+				: message.type == CONTROL_CONTINUED   ? SAID_CONTINUED
 				: message.type == CONTROL_EXITED      ? SAID_EXITED
 				: message.type == CONTROL_EXITED_LAST ? SAID_EXITED
 								      : SAID_NOTHING,

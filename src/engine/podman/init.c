@@ -292,6 +292,10 @@ static void reap(pid_t command)
 			send_message(STAGE_STOPPED, WSTOPSIG(status), NULL);
 			continue;
 		}
+		if (WIFCONTINUED(status)) {
+			send_message(STAGE_CONTINUED, 0, NULL);
+			continue;
+		}
 		send_message(STAGE_EXITED, status, NULL);
 		_exit(os_exit_code(status));
 	}

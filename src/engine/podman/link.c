@@ -179,9 +179,10 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 	if (r <= 0)
 		return r < 0 ? r : -EAGAIN;
 	*ret = (struct said){
-		.type = message.type == STAGE_STOPPED  ? SAID_STOPPED
-			: message.type == STAGE_EXITED ? SAID_EXITED
-						       : SAID_NOTHING,
+		.type = message.type == STAGE_STOPPED     ? SAID_STOPPED
+			: message.type == STAGE_CONTINUED ? SAID_CONTINUED
+			: message.type == STAGE_EXITED    ? SAID_EXITED
+							  : SAID_NOTHING,
 		.value = message.value & 0xffff,
 	};
 	if (ret->type == SAID_EXITED) { /* while podman takes the container down */

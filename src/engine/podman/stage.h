@@ -23,14 +23,15 @@
 #include "plan/podman.h"
 
 enum stage_type {
-	STAGE_HELLO,    /* init: all of it is read, the FIFOs are open */
-	STAGE_GO,       /* supervisor: the terminal is of the size value (os/tty.h) */
-	STAGE_LISTENER, /* init: the supervisor may take descriptor value, then GO again */
-	STAGE_STARTED,  /* init: the command runs */
-	STAGE_FAILED,   /* init: it does not, and why */
-	STAGE_SIGNAL,   /* supervisor: deliver value */
-	STAGE_STOPPED,  /* init: the command was stopped by value */
-	STAGE_EXITED,   /* init: the command ended with wait status value */
+	STAGE_HELLO,     /* init: all of it is read, the FIFOs are open */
+	STAGE_GO,        /* supervisor: the terminal is of the size value (os/tty.h) */
+	STAGE_LISTENER,  /* init: the supervisor may take descriptor value, then GO again */
+	STAGE_STARTED,   /* init: the command runs */
+	STAGE_FAILED,    /* init: it does not, and why */
+	STAGE_SIGNAL,    /* supervisor: deliver value */
+	STAGE_STOPPED,   /* init: the command was stopped by value */
+	STAGE_CONTINUED, /* init: it goes on */
+	STAGE_EXITED,    /* init: the command ended with wait status value */
 };
 
 #define STAGE_SAY "say.%u"

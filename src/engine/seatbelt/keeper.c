@@ -106,10 +106,8 @@ static int reap(const struct keeper *k, pid_t command)
 	int status;
 
 	while (reap_command(command, &status)) {
-		if (WIFSTOPPED(status)) {
-			control_send(k->control, CONTROL_STOPPED, WSTOPSIG(status), -1);
+		if (control_send_pause(k->control, status))
 			continue;
-		}
 		control_send(k->control, CONTROL_EXITED, status, -1);
 		return WIFEXITED(status) && !WEXITSTATUS(status) ? QUIET_TAIL_MS : TAIL_MS;
 	}
@@ -181,9 +179,10 @@ static int hear(struct sandbox *sandbox, struct said *ret)
 	int r = control_receive(sandbox->control, &message, NULL);
 
 	if (r == 0)
-		*ret = (struct said){ .type = message.type == CONTROL_STOPPED  ? SAID_STOPPED
-					      : message.type == CONTROL_EXITED ? SAID_EXITED
-									       : SAID_NOTHING,
+		*ret = (struct said){ .type = message.type == CONTROL_STOPPED     ? SAID_STOPPED
+					      : message.type == CONTROL_CONTINUED ? SAID_CONTINUED
+					      : message.type == CONTROL_EXITED    ? SAID_EXITED
+										  : SAID_NOTHING,
 				      .value = message.value };
 	return r;
 }
