@@ -111,6 +111,8 @@ int cmd_lent(int argc, char **argv)
 		lent_tell(LENT_OWNER, &err);
 		return EXIT_WRAPIX;
 	}
+	if (options.reads) /* until a command is started; then its supervisor asks itself */
+		os_open_settings_by(lent_open, &options.owner);
 	lent_tell(LENT_OWNER, NULL);
 	return serve_run(&options, &err) < 0 ? EXIT_WRAPIX : 0;
 }

@@ -29,6 +29,7 @@ enum control_type {
 	CONTROL_SPACE,       /* child: one of them comes along; value 0: that was all */
 	CONTROL_READY,       /* lent: it listens, or fails and says why in its own words */
 	CONTROL_ASKS,        /* lent: the listener of one that changes files comes along */
+	CONTROL_OPENED,      /* lent's child: the file that was asked for comes along, or -errno */
 };
 
 struct control {

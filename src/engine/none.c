@@ -45,6 +45,11 @@ int lent_enter(_unused_ int n_spaces, _unused_ bool image, struct err *err)
 	return lacking(err, "to enter a sandbox's namespaces");
 }
 
+int lent_open(_unused_ void *owner, _unused_ const char *path, _unused_ int flags)
+{
+	return -ENOTSUP;
+}
+
 void lent_tell(_unused_ int owner, _unused_ const struct err *err)
 {
 }

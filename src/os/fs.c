@@ -14,6 +14,27 @@
 #define __O_TMPFILE 0 /* macOS has none: no directory is opened to write, and a name is used */
 #endif
 
+static struct {
+	os_open_fn *fn;
+	void *ctx;
+} opener;
+
+void os_open_settings_by(os_open_fn *fn, void *ctx)
+{
+	opener.fn = fn;
+	opener.ctx = ctx;
+}
+
+int os_open_settings(const char *path, int flags)
+{
+	int fd;
+
+	if (opener.fn)
+		return opener.fn(opener.ctx, path, flags);
+	fd = open(path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
 int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len)
 {
 	_cleanup_free_ char *buf = NULL;

@@ -28,6 +28,12 @@ int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t re
 /* A directory, where a canonical path leads by no link: nobody has put one there since. -1 and errno. */
 int os_open_plain(const char *path);
 
+/* A file of settings, to read: its descriptor, or -errno. */
+int os_open_settings(const char *path, int flags);
+/* From here on these are opened by 'fn', or by ourselves again (NULL): whose rules are to count for what we read. */
+typedef int os_open_fn(void *ctx, const char *path, int flags);
+void os_open_settings_by(os_open_fn *fn, void *ctx);
+
 /* Reads a regular file of at most max bytes; *ret is NUL-terminated and malloc'ed. -EFBIG when longer. */
 int os_read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 int os_read_file_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_len);

@@ -125,12 +125,13 @@ static const char *find_project(struct arena *arena, const struct claude_place *
 static bool is_trusted(struct arena *arena, const char *record, const char *project)
 {
 	_cleanup_json_doc_ struct json_doc doc = { .spans = NULL };
+	_cleanup_close_ int fd = os_open_settings(record, O_NONBLOCK);
 	_cleanup_free_ char *text = NULL;
 	const struct json_span *projects;
 	struct err err;
 	size_t len = 0;
 
-	if (os_read_file_at(AT_FDCWD, record, RECORD_MAX, &text, &len) < 0 ||
+	if (fd < 0 || os_read_fd(fd, RECORD_MAX, &text, &len) < 0 ||
 	    json_doc_parse(&doc, text, len, RECORD_MAX, record, &err) < 0)
 		return false;
 	projects = json_span_get(&doc, json_doc_top(&doc), "projects");

@@ -342,11 +342,11 @@ int config_parse(struct spec *spec, const char *text, size_t len, const char *or
 	return r;
 }
 
-int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *shown,
-		   char **ret_text, size_t *ret_len, struct err *err)
+/* Takes the descriptor over, or -errno. 'alone': as the only name of its file. */
+static int read_opened(int opened, const char *name, bool alone, const char *shown, char **ret_text,
+		       size_t *ret_len, struct err *err)
 {
-	_cleanup_close_ int fd = os_openat2(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
-					    resolve);
+	_cleanup_close_ int fd = opened;
 	struct stat st;
 	int r;
 
@@ -362,7 +362,7 @@ int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *s
 	if (!S_ISREG(st.st_mode))
 		return err_usage(err, "%s: not a regular file", shown);
 	/* What covers the name inside does not cover a second one. */
-	if (resolve && st.st_nlink > 1) {
+	if (alone && st.st_nlink > 1) {
 		err_usage(err, "%s: has a second name (a hard link)", shown);
 		return err_hint(err, "cp %s new && mv new %s", name, name);
 	}
@@ -372,12 +372,21 @@ int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *s
 	return r < 0 ? err_errno(err, -r, "reading '%s'", shown) : 0;
 }
 
+int config_read_at(int dir_fd, const char *name, uint64_t resolve, const char *shown,
+		   char **ret_text, size_t *ret_len, struct err *err)
+{
+	int fd = os_openat2(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, resolve);
+
+	return read_opened(fd, name, resolve != 0, shown, ret_text, ret_len, err);
+}
+
 int config_read(const char *path, char **ret_text, size_t *ret_len, struct err *err)
 {
 	_cleanup_str_ struct str shown = { 0 };
 
 	str_add_escaped(&shown, path);
-	return config_read_at(AT_FDCWD, path, 0, shown.s, ret_text, ret_len, err);
+	return read_opened(os_open_settings(path, O_NONBLOCK), path, false, shown.s, ret_text,
+			   ret_len, err);
 }
 
 int config_load_user(struct spec *spec, const char *config_home, struct err *err)

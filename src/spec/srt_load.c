@@ -53,11 +53,12 @@ static int fail_errno(int code, const char *path, struct str *why)
 
 static int read_text(const char *path, bool wait, char **ret, size_t *ret_len)
 {
-	_cleanup_close_ int fd = open(path,
-				      O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
+	_cleanup_close_ int fd = os_open_settings(path, wait ? 0 : O_NONBLOCK);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!wait && !S_ISREG(st.st_mode) &&
 	    !S_ISDIR(st.st_mode)) /* that has an error of its own */

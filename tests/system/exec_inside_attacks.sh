@@ -86,7 +86,25 @@ check "rules that its supervisor holds hold for a lent process, too" is "$(cat "
 check "... and nothing was read" lacks "$out" key
 wx run --network none --mount "$wrapix:/bin2/wrapix:ro" -- sh -c 'cat keys/k; /bin2/wrapix exec -s s.json -- cat keys/k; echo $?'
 check "... where there are none both may" is "$(xargs <"$out")" "key key 0"
-rm -r .claude keys
+
+# What only a pattern covers is no mount's, but a question: also where it is named as settings, or stands where they do.
+mkdir -p mine/.claude them
+echo '{"sandbox":{"enabled":true,"filesystem":{"denyRead":["**/.env","**/settings.local.json"]}}}' >.claude/settings.json
+settings .env "" "" ', "s3cret_key": 1'
+cp .env them/other && cp .env mine/.claude/settings.local.json && cp s.json them && ln -s .env link.json
+asked() { # asked SCRIPT: 'e' is exec with its words
+	wx run --network none --settings-from claude --mount "$wrapix:/bin2/wrapix:ro" -- sh -c "e() { /bin2/wrapix exec \"\$@\" -- echo ran; echo \$?; }; $1"
+}
+asked 'e -s them/s.json; e -s /dev/stdin <them/s.json; e -s .env; e -s link.json; e -s /workspace/them/../.env; cd mine; HOME=$PWD e --settings-from claude'
+check "settings that the outer rules deny by a pattern are not read" is "$(xargs <"$out")" "ran 0 ran 0 2 2 2 2"
+check "... nothing of them is told" lacks "$err" s3cret_key
+check "... but the reason" has "$err" ".env could not be read (EACCES)"
+asked 'e -s them/other'
+check "... as it is of others" has "$err" s3cret_key
+sed 's|"allowWrite":\[\]|"allowWrite":["/"]|' s.json >them/wide.json
+asked 'timeout 50 /bin2/wrapix exec -d -s them/s.json -- sh -c "until echo y >grown; do sleep 0.02; done; echo grew" 2>them/err & until grep -q started them/err; do sleep 0.02; done; mv them/wide.json them/s.json; wait'
+check "... and others are read again while the command runs" is "$(cat "$out")" grew
+rm -r .claude keys mine them .env link.json grown
 
 # The project's files are changed by the outer supervisor alone, and what git obeys it makes private or not at all.
 settings wide.json

@@ -22,7 +22,8 @@
  * sends the listener. Then it changes files as any process inside does, by asking: the inner broker's
  * deed is the outer one's question. The command itself was started before, or it could have no listener.
  * Where the outer rules deny reading something by its name, the inner supervisor opens every file that
- * its command reads, whatever the inner rules say, and so asks about these, too.
+ * its command reads, whatever the inner rules say, and so asks about these, too. The settings come before the
+ * command: a child goes under such a filter, opens them and hands them back (lent_open()).
  *
  * In an image every file is the sandbox's to change. Nothing of it may be loaded or run by who has no filter: the program
  * and its libraries are the host's, in memory before the root is another; the C library gets on without its
@@ -89,5 +90,8 @@ int lent_enter(int n_spaces, bool image, struct err *err);
 /* From here on the calling process asks the sandbox's supervisor for every change of a file, and where
  * 'reads' is set for what it opens to read. */
 int lent_ask(int owner, bool reads, struct err *err);
+/* Opens a file as one who asks does, and needs not be one: an os_open_fn, whose context is the supervisor's
+ * descriptor (an int). Not for who asks already; with lent_ask() it is no longer used. */
+int lent_open(void *owner, const char *path, int flags);
 /* To the supervisor, by its descriptor: ready (NULL), or why not. */
 void lent_tell(int owner, const struct err *err);
