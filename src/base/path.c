@@ -71,6 +71,15 @@ bool path_is_below(const char *path, const char *dir)
 	return path_below(path, dir) != NULL;
 }
 
+size_t path_parent_len(const char *path, size_t len)
+{
+	if (len <= 1)
+		return 0;
+	while (len && path[len - 1] != '/')
+		len--;
+	return len ? MAX(len - 1, (size_t)1) : 0;
+}
+
 char *path_parent(struct arena *arena, const char *path)
 {
 	const char *slash = strrchr(path, '/');

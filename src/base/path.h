@@ -16,6 +16,8 @@ bool path_is_below(const char *path, const char *dir);
 /* What path is called seen from dir, "" for dir itself; NULL when it does not lie below. */
 const char *path_below(const char *path, const char *dir);
 
+/* How long that is which the first len bytes of path lie in; 0: nothing is above them. */
+size_t path_parent_len(const char *path, size_t len);
 char *path_parent(struct arena *arena, const char *path);
 const char *path_name(const char *path); /* the last component; "/" for the root */
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/path.h"
+
 /* Of paths and what lies above them. */
 enum { BYTES_MAX = 16 << 20 };
 
@@ -11,16 +13,6 @@ struct denied_path {
 	const struct file_rule *rule;  /* NULL: it lies above one */
 	const struct file_rule *below; /* the last that was added; NULL: none */
 };
-
-/* Of what a path lies in, by its length; 0: of nothing. */
-static size_t parent_len(const char *path, size_t len)
-{
-	if (len <= 1)
-		return 0;
-	while (path[len - 1] != '/')
-		len--;
-	return MAX(len - 1, (size_t)1);
-}
 
 static const struct denied_path *find(const struct file_denied *denied, const char *path,
 				      size_t len)
@@ -51,7 +43,7 @@ void file_denied_add(struct file_denied *denied, const char *path, const char *k
 	rule->key = arena_strdup(&denied->paths.arena, key);
 	len = strlen(path);
 	make(denied, path, len)->rule = rule;
-	while ((len = parent_len(path, len)) > 0)
+	while ((len = path_parent_len(path, len)) > 0)
 		make(denied, path, len)->below = rule;
 }
 
@@ -59,7 +51,7 @@ const struct file_rule *file_denied_cover(const struct file_denied *denied, cons
 {
 	const struct denied_path *found;
 
-	for (size_t n = strlen(path); n > 0; n = parent_len(path, n)) {
+	for (size_t n = strlen(path); n > 0; n = path_parent_len(path, n)) {
 		found = find(denied, path, n);
 		if (found && found->rule)
 			return found->rule;

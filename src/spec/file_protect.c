@@ -98,7 +98,9 @@ static int add_name(struct file_rules *rules, const char *name, const char *key,
 		.key = arena_strdup(arena, key),
 		.by_content = by_content,
 		.pattern = pattern,
+		.before = rules->protects,
 	};
+	rules->protects = rules->n;
 	if (glob_is_special((const char[]){ name[0], name[1], '\0' }) || name[0] == '[')
 		memset(first, true, sizeof(rules->protect_first));
 	first[tolower((unsigned char)name[0])] = true;

@@ -21,6 +21,7 @@ void file_rules_init(struct file_rules *rules, const char *home, const char *cwd
 void file_rules_release(struct file_rules *rules)
 {
 	arena_release(&rules->arena);
+	path_map_release(&rules->places);
 	*rules = (struct file_rules){ 0 };
 }
 
@@ -35,24 +36,86 @@ const char *file_rule_kind_name(enum file_rule_kind kind)
 	return names[kind];
 }
 
+/* What is known of a path in the table. */
+struct place {
+	size_t rules; /* the last of those that have this path */
+	bool root, above_root;
+};
+
+static struct place *find_place(const struct file_rules *rules, const char *path, size_t len)
+{
+	void **value = path_map_find(&rules->places, path, len);
+
+	return value ? *value : NULL;
+}
+
+static struct place *make_place(struct file_rules *rules, const char *path, size_t len)
+{
+	void **value = path_map_add(&rules->places, path, len);
+
+	if (!*value)
+		*value = arena_alloc(&rules->places.arena, sizeof(struct place));
+	return *value;
+}
+
+/* Of the root that a path lies in the length; 0: it lies in none. */
+static size_t root_len(const struct file_rules *rules, const char *path)
+{
+	for (size_t n = strlen(path); n > 0; n = path_parent_len(path, n)) {
+		const struct place *place = find_place(rules, path, n);
+
+		if (place && place->root)
+			return n;
+	}
+	return 0;
+}
+
+static bool is_root(const struct file_rules *rules, const char *path)
+{
+	const struct place *place = find_place(rules, path, strlen(path));
+
+	return place && place->root;
+}
+
+static void drop_roots_below(struct file_rules *rules, const char *path)
+{
+	struct strv *roots = &rules->roots;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < roots->len; i++)
+		if (path_is_below(roots->v[i], path))
+			find_place(rules, roots->v[i], strlen(roots->v[i]))->root = false;
+		else
+			roots->v[kept++] = roots->v[i];
+	roots->v[kept] = NULL;
+	roots->len = kept;
+}
+
 /* Keeps the roots free of those that lie in another. */
 static void add_root(struct file_rules *rules, const char *path)
 {
-	struct strv old = rules->roots;
+	size_t len = strlen(path);
+	struct place *place;
 
-	for (size_t i = 0; i < old.len; i++)
-		if (path_is_below(path, old.v[i]))
-			return;
-	rules->roots = (struct strv){ 0 };
-	for (size_t i = 0; i < old.len; i++)
-		if (!path_is_below(old.v[i], path))
-			strv_add(&rules->arena, &rules->roots, old.v[i]);
+	if (root_len(rules, path))
+		return;
+	place = make_place(rules, path, len);
+	if (place->above_root)
+		drop_roots_below(rules, path);
+	place->root = true;
 	strv_add(&rules->arena, &rules->roots, path);
+	while ((len = path_parent_len(path, len)) > 0)
+		make_place(rules, path, len)->above_root = true;
 }
 
-static struct file_rule *new_rule(struct file_rules *rules)
+/* Puts the newest rule into its list. */
+static void list_rule(struct file_rules *rules, struct file_rule *rule)
 {
-	return arena_grow(&rules->arena, (void *)&rules->rules, &rules->n, sizeof(*rules->rules));
+	const char *path = glob_literal(rule->pattern);
+	size_t *last = path ? &make_place(rules, path, strlen(path))->rules : &rules->patterns;
+
+	rule->before = *last;
+	*last = rules->n;
 }
 
 int file_rules_add(struct file_rules *rules, const struct file_rule_source *source, struct err *err)
@@ -67,22 +130,57 @@ int file_rules_add(struct file_rules *rules, const struct file_rule_source *sour
 		return err_wrap(err, "%s", source->key);
 	prefix = source->literal ? path_join(arena, "/", source->path)
 				 : glob_prefix(arena, source->path);
-	rule = new_rule(rules);
+	rule = arena_grow(arena, (void *)&rules->rules, &rules->n, sizeof(*rules->rules));
 	*rule = (struct file_rule){
 		.kind = source->kind,
 		.text = arena_strdup(arena, source->text),
 		.path = prefix,
 		.key = arena_strdup(arena, source->key),
 		.origin = source->origin ? arena_strdup(arena, source->origin) : NULL,
-		.glob = !source->literal && !glob_is_literal(pattern),
+		.glob = !source->literal && !glob_literal(pattern),
 		.firm = source->firm,
 		.absent = source->absent,
 		.fleeting = source->fleeting,
 		.pattern = pattern,
 	};
+	list_rule(rules, rule);
 	if (rule->kind == FILE_ALLOW_WRITE)
 		add_root(rules, rule->path);
 	return 0;
+}
+
+/* Goes through all rules that can cover a path, protected names aside: of the patterns each, of plain paths its own and those above. */
+struct candidates {
+	const struct file_rules *rules;
+	const char *path;
+	size_t len, next;
+};
+
+static struct candidates candidates_of(const struct file_rules *rules, const char *path)
+{
+	return (struct candidates){ rules, path, strlen(path), rules->patterns };
+}
+
+static const struct file_rule *next_candidate(struct candidates *c)
+{
+	const struct file_rule *rule;
+
+	for (; !c->next && c->len; c->len = path_parent_len(c->path, c->len)) {
+		const struct place *place = find_place(c->rules, c->path, c->len);
+
+		c->next = place ? place->rules : 0;
+	}
+	if (!c->next)
+		return NULL;
+	rule = &c->rules->rules[c->next - 1];
+	c->next = rule->before;
+	return rule;
+}
+
+/* Of two that decide the same, the one that was written first is told of. */
+static bool is_first(const struct file_rule *rule, const struct file_rule *other)
+{
+	return !other || rule < other;
 }
 
 /* '/' as a denyRead means its children but those that a process cannot be without. */
@@ -120,31 +218,41 @@ static int read_rank(const struct file_rule *rule)
 	}
 }
 
+/* Both cover a path, by so many bytes of it. */
+static bool is_nearer(const struct file_rule *rule, ssize_t len, const struct file_rule *other,
+		      ssize_t other_len)
+{
+	if (!other || len != other_len)
+		return len > other_len;
+	return read_rank(rule) != read_rank(other) ? read_rank(rule) > read_rank(other)
+						   : is_first(rule, other);
+}
+
 struct file_verdict file_rules_read(const struct file_rules *rules, const char *path)
 {
 	struct file_verdict verdict = { .allowed = true };
+	struct candidates all = candidates_of(rules, path);
+	const struct file_rule *rule, *firm = NULL;
 	ssize_t best = -1;
 	bool denied = false;
 
 	if (rules->disabled)
 		return verdict;
-	for (size_t i = 0; i < rules->n; i++) {
-		const struct file_rule *rule = &rules->rules[i];
-		ssize_t len;
+	while ((rule = next_candidate(&all))) {
+		ssize_t len = read_rank(rule) ? covers(rule, path) : -1;
 
-		if (!read_rank(rule))
-			continue;
-		len = covers(rule, path);
 		if (len < 0)
 			continue;
-		if (rule->firm)
-			return (struct file_verdict){ .rule = rule };
+		if (rule->firm && is_first(rule, firm))
+			firm = rule;
 		denied = denied || rule->kind == FILE_DENY_READ;
-		if (len > best || (len == best && read_rank(rule) > read_rank(verdict.rule))) {
+		if (is_nearer(rule, len, verdict.rule, best)) {
 			best = len;
 			verdict.rule = rule;
 		}
 	}
+	if (firm)
+		return (struct file_verdict){ .rule = firm };
 	/* Where nothing is denied, nothing is allowed again. */
 	if (!denied)
 		return (struct file_verdict){ .allowed = true };
@@ -155,12 +263,7 @@ struct file_verdict file_rules_read(const struct file_rules *rules, const char *
 /* From which byte of path on the end of a protected name counts; see file_rules.h. */
 static size_t protected_from(const struct file_rules *rules, const char *path)
 {
-	if (path_is_below(path, rules->cwd))
-		return strlen(rules->cwd) + 1;
-	for (size_t i = 0; i < rules->roots.len; i++)
-		if (path_is_below(path, rules->roots.v[i]))
-			return strlen(rules->roots.v[i]);
-	return 0;
+	return path_is_below(path, rules->cwd) ? strlen(rules->cwd) + 1 : root_len(rules, path);
 }
 
 /* A cheap look that spares most paths the comparison. */
@@ -177,36 +280,37 @@ static bool may_be_protected(const struct file_rules *rules, const char *path)
 
 static const struct file_rule *find_protect(const struct file_rules *rules, const char *path)
 {
+	const struct file_rule *rule, *found = NULL;
 	size_t from;
 
 	if (!may_be_protected(rules, path))
 		return NULL;
 	from = protected_from(rules, path);
-	for (size_t i = 0; i < rules->n; i++) {
-		const struct file_rule *rule = &rules->rules[i];
-
-		if (rule->kind == FILE_PROTECT && glob_cover(rule->pattern, path) >= (ssize_t)from)
-			return rule;
+	for (size_t i = rules->protects; i; i = rule->before) {
+		rule = &rules->rules[i - 1];
+		if (glob_cover(rule->pattern, path) >= (ssize_t)from)
+			found = rule; /* the first is the last to come */
 	}
-	return NULL;
+	return found;
 }
 
 struct file_verdict file_rules_write(const struct file_rules *rules, const char *path)
 {
-	const struct file_rule *allow = NULL, *deny = NULL;
+	const struct file_rule *rule, *allow = NULL, *deny = NULL;
+	struct candidates all = candidates_of(rules, path);
 	struct file_verdict read;
 
 	if (rules->disabled)
 		return (struct file_verdict){ .allowed = true };
 	if (strcasestr(path, "/" FILE_APPLY_DIR))
 		return (struct file_verdict){ 0 };
-	for (size_t i = 0; i < rules->n && !deny; i++) {
-		const struct file_rule *rule = &rules->rules[i];
+	while ((rule = next_candidate(&all))) {
+		const struct file_rule **first = rule->kind == FILE_ALLOW_WRITE  ? &allow
+						 : rule->kind == FILE_DENY_WRITE ? &deny
+										 : NULL;
 
-		if (rule->kind == FILE_ALLOW_WRITE && !allow && covers(rule, path) >= 0)
-			allow = rule;
-		else if (rule->kind == FILE_DENY_WRITE && covers(rule, path) >= 0)
-			deny = rule;
+		if (first && is_first(rule, *first) && covers(rule, path) >= 0)
+			*first = rule;
 	}
 	if (!deny && rules->denied)
 		deny = file_denied_cover(rules->denied, path);
@@ -270,7 +374,7 @@ struct file_verdict file_rules_move(const struct file_rules *rules, const char *
 	verdict = file_rules_write(rules, to);
 	if (!verdict.allowed || !is_dir)
 		return verdict;
-	if (strv_has(&rules->roots, from) || strv_has(&rules->roots, to))
+	if (is_root(rules, from) || is_root(rules, to))
 		return (struct file_verdict){ 0 };
 	verdict.rule = find_difference(rules, from, to);
 	verdict.allowed = !verdict.rule;

@@ -25,8 +25,8 @@
 /* Of this name and what follows it: where 'wrapix apply' has files ready that nobody has looked at by their own names. */
 #define FILE_APPLY_DIR ".wrapix-apply-"
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/path_map.h"
 
 struct file_denied;
 struct glob;
@@ -52,12 +52,17 @@ struct file_rule {
 	bool fleeting; /* path was no directory then: a mount stands for the rule until a rename */
 	bool by_content; /* FILE_PROTECT: git's configuration, whose new version may be looked at */
 	const struct glob *pattern;
+	size_t before; /* of its list the next, see struct file_rules */
 };
 
 struct file_rules {
 	struct arena arena;
 	struct file_rule *rules;
 	size_t n;
+	/* By a rule's number, counted from 1, and its 'before': those of patterns, those of protected names. Of
+	 * each plain path the table has them, so that a decision costs the same however many there are. */
+	size_t patterns, protects;
+	struct path_map places;
 	const struct file_denied *denied; /* more that is not written; NULL: nothing */
 	char *home, *cwd;                 /* canonical */
 	struct strv

@@ -170,7 +170,7 @@ struct glob *glob_compile(struct arena *arena, const char *text, int flags, stru
 	return glob;
 }
 
-bool glob_is_literal(const struct glob *glob)
+const char *glob_literal(const struct glob *glob)
 {
 	return glob->literal;
 }
@@ -314,10 +314,20 @@ static void states_below(const struct glob *glob, const char *dir, struct states
 		step_char(glob, ret, '/');
 }
 
+/* The literal names something in dir, or deeper. */
+static bool leads_below(const struct glob *glob, const char *dir)
+{
+	size_t len = strcmp(dir, "/") ? strlen(dir) : 0;
+
+	return !strncmp(glob->literal, dir, len) && glob->literal[len] == '/';
+}
+
 bool glob_same_below(const struct glob *glob, const char *from, const char *to)
 {
 	struct states a, b;
 
+	if (glob->literal)
+		return !strcmp(from, to) || (!leads_below(glob, from) && !leads_below(glob, to));
 	states_below(glob, from, &a);
 	states_below(glob, to, &b);
 	return !memcmp(a.w, b.w, (glob->n / 64 + 1) * sizeof(*a.w));

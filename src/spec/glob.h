@@ -33,8 +33,8 @@ bool glob_is_special(const char *text);
 /* text is absolute and clean; it may end in '/'. NULL with the reason when it is too long. */
 struct glob *glob_compile(struct arena *arena, const char *text, int flags, struct err *err);
 
-/* True when nothing in it turned out to be special. */
-bool glob_is_literal(const struct glob *glob);
+/* Its text when nothing in it turned out to be special: that, and what lies below, is what it covers. Else NULL. */
+const char *glob_literal(const struct glob *glob);
 
 /* Where the longest part of path ends that the glob matches and that is path itself or a directory
  * above it: the number of bytes; -1 when the glob does not cover path. */

@@ -598,6 +598,39 @@ static void test_random(void)
 	ok(moved > 100 && allowed > 1000, "%zu allowed moves change no decision", moved);
 }
 
+/* What a rule of a plain path is found by. */
+static void test_many(void)
+{
+	enum { MANY = 20000 };
+	char path[48];
+	size_t right = 0;
+
+	begin("/p");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "/d/%d/f", i);
+		add(i % 2 ? FILE_ALLOW_WRITE : FILE_DENY_READ, path);
+	}
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "/d/%d/f/x", i);
+		right += can_write(path) == (i % 2 == 1) && can_read(path) == (i % 2 == 1);
+		snprintf(path, sizeof(path), "/d/%d/fx", i);
+		right += !can_write(path) && can_read(path);
+	}
+	ok(right == 2 * MANY, "each of many rules decides on its own path alone");
+	ok(rules.roots.len == 1 + MANY / 2, "... and is a writable place");
+	add(FILE_ALLOW_WRITE, "/d/1");
+	ok(rules.roots.len == 1 + MANY / 2 && can_write("/d/1/y"),
+	   "one takes what lies in it along");
+	add(FILE_ALLOW_WRITE, "/d");
+	ok(rules.roots.len == 2 && !strcmp(rules.roots.v[1], "/d") && !rules.roots.v[2],
+	   "... or all of it");
+	is_str(file_rules_write(&rules, "/d/1/f/x").rule->text, "/d/1/f",
+	       "of those that say the same the first is told of");
+	add(FILE_DENY_WRITE, "/d/1");
+	add(FILE_DENY_WRITE, "/d");
+	is_str(file_rules_write(&rules, "/d/1/f/x").rule->text, "/d/1", "... of denials, too");
+}
+
 int main(void)
 {
 	test_glob();
@@ -607,6 +640,7 @@ int main(void)
 	test_reads();
 	test_protected();
 	test_moves();
+	test_many();
 	test_random();
 	file_rules_release(&rules);
 	arena_release(&arena);

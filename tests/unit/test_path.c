@@ -60,6 +60,9 @@ static void test_parts(void)
 	is_str(path_parent(&arena, "/a"), "/", "the parent at the top");
 	is_str(path_parent(&arena, "/"), "/", "the root's parent");
 	is_str(path_parent(&arena, "a"), ".", "the parent of a bare name");
+	ok(path_parent_len("/a/b", 4) == 2 && path_parent_len("/a/b", 2) == 1, "its length");
+	ok(!path_parent_len("/a/b", 1) && !path_parent_len("", 0) && !path_parent_len("ab", 2),
+	   "... 0 of what has none");
 	is_str(path_name("/a/b"), "b", "the name");
 	is_str(path_name("b"), "b", "a bare name");
 	is_str(path_name("/"), "/", "the root's name");
