@@ -85,86 +85,119 @@ struct point {
 	bool allowed, holed; /* holed: something below it is allowed again */
 };
 
+struct points {
+	struct plan *plan;
+	struct point *v;
+	size_t n;
+	struct path_map by_path;
+	struct path_map passed; /* directories that have their OP_PASS */
+};
+
 static int by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct point *)a)->fact->path, ((const struct point *)b)->fact->path);
 }
 
 /* The nearest point above; NULL: all above may be read. */
-static struct point *above(struct point *points, size_t i)
+static struct point *above(const struct points *points, const struct point *point)
 {
-	for (size_t k = i; k-- > 0;)
-		if (strcmp(points[k].fact->path, points[i].fact->path) &&
-		    path_is_below(points[i].fact->path, points[k].fact->path))
-			return &points[k];
-	return NULL;
+	const char *path = point->fact->path;
+	void **found = NULL;
+
+	for (size_t n = strlen(path); !found && (n = path_parent_len(path, n)) > 0;)
+		found = path_map_find(&points->by_path, path, n);
+	return found ? *found : NULL;
 }
 
-static bool is_passed(const struct plan *plan, const char *dir)
+/* It can be passed, and nothing else. */
+static void add_pass(struct points *points, const char *dir)
 {
-	for (size_t i = 0; i < plan->n_ops; i++)
-		if (plan->ops[i].kind == OP_PASS && !strcmp(plan->ops[i].dest, dir))
-			return true;
-	return false;
+	void **passed = path_map_add(&points->passed, dir, strlen(dir));
+
+	if (!*passed)
+		*passed = plan_add(points->plan, OP_PASS, dir, NULL, OPF_DIR);
 }
 
-/* The way from a cover to what may be read in it: it can be passed, and nothing else. */
-static void add_way(struct plan *plan, const char *cover, const char *path)
+/* The way from a cover to what may be read in it. */
+static void add_way(struct points *points, const char *cover, const char *path)
 {
+	struct arena *arena = &points->plan->arena;
 	struct strv dirs = { 0 };
 
-	for (char *dir = path_parent(&plan->arena, path); strcmp(dir, cover);
-	     dir = path_parent(&plan->arena, dir))
-		strv_add(&plan->arena, &dirs, dir);
+	for (char *dir = path_parent(arena, path); strcmp(dir, cover);
+	     dir = path_parent(arena, dir))
+		strv_add(arena, &dirs, dir);
 	while (dirs.len-- > 0)
-		if (!is_passed(plan, dirs.v[dirs.len]))
-			plan_add(plan, OP_PASS, dirs.v[dirs.len], NULL, OPF_DIR);
+		add_pass(points, dirs.v[dirs.len]);
 }
 
-static void add_point(struct plan *plan, struct point *points, size_t i)
+static void add_point(struct points *points, const struct point *point)
 {
-	const struct path_fact *fact = points[i].fact;
-	const struct point *outer = above(points, i);
+	const struct path_fact *fact = point->fact;
+	const struct point *outer = above(points, point);
 	unsigned dir = fact->kind == PATH_DIR ? OPF_DIR : 0;
 
-	if (i && !strcmp(points[i - 1].fact->path, fact->path))
-		return;
-	if (points[i].allowed && outer && !outer->allowed) {
-		add_way(plan, outer->fact->path, fact->path);
-		plan_add(plan, OP_BIND, fact->path, fact->path,
+	if (point->allowed && outer && !outer->allowed) {
+		add_way(points, outer->fact->path, fact->path);
+		plan_add(points->plan, OP_BIND, fact->path, fact->path,
 			 OPF_RO | dir | (dir ? OPF_RECURSIVE : 0) | OPF_OPTIONAL);
-	} else if (!points[i].allowed && (!outer || outer->allowed)) {
-		if (points[i].holed)
-			plan_add(plan, OP_PASS, fact->path, NULL, OPF_DIR);
+	} else if (!point->allowed && (!outer || outer->allowed)) {
+		if (point->holed)
+			add_pass(points, fact->path);
 		else
-			plan_add(plan, OP_DENY, fact->path, NULL, dir | OPF_OPTIONAL);
+			plan_add(points->plan, OP_DENY, fact->path, NULL, dir | OPF_OPTIONAL);
 	}
+}
+
+/* Each path once, what lies above before what lies below. */
+static void sort_points(struct points *points)
+{
+	size_t n = 0;
+
+	qsort(points->v, points->n, sizeof(*points->v), by_path);
+	for (size_t i = 0; i < points->n; i++) {
+		const char *path = points->v[i].fact->path;
+		void **known = path_map_add(&points->by_path, path, strlen(path));
+
+		if (*known)
+			continue;
+		points->v[n] = points->v[i];
+		*known = &points->v[n++];
+	}
+	points->n = n;
+}
+
+static void add_points(struct points *points)
+{
+	sort_points(points);
+	for (size_t i = 0; i < points->n; i++)
+		for (struct point *p = points->v[i].allowed ? above(points, &points->v[i]) : NULL;
+		     p; p = above(points, p))
+			p->holed = true;
+	for (size_t i = 0; i < points->n; i++)
+		add_point(points, &points->v[i]);
 }
 
 static int add_denials(struct plan *plan, const struct file_rules *files, const struct host *host,
 		       struct err *err)
 {
-	_cleanup_free_ struct point *points = calloc(host->points.len + 1, sizeof(*points));
-	size_t n = 0;
+	_cleanup_free_ struct point *v = calloc(host->points.len + 1, sizeof(*v));
+	struct points points = { .plan = plan, .v = v };
 
-	if (!points)
+	if (!v)
 		return err_errno(err, ENOMEM, "planning");
 	for (size_t i = 0; i < host->points.len; i++) {
 		const struct path_fact *fact = &host->points.v[i];
 
 		if (fact->kind != PATH_ABSENT && strcmp(fact->path, "/"))
-			points[n++] = (struct point){
+			v[points.n++] = (struct point){
 				.fact = fact,
 				.allowed = file_rules_read(files, fact->path).allowed,
 			};
 	}
-	qsort(points, n, sizeof(*points), by_path);
-	for (size_t i = 0; i < n; i++)
-		for (struct point *p = points[i].allowed ? above(points, i) : NULL; p;
-		     p = above(points, (size_t)(p - points)))
-			p->holed = true;
-	for (size_t i = 0; i < n; i++)
-		add_point(plan, points, i);
+	add_points(&points);
+	path_map_release(&points.by_path);
+	path_map_release(&points.passed);
 	return 0;
 }
 

@@ -12,24 +12,27 @@
 #include "spec/exec.h"
 #include "spec/host_priv.h"
 
-static void add_point(struct host *host, const char *path)
+static void add_point(struct host *host, struct path_map *known, const char *path)
 {
+	void **there = path_map_add(known, path, strlen(path));
 	struct stat st;
 
-	if (!path_facts_find(&host->points, path))
-		host_add_fact(host, &host->points, path,
-			      lstat(path, &st) < 0 ? PATH_ABSENT : path_kind_of(&st), NULL);
+	if (*there)
+		return;
+	*there = host;
+	host_add_fact(host, &host->points, path,
+		      lstat(path, &st) < 0 ? PATH_ABSENT : path_kind_of(&st), NULL);
 }
 
 /* "/" cannot be covered; what stands in it can. */
-static void add_top(struct host *host)
+static void add_top(struct host *host, struct path_map *known)
 {
 	_cleanup_dir_ DIR *dir = opendir("/");
 	struct dirent *entry;
 
 	while ((entry = os_dir_next(dir)))
 		if (entry->d_name[0] != '.' && entry->d_type != DT_LNK)
-			add_point(host, arena_printf(&host->arena, "/%s", entry->d_name));
+			add_point(host, known, arena_printf(&host->arena, "/%s", entry->d_name));
 }
 
 /* Globs and what is not there yet are the supervisor's. */
@@ -49,16 +52,19 @@ static bool denies_reading(const struct file_rules *files)
 
 static void probe_points(const struct file_rules *files, struct host *host)
 {
+	struct path_map known = { 0 };
+
 	if (files->disabled || !denies_reading(files))
 		return;
 	for (size_t i = 0; i < files->n; i++) {
 		const struct file_rule *rule = &files->rules[i];
 
 		if (has_point(rule) && !strcmp(rule->path, "/"))
-			add_top(host);
+			add_top(host, &known);
 		else if (has_point(rule))
-			add_point(host, rule->path);
+			add_point(host, &known, rule->path);
 	}
+	path_map_release(&known);
 }
 
 /* A name of the working directory that goes through links, as the user's shell has it in PWD. */
