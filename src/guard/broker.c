@@ -98,17 +98,24 @@ static size_t path_len(const char *path)
 	return strcmp(path, "/") ? strlen(path) : 0;
 }
 
-/* The nearest directory that exists at or above a writable place. */
+/* The nearest directory that exists at or above a writable place; many may have the same. */
 static int add_anchor(struct broker *b, const char *root, struct err *err)
 {
 	char *path = arena_strdup(&b->arena, root);
 	struct anchor *anchor;
+	void **known;
 	int fd;
 
 	while ((fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 && strcmp(path, "/") != 0)
 		path = path_parent(&b->arena, path);
 	if (fd < 0)
 		return err_errno(err, errno, "opening the writable directory '%s'", root);
+	known = path_map_add(&b->anchored, path, strlen(path));
+	if (*known) {
+		close(fd);
+		return 0;
+	}
+	*known = b;
 	anchor = arena_grow(&b->arena, (void *)&b->anchors, &b->n_anchors, sizeof(*anchor));
 	*anchor = (struct anchor){ path, path_len(path), path, path_len(path), fd };
 	return 0;
@@ -209,6 +216,7 @@ void broker_free(struct broker *b)
 	close_ptr(&b->own_fds);
 	close_ptr(&b->home);
 	gate_free(b->gate);
+	path_map_release(&b->anchored);
 	arena_release(&b->arena);
 	free(b);
 }

@@ -118,6 +118,7 @@ struct broker {
 	unsigned n_writable;
 	mode_t umask; /* our own */
 	size_t n_workers;
+	struct path_map anchored; /* the directories of rules that have an anchor */
 	struct anchor *anchors;
 	size_t n_anchors;
 	struct task tasks[BROKER_TASKS];

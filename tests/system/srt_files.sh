@@ -56,6 +56,10 @@ check "a path that is not there yet" can 'mkdir ../later/deep && echo x >../late
 check "... and not beside it" cannot 'echo x >../later/x' ""
 check "a pattern" can 'echo x >~/logs/a.log'
 check "... and nothing else there" cannot 'echo x >~/logs/a.txt' ""
+settings '' '' "$(seq -f '"~/logs/%g"' -s, 2000)" ''
+few_files() { (ulimit -S -n 1024 && "$@"); }
+check "more files by name than may be open at once" few_files can 'echo x >~/logs/1 && echo x >~/logs/2000'
+check "... and not the next" few_files cannot 'echo x >~/logs/2001' ""
 settings '' '' '"~/out"' '"~/out/sub", "keep", "*.lock", "src/**/gen", {"path":"[x]","literal":true}'
 mkdir -p "$HOME/out/sub" keep src/a/b/gen
 check "denyWrite in what is allowed" cannot 'echo x >~/out/sub/x'
