@@ -97,8 +97,7 @@ void git_stamp_save(const struct git_store *store, const char *stamp)
 	record_write_file(store->dir, "stamp", stamp, strlen(stamp), &ignored);
 }
 
-/* Taken by a git that works, or by one that was killed. */
-static bool is_locked(const struct git_store *store)
+bool git_is_locked(const struct git_store *store)
 {
 	char path[PATH_MAX];
 
@@ -106,7 +105,7 @@ static bool is_locked(const struct git_store *store)
 	if (access(path, F_OK) == 0)
 		return true;
 	for (size_t i = 0; i < store->n_parts; i++)
-		if (is_locked(&store->parts[i]))
+		if (git_is_locked(&store->parts[i]))
 			return true;
 	return false;
 }
@@ -117,7 +116,7 @@ bool git_is_current(const struct git_store *store)
 	char now[GIT_STAMP];
 	size_t len;
 
-	if (is_locked(store))
+	if (git_is_locked(store))
 		return false;
 	if (faccessat(store->dir, "done", F_OK, 0) < 0 || git_locks_noted(store) ||
 	    os_read_file_at(store->dir, "stamp", GIT_STAMP, &saved, &len) < 0)

@@ -335,8 +335,11 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 	/* Until it is taken in: the next session looks after one that was killed. */
 	git_lasting_change(store);
 	if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
+		/* Alone: whoever has locked it was killed, maybe before it had changed anything else. */
+		bool killed = store->broken || git_is_locked(store);
+
 		(void)git_mend(store, &ignored);
-		if (store->broken)
+		if (killed)
 			git_mend_objects(store);
 		note_starts(store);
 		r = lock_shared(store, err);

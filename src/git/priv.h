@@ -36,6 +36,8 @@ enum { GIT_STAMP = 32 };
 void git_stamp_make(const struct git_store *store, char ret[GIT_STAMP]);
 void git_stamp_save(const struct git_store *store, const char *stamp);
 bool git_is_current(const struct git_store *store);
+/* An index is taken, by a git that works or by one that was killed. */
+bool git_is_locked(const struct git_store *store);
 
 /* mend.c: what a command broke, where nobody works in it. And whether git would take it for a repository. */
 bool git_is_whole(const struct git_store *store);

@@ -37,4 +37,15 @@ wx git status
 check "killed while something is to be held: that is told" has "$out" '1 held'
 wx exec -s "$tmp/settings.json" -c 'git branch left && git bisect reset'
 check "... and is there in the next command, which finds nothing locked" is "$rc $(git branch --list left | xargs)" "0 left"
+"$wrapix" exec -s "$tmp/settings.json" -c "mkdir -p .git/objects/c0 && : >.git/objects/c0/tmp_obj_begun && : >.git/index.lock && echo x >up && exec sleep 1000.$$" >"$tmp/log/bg" 2>&1 &
+pid=$!
+hear up
+kill -KILL "$pid"
+wait "$pid"
+gone() { ! pgrep -u "$(id -u)" -fx "sleep 1000.$$"; }
+left() { find "$HOME/.local/state/wrapix/gitdirs" -name index.lock -o -name 'tmp_obj*'; }
+check "killed in 'git add', before the index: there is something left" is "$(left | wc -l)" 2
+check "... and nobody works there" await gone
+wx exec -s "$tmp/settings.json" -c true
+check "... and after the next command nothing, also of the object that was begun" is "$rc $(left)" "0 "
 finish
