@@ -118,13 +118,15 @@ static void add_pass(struct points *points, const char *dir)
 		*passed = plan_add(points->plan, OP_PASS, dir, NULL, OPF_DIR);
 }
 
-/* The way from a cover to what may be read in it. */
-static void add_way(struct points *points, const char *cover, const char *path)
+/* The way from a cover to what may be read in it. The cover may be of a point further up than the nearest one: what is denied in
+ * something denied has none of its own. */
+static void add_way(struct points *points, const char *path)
 {
 	struct arena *arena = &points->plan->arena;
 	struct strv dirs = { 0 };
 
-	for (char *dir = path_parent(arena, path); strcmp(dir, cover);
+	for (char *dir = path_parent(arena, path);
+	     strcmp(dir, "/") && !path_map_find(&points->passed, dir, strlen(dir));
 	     dir = path_parent(arena, dir))
 		strv_add(arena, &dirs, dir);
 	while (dirs.len-- > 0)
@@ -138,7 +140,7 @@ static void add_point(struct points *points, const struct point *point)
 	unsigned dir = fact->kind == PATH_DIR ? OPF_DIR : 0;
 
 	if (point->allowed && outer && !outer->allowed) {
-		add_way(points, outer->fact->path, fact->path);
+		add_way(points, fact->path);
 		plan_add(points->plan, OP_BIND, fact->path, fact->path,
 			 OPF_RO | dir | (dir ? OPF_RECURSIVE : 0) | OPF_OPTIONAL);
 	} else if (!point->allowed && (!outer || outer->allowed)) {

@@ -119,6 +119,9 @@ check "... reads as denied, not as empty" cannot 'ls sec' "Permission denied"
 check "allowRead in it" can 'cat sec/pub/p'
 check "a narrower denyRead in that" cannot 'cat sec/pub/in/n' "Permission denied"
 check "the rest is readable" can 'cat open/o /etc/passwd'
+settings '"sec", "sec/pub"' '"sec/pub/in"' '' ''
+check "what is allowed in a denied directory in a denied one" can 'cat sec/pub/in/n'
+check "... and nothing beside it" cannot 'cat sec/pub/p'
 # every way to ask about a name says the same, whether the name exists or not
 mkdir -p sec/pub/far/off sec/bare
 settings '"sec", "sec/pub/in"' '"sec/pub/far/off", "sec/pub/p"' '' ''

@@ -56,6 +56,12 @@ static const struct {
 	{ "what lies in a denied place is denied already",
 	  { { FILE_DENY_READ, "/h", PATH_DIR }, { FILE_DENY_READ, "/h/s", PATH_DIR } },
 	  "deny /h (directory); " },
+	{ "a hole in that, and the way through both",
+	  { { FILE_DENY_READ, "/h", PATH_DIR },
+	    { FILE_DENY_READ, "/h/a/b", PATH_DIR },
+	    { FILE_ALLOW_READ, "/h/a/b/c/d", PATH_DIR } },
+	  "pass /h (directory); pass /h/a (directory); pass /h/a/b (directory); pass /h/a/b/c "
+	  "(directory); bind /h/a/b/c/d (directory); " },
 };
 
 static const char *const names[] = { [OP_DENY] = "deny", [OP_PASS] = "pass", [OP_BIND] = "bind" };
