@@ -7,6 +7,7 @@
  * to root, that nobody else may write, and that do not lie in the working directory. Otherwise a
  * command could leave 'build -> ~/.ssh' behind and be given ~/.ssh the next time.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -218,6 +219,27 @@ static bool is_private(const char *path)
 	       path_is_below(path, "/sys");
 }
 
+/* As a shell would replace it: here it is a name like any other. */
+static bool is_for_shell(const char *text)
+{
+	unsigned char next = (unsigned char)text[1];
+
+	return (text[0] == '$' && (next == '{' || next == '_' || isalpha(next))) ||
+	       (text[0] == '~' && isalpha(next));
+}
+
+/* Who writes '$HOME/.ssh' would think that it is denied. */
+static void warn_for_shell(const struct maker *m, const struct srt_path *entry, const char *path)
+{
+	struct stat st;
+
+	if (!entry->literal && is_for_shell(entry->text) && lstat(path, &st) < 0)
+		strv_addf(m->notes->arena, &m->notes->lines,
+			  "%s: '%s' is a name in the working directory: no variable is replaced "
+			  "here, and of homes only '~/'",
+			  entry->key, entry->text);
+}
+
 static int add_entry(const struct maker *m, const struct srt_path *entry, struct err *err)
 {
 	char *path = make_absolute(m->arena, m->place, entry->text);
@@ -234,6 +256,7 @@ static int add_entry(const struct maker *m, const struct srt_path *entry, struct
 		.firm = entry->firm,
 	};
 
+	warn_for_shell(m, entry, path);
 	if (entry->kind == FILE_ALLOW_WRITE && is_private(path)) {
 		if (!path_is_below(path, "/dev"))
 			strv_addf(m->notes->arena, &m->notes->lines,

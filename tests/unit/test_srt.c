@@ -341,6 +341,17 @@ static void test_paths(void)
 	       "[\".bashrc\"]} would lift that",
 	       "a protected name that is allowed by name");
 	release(&a);
+	apply(&a, NO_NET "\"filesystem\": {\"denyRead\": [\"$HOME/.ssh\", \"~/.aws\", \"$5\"], "
+			 "\"allowWrite\": [\"~root/x\", \"~\"], \"denyWrite\": "
+			 "[{\"path\": \"${A}\", \"literal\": true}]}}");
+	is_int((long long)a.notes.lines.len, 2, "what only a shell would replace is told of");
+	is_str(a.notes.lines.v[0],
+	       "filesystem.denyRead[0]: '$HOME/.ssh' is a name in the working directory: no "
+	       "variable is replaced here, and of homes only '~/'",
+	       "... a variable");
+	ok(str_starts(a.notes.lines.v[1], "filesystem.allowWrite[0]: '~root/x' is a name"),
+	   "... somebody else's home");
+	release(&a);
 
 	place.cwd = dir;
 	apply(&a, NO_NET NO_FILES "}");
