@@ -350,4 +350,16 @@ check "... in silence" quiet
 new_repo "$tmp/full" && mkdir "$tmp/disk" && cd "$tmp/full" || exit 1
 before='mount -t tmpfs -o size=6m none "'"$tmp/disk"'"' XDG_STATE_HOME=$tmp/disk/state ex 'head -c 3M /dev/urandom >big && git add big && git commit -qm big'
 check "what git says of a full disk is told" grep -q "'git pack-objects' failed in '[^']*': fatal: .*space" "$err"
+
+# --- FIFOs in the host's, for which git would wait: ten seconds each ---
+new_repo "$tmp/waits" && cd "$tmp/waits" || exit 1
+for name in shallow commondir; do
+	wx run --git direct --network none -- mkfifo ".git/$name"
+	check "a session with the host's git leaves a FIFO as $name" test -p ".git/$name"
+	ex "git commit -q --allow-empty -m $name"
+	check "... no git of ours waits for it: it is named" grep -q "taken over: '[^']*/\.git/$name' is a FIFO.*; it is kept" "$err"
+	rm ".git/$name"
+	ex true
+	check "... and without it the commit is the host's" is_last "$name"
+done
 finish
