@@ -32,7 +32,7 @@ static int check_title(const char *title, struct err *err)
 {
 	_cleanup_str_ struct str escaped = { 0 };
 
-	if (!title || !*title)
+	if (!title || !title[strspn(title, " ")])
 		return err_usage(err, "an item needs a --title");
 	if (strlen(title) > TITLE_MAX)
 		return err_usage(err, "the title has more than %d bytes", TITLE_MAX);
