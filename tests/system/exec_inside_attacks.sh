@@ -102,7 +102,7 @@ check "... but the reason" has "$err" ".env could not be read (EACCES)"
 asked 'e -s them/other'
 check "... as it is of others" has "$err" s3cret_key
 sed 's|"allowWrite":\[\]|"allowWrite":["/"]|' s.json >them/wide.json
-asked 'timeout 50 /bin2/wrapix exec -d -s them/s.json -- sh -c "until echo y >grown; do sleep 0.02; done; echo grew" 2>them/err & until grep -q started them/err; do sleep 0.02; done; mv them/wide.json them/s.json; wait'
+asked 'timeout 120 /bin2/wrapix exec -d -s them/s.json -- sh -c "until echo y >grown; do sleep 0.02; done; echo grew" 2>them/err & until grep -q started them/err || ! kill -0 $!; do sleep 0.02; done; mv them/wide.json them/s.json; wait'
 check "... and others are read again while the command runs" is "$(cat "$out")" grew
 rm -r .claude keys mine them .env link.json grown
 
