@@ -10,6 +10,7 @@
 #include "guard/gate.h"
 #include "os/fs.h"
 #include "os/linux/kernel.h"
+#include "os/linux/processor.h"
 #include "os/linux/seccomp.h"
 
 #define AT(call, function, ...)                                                               \
@@ -197,6 +198,7 @@ void broker_free(struct broker *b)
 {
 	if (!b)
 		return;
+	processor_pause(0);
 	workers_end(b, NULL);
 	tasks_forget_directories(b);
 	for (size_t i = 0; i < BROKER_TASKS; i++)
@@ -355,6 +357,7 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	set_caps(b, true);
 	task_give_umask(&r);
 	close_ptr(&r.own_root);
+	processor_pause((pid_t)call->pid);
 	if (b->watches || answer == OUTSIDE || answer == RETRY || answer == AGAIN)
 		return NOTIFY_CONTINUE;
 	return answer;

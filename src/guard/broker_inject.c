@@ -29,20 +29,20 @@ static int not_given(int r)
 	return r == -ENOENT || r == -EINPROGRESS ? NOTIFY_LATER : r;
 }
 
-/* The caller is woken to take it, and wakes us: on one processor, where another that is idle would have to be woken, too. */
+/* The caller is woken to take it, and wakes us: on one processor, where another that is idle would have to be woken, too.
+ * It is released at once, because it can see what it has; we are not. */
 static int give(const struct request *r, struct seccomp_notif_addfd *add)
 {
 	pid_t caller = (pid_t)r->notif->pid;
-	struct processor_kept its, ours = { .kept = false };
+	struct processor_kept its;
 	int number;
 
 	processor_keep(caller, &its);
 	if (its.kept)
-		processor_keep(0, &ours);
+		processor_stay();
 	number = notify_ask(r->notify, SECCOMP_IOCTL_NOTIF_ADDFD, add);
 	if (number < 0)
 		number = -errno;
-	processor_release(0, &ours);
 	processor_release(caller, &its);
 	return number;
 }

@@ -23,3 +23,11 @@ void processor_others(struct processor_kept *ret);
 void processor_begin(pid_t process, const struct processor_kept *others);
 /* Gives it back those that it had, unless somebody else has meanwhile given it others. */
 void processor_release(pid_t thread, const struct processor_kept *kept);
+/*
+ * Keeps this thread for longer: to be kept and released takes as long as much of an answer, and whoever was answered twice
+ * in a row is probably going to ask again. processor_stay() comes before both wake each other, and processor_pause() after
+ * each answer (0: the last one). That releases with another's turn, or with a tick of the clock: after it the thread is
+ * woken where the one that asks is. A child by fork() does not stay.
+ */
+void processor_stay(void);
+void processor_pause(pid_t answered);
