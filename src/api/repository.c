@@ -18,9 +18,7 @@
 
 char *repository_program(struct arena *arena, const char *project)
 {
-	const char *path = getenv("PATH");
-
-	return os_find_program(arena, "git", path ? path : "/usr/bin:/bin", project);
+	return os_find_program(arena, "git", getenv("PATH"), project);
 }
 
 /* Where a repository is, for somebody in a directory; "" for the one of that. */

@@ -124,7 +124,7 @@ int api_add_registries(struct spec *spec, struct strv *says, struct err *err)
 	const struct registry_place place = {
 		.home = getenv("HOME") ?: "/",
 		.cache_home = api_base_dir(a, "XDG_CACHE_HOME", ".cache"),
-		.path = getenv("PATH") ?: "",
+		.path = getenv("PATH"),
 		.except = os_realpath(a, spec->dir),
 	};
 	int r = 0;

@@ -95,8 +95,7 @@ int builder_make_keys(struct builder *builder, struct err *err)
 			return r;
 		if (r > 0)
 			continue;
-		keygen = os_find_program(&builder->arena, "ssh-keygen",
-					 getenv("PATH") ?: "/usr/bin:/bin", NULL);
+		keygen = os_find_program(&builder->arena, "ssh-keygen", getenv("PATH"), NULL);
 		if (!keygen) {
 			err_set(err, ENOENT, "there is no ssh-keygen on this machine");
 			return err_hint(err, "apt install openssh-client");

@@ -21,7 +21,7 @@ enum { ANSWER_MAX = 65536, ASK_SECONDS = 60, START_SECONDS = 300 };
 
 static char *find_podman(struct builder *b, struct err *err)
 {
-	char *path = os_find_program(&b->arena, "podman", getenv("PATH") ?: "/usr/bin:/bin", NULL);
+	char *path = os_find_program(&b->arena, "podman", getenv("PATH"), NULL);
 
 	if (!path) {
 		err_set(err, ENOENT, "there is no podman on this machine");

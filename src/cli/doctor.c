@@ -106,8 +106,7 @@ static void check_landlock(const struct patient *p, struct finding *f)
 static void check_git(const struct patient *p, struct finding *f)
 {
 	struct arena a = { 0 };
-	const char *path = getenv("PATH");
-	char *git = os_find_program(&a, "git", path ? path : "/usr/bin:/bin", NULL);
+	char *git = os_find_program(&a, "git", getenv("PATH"), NULL);
 	bool checked = landlock_handles_files(p->host->landlock_abi);
 
 	f->verdict = git && checked && !p->host->no_state ? f->verdict : WEAKER;

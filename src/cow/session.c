@@ -220,8 +220,7 @@ bool cow_is_empty(const struct cow *cow)
 static int remove_by_podman(int base, const char *name)
 {
 	struct arena arena = { 0 };
-	char *podman = os_find_program(&arena, "podman",
-				       getenv("PATH") ? getenv("PATH") : "/usr/bin", NULL);
+	char *podman = os_find_program(&arena, "podman", getenv("PATH"), NULL);
 	char *dir = os_realpath(&arena, arena_printf(&arena, "/proc/self/fd/%d", base));
 	_cleanup_free_ char *says = NULL;
 	int r = -EACCES;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "os/proc.h"
 
 /* Executes one file; a script without a first line goes to the shell, as users expect, but a binary
  * for another machine does not. Returns the errno. */
@@ -47,7 +48,7 @@ static int try_exec(const char *file, char *const argv[], char *const env[])
  * where nothing else is found. */
 static int search_path(char *const argv[], char *const env[])
 {
-	const char *p = "";
+	const char *p = OS_USUAL_PATH;
 	int code = ENOENT;
 
 	for (size_t i = 0; env[i]; i++)

@@ -150,7 +150,7 @@ int contents_find_agent(struct contents *contents, struct arena *arena, struct e
 	if (!strcmp(agent.program, "$SHELL"))
 		return 0;
 	data = data && data[0] == '/' ? data : path_join(arena, home ?: "/", ".local/share");
-	real = agent_find_installed(arena, agent.program, getenv("PATH") ?: "", data, NULL);
+	real = agent_find_installed(arena, agent.program, getenv("PATH"), data, NULL);
 	if (!real) {
 		err_set(err, ENOENT, "the agent '%s' is not installed here", contents->agent);
 		return err_hint(err, "npm install -g %s", agent.package ?: agent.program);

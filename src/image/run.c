@@ -47,7 +47,7 @@ static int await(pid_t pid)
 
 char *run_find(struct arena *arena, const char *name, const char *how_to_get, struct err *err)
 {
-	char *program = os_find_program(arena, name, getenv("PATH") ?: "/usr/bin", NULL);
+	char *program = os_find_program(arena, name, getenv("PATH"), NULL);
 
 	if (!program) {
 		err_set(err, ENOENT, "there is no '%s' on this machine", name);

@@ -92,11 +92,11 @@ static bool leads_below(struct arena *arena, const char *dir, const char *file, 
 char *os_find_program(struct arena *arena, const char *name, const char *path_list,
 		      const char *except)
 {
-	const char *p = path_list;
+	const char *p = path_list ? path_list : OS_USUAL_PATH;
 
 	if (strchr(name, '/'))
 		return is_program(name) ? os_realpath(arena, name) : NULL;
-	while (p && *p) {
+	while (*p) {
 		size_t len = strcspn(p, ":");
 		char *dir = arena_strndup(arena, p, len), *file;
 

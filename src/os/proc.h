@@ -52,7 +52,10 @@ bool os_pin_names(void);
 /* Every signal back to its default action and unblocked: what a program expects at its start. */
 void os_reset_signals(void);
 
-/* The program's absolute path, looked up in path_list; relative directories are passed over, and so
+/* Where programs are for who has no PATH at all, as cron's jobs may. */
+#define OS_USUAL_PATH "/usr/bin:/bin"
+
+/* The program's absolute path, looked up in path_list (NULL: the usual one); relative directories are passed over, and so
  * is what lies at or below 'except' (a hostile project, canonical) by whatever name. NULL when it is
  * nowhere. */
 char *os_find_program(struct arena *arena, const char *name, const char *path_list,

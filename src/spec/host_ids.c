@@ -33,8 +33,6 @@ static void probe_ids(char **environment, struct host *host)
 {
 	const char *path = host_raw_env(environment, "PATH");
 
-	if (!path)
-		path = "/usr/bin:/bin";
 	host->ids.newuidmap = os_find_program(&host->arena, "newuidmap", path, NULL);
 	host->ids.newgidmap = os_find_program(&host->arena, "newgidmap", path, NULL);
 	find_range(host, "/etc/subuid", &host->ids.first_uid, &host->ids.n_uids);

@@ -157,7 +157,6 @@ void host_probe_podman(char **environment, struct host *host)
 	const char *except = host->project.dir;
 	struct arena *a = &host->arena;
 
-	path = path ? path : "/usr/bin:/bin";
 	podman->program = os_find_program(a, "podman", path, except);
 	podman->docker = os_find_program(a, "docker", path, except);
 	probe_docker(environment, host);

@@ -132,13 +132,11 @@ void modules_probe(struct host *host)
 {
 	struct project_facts *project = &host->project;
 	struct arena *a = &host->arena;
-	const char *path = getenv("PATH");
 	char *own, *common;
 
 	if (project->git == GIT_NONE)
 		return;
-	project->lacks_git = !os_find_program(a, "git", path ? path : "/usr/bin:/bin",
-					      project->dir);
+	project->lacks_git = !os_find_program(a, "git", getenv("PATH"), project->dir);
 	own = project->git == GIT_PLAIN ? path_join(a, project->top, ".git") : project->gitdir;
 	common = project->git == GIT_PLAIN ? own : project->commondir;
 	find_modules(host, path_join(a, own, "modules"), 0);

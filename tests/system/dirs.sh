@@ -242,6 +242,15 @@ env -u HOME "$wrapix" run --network none -- sh -c 'echo ~' >"$tmp/log/out" 2>"$t
 check "works: no HOME" is "$(cat "$tmp/log/out")" /home/wrapix
 env -i "$wrapix" run --network none -- sh -c 'echo ~' >"$tmp/log/out" 2>"$tmp/log/err"
 check "works: no environment at all" is "$(cat "$tmp/log/out")" /home/wrapix
+# Without PATH programs are where the C library has them for everybody else.
+mkdir "$tmp/log/far"
+env -i "$wrapix" plan -- true >"$tmp/log/out" 2>&1
+env -i PATH=/usr/bin:/bin "$wrapix" plan -- true >"$tmp/log/err" 2>&1
+check "... and the plan is the one of who has the usual PATH" cmp "$tmp/log/err" "$tmp/log/out"
+env -i "$wrapix" exec -- env >"$tmp/log/out" 2>"$tmp/log/err"
+check "... and 'exec' finds a command" is "$? $(grep -c '^PATH=' "$tmp/log/out")" "0 0"
+env -i PATH="$tmp/log/far" "$wrapix" exec -- env >"$tmp/log/out" 2>"$tmp/log/err"
+check "(control) a PATH with nothing in it is one" is "$?" 127
 # What these left in the user's real state directory is swept.
 HOME=$real_home "$wrapix" ps >/dev/null 2>&1
 
