@@ -182,7 +182,9 @@ static int key_remove(struct key_job *job, struct err *err)
 	if (r == 0)
 		r = key_job_ask(
 			job, arena_printf(&job->arena, "Remove the keys of '%s' for good?", name),
-			"wrapix key remove --yes, when you are sure", err);
+			arena_printf(&job->arena, "wrapix key remove %s --yes, when you are sure",
+				     name),
+			err);
 	if (r == 0)
 		r = key_store_remove(job->home, name, err);
 	if (r < 0)

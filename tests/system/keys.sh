@@ -52,6 +52,7 @@ wx key remove --yes
 check "key remove removes that" absent "$keys/project-$(hostname | cut -d. -f1)"
 wx key remove site
 check "key remove asks first" refused 2 "nobody can be asked"
+check "... and says how to do without, for this one" has "$err" "hint: wrapix key remove site --yes"
 for name in ../x x-signing .x '' 'a b' -x; do
 	wx key add -- "$name"
 	check "no key is called '$name'" refused 2 "name"
