@@ -327,7 +327,7 @@ static void resolve_one(struct resolver *r, struct arena *arena, const struct ch
 	if (change->conflict && !settle(r, change, &merged))
 		return;
 	add_steps(r, change, merged);
-	if (!merged)
+	if (!merged && !change_is_implied(r->changes, (size_t)(change - r->changes->v)))
 		apply_report_add(r->report, OUTCOME_APPLIED, change->path, NULL);
 	remark(r, change);
 }

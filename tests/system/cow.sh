@@ -119,7 +119,7 @@ cow 'true'
 check "a session that changed nothing leaves nothing" is "$rc $(ls "$state/cow")" "0 "
 cow 'echo 2 >a' --name first
 one=$id
-cow 'cat a; echo 3 >b; echo 9 >c' --name second
+cow 'cat a; echo 3 >b; echo 9 >c; mkdir new; echo 5 >new/d' --name second
 check "a second one sees the project, not the first" is "$(cat "$out")" 1
 wx diff --name-only first
 check "diff by name" is "$(cat "$out")" a
@@ -127,6 +127,7 @@ wx ps
 check "ps lists what is kept, with its size" grep -Eq "^$one +first +- .*[0-9][BKM] +$project" "$out"
 wx apply "$one"
 wx apply second
+check "apply counts as the diff does" is "$(tail -n 1 "$out")" "3 changes were taken over"
 check "both are applied" is "$(cat a b c)" "$(printf '2\n3\n9')"
 wx run --network none --resume second -- sh -c 'cat b; echo 4 >b'
 check "resume goes on where it was" is "$rc $(cat "$out" b)" "0 $(printf '3\n3')"
