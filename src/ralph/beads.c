@@ -146,11 +146,12 @@ static void read_needs(struct sync *s, struct json_object *issue, struct item *i
 static int take_new(struct sync *s, struct json_object *issue, const char *id, const char *word,
 		    struct err *err)
 {
-	const char *kind = json_text(issue, "issue_type"), *title = json_text(issue, "title");
+	const char *kind = json_text(issue, "issue_type");
 	const char *text = json_text(issue, "description"), *ignored;
+	char *title = item_title_of(&s->arena, json_text(issue, "title"));
 	struct item item = { .id = arena_strdup(&s->arena, id),
 			     .feature = s->feature->name,
-			     .title = arena_strdup(&s->arena, title ? title : id),
+			     .title = title ? title : arena_strdup(&s->arena, id),
 			     .text = arena_strdup(&s->arena, text),
 			     .epic = kind && !strcmp(kind, "epic"),
 			     .status = status_of(word) };
@@ -161,6 +162,14 @@ static int take_new(struct sync *s, struct json_object *issue, const char *id, c
 	return r < 0 ? r : mark_set(s, id, word, err);
 }
 
+/* A word that can be typed, and stands in lists and before a colon. */
+static bool is_id(const char *id)
+{
+	struct err ignored;
+
+	return strlen(id) <= 60 && !strpbrk(id, " :,") && item_check_title(id, &ignored) == 0;
+}
+
 /* What became of an issue over there, since both sides last agreed. */
 static int take_issue(struct sync *s, struct json_object *issue, struct err *err)
 {
@@ -169,7 +178,7 @@ static int take_issue(struct sync *s, struct json_object *issue, struct err *err
 	char *mark = NULL;
 	int r;
 
-	if (!id || !word || strlen(id) > 60)
+	if (!id || !word || !is_id(id))
 		return 0;
 	if (!item)
 		return take_new(s, issue, id, word, err);

@@ -7,7 +7,7 @@
 #include "ralph/door.h"
 #include "ralph/wire.h"
 
-enum { TITLE_MAX = 200, TEXT_MAX = 20000, NOTE_MAX = 4000, ADDED_MAX = 200, NOTED_MAX = 100 };
+enum { TEXT_MAX = 20000, NOTE_MAX = 4000, ADDED_MAX = 200, NOTED_MAX = 100 };
 
 struct question {
 	struct door *door;
@@ -26,21 +26,6 @@ static const char usage[] =
 	"ralph item show ID\n"
 	"ralph item add --title TITLE [--epic] [--after ID,ID] [--text TEXT|-]\n"
 	"ralph item note TEXT|-\n";
-
-/* One line without controls, and not too long. */
-static int check_title(const char *title, struct err *err)
-{
-	_cleanup_str_ struct str escaped = { 0 };
-
-	if (!title || !title[strspn(title, " ")])
-		return err_usage(err, "an item needs a --title");
-	if (strlen(title) > TITLE_MAX)
-		return err_usage(err, "the title has more than %d bytes", TITLE_MAX);
-	str_add_visible(&escaped, title, strlen(title));
-	if (strcmp(escaped.s, title) != 0 || strpbrk(title, "\n\t"))
-		return err_usage(err, "the title is one line of plain text");
-	return 0;
-}
 
 static int check_text(const char *text, size_t max, struct err *err)
 {
@@ -161,7 +146,7 @@ static int do_add(struct question *q, struct str *out, struct err *err)
 	if (r == 0 && q->door->added >= ADDED_MAX)
 		r = err_usage(err, "a session adds at most %d items", ADDED_MAX);
 	if (r == 0)
-		r = check_title(args.title, err);
+		r = item_check_title(args.title, err);
 	if (args.text && !strcmp(args.text, "-"))
 		args.text = q->text;
 	if (r == 0 && args.text)

@@ -35,12 +35,10 @@ static void add_feature(struct str *out, const struct feature *feature)
 	str_addf(out, "%s}\n", line.s);
 }
 
-/* What runs here is open for everybody else. */
-static const char *shared_status(enum item_status status)
+/* What runs here is open for everybody else, and what somebody says to run runs not here. */
+static enum item_status shared_status(enum item_status status)
 {
-	bool here = status == ITEM_RUNNING || status == ITEM_LANDING;
-
-	return item_status_name(here ? ITEM_OPEN : status);
+	return status == ITEM_RUNNING || status == ITEM_LANDING ? ITEM_OPEN : status;
 }
 
 static void add_item(struct str *out, const struct item *item)
@@ -52,7 +50,7 @@ static void add_item(struct str *out, const struct item *item)
 	json_add_member(&line, "id", item->id);
 	json_add_member(&line, "feature", item->feature);
 	json_add_member(&line, "title", item->title);
-	json_add_member(&line, "status", shared_status(item->status));
+	json_add_member(&line, "status", item_status_name(shared_status(item->status)));
 	json_add_member(&line, "text", item->text);
 	if (item->n_needs) {
 		json_add_key(&line, "needs");
@@ -131,12 +129,21 @@ static bool is_id(const char *id)
 {
 	size_t n = id ? strlen(id) : 0;
 
-	return n && n <= 40 &&
+	return n && n <= 60 && strcmp(id, "new") != 0 &&
 	       strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
+}
+
+static struct feature *find_feature(const struct merge *merge, const char *name)
+{
+	for (size_t i = 0; i < merge->n_features; i++)
+		if (!strcmp(merge->features[i].name, name))
+			return &merge->features[i];
+	return NULL;
 }
 
 static bool merge_feature(struct merge *merge, struct json_object *record)
 {
+	struct feature *have;
 	struct feature f = {
 		.name = text_of(merge, record, "name"),
 		.spec = text_of(merge, record, "spec"),
@@ -150,17 +157,20 @@ static bool merge_feature(struct merge *merge, struct json_object *record)
 	if (!f.name || !f.spec || feature_check_name(f.name, &ignored) < 0 || f.spec[0] == '/' ||
 	    strstr(f.spec, ".."))
 		return false;
-	for (size_t i = 0; i < merge->n_features; i++) {
-		if (strcmp(merge->features[i].name, f.name) != 0)
-			continue;
-		/* A file of the project does not speak for a hidden feature. */
-		if (merge->features[i].updated >= f.updated ||
-		    (merge->features[i].hidden && !merge->hidden))
-			return true;
-		f.hidden = merge->features[i].hidden;
-		f.reviews = merge->features[i].reviews;
+	have = find_feature(merge, f.name);
+	/* A file of the project does not speak for a hidden feature. */
+	if (have && (have->updated >= f.updated || (have->hidden && !merge->hidden)))
+		return true;
+	if (have) {
+		f.hidden = have->hidden;
+		f.reviews = have->reviews;
 	}
 	merge->r = feature_add(merge->db, &f, merge->err);
+	/* The same name may come again. */
+	if (!have)
+		have = arena_grow(&merge->arena, &merge->features, &merge->n_features,
+				  sizeof(*have));
+	*have = f;
 	merge->taken++;
 	return true;
 }
@@ -188,10 +198,10 @@ static bool merge_item(struct merge *merge, struct json_object *record, bool epi
 	struct item item = {
 		.id = text_of(merge, record, "id"),
 		.feature = text_of(merge, record, "feature"),
-		.title = text_of(merge, record, "title"),
+		.title = item_title_of(&merge->arena, text_of(merge, record, "title")),
 		.text = text_of(merge, record, "text"),
 		.epic = epic,
-		.status = item_status_of(text_of(merge, record, "status")),
+		.status = shared_status(item_status_of(text_of(merge, record, "status"))),
 		.rank = int_of(record, "rank"),
 		.attempts = int_of(record, "attempts"),
 		.notes = text_of(merge, record, "notes"),

@@ -25,6 +25,42 @@ enum item_status item_status_of(const char *name)
 	return status;
 }
 
+int item_check_title(const char *title, struct err *err)
+{
+	_cleanup_str_ struct str escaped = { 0 };
+
+	if (!title || !title[strspn(title, " ")])
+		return err_usage(err, "an item needs a --title");
+	if (strlen(title) > ITEM_TITLE_MAX)
+		return err_usage(err, "the title has more than %d bytes", ITEM_TITLE_MAX);
+	str_add_line(&escaped, title);
+	if (strcmp(escaped.s, title) != 0 || strchr(title, '\t'))
+		return err_usage(err, "the title is one line of plain text");
+	return 0;
+}
+
+char *item_title_of(struct arena *arena, const char *text)
+{
+	_cleanup_str_ struct str out = { 0 };
+	size_t lead, n;
+	uint32_t cp;
+
+	str_add(&out, "");
+	for (; text && *text; text += MAX(n, (size_t)1)) {
+		n = utf8_next(text, SIZE_MAX, &cp);
+		if (out.len + MAX(n, (size_t)1) > ITEM_TITLE_MAX)
+			break;
+		if (n && utf8_visible(cp))
+			str_addn(&out, text, n);
+		else
+			str_add(&out, " ");
+	}
+	while (out.len && out.s[out.len - 1] == ' ')
+		out.s[--out.len] = '\0';
+	lead = strspn(out.s, " ");
+	return out.s[lead] ? arena_strdup(arena, out.s + lead) : NULL;
+}
+
 #define COLUMNS                                                                             \
 	"id, feature, title, text, epic, status, rank, attempts, created, updated, notes, " \
 	"reason, answer, commit_id"

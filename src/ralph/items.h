@@ -57,6 +57,12 @@ int feature_list(struct db *db, struct arena *arena, struct feature **ret, size_
 int feature_touch(struct db *db, const char *name, const char *title, struct err *err);
 int feature_count_review(struct db *db, const char *name, int64_t reviews, struct err *err);
 
+enum { ITEM_TITLE_MAX = 200 };
+/* One line without controls that is not blank, and not too long. */
+int item_check_title(const char *title, struct err *err);
+/* Such a title, made of what others call theirs; NULL: nothing of it is left. */
+char *item_title_of(struct arena *arena, const char *text);
+
 /* Those of a feature, or of all (NULL). */
 int items_load(struct db *db, const char *feature, struct items *ret, struct err *err);
 void items_release(struct items *items);

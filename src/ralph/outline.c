@@ -10,12 +10,20 @@ static bool is_editable(const struct item *item)
 	return item->status == ITEM_PROPOSED || item->status == ITEM_OPEN;
 }
 
+/* A line of a text that would be read as something else is written with one backslash more. */
+static bool is_marked(const char *s, size_t n)
+{
+	while (n && *s == '\\')
+		s++, n--;
+	return n && (*s == '#' || (n > 6 && !memcmp(s, "after:", 6)));
+}
+
 static void add_text(struct str *out, const char *text)
 {
 	while (text && *text) {
 		size_t n = strcspn(text, "\n");
 
-		if (text[0] == '#' || (text[0] == '\\' && text[1] == '#'))
+		if (is_marked(text, n))
 			str_add(out, "\\");
 		str_addn(out, text, n);
 		str_add(out, "\n");
@@ -174,7 +182,7 @@ static int read_line(struct reader *r, const char *s, size_t n, struct err *err)
 	}
 	if (!r->text.len && !r->item.n_needs && n > 6 && !memcmp(s, "after:", 6))
 		return read_after(r, s + 6, n - 6, err);
-	if (n > 1 && s[0] == '\\' && (s[1] == '#' || s[1] == '\\'))
+	if (s[0] == '\\' && is_marked(s, n))
 		s++, n--;
 	if (!r->text.len && !n)
 		return 0;
@@ -196,7 +204,7 @@ static int drop_others(struct reader *r, struct err *err)
 
 static int take(struct reader *r, const char *text, size_t len, struct err *err)
 {
-	int k = 0;
+	int k = len && memchr(text, '\0', len) ? err_usage(err, "there is a NUL in the text") : 0;
 
 	while (k == 0 && len) {
 		const char *end = memchr(text, '\n', len);

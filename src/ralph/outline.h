@@ -9,7 +9,7 @@
  *
  * The order of the sections is the order of the tasks, a section that is removed drops its task, and one
  * with 'new' in place of an id adds one. An epic is '# id: Title'. A line of a text that begins with '#'
- * is written with a backslash before it.
+ * or 'after:' is written with a backslash before it.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bd says of a feature's issues, twice: the second time it says nothing new, and nothing that runs here is moved. */
+/* What bd says of a feature's issues, twice: the second time it says nothing new, nothing that runs here is moved, and each has a title that the
+ * user's editor takes back. */
 #include <string.h>
 
 #include "ralph/beads.h"
@@ -15,7 +16,7 @@ static size_t count(struct db *db, bool *ret_runs)
 	n = items.n;
 	*ret_runs = items_find(&items, "one") && items_find(&items, "one")->status == ITEM_RUNNING;
 	for (size_t i = 0; i < n; i++)
-		check(items.v[i].title && strlen(items.v[i].id) <= 60);
+		check(item_check_title(items.v[i].title, &err) == 0 && strlen(items.v[i].id) <= 60);
 	items_release(&items);
 	return n;
 }

@@ -24,11 +24,38 @@ static void open_db(struct db *db, struct arena *arena)
 	check(item_add(db, arena, &item, &id, &err) == 0);
 }
 
+static void print(struct db *db, struct str *out)
+{
+	struct items items;
+	struct err err;
+
+	check(items_load(db, "f", &items, &err) == 0);
+	for (size_t i = 0; i < items.n; i++)
+		check(items.v[i].status == ITEM_OPEN || items.v[i].status == ITEM_PROPOSED ||
+		      items.v[i].status == ITEM_DROPPED);
+	outline_print(&items, out);
+	items_release(&items);
+}
+
+/* What the editor shows is taken as it is, and shown again as the same; 'first' may have blanks at ends of texts. */
+static void edit(struct db *db, bool first)
+{
+	_cleanup_str_ struct str text = { 0 }, again = { 0 };
+	struct err err;
+
+	print(db, &text);
+	check(outline_take(db, "f", text.s, text.len, ITEM_PROPOSED, &err) == 0);
+	print(db, &again);
+	if (first)
+		edit(db, false);
+	else
+		check(!strcmp(text.s, again.s));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct str question = { 0 }, answer = { 0 }, text = { 0 };
+	struct str question = { 0 }, answer = { 0 };
 	struct arena arena = { NULL };
-	struct items items;
 	struct db db = { 0 };
 	struct door door = { .db = &db, .feature = "f", .item = "one", .phase = PHASE_STEP };
 	struct err err;
@@ -40,18 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	status = door_answer(&door, question.s, question.len, &answer);
 	check(status == 0 || status == 2);
 	check(door_answer(&door, (const char *)data, size, &answer) >= 0);
-	check(items_load(&db, "f", &items, &err) == 0);
-	for (size_t i = 0; i < items.n; i++)
-		check(items.v[i].status == ITEM_OPEN || items.v[i].status == ITEM_PROPOSED);
 	/* What was added can be edited, and what is anybody's text is taken or refused. */
-	outline_print(&items, &text);
-	check(outline_take(&db, "f", text.s, text.len, ITEM_PROPOSED, &err) == 0);
-	(void)outline_take(&db, "f", (const char *)data, size, ITEM_PROPOSED, &err);
-	items_release(&items);
+	edit(&db, true);
+	if (outline_take(&db, "f", (const char *)data, size, ITEM_PROPOSED, &err) == 0)
+		edit(&db, false);
 	db_close(&db);
 	str_release(&question);
 	str_release(&answer);
-	str_release(&text);
 	arena_release(&arena);
 	return 0;
 }

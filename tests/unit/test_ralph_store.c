@@ -51,7 +51,7 @@ static void test_order(struct db *db)
 	epic = add(db, "all of it", true, NULL, 0);
 	a = add(db, "first", false, (char *[]){ (char *)epic, NULL }, 1);
 	b = add(db, "second", false, (char *[]){ (char *)a, NULL }, 1);
-	c = add(db, "third & \"last\"\n", false, NULL, 0);
+	c = add(db, "third & \"last\"", false, NULL, 0);
 	items_load(db, "f", &items, &err);
 	is_int((long long)items.n, 4, "all of them are there");
 	ok(!item_is_ready(&items, items_find(&items, epic)) &&
@@ -114,6 +114,36 @@ static void test_export(struct db *db)
 	str_release(&text);
 	str_release(&again);
 	str_release(&both);
+}
+
+/* A file of a stranger's: the newer record counts in any order, nothing of it runs here, and titles are those of one line. */
+static void test_strange(void)
+{
+	static const char text[] = "{\"kind\":\"feature\",\"name\":\"s\",\"spec\":\"s.md\","
+				   "\"title\":\"New\",\"updated\":9}\n"
+				   "{\"kind\":\"feature\",\"name\":\"s\",\"spec\":\"s.md\","
+				   "\"title\":\"Old\",\"updated\":2}\n"
+				   "{\"kind\":\"task\",\"id\":\"a\",\"feature\":\"s\",\"title\":\" "
+				   "A\\nB \",\"status\":\"landing\",\"updated\":1}\n"
+				   "{\"kind\":\"task\",\"id\":\"b\",\"feature\":\"s\",\"title\":\" "
+				   "\\t\",\"status\":\"open\",\"updated\":1}\n";
+	struct feature f = { 0 };
+	struct db db = { 0 };
+	size_t taken = 0, passed = 0;
+	struct items items;
+	struct err err;
+
+	open_store(&db, "strange.db");
+	ok(export_merge(&db, text, strlen(text), false, &taken, &passed, &err) == 0 && taken == 2 &&
+		   passed == 1,
+	   "a stranger's file: a title of blanks is none");
+	feature_find(&db, &arena, "s", &f, &err);
+	is_str(f.title, "New", "the newer record of a feature counts, though it comes first");
+	items_load(&db, "s", &items, &err);
+	is_int(items.v[0].status, ITEM_OPEN, "nothing lands here that did not begin here");
+	is_str(items.v[0].title, "A B", "a title is one line");
+	items_release(&items);
+	db_close(&db);
 }
 
 /* Many writers, none of whom loses a count. */
@@ -213,6 +243,7 @@ int main(void)
 	open_store(&db, "one.db");
 	test_order(&db);
 	test_export(&db);
+	test_strange();
 	db_close(&db);
 	test_writers();
 	test_config();

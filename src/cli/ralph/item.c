@@ -95,8 +95,10 @@ static int do_add(struct job *job, struct err *err)
 			     .epic = job->args->epic,
 			     .status = ITEM_OPEN };
 	const char *id;
-	int r = item.title && *item.title ? read_after(job, &needs, err)
-					  : err_usage(err, "a task needs a --title");
+	int r = item_check_title(item.title, err);
+
+	if (r == 0)
+		r = read_after(job, &needs, err);
 
 	item.needs = needs.v;
 	item.n_needs = needs.len;
