@@ -4,11 +4,11 @@
 
 #include "base/arena.h"
 
-/* The last value of section.key (no subsection), unquoted; NULL where there is none. Included
- * files are not followed. */
+/* The last value of section.key (no subsection; in small letters), unquoted, "true" where the key stands alone; NULL where
+ * there is none. Included files are not followed. */
 char *gitconfig_get(struct arena *arena, const char *text, const char *section, const char *key);
 
-/* The same of section "sub"; names with quotes or backslashes in them are not found. */
+/* The same of section "sub". */
 char *gitconfig_get_in(struct arena *arena, const char *text, const char *section, const char *sub,
 		       const char *key);
 

@@ -22,6 +22,7 @@ struct reader {
 	struct arena *arena;
 	const char *p, *end;
 	char section[NAME_MAX_LEN + 1]; /* with the subsection: "branch.Feature" */
+	const char *only;               /* this name; NULL: all */
 	struct gitkeys *keys;
 };
 
@@ -42,6 +43,12 @@ static int next(struct reader *r)
 	if (r->p < r->end)
 		r->p += c == '\n' && *r->p == '\r' ? 2 : 1;
 	return c;
+}
+
+/* A '\r' by itself as well; a line's end was looked for before. */
+static bool is_blank(int c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
 }
 
 static void skip_blank(struct reader *r)
@@ -65,7 +72,6 @@ static int read_section(struct reader *r)
 	size_t n = 0;
 	int c;
 
-	r->section[0] = '\0';
 	while ((c = next(r)) && (isalnum(c) || c == '-' || c == '.'))
 		if (!add_char(r->section, &n, tolower(c)))
 			return -EINVAL;
@@ -101,36 +107,40 @@ static int read_value(struct reader *r, char value[VALUE_MAX_LEN + 1])
 	bool quoted = false, comment = false;
 	int c;
 
-	skip_blank(r);
 	while ((c = next(r)) && c != '\n') {
-		bool plain = true;
+		bool blank = !quoted && is_blank(c);
 
-		if (comment)
+		comment = comment || (!quoted && (c == '#' || c == ';'));
+		if (comment || (blank && n == 0)) /* also after "" */
 			continue;
+		if (!blank)
+			keep = n; /* a quote or a backslash holds the blanks before it */
 		if (c == '"') {
 			quoted = !quoted;
-			keep = n;
-			continue;
-		}
-		if (!quoted && (c == '#' || c == ';')) {
-			comment = true;
 			continue;
 		}
 		if (c == '\\') {
 			c = next(r);
-			if (c == '\n')
+			if (c == '\n' || (!c && r->p == r->end))
 				continue;
 			c = unescape(c);
-			plain = false;
 		}
 		if (!c || n >= VALUE_MAX_LEN)
 			return -EINVAL;
 		value[n++] = (char)c;
-		if (quoted || !plain || (c != ' ' && c != '\t'))
+		if (!blank)
 			keep = n;
 	}
 	value[keep] = '\0';
 	return quoted ? -EINVAL : 0;
+}
+
+static bool is_wanted(const struct reader *r, const char *name)
+{
+	size_t n = strlen(r->section);
+
+	return !r->only || (str_starts(r->only, r->section) && r->only[n] == '.' &&
+			    !strcmp(r->only + n + 1, name));
 }
 
 static int read_key(struct reader *r)
@@ -152,7 +162,7 @@ static int read_key(struct reader *r)
 	} else if (peek(r) != '\n' && peek(r) != 0) {
 		return -EINVAL;
 	}
-	if (e < 0)
+	if (e < 0 || !is_wanted(r, name))
 		return e;
 	key = arena_grow(r->arena, (void *)&r->keys->keys, &r->keys->n, sizeof(*key));
 	key->name = arena_printf(r->arena, "%s.%s", r->section, name);
@@ -169,9 +179,12 @@ static void skip_line(struct reader *r)
 /* A blank, a comment, a section or a key. */
 static int read_one(struct reader *r)
 {
+	int e;
+
 	switch (peek(r)) {
 	case ' ':
 	case '\t':
+	case '\r':
 	case '\n':
 		next(r);
 		return 0;
@@ -181,7 +194,11 @@ static int read_one(struct reader *r)
 		return 0;
 	case '[':
 		next(r);
-		return read_section(r);
+		r->section[0] = '\0';
+		e = read_section(r);
+		if (e < 0)
+			r->section[0] = '\0'; /* what follows is nobody's */
+		return e;
 	default:
 		return read_key(r);
 	}
@@ -207,11 +224,14 @@ int gitkeys_parse(struct arena *arena, const char *text, size_t len, struct gitk
 	return e;
 }
 
-void gitkeys_gather(struct arena *arena, const char *text, size_t len, struct gitkeys *ret)
+static void gather(struct arena *arena, const char *text, size_t len, const char *only,
+		   struct gitkeys *ret)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t skip = len >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
-	struct reader r = { .arena = arena, .p = text + skip, .end = text + len, .keys = ret };
+	struct reader r = {
+		.arena = arena, .p = text + skip, .end = text + len, .only = only, .keys = ret
+	};
 
 	*ret = (struct gitkeys){ 0 };
 	while (r.p < r.end) {
@@ -220,6 +240,19 @@ void gitkeys_gather(struct arena *arena, const char *text, size_t len, struct gi
 		skip_line(&r);
 		r.p += r.p < r.end; /* also where that is a NUL */
 	}
+}
+
+void gitkeys_gather(struct arena *arena, const char *text, size_t len, struct gitkeys *ret)
+{
+	gather(arena, text, len, NULL, ret);
+}
+
+const char *gitkeys_last(struct arena *arena, const char *text, size_t len, const char *name)
+{
+	struct gitkeys keys;
+
+	gather(arena, text, len, name, &keys);
+	return keys.n ? keys.keys[keys.n - 1].value : NULL;
 }
 
 /* The i-th value of a name. */

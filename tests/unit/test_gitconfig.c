@@ -17,7 +17,7 @@ static void test_subsection(void)
 		{ "[remote \"origin2\"]\nurl = a\n", NULL },
 		{ "[remote \"Origin\"]\nurl = a\n", NULL },
 		{ "[remote]\nurl = a\n", NULL },
-		{ "[remote.origin]\nurl = a\n", NULL },
+		{ "[remote.origin]\nurl = a\n", "a" },
 		{ "[remote \"origin\"x]\nurl = a\n", NULL },
 		{ "[remote \"origin", NULL },
 	};
@@ -49,7 +49,7 @@ int main(void)
 		{ "[users]\nname = a\n", NULL },
 		{ "[core]\nname = a\n", NULL },
 		{ "[user]\nnames = a\n", NULL },
-		{ "[user]\nname\n", NULL },
+		{ "[user]\nname\n", "true" },
 		{ "[user]\nname = \"open\n", NULL },
 		{ "[user]\nname = bad \\q\n", NULL },
 		{ "[user]\nname = a\n[core]\nname = b\n", "a" },
@@ -57,7 +57,17 @@ int main(void)
 		{ "", NULL },
 		{ "[", NULL },
 		{ "[user", NULL },
-		{ "[user]\nname = a\\", NULL },
+		{ "[user]\nname = a\\", "a" },
+		{ "# C:\\\n[user]\nname = a\n", "a" },
+		{ "[user]\nname = a\\\\\nname = b\n", "b" },
+		{ "[user]\r\nname = a\\\r\nb\r\n", "ab" },
+		{ "[core] [user] name = a\n", "a" },
+		{ "\xef\xbb\xbf[user]\nname = a\n", "a" },
+		{ "[user]\rname = a\r\n", "a" },
+		{ "[user]\nname = a \\\n\n", "a " },
+		{ "[user]\nname = a \"\"\n", "a " },
+		{ "[user]\nname = \"\" a\n", "a" },
+		{ "[user]\nname = \\\n a\n", "a" },
 	};
 	struct arena arena = { NULL };
 
