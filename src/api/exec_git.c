@@ -163,8 +163,8 @@ static bool is_full(const struct exec *x)
 /* A command that fills the disk, say, gets no repository to judge by content instead of a private one. */
 static bool may_be_brought_about(int code)
 {
-	static const int codes[] = { EAGAIN, EBUSY,  EDQUOT, EIO,   EMFILE, EMLINK,
-				     ENFILE, ENOMEM, ENOSPC, EPIPE, ESTALE, ETIMEDOUT };
+	static const int codes[] = { EAGAIN, EBUSY,  EDQUOT, EIO,   EMFILE, EMLINK,   ENFILE,
+				     ENOMEM, ENOSPC, ENXIO,  EPIPE, ESTALE, ETIMEDOUT };
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 		if (codes[i] == code)

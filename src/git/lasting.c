@@ -319,6 +319,8 @@ int git_lasting_begin(struct git_store *store, const struct git_about *about, st
 	}
 	r = r == 0 ? lock_shared(store, err) : open_or_make(store, about, err);
 	if (r == 0)
+		r = git_check_objects(store, err);
+	if (r == 0)
 		r = git_make_places(store, err);
 	if (r == 0)
 		r = git_take_trees(store, about, err);

@@ -353,8 +353,10 @@ int git_prepare(struct git_store *store, const struct git_about *about, struct e
 	if (r < 0)
 		return r;
 	git_add_modules(store, about);
+	r = git_check_objects(store, err);
 	/* One that is ready is laid out for a session, not for commands. */
-	r = !store->lasting && git_ready_take(store) == 0 ? 0 : make(store, err);
+	if (r == 0)
+		r = !store->lasting && git_ready_take(store) == 0 ? 0 : make(store, err);
 	/* From here on it is one that counts. */
 	if (r == 0)
 		r = git_store_write_meta(store, err);

@@ -159,6 +159,8 @@ static int copy_config(struct git_store *store, struct str *out, struct err *err
 	size_t len = 0;
 	int r = dir < 0 ? -errno : git_read_file(dir, "config", GITKEYS_MAX, &text, &len);
 
+	if (r == -ENXIO && git_check_plain(store, store->real, err) < 0)
+		return r;
 	if (r < 0 && r != -ENOENT)
 		return err_errno(err, -r, "reading the repository's configuration");
 	str_addn(out, text ? text : "", len);

@@ -26,7 +26,7 @@ int git_read_file(int dir, const char *name, size_t max, char **ret, size_t *ret
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
+		return -ENXIO; /* as open() says it of a socket */
 	return (uint64_t)st.st_size > max ? -EFBIG : os_read_fd(fd, max, ret, ret_len);
 }
 

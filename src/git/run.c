@@ -271,36 +271,22 @@ static int note_and_start(const struct git_run *run, struct str *ret, int said)
 	return r;
 }
 
-/* Of the host's: what git opens whatever it is asked, and would wait for until its time is over. */
-static const char *find_fifo(const struct git_run *run)
-{
-	static const char *const names[] = { "HEAD",        "config",   "commondir",
-					     "index",       "shallow",  "objects/info/alternates",
-					     "packed-refs", "logs/HEAD" };
-	_cleanup_close_ int dir = run->host ? git_open_host(run->host, run->gitdir) : -1;
-	struct stat st;
-
-	for (size_t i = 0; dir >= 0 && i < ARRAY_LEN(names); i++)
-		if (fstatat(dir, names[i], &st, 0) == 0 && S_ISFIFO(st.st_mode))
-			return names[i];
-	return NULL;
-}
-
 int git_run(const struct git_run *run, struct str *ret)
 {
-	return find_fifo(run) ? -ENXIO : note_and_start(run, ret, -1);
+	struct err ignored;
+	int r = run->host ? git_check_plain(run->host, run->gitdir, &ignored) : 0;
+
+	return r < 0 ? r : note_and_start(run, ret, -1);
 }
 
 int git_do(const struct git_run *run, struct str *ret, struct err *err)
 {
 	_cleanup_close_ int said = os_said_open(); /* without it the reason is not known */
 	_cleanup_str_ struct str line = { 0 };
-	const char *fifo = find_fifo(run);
-	int r;
+	int r = run->host ? git_check_plain(run->host, run->gitdir, err) : 0;
 
-	if (fifo)
-		return err_set(err, ENXIO, "'%s/%s' is a FIFO, for which git would wait for ever",
-			       run->gitdir, fifo);
+	if (r < 0)
+		return r;
 	r = note_and_start(run, ret, said);
 	if (r == -EPIPE)
 		return err_set(err, EAGAIN, "'git %s' was killed in '%s'", run->args[0],

@@ -60,6 +60,11 @@ int git_run(const struct git_run *run, struct str *ret);
 /* The same, where anything but success is an error with words; EAGAIN when it was killed. */
 int git_do(const struct git_run *run, struct str *ret, struct err *err);
 
+/* ENXIO with its name where a FIFO, a socket or a device stands in place of a file in a git directory of the host's, for which
+ * git would wait; the second: where that keeps from its objects, of which commands inside read as well. */
+int git_check_plain(const struct git_store *store, const char *gitdir, struct err *err);
+int git_check_objects(const struct git_store *store, struct err *err);
+
 /* The host's objects, and those that they borrow. */
 void git_may_read(struct git_run *run, struct git_store *store);
 /* On the host's repository; in the private directory, read-only or to write. */

@@ -72,7 +72,12 @@ struct side {
 
 static int odd(const struct side *side, int r, const char *what, struct err *err)
 {
-	return err_errno(err, -r, "reading the %s's %s", side->whose, what);
+	if (r != -ENXIO)
+		return err_errno(err, -r, "reading the %s's %s", side->whose, what);
+	if (!side->private && git_check_plain(side->store, side->store->real, err) < 0)
+		return r;
+	return err_set(err, ENXIO, "reading the %s's %s: there is no regular file", side->whose,
+		       what);
 }
 
 /* It is replaced and never written in place: another number, size or time. One that is very new may be

@@ -63,7 +63,7 @@ int git_ops_read(struct arena *arena, int dir, struct git_items *ret);
 int git_parse_ops(struct arena *arena, const char *text, size_t len, struct git_items *ret);
 const char *git_parse_op(struct arena *arena, const char *text, size_t len);
 int git_stash_read(struct arena *arena, int dir, struct git_items *ret);
-/* A regular file and no link: a FIFO would hang, a link lead elsewhere. */
+/* A regular file (or -ENXIO) and no link: a FIFO would hang, a link lead elsewhere. */
 int git_read_file(int dir, const char *name, size_t max, char **ret, size_t *ret_len);
 
 /* By name; -EINVAL when one is there twice. */

@@ -362,4 +362,33 @@ for name in shallow commondir; do
 	ex true
 	check "... and without it the commit is the host's" is_last "$name"
 done
+for name in config index packed-refs; do
+	git pack-refs --all && mv ".git/$name" "$tmp/$name" && mkfifo ".git/$name" || exit 1
+	ex "git commit -q --allow-empty -m $name"
+	check "a FIFO as the host's $name is named" grep -q "taken over: '[^']*/\.git/$name' is a FIFO and no regular file; it is kept" "$err"
+	mv "$tmp/$name" ".git/$name"
+	ex true
+	check "... and without it the commit is the host's" is_last "$name"
+done
+git worktree add -q "$tmp/linked" && mkfifo .git/shallow && cd "$tmp/linked" || exit 1
+ex 'git commit -q --allow-empty -m linked'
+check "one in the repository of a linked work tree is named, too" grep -q "taken over: '$tmp/waits/\.git/shallow' is a FIFO" "$err"
+rm "$tmp/waits/.git/shallow"
+ex true
+check "... and without it the commit is the host's" is_last linked
+
+# --- those for which the command's own git would wait ---
+cd "$tmp/waits" && mkfifo .git/objects/info/alternates || exit 1
+for repo in waits fresh; do
+	[ -d "$tmp/$repo" ] || { new_repo "$tmp/$repo" && mkfifo "$tmp/$repo/.git/objects/info/alternates"; } || exit 1
+	cd "$tmp/$repo" || exit 1
+	ex true
+	check "a FIFO as the host's alternates is named before the command waits ($repo)" grep -q "'$tmp/$repo' is read-only: .*/\.git/objects/info/alternates' is a FIFO and no regular file" "$err"
+	wx run --network none -- true
+	check "... and a session is not begun" grep -q "^wrapix: making a private git directory: '$tmp/$repo/\.git/objects/info/alternates' is a FIFO" "$err"
+	rm .git/objects/info/alternates
+done
+mv .git/HEAD "$tmp/HEAD" && mkfifo .git/HEAD || exit 1
+wx run --network none -- true
+check "a FIFO as HEAD is named" grep -q "directory: '$tmp/fresh/\.git/HEAD' is a FIFO and no regular file" "$err"
 finish
