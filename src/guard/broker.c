@@ -12,6 +12,7 @@
 #include "os/linux/kernel.h"
 #include "os/linux/processor.h"
 #include "os/linux/seccomp.h"
+#include "os/proc.h"
 
 #define AT(call, function, ...)                                                               \
 	{                                                                                     \
@@ -122,6 +123,19 @@ static int add_anchor(struct broker *b, const char *root, struct err *err)
 	return 0;
 }
 
+/* Each is held open. Whether there is room for them is known when those that are the same are one. */
+static int add_anchors(struct broker *b, const struct strv *roots, struct err *err)
+{
+	int r = 0;
+
+	(void)os_need_descriptors(roots->len);
+	for (size_t i = 0; i < roots->len && r == 0; i++)
+		r = add_anchor(b, roots->v[i], err);
+	if (r == 0 && os_need_descriptors(b->n_anchors) < 0)
+		r = err_errno(err, EMFILE, "opening the %zu writable directories", b->n_anchors);
+	return r;
+}
+
 /* The innermost first; of two at one place the later one, which lies on top. */
 static void add_maps(struct broker *b, const struct broker_view *view)
 {
@@ -183,8 +197,8 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 		r = err_errno(err, errno, "opening '/proc/self/fd'");
 	if (r == 0 && b->mapped)
 		add_maps(b, view);
-	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
-		r = add_anchor(b, rules->roots.v[i], err);
+	if (r == 0 && !b->mapped)
+		r = add_anchors(b, &rules->roots, err);
 	if (r < 0) {
 		broker_free(b);
 		return r;

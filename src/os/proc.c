@@ -110,7 +110,8 @@ char *os_find_program(struct arena *arena, const char *name, const char *path_li
 	return NULL;
 }
 
-enum { CAPTURE_SECONDS = 10, DESCRIPTORS_USUAL = 1024, DESCRIPTORS_MAX = 1 << 20 };
+enum { CAPTURE_SECONDS = 10 };
+enum { DESCRIPTORS_USUAL = 1024, DESCRIPTORS_MAX = 1 << 20, DESCRIPTORS_BESIDE = 100 };
 
 /* with_err: standard error is caught too. */
 static pid_t spawn_captured(char *const argv[], const char *dir, int out, bool with_err,
@@ -196,6 +197,9 @@ int os_run(const struct os_command *command)
 	return os_await(pid);
 }
 
+/* What the process was started with, once it was raised; a clone has it, too. */
+static rlim_t given_descriptors;
+
 size_t os_raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -208,8 +212,33 @@ size_t os_raise_descriptors(void)
 		limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)DESCRIPTORS_MAX);
 		if (limit.rlim_cur < before || setrlimit(RLIMIT_NOFILE, &limit) < 0)
 			limit.rlim_cur = before;
+		else
+			given_descriptors = before;
 	}
 	return (size_t)MIN(limit.rlim_cur, (rlim_t)DESCRIPTORS_MAX);
+}
+
+int os_need_descriptors(size_t n)
+{
+	struct rlimit limit;
+
+	if (n <=
+	    DESCRIPTORS_BESIDE) /* what everybody has; where it is not, who opens one says so */
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && n + DESCRIPTORS_BESIDE <= limit.rlim_cur)
+		return 0;
+	return n + DESCRIPTORS_BESIDE <= os_raise_descriptors() ? 0 : -EMFILE;
+}
+
+void os_restore_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (!given_descriptors || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = given_descriptors;
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* to less: nobody refuses that */
+	given_descriptors = 0;
 }
 
 bool os_said_line(int fd, bool last, struct str *ret)

@@ -13,6 +13,10 @@ void os_close_all_but(int first, const int *keep, size_t n);
 
 /* As many descriptors as we may have; a program that is started later has as many. How many that is. */
 size_t os_raise_descriptors(void);
+/* Room for n at a time beside the few that everything takes: 0, or -EMFILE where not even raising brings it. */
+int os_need_descriptors(size_t n);
+/* What a program is to have that we start: as many as we were given. */
+void os_restore_descriptors(void);
 
 int os_pidfd_open(pid_t pid);                /* descriptor or -errno */
 int os_pidfd_kill(int pidfd, int signal_no); /* 0 or -errno */

@@ -61,6 +61,19 @@ settings '' '' "$(seq -f '"~/logs/%g"' -s, 2000)" ''
 few_files() { (ulimit -S -n 1024 && "$@"); }
 check "more files by name than may be open at once" few_files can 'echo x >~/logs/1 && echo x >~/logs/2000'
 check "... and not the next" few_files cannot 'echo x >~/logs/2001' ""
+mkdir ~/rooms && (cd ~/rooms && mkdir $(seq 1100)) && (cd ~/rooms && for i in $(seq 1100); do echo "$i" >"$i/n"; done) || exit 1
+settings '' '' "$(seq -f '"~/rooms/%g"' -s, 1100)" ''
+check "more directories than may be open at once" few_files can 'echo x >~/rooms/1/x && echo x >~/rooms/1100/x && [ "$(ulimit -S -n)" = 1024 ]'
+check "... and not one beside them" few_files cannot 'echo x >~/rooms/x' ""
+settings '"~/rooms"' "$(seq -f '"~/rooms/%g/n"' -s, 1100)" '' ''
+check "more holes in what may not be read than may be open at once" few_files can '[ "$(cat ~/rooms/1/n ~/rooms/1100/n | xargs) $(ulimit -S -n)" = "1 1100 1024" ]'
+check "... and nothing else of it" few_files cannot 'cat ~/rooms/1/x' ""
+# shellcheck disable=SC3045 # dash has it
+few_at_all() { (ulimit -n 1024 && wx exec -s "$s" -c true && is "$rc" 125 && grep -q "$1" "$err"); }
+check "where no more may be open that is named" few_at_all "^wrapix: opening the 110[0-9] places that are mounted: Too many open files"
+settings '' '' "$(seq -f '"~/rooms/%g"' -s, 1000)" ''
+check "... of directories as well" few_at_all "^wrapix: opening the 100[0-9] writable directories: Too many open files"
+rm -r ~/rooms
 settings '' '' '"~/out"' '"~/out/sub", "keep", "*.lock", "src/**/gen", {"path":"[x]","literal":true}'
 mkdir -p "$HOME/out/sub" keep src/a/b/gen
 check "denyWrite in what is allowed" cannot 'echo x >~/out/sub/x'

@@ -23,6 +23,7 @@
 
 #include "os/fs.h"
 #include "os/linux/mount.h"
+#include "os/proc.h"
 
 static int new_tmpfs(uint64_t size, dev_t *ret_dev)
 {
@@ -69,18 +70,26 @@ static int begin_host(struct root *root, const struct plan *plan)
 	return r == 0 ? mount_attach(root->scratch, root->fd, "dev") : r;
 }
 
+static bool is_early(const struct root *root, const struct op *op)
+{
+	return op->kind == OP_BIND && (root->host || !strcmp(op->src, "/"));
+}
+
 /* What ours would lie over is cloned before it does. */
 static int clone_early(struct root *root, const struct plan *plan, struct err *err)
 {
+	size_t n = 0;
+
 	root->early = calloc(plan->n_ops + 1, sizeof(*root->early));
 	if (!root->early)
 		return err_errno(err, ENOMEM, "making the root");
-	for (size_t i = 0; i < plan->n_ops; i++) {
-		const struct op *op = &plan->ops[i];
-
-		if (op->kind == OP_BIND && (root->host || !strcmp(op->src, "/")))
-			root->early[i] = root_clone_source(root, op);
-	}
+	for (size_t i = 0; i < plan->n_ops; i++)
+		n += is_early(root, &plan->ops[i]);
+	if (os_need_descriptors(n) < 0)
+		return err_errno(err, EMFILE, "opening the %zu places that are mounted", n);
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (is_early(root, &plan->ops[i]))
+			root->early[i] = root_clone_source(root, &plan->ops[i]);
 	return 0;
 }
 
@@ -144,6 +153,7 @@ int root_complete(struct root *root, struct err *err)
 	if (r == 0)
 		r = enter(root, err);
 	umask(child->mask);
+	os_restore_descriptors();
 	if (root->parent >= 0)
 		close(root->parent);
 	close(root->fd);
