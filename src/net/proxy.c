@@ -111,6 +111,10 @@ int proxy_parse(const char *url, const char *no_proxy, struct proxy *ret, struct
 		return err_hint(err, "as in http://HOST:PORT; https_proxy, HTTPS_PROXY, all_proxy, "
 				     "ALL_PROXY: the first that is set counts");
 	}
+	if (strlen(no_proxy ? no_proxy : "") >=
+	    sizeof(proxy.exempt)) /* cut off it would exempt others */
+		return err_set(err, E2BIG, "NO_PROXY has more than %zu bytes",
+			       sizeof(proxy.exempt) - 1);
 	snprintf(proxy.exempt, sizeof(proxy.exempt), "%s", no_proxy ? no_proxy : "");
 	*ret = proxy;
 	return 0;
@@ -131,7 +135,7 @@ bool proxy_serves(const struct proxy *proxy, const char *name)
 		if (len && len <= name_len && !strncasecmp(name + name_len - len, p, len) &&
 		    (len == name_len || name[name_len - len - 1] == '.'))
 			return false;
-		p += strcspn(p, ",");
+		p += strcspn(p, ", \t");
 	}
 	return true;
 }

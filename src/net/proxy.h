@@ -12,7 +12,7 @@ struct proxy {
 	char host[NAME_SIZE]; /* a name or an address */
 	uint16_t port;
 	char credentials[512]; /* for Proxy-Authorization, in base64; "": none */
-	char exempt[1024];     /* NO_PROXY: names, suffixes and "*", divided by commas */
+	char exempt[4096];     /* NO_PROXY: names, suffixes and "*", divided by commas or blanks */
 };
 
 /* "http://[user:password@]host[:port][/]". no_proxy may be NULL. The error does not repeat the

@@ -62,6 +62,8 @@ static void test_exemptions(void)
 		{ ".a.example", "b.a.example", false },
 		{ "a.example", "xa.example", true },
 		{ "other, A.Example:443", "a.example", false },
+		{ "other a.example", "a.example", false },
+		{ "other:80\t.a.example", "b.a.example", false },
 		{ "*", "a.example", false },
 		{ "localhost,127.0.0.1", "a.example", true },
 	};
@@ -74,6 +76,20 @@ static void test_exemptions(void)
 		is_int(proxy_serves(&proxy, cases[i].name), cases[i].served, "'%s' for %s",
 		       cases[i].list, cases[i].name);
 	}
+}
+
+/* What does not fit is not cut off in the middle of a name. */
+static void test_long_list(void)
+{
+	char list[sizeof(((struct proxy *)0)->exempt) + 1] = "";
+	struct proxy proxy;
+	struct err err;
+
+	memset(list, 'x', sizeof(list) - 1);
+	ok(proxy_parse("http://p.example:1", list, &proxy, &err) < 0 && strstr(err.msg, "NO_PROXY"),
+	   "a list that is too long is refused: %s", err.msg);
+	list[sizeof(list) - 2] = '\0';
+	ok(proxy_parse("http://p.example:1", list, &proxy, &err) == 0, "one that just fits is not");
 }
 
 static void test_request(void)
@@ -130,6 +146,7 @@ int main(void)
 {
 	test_urls();
 	test_exemptions();
+	test_long_list();
 	test_request();
 	test_replies();
 	return done();
