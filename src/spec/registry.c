@@ -9,9 +9,10 @@
  */
 #include "spec/registry.h"
 
-#include <ctype.h>
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 
 #include "base/json.h"
@@ -76,48 +77,59 @@ const char *registry_name(size_t i)
 
 /* --- hosts in a text --- */
 
-static bool is_host(const char *s, size_t len)
+/* What programs take for the last part of an address: no name ends with it. */
+static bool is_number(const char *label)
 {
-	bool dot = false;
+	bool hex = !strncasecmp(label, "0x", 2);
+	const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
 
-	if (!len || len > 253 || s[0] == '-' || s[0] == '.' || s[len - 1] == '.' ||
-	    memmem(s, len, "..", 2))
+	label += hex ? 2 : 0;
+	return !label[strspn(label, digits)];
+}
+
+/* A name with a dot, or an IPv4 address: what a rule of the network may be. */
+static bool is_host(const char *s)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+	const char *label = s;
+	struct in_addr address;
+
+	if (s[0] == '-' || !strchr(s, '.') || strlen(s) > 253)
 		return false;
-	for (size_t i = 0; i < len; i++) {
-		if (!isalnum((unsigned char)s[i]) && s[i] != '-' && s[i] != '.')
+	for (;; label++) {
+		size_t n = strspn(label, plain);
+
+		if (!n || n > 63 || (label[n] && label[n] != '.'))
 			return false;
-		dot |= s[i] == '.';
+		if (!label[n])
+			return !is_number(label) || inet_pton(AF_INET, s, &address) == 1;
+		label += n;
 	}
-	return dot;
 }
 
 /* "https://user@host:port/path", and the like with "sparse+" before it. */
-static void scan_word(struct arena *arena, const char *word, size_t len, bool bare,
-		      struct strv *ret)
+static void scan_word(struct arena *arena, char *word, bool bare, struct strv *ret)
 {
-	const char *end = word + len, *host = memmem(word, len, "://", 3), *at;
+	char *host = strstr(word, "://"), *port, *rule;
 	bool plain = host && host - word >= 4 && !strncmp(host - 4, "http", 4);
-	unsigned long port = plain ? 80 : 443;
-	size_t n;
-	char *rule;
+	unsigned long number = plain ? 80 : 443;
 
 	if (!host && !bare)
 		return;
 	host = host ? host + 3 : word;
-	n = strcspn(host, "/?#");
-	if (n < (size_t)(end - host))
-		end = host + n;
-	at = memrchr(host, '@', (size_t)(end - host));
-	if (at)
-		host = at + 1;
-	n = strcspn(host, ":");
-	if (n < (size_t)(end - host)) {
-		port = strtoul(host + n + 1, NULL, 10);
-		end = host + n;
+	host[strcspn(host, "/?#")] = '\0';
+	host = strrchr(host, '@') ? strrchr(host, '@') + 1 : host;
+	port = strchr(host, ':');
+	if (port) {
+		*port++ = '\0';
+		number = strlen(port) <= 5 && !port[strspn(port, "0123456789")]
+				 ? strtoul(port, NULL, 10)
+				 : 0;
 	}
-	if (!is_host(host, (size_t)(end - host)) || !port || port > 65535)
+	if (!is_host(host) || !number || number > 65535)
 		return;
-	rule = arena_printf(arena, "%.*s:%lu", (int)(end - host), host, port);
+	rule = arena_printf(arena, "%s:%lu", host, number);
 	if (ret->len < MAX_HOSTS && !strv_has(ret, rule))
 		strv_add(arena, ret, rule);
 }
@@ -129,7 +141,7 @@ void registry_scan(struct arena *arena, const char *text, bool bare, struct strv
 	while (*(text += strspn(text, between))) {
 		size_t len = strcspn(text, between);
 
-		scan_word(arena, text, len, bare, ret);
+		scan_word(arena, arena_strndup(arena, text, len), bare, ret);
 		text += len;
 	}
 }
@@ -168,7 +180,7 @@ static void look_at_index(struct arena *arena, int dir, const char *name, struct
 
 	if (!dash || dash == name)
 		return;
-	scan_word(arena, name, (size_t)(dash - name), true, ret);
+	scan_word(arena, arena_strndup(arena, name, (size_t)(dash - name)), true, ret);
 	if (os_read_file_at(dir, arena_printf(arena, "%s/config.json", name), ANSWER_MAX, &text,
 			    &len) == 0)
 		registry_scan(arena, text, false, ret);

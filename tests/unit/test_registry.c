@@ -45,6 +45,10 @@ static void test_scan(void)
 	scan("https://localhost/ https://*/ https://-a.example https://a..", false, "");
 	scan("https://a.example:0/ https://b.example:70000/ https://c.example:x", false, "");
 	scan("undefined", true, "");
+	/* What no rule of the network may be is none: the sandbox would not start. */
+	scan("go1.21.3 a.6 https://b.0x1f/ http://1.2.3/ https://192.0.2.7/", true,
+	     "192.0.2.7:443");
+	scan("https://a.example: 99 https://b.example:+99 https://c.example:99x", false, "");
 }
 
 static void write_file(const char *dir, const char *name, const char *text)
