@@ -108,6 +108,34 @@ nothing_left() { [ -z "$(find "$state" -name 'selftest.*')" ] && [ -z "$(find /t
 check "no directory, no socket is left" nothing_left
 sessions_clean() { "$wrapix" ps --json >"$tmp/ps" && is "$(tr -d ' \n' <"$tmp/ps")" '[]'; }
 check "... and no session" sessions_clean
+# A terminal's Ctrl-C is for all of the foreground, the victim too.
+interrupt() { # prints how it ended, and the victim's pid
+	python3 - "$wrapix" "$state" <<'PY'
+import glob, os, re, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+started = subprocess.Popen([sys.argv[1], "selftest"], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+until = time.monotonic() + 60
+victim = None
+while not victim and time.monotonic() < until:
+    time.sleep(0.01)
+    for facts in glob.glob(sys.argv[2] + "/**/selftest.*/project/facts", recursive=True):
+        victim = re.search(r"^pid=(\d+)$", open(facts).read(), re.M)
+os.killpg(started.pid, signal.SIGINT)
+print(started.wait(), victim[1])
+PY
+}
+interrupt >"$tmp/log/out" 2>"$tmp/log/err"
+read -r rc victim <"$tmp/log/out"
+check "Ctrl-C ends it" is "$rc" -2
+no_victim() { ! kill -0 "$victim" 2>/dev/null; }
+check "... and its victim" await no_victim
+left_by() { # by the victim's pid
+	find /tmp /dev/shm -maxdepth 2 \( -name "wrapix-escape-$1*" -o -name "X9$1" \) 2>/dev/null
+	awk -v key=$((0x77780000 + $1)) '$1 == key' /proc/sysvipc/*
+}
+check "... which leaves no socket, no shared memory" is "$(left_by "$victim")" ""
+find "$state" -depth -path '*/selftest.*' -delete
+
 "$wrapix" selftest >"$tmp/log/out" 2>"$tmp/log/err" &
 killed=$!
 stands() { [ -n "$(find "$state" -path '*/selftest.*/project/facts')" ]; }

@@ -68,7 +68,9 @@ static void lack(const char *what)
 
 static volatile sig_atomic_t told_to_end;
 
-/* Whoever started us is gone: what is to be taken away is taken away all the same. */
+/* Whoever started us is gone, or the terminal has ended us with it: what is to be taken away is taken away all the same. */
+static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
 static void on_end(int signal_no)
 {
 	(void)signal_no;
@@ -363,7 +365,8 @@ int be_victim(char **args)
 	prctl(PR_SET_NAME, "wx-victim");
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	signal(SIGURG, on_urgent);
-	signal(SIGTERM, on_end);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		signal(ends[i], on_end);
 	umask(077);
 	facts = fopen(path, "we");
 	if (!facts)
