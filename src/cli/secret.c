@@ -11,6 +11,7 @@
 #include "keys/vault.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/signals.h"
 
 struct secret_args {
 	bool json;
@@ -21,21 +22,48 @@ static const char *const place_names[VAULT_PLACES] = {
 	[VAULT_FILE] = "file",
 };
 
+static struct termios shown; /* the terminal as it was */
+static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+/* Whoever ends us while nothing is shown gets a terminal that shows what is typed; the signal strikes afterwards. */
+static void show_again(int signal_no)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &shown);
+	raise(signal_no);
+}
+
+static void hide_typing(void)
+{
+	const struct sigaction action = { .sa_handler = show_again, .sa_flags = SA_RESETHAND };
+	struct termios hidden = shown;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (!os_signal_is_ignored(ends[i]))
+			sigaction(ends[i], &action, NULL);
+	hidden.c_lflag &= ~(tcflag_t)ECHO;
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+}
+
+static void show_typing(void)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &shown);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (!os_signal_is_ignored(ends[i]))
+			signal(ends[i], SIG_DFL);
+}
+
 /* From the terminal without showing it, or all of standard input; a line's end at the end does not
  * count. */
 static int read_value(struct secret *ret, size_t *ret_len, struct err *err)
 {
-	struct termios old, hidden;
-	bool tty = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &old) == 0;
+	bool tty = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &shown) == 0;
 	size_t len = 0;
 	ssize_t n = 1;
 
 	if (secret_alloc(ret, VAULT_VALUE_MAX + 2, err) < 0)
 		return -err->code;
 	if (tty) {
-		hidden = old;
-		hidden.c_lflag &= ~(tcflag_t)ECHO;
-		tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+		hide_typing();
 		fputs("value: ", stderr);
 	}
 	while (n > 0 && len < VAULT_VALUE_MAX + 2 && !(tty && memchr(ret->data, '\n', len))) {
@@ -43,7 +71,7 @@ static int read_value(struct secret *ret, size_t *ret_len, struct err *err)
 		len += n > 0 ? (size_t)n : 0;
 	}
 	if (tty) {
-		tcsetattr(STDIN_FILENO, TCSANOW, &old);
+		show_typing();
 		fputs("\n", stderr);
 	}
 	if (n < 0)

@@ -51,6 +51,28 @@ wx secret remove bytes
 check "... and cannot be removed twice" refused 125 "there is no secret 'bytes'"
 put empty ''
 check "nothing is no value" is "$rc" 2
+# typed KEYS: at a terminal, when the question is there; whether it shows what is typed then and afterwards, and the end.
+typed() {
+	timeout 60 python3 - "$wrapix" "$1" <<'PY'
+import os, pty, sys, termios
+shows = lambda fd: bool(termios.tcgetattr(fd)[3] & termios.ECHO)
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "secret", "set", "typed"])
+seen = b""
+while b"value: " not in seen:
+    seen += os.read(fd, 100)
+print(shows(fd), end=" ")
+os.write(fd, sys.argv[2].encode())
+status = os.waitpid(pid, 0)[1]
+print(shows(fd), os.waitstatus_to_exitcode(status))
+PY
+}
+check "a value that is typed is not shown" is "$(typed "word$(printf '\nx')")" "False True 0"
+check "... and kept" holds typed word
+check "... Ctrl-C leaves a terminal that shows what is typed" is "$(typed "$(printf '\003')")" "False True -2"
+check "... and the value" holds typed word
+wx secret remove typed
 head -c 9000 /dev/zero | "$wrapix" secret set long >/dev/null 2>"$tmp/log/err"
 check "a value has a size" is "$?" 2
 for name in '' 'a b' a/b -x "$(printf 'a\nb')"; do
