@@ -50,6 +50,14 @@ static int choose_agent(struct work *work, const char *wanted, struct err *err)
 	return 0;
 }
 
+/* To look at a project one need not be able to write there; a step says it. */
+static int export_unless_read_only(struct work *work, struct err *err)
+{
+	int r = work_export(work, err);
+
+	return r == -EACCES || r == -EROFS ? 0 : r;
+}
+
 int work_open(struct work *work, const char *agent, struct err *err)
 {
 	struct err ignored;
@@ -63,10 +71,8 @@ int work_open(struct work *work, const char *agent, struct err *err)
 	if (r == 0)
 		r = db_open(&work->db, work->site.db, NULL, err);
 	if (r == 0)
-		r = work_export(work, err);
-	if (r == -EACCES || r == -EROFS)
-		r = 0; /* to look at a project one need not be able to write there; a step says it */
-	if (r == 0)    /* most projects have none of their own */
+		r = export_unless_read_only(work, err);
+	if (r == 0) /* most projects have none of their own */
 		work->templates.dir = site_open_dir(&work->site, EXPORT_DIR "/template", false,
 						    &ignored);
 	return r;

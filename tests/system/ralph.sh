@@ -114,6 +114,14 @@ rm -rf "$state"/ralph
 check "the database is made again from the export" is "$(json '[.items[] | [.id, .title, .status]] | sort')" "$known"
 cp ../.wrapix/ralph/way.jsonl "$tmp/ours"
 check "what git merges is read" eval '{ sed "s/\"title\":\"A hole\"/\"title\":\"A gap\"/; s/\"updated\":[0-9]*/\"updated\":9999999999999/" "$tmp/ours"; cat "$tmp/ours"; } >../.wrapix/ralph/way.jsonl && is "$(status_of "A gap")" open'
+mkdir -m 500 "$tmp/closed"
+XDG_STATE_HOME=$tmp/closed rx status
+check "a state directory that cannot be made is named" eval 'is "$rc" 1 && has "$err" "ralph: creating" && has "$err" "Permission denied"'
+rm -rf "$state"/ralph
+chmod a-w ../.wrapix/ralph
+rx status
+check "a project that cannot be written can be looked at" is "$rc" 0
+chmod u+w ../.wrapix/ralph
 
 # --- outcomes ---
 
