@@ -61,7 +61,7 @@ static unsigned read_port(const struct reader *r, const char *key)
 {
 	const struct json_span *span = find(r, "network", key);
 
-	return span ? (unsigned)strtoul(r->doc->text + span->start, NULL, 10) : 0;
+	return span ? (unsigned)srt_number(r->doc, span) : 0;
 }
 
 static char *read_string(const struct reader *r, const struct json_span *object, const char *key)

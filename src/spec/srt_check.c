@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A text against the tables of srt_schema.c: every issue is collected, in the order of the tables. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "spec/glob.h"
 #include "spec/srt_schema.h"
 
@@ -86,18 +88,28 @@ static bool expect(const struct check *c, const struct place *at, const struct j
 static void check_value(const struct check *c, const struct place *at, const struct srt_type *type,
 			const struct json_span *span);
 
+double srt_number(const struct json_doc *doc, const struct json_span *span)
+{
+	const char *text = doc->text + span->start;
+	_cleanup_json_ struct json_object *value = NULL;
+	struct err ignored;
+
+	if (json_parse(text, span->end - span->start, "a number", &value, &ignored) < 0)
+		return *text == '-' ? -HUGE_VAL : HUGE_VAL;
+	return json_object_get_double(value);
+}
+
 static void check_int(const struct check *c, const struct place *at, const struct srt_type *type,
 		      const struct json_span *span)
 {
-	char text[32];
 	double value;
+	bool small;
 
 	if (!expect(c, at, span, span->kind == JSON_SPAN_NUMBER, "number"))
 		return;
-	snprintf(text, sizeof(text), "%.*s", (int)(span->end - span->start),
-		 c->doc->text + span->start);
-	value = strtod(text, NULL);
-	if (value != (double)(long)value)
+	value = srt_number(c->doc, span);
+	small = value > -1e15 && value < 1e15; /* all beyond are whole */
+	if (small && value != (double)(int64_t)value)
 		issue(c, at, "Expected integer, received float");
 	else if (value < (double)type->min)
 		srt_add_issue(c->found, place_name(c, at),

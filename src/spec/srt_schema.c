@@ -207,8 +207,7 @@ static const struct srt_type git = { .kind = SRT_OBJECT, .keys = git_keys };
 static const char *refine_ports(const struct json_doc *doc, const struct json_span *span)
 {
 	const struct json_span *low = json_span_first(doc, span), *high = json_span_next(doc, low);
-	long a = strtol(doc->text + low->start, NULL, 10);
-	long b = strtol(doc->text + high->start, NULL, 10);
+	double a = srt_number(doc, low), b = srt_number(doc, high);
 
 	return a <= b && b - a < 64 ? NULL : "low must be ≤ high and range width ≤ 64";
 }

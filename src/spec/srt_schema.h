@@ -78,6 +78,9 @@ void srt_check_across(const struct json_doc *doc, struct srt_findings *findings)
 void srt_add_issue(struct srt_findings *findings, const char *path, const char *fmt, ...)
 	_printf_(3, 4);
 
+/* The value of a number, however it is written: 8e3 is 8000. Infinite where it is beyond all. */
+double srt_number(const struct json_doc *doc, const struct json_span *span);
+
 /* The checks of strings. */
 const char *srt_check_allowed(const char *text);
 const char *srt_check_denied(const char *text);

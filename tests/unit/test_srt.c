@@ -228,6 +228,12 @@ static void test_network(void)
 		  "{\"https\": \"socks5://x\"}}, " NO_FILES "}");
 	ok(a.r == -EINVAL, "another scheme: %s", a.err.msg);
 	release(&a);
+	apply(&a, "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": [], "
+		  "\"httpProxyPort\": 8e3, "
+		  "\"socksProxyPort\": 1080.0}, " NO_FILES "}");
+	ok(a.config.http_proxy_port == 8000 && a.config.socks_proxy_port == 1080,
+	   "a port however it is written");
+	release(&a);
 }
 
 static void test_rest(void)
