@@ -52,8 +52,12 @@ static int trust(const struct project_config *project, const char *dir, const ch
 	}
 	show(project);
 	if (!args->yes && !isatty(STDIN_FILENO)) {
+		_cleanup_str_ struct str named = { 0 };
+
+		str_add_shell(&named, dir);
 		err_usage(err, "not on a terminal, so nobody can be asked");
-		return err_hint(err, "wrapix trust --yes, when you have read the list above");
+		return err_hint(err, "wrapix trust %s --yes, when you have read the list above",
+				named.s);
 	}
 	if (!args->yes && !agreed())
 		return err_set(err, 1, "not trusted; nothing was changed");

@@ -109,6 +109,11 @@ wx plan --profile wide -- true
 check "... and a plan says so" has "$out" "wrapix trust"
 wx image build wide --from "rootfs:$PWD/secret" --name wide
 check "... no image is made of it either" refused 125 "is not trusted"
+listed=$PWD
+cd / || exit 1
+wx trust "$listed"
+check "without a terminal 'trust' says how, and of which directory" has "$err" "hint: wrapix trust $listed --yes"
+cd "$listed" || exit 1
 wx trust --yes
 check "'trust' shows what any of them asks for, named or not" has "$out" "profile wide: mounts[0]: "
 wx run --profile wide --network none -- ls /config
