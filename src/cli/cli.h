@@ -42,10 +42,10 @@ struct command {
 
 /* What this program is; the table of its commands stands beside it. */
 struct program {
-	const char *name; /* as it is typed: "wrapix", "wrapix image" */
-	const char
-		*label;   /* what its messages begin with, and its manual is called; NULL: wrapix */
-	const char *file; /* where that is not its label: what its completion is called */
+	const char *name;  /* as it is typed: "wrapix", "wrapix image" */
+	const char *label; /* what its messages begin with; NULL: wrapix */
+	const char *
+		file; /* where that is not its label: what its completion and its manual are called */
 	const char *about;
 	const char *const *examples;
 	int (*run)(int argc, char **argv); /* the whole of it; NULL: it has subcommands */

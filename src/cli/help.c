@@ -70,7 +70,7 @@ static void add_main_help(struct str *out, size_t width)
 	str_add(out, "\noptions:\n");
 	opt_add_help(out, main_opts, width);
 	str_addf(out, "\n'%s help COMMAND' explains a command; %s(1) is the manual.\n",
-		 this_program.name, program_label());
+		 this_program.name, this_program.file ?: program_label());
 	add_examples(out, this_program.examples);
 }
 

@@ -140,7 +140,7 @@ int layout_forget(struct store *store, const char *name, struct err *err)
 		if (strcmp(index.names[i].name, name))
 			index.names[kept++] = index.names[i];
 	if (kept == index.n)
-		r = err_set(err, ENOENT, "there is no image '%s'", name);
+		r = err_usage(err, "there is no image '%s'", name);
 	index.n = kept;
 	if (r == 0)
 		forget_link(store, name);

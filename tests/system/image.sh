@@ -141,6 +141,10 @@ touch "$store/blobs/sha256/.new-dead"
 wx image build --from "rootfs:$PWD/root" --name one-more
 check "... which the next build removes" is "$rc $(half) $(find "$store" -name .new-dead | wc -l)" "0 0 0"
 wx image remove one-more
+wx image remove one-more
+check "an image that is not there" refused 2 "there is no image 'one-more'"
+wx image help
+check "the help names the manual" has "$out" "wrapix-image(1) is the manual"
 
 # --- unpacking ---
 wx image unpack one
