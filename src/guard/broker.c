@@ -288,6 +288,7 @@ int broker_set_rules(struct broker *b, const struct file_rules *rules, struct er
 
 	if (b->watches)
 		return 0;
+	(void)os_need_descriptors(rules->roots.len);
 	for (size_t i = 0; i < rules->roots.len && r == 0 && !b->mapped; i++)
 		if (!is_anchored(b, rules->roots.v[i]))
 			r = add_anchor(b, rules->roots.v[i], err);
