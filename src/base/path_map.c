@@ -59,6 +59,22 @@ void **path_map_add(struct path_map *map, const char *path, size_t len)
 	return &slot->value;
 }
 
+void *path_map_get(const struct path_map *map, const char *path, size_t len)
+{
+	void **value = path_map_find(map, path, len);
+
+	return value ? *value : NULL;
+}
+
+void *path_map_make(struct path_map *map, const char *path, size_t len, size_t size)
+{
+	void **value = path_map_add(map, path, len);
+
+	if (!*value)
+		*value = arena_alloc(&map->arena, size);
+	return *value;
+}
+
 void path_map_release(struct path_map *map)
 {
 	arena_release(&map->arena);

@@ -21,4 +21,8 @@ struct path_map {
 void **path_map_find(const struct path_map *map, const char *path, size_t len);
 /* The same, and they are there from now on, at first with NULL. */
 void **path_map_add(struct path_map *map, const char *path, size_t len);
+/* What is known of them where the values are structs of the map's own; NULL: they are not there. */
+void *path_map_get(const struct path_map *map, const char *path, size_t len);
+/* The same; where they are not there yet they are added, with so many zeroed bytes. */
+void *path_map_make(struct path_map *map, const char *path, size_t len, size_t size);
 void path_map_release(struct path_map *map);

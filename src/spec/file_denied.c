@@ -14,21 +14,9 @@ struct denied_path {
 	const struct file_rule *below; /* the last that was added; NULL: none */
 };
 
-static const struct denied_path *find(const struct file_denied *denied, const char *path,
-				      size_t len)
-{
-	void **value = path_map_find(&denied->paths, path, len);
-
-	return value ? *value : NULL;
-}
-
 static struct denied_path *make(struct file_denied *denied, const char *path, size_t len)
 {
-	void **value = path_map_add(&denied->paths, path, len);
-
-	if (!*value)
-		*value = arena_alloc(&denied->paths.arena, sizeof(struct denied_path));
-	return *value;
+	return path_map_make(&denied->paths, path, len, sizeof(struct denied_path));
 }
 
 void file_denied_add(struct file_denied *denied, const char *path, const char *key)
@@ -52,7 +40,7 @@ const struct file_rule *file_denied_cover(const struct file_denied *denied, cons
 	const struct denied_path *found;
 
 	for (size_t n = strlen(path); n > 0; n = path_parent_len(path, n)) {
-		found = find(denied, path, n);
+		found = path_map_get(&denied->paths, path, n);
 		if (found && found->rule)
 			return found->rule;
 	}
@@ -61,7 +49,7 @@ const struct file_rule *file_denied_cover(const struct file_denied *denied, cons
 
 static const struct file_rule *below(const struct file_denied *denied, const char *path)
 {
-	const struct denied_path *found = find(denied, path, strlen(path));
+	const struct denied_path *found = path_map_get(&denied->paths, path, strlen(path));
 
 	return found ? found->below : NULL;
 }

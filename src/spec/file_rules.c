@@ -36,26 +36,34 @@ const char *file_rule_kind_name(enum file_rule_kind kind)
 	return names[kind];
 }
 
-/* What is known of a path in the table. */
+/* What is known of a path in the table. It has all paths above those that are in it, and so it is a tree, too. */
 struct place {
 	size_t rules; /* the last of those that have this path */
-	bool root, above_root;
+	size_t root;  /* its number among the writable places, from 1; 0: it is none */
+	struct place *below, *beside;
+	bool in_tree;
 };
 
 static struct place *find_place(const struct file_rules *rules, const char *path, size_t len)
 {
-	void **value = path_map_find(&rules->places, path, len);
-
-	return value ? *value : NULL;
+	return path_map_get(&rules->places, path, len);
 }
 
-static struct place *make_place(struct file_rules *rules, const char *path, size_t len)
+static struct place *make_place(struct file_rules *rules, const char *path)
 {
-	void **value = path_map_add(&rules->places, path, len);
+	size_t len = strlen(path);
+	struct place *made = path_map_make(&rules->places, path, len, sizeof(*made)), *above;
 
-	if (!*value)
-		*value = arena_alloc(&rules->places.arena, sizeof(struct place));
-	return *value;
+	for (struct place *at = made; !at->in_tree; at = above) {
+		at->in_tree = true;
+		len = path_parent_len(path, len);
+		if (!len)
+			break;
+		above = path_map_make(&rules->places, path, len, sizeof(*above));
+		at->beside = above->below;
+		above->below = at;
+	}
+	return made;
 }
 
 /* Of the root that a path lies in the length; 0: it lies in none. */
@@ -77,42 +85,46 @@ static bool is_root(const struct file_rules *rules, const char *path)
 	return place && place->root;
 }
 
-static void drop_roots_below(struct file_rules *rules, const char *path)
+/* The last one takes its number. */
+static void drop_root(struct file_rules *rules, struct place *place)
 {
 	struct strv *roots = &rules->roots;
-	size_t kept = 0;
+	const char *last = roots->v[roots->len - 1];
 
-	for (size_t i = 0; i < roots->len; i++)
-		if (path_is_below(roots->v[i], path))
-			find_place(rules, roots->v[i], strlen(roots->v[i]))->root = false;
+	find_place(rules, last, strlen(last))->root = place->root;
+	roots->v[place->root - 1] = roots->v[roots->len - 1];
+	roots->v[--roots->len] = NULL;
+	place->root = 0;
+}
+
+/* What lies in a root has none below: each place is come to once, however many roots come to lie in others. */
+static void drop_roots_below(struct file_rules *rules, struct place *place)
+{
+	for (struct place *at = place->below; at; at = at->beside)
+		if (at->root)
+			drop_root(rules, at);
 		else
-			roots->v[kept++] = roots->v[i];
-	roots->v[kept] = NULL;
-	roots->len = kept;
+			drop_roots_below(rules, at);
 }
 
 /* Keeps the roots free of those that lie in another. */
 static void add_root(struct file_rules *rules, const char *path)
 {
-	size_t len = strlen(path);
 	struct place *place;
 
 	if (root_len(rules, path))
 		return;
-	place = make_place(rules, path, len);
-	if (place->above_root)
-		drop_roots_below(rules, path);
-	place->root = true;
+	place = make_place(rules, path);
+	drop_roots_below(rules, place);
 	strv_add(&rules->arena, &rules->roots, path);
-	while ((len = path_parent_len(path, len)) > 0)
-		make_place(rules, path, len)->above_root = true;
+	place->root = rules->roots.len;
 }
 
 /* Puts the newest rule into its list. */
 static void list_rule(struct file_rules *rules, struct file_rule *rule)
 {
 	const char *path = glob_literal(rule->pattern);
-	size_t *last = path ? &make_place(rules, path, strlen(path))->rules : &rules->patterns;
+	size_t *last = path ? &make_place(rules, path)->rules : &rules->patterns;
 
 	rule->before = *last;
 	*last = rules->n;
@@ -144,6 +156,7 @@ int file_rules_add(struct file_rules *rules, const struct file_rule_source *sour
 		.pattern = pattern,
 	};
 	list_rule(rules, rule);
+	rules->denies_read = rules->denies_read || rule->kind == FILE_DENY_READ;
 	if (rule->kind == FILE_ALLOW_WRITE)
 		add_root(rules, rule->path);
 	return 0;
@@ -343,25 +356,61 @@ static bool same_below(const struct file_rule *rule, const char *from, const cha
 }
 
 /* What a move of a directory would lift or bring about; the moved name itself is judged elsewhere. */
+struct difference {
+	const struct file_rules *rules;
+	const char *from, *to;
+	const struct file_rule *found;
+};
+
+/* Those of a list, from its last on. */
+static void compare_list(struct difference *d, size_t last)
+{
+	const struct file_rule *rule;
+
+	for (size_t i = last; i; i = rule->before) {
+		rule = &d->rules->rules[i - 1];
+		/* What allows matters where it may lift a denyRead. */
+		if ((rule->kind == FILE_ALLOW_READ || rule->kind == FILE_ALLOW_WRITE) &&
+		    !d->rules->denies_read)
+			continue;
+		if (is_first(rule, d->found) && !same_below(rule, d->from, d->to))
+			d->found = rule;
+	}
+}
+
+static void compare_below(struct difference *d, const struct place *place)
+{
+	for (const struct place *at = place->below; at; at = at->beside) {
+		compare_list(d, at->rules);
+		compare_below(d, at);
+	}
+}
+
+/* Of plain paths those that lie at the one or the other, above or below: no other says anything of either. */
+static void compare_places(struct difference *d, const char *path)
+{
+	const struct place *place = find_place(d->rules, path, strlen(path));
+
+	if (place)
+		compare_below(d, place);
+	for (size_t n = strlen(path); n > 0; n = path_parent_len(path, n)) {
+		place = find_place(d->rules, path, n);
+		compare_list(d, place ? place->rules : 0);
+	}
+}
+
 static const struct file_rule *find_difference(const struct file_rules *rules, const char *from,
 					       const char *to)
 {
-	const struct file_rule *found = NULL;
-	bool denies = false;
+	struct difference d = { rules, from, to, NULL };
 
-	for (size_t i = 0; i < rules->n; i++)
-		denies = denies || rules->rules[i].kind == FILE_DENY_READ;
-	for (size_t i = 0; i < rules->n && !found; i++) {
-		const struct file_rule *rule = &rules->rules[i];
-		bool allows = rule->kind == FILE_ALLOW_READ || rule->kind == FILE_ALLOW_WRITE;
-
-		/* What allows matters where it may lift a denyRead. */
-		if ((!allows || denies) && !same_below(rule, from, to))
-			found = rule;
-	}
-	if (!found && rules->denied)
-		found = file_denied_difference(rules->denied, from, to);
-	return found;
+	compare_list(&d, rules->patterns);
+	compare_list(&d, rules->protects);
+	compare_places(&d, from);
+	compare_places(&d, to);
+	if (!d.found && rules->denied)
+		d.found = file_denied_difference(rules->denied, from, to);
+	return d.found;
 }
 
 struct file_verdict file_rules_move(const struct file_rules *rules, const char *from,

@@ -68,9 +68,10 @@ struct file_rules {
 	struct strv
 		roots; /* where a write may be allowed: the allowWrite places, of globs the directory
 			    * before anything special; none lies in another. One may not exist yet. */
-	bool asked;    /* reads are decided on, whatever these rules say: others may deny them */
-	bool unwatched; /* a read that a mount refuses need not be seen */
-	bool disabled;  /* filesystem.disabled: everything is allowed */
+	bool denies_read; /* some rule is a denyRead */
+	bool asked;       /* reads are decided on, whatever these rules say: others may deny them */
+	bool unwatched;   /* a read that a mount refuses need not be seen */
+	bool disabled;    /* filesystem.disabled: everything is allowed */
 	/* First bytes, lower case, that the first component of a protected name begins with. */
 	bool protect_first[256];
 };

@@ -631,6 +631,60 @@ static void test_many(void)
 	is_str(file_rules_write(&rules, "/d/1/f/x").rule->text, "/d/1", "... of denials, too");
 }
 
+/* Directories and a file in each, in one order or the other: processor time in clock()'s ticks. */
+static clock_t add_nested(int files_first)
+{
+	enum { MANY = 30000 };
+	clock_t start = clock();
+	char path[48];
+
+	begin("/p");
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < MANY; i++) {
+			snprintf(path, sizeof(path), "/d/%d%s", i, pass != files_first ? "/f" : "");
+			add(FILE_ALLOW_WRITE, path);
+		}
+	ok(rules.roots.len == 1 + MANY && can_write("/d/7/x") && !can_write("/d/x"),
+	   "%d directories are the writable places%s", MANY,
+	   files_first ? ", also where each comes after a file in it" : "");
+	return clock() - start;
+}
+
+/* The best of a few tries: a busy machine makes one dear, and not all of them. */
+static void test_price(clock_t (*fn)(int), int cheap, int dear, const char *name)
+{
+	clock_t less = 0, more = 0;
+
+	for (int tries = 0; tries < 5 && (!tries || more >= 10 * less); tries++) {
+		less = fn(cheap);
+		more = fn(dear);
+	}
+	ok(more < 10 * less, "%s at the same price: %ld us and %ld us", name, (long)less,
+	   (long)more);
+}
+
+/* Processor time for directories that are moved where so many other paths have rules. */
+static clock_t move_beside(int others)
+{
+	clock_t start;
+	char path[48];
+	size_t moved = 0;
+
+	begin("/p");
+	for (int i = 0; i < others; i++) {
+		snprintf(path, sizeof(path), "/p/d%d/f", i);
+		add(FILE_DENY_WRITE, path);
+	}
+	start = clock();
+	for (int i = 0; i < 2000; i++)
+		moved += file_rules_move(&rules, "/p/a/b", "/p/c", true).allowed;
+	start = clock() - start;
+	ok(moved == 2000 && !file_rules_move(&rules, "/p/d3", "/p/c", true).allowed &&
+		   !file_rules_move(&rules, "/p/a", "/p/d3", true).allowed,
+	   "a directory is moved beside %d rules, and not where one is below it", others);
+	return start;
+}
+
 int main(void)
 {
 	test_glob();
@@ -641,6 +695,8 @@ int main(void)
 	test_protected();
 	test_moves();
 	test_many();
+	test_price(add_nested, false, true, "places in either order");
+	test_price(move_beside, 4, 20000, "moves beside few rules and many");
 	test_random();
 	file_rules_release(&rules);
 	arena_release(&arena);
