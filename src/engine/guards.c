@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "guard/datagram.h"
+#include "os/linux/brief.h"
 #include "session/denial.h"
 
 static void on_socket_denied(void *ctx, pid_t pid, const char *call, const char *path)
@@ -306,7 +307,8 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 	sandbox->guards = g;
 	if (sandbox->listener < 0)
 		return 0;
-	r = start_broker(g, err);
+	r = brief_prepare();
+	r = r < 0 ? err_errno(err, -r, "a timer") : start_broker(g, err);
 	if (r == 0)
 		r = start_connect(g, loop, err);
 	if (r == 0 && sandbox->plan->move_dirs) {

@@ -14,6 +14,7 @@
 
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
+#include "os/linux/brief.h"
 #include "os/linux/files.h"
 
 /* The place for a new name, with the caller's umask in force when 0 is returned. */
@@ -463,7 +464,8 @@ static int bind_place(struct request *r, struct place *p, struct wanted *wanted)
 int do_bind(struct request *r)
 {
 	_cleanup_place_ struct place p = PLACE_NONE;
-	_cleanup_close_ int pidfd = -1, fd = -1;
+	_cleanup_close_ int pidfd = -1;
+	_cleanup_brief_close_ int fd = -1;
 	struct wanted wanted;
 	int e = bind_place(r, &p, &wanted);
 

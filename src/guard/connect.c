@@ -21,6 +21,7 @@
 #include "guard/datagram.h"
 #include "net/nsconf.h"
 #include "os/fs.h"
+#include "os/linux/brief.h"
 #include "os/linux/kernel.h"
 #include "os/linux/packets.h"
 #include "os/timer.h"
@@ -39,11 +40,11 @@ struct pending_connect {
 
 static void job_release(struct connect_job *job)
 {
-	close_ptr(&job->socket);
+	brief_close_ptr(&job->socket);
 	close_ptr(&job->file);
 }
 
-int connect_once(const struct connect_job *job)
+static int connect_to(const struct connect_job *job)
 {
 	struct sockaddr_un by_file = { .sun_family = AF_UNIX };
 	const struct sockaddr *address = (const struct sockaddr *)&job->address;
@@ -56,6 +57,17 @@ int connect_once(const struct connect_job *job)
 		address = (const struct sockaddr *)&by_file;
 	}
 	return connect(job->socket, address, len) < 0 ? -errno : 0;
+}
+
+int connect_once(const struct connect_job *job)
+{
+	struct brief brief;
+	int r;
+
+	brief_begin(&brief);
+	r = connect_to(job);
+	brief_end(&brief);
+	return r;
 }
 
 /* Datagram sockets never wait, and need no change of flags. */
@@ -80,7 +92,8 @@ static int connect_now(const struct connect_job *job, bool *ret_blocking)
 
 static bool is_under_way(const struct connect_job *job, int r)
 {
-	return r == -EINPROGRESS || r == -EALREADY || (r == -EAGAIN && job->domain == AF_UNIX);
+	return r == -EINPROGRESS || r == -EALREADY || r == -EINTR ||
+	       (r == -EAGAIN && job->domain == AF_UNIX);
 }
 
 static int set_timer(struct connect_guard *g, bool on)

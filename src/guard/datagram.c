@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "guard/datagram_priv.h"
+#include "os/linux/brief.h"
 #include "os/timer.h"
 
 enum {
@@ -401,7 +402,7 @@ void datagram_release(struct datagram *d)
 	all->n--;
 	if (d->watched)
 		loop_remove(all->guard->loop, &d->end);
-	close(d->end.fd);
+	brief_close_ptr(&d->end.fd);
 	while (d->receivers) {
 		struct receiver *r = d->receivers;
 

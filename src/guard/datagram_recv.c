@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 
 #include "guard/datagram_priv.h"
+#include "os/linux/brief.h"
 
 /* What the caller wants, and where. */
 struct wish {
@@ -191,7 +192,8 @@ static bool try_receiver(struct datagram *d, const struct receiver *waiting)
 	const struct seccomp_notif *call = &waiting->call;
 	const char *name = seccomp_call_name(&seccomp_notify_connect, call->data.arch,
 					     (uint32_t)call->data.nr);
-	_cleanup_close_ int pidfd = caller_open(call), fd = -1;
+	_cleanup_close_ int pidfd = caller_open(call);
+	_cleanup_brief_close_ int fd = -1;
 	int r, unread = 0;
 
 	if (!notify_is_valid(g->notify, call->id))

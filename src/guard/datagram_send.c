@@ -13,6 +13,7 @@
 
 #include "guard/datagram_priv.h"
 #include "os/fs.h"
+#include "os/linux/brief.h"
 
 /* More would be lost in a few tiny messages, and is for us to pay. */
 #define BUFFER (104 << 10)
@@ -24,17 +25,20 @@ static int free_number(const struct seccomp_notif *call)
 {
 	_cleanup_close_ int pidfd = caller_open(call);
 	struct rlimit limit = { 0 };
+	struct brief brief;
 	int number = DATAGRAM_BIT, end, fd = 0;
 
 	if (pidfd < 0 || prlimit((pid_t)call->pid, RLIMIT_NOFILE, NULL, &limit) < 0)
 		return -EMFILE;
 	end = (int)MIN(limit.rlim_cur, (rlim_t)2 * DATAGRAM_BIT);
+	brief_begin(&brief);
 	for (; number < end; number++) {
 		fd = caller_get_fd(pidfd, number);
 		if (fd < 0)
 			break;
 		close(fd);
 	}
+	brief_end(&brief);
 	return fd == -EBADF && number < end ? number : -EMFILE;
 }
 
@@ -362,7 +366,7 @@ static int send_named(struct connect_guard *g, const struct seccomp_notif *call,
 
 int datagram_message(struct connect_guard *g, const struct seccomp_notif *call, const char *name)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_brief_close_ int fd = -1;
 	struct datagram *d = take_socket(g, call, &fd);
 
 	if (!d)

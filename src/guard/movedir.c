@@ -16,6 +16,7 @@
 #include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
+#include "os/linux/brief.h"
 #include "os/linux/kernel.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
@@ -199,7 +200,7 @@ static int start_job(struct mover *mover, uint64_t id, const struct end *from, c
 static int open_end(const struct seccomp_notif *call, int pidfd, int dirfd, uint64_t address,
 		    struct end *ret)
 {
-	_cleanup_close_ int base = -1;
+	_cleanup_brief_close_ int base = -1;
 	const char *dir = ret->path;
 	char *slash;
 	int n = caller_read_path(call, address, ret->path);

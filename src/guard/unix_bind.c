@@ -16,6 +16,7 @@
 #include "guard/connect_priv.h"
 #include "guard/datagram.h"
 #include "os/fs.h"
+#include "os/linux/brief.h"
 #include "os/linux/kernel.h"
 
 #ifndef SIOCUNIXFILE
@@ -131,7 +132,8 @@ int unix_bind_call(struct connect_guard *g, const struct seccomp_notif *call)
 {
 	struct sockaddr_un un = { 0 };
 	uint64_t len = call->data.args[2];
-	_cleanup_close_ int pidfd = -1, fd = -1;
+	_cleanup_close_ int pidfd = -1;
+	_cleanup_brief_close_ int fd = -1;
 	bool has_path;
 
 	if (len < sizeof(sa_family_t) || len > sizeof(un) ||

@@ -19,6 +19,7 @@
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
 #include "os/fs.h"
+#include "os/linux/brief.h"
 #include "os/linux/kernel.h"
 
 #define FD_PREFIX "/proc/self/fd/"
@@ -38,8 +39,7 @@ static int open_below(int dir, const char *path)
 			 : os_openat2(dir, path, O_PATH, 0,
 				      RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
 
-	if (dir >= 0)
-		close(dir);
+	brief_close_ptr(&dir); /* may be no directory at all */
 	return fd;
 }
 

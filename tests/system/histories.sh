@@ -166,4 +166,61 @@ print("answered")
 PY
 wxe -- python3 linger.py
 check "the supervisor waits for no socket that it carries" has "$out" answered
+
+# Whether a call on a socket waits is its owner's to say, in every moment (O_NONBLOCK is the file's): a hundred threads want
+# a connection that nobody accepts, and a process says all the time that they may wait.
+cat >wait.py <<'PY'
+import fcntl, os, socket, threading, time
+server = socket.socket(socket.AF_UNIX)
+server.bind("full")
+server.listen(0)
+first, mine = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+first.connect("full")
+child = os.fork()
+while not child:
+    fcntl.fcntl(mine, fcntl.F_SETFL, 0)
+for _ in range(100):
+    threading.Thread(target=mine.connect_ex, args=("full",), daemon=True).start()
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    open("made", "w").close()
+os.kill(child, 9)
+print("answered", flush=True)
+os._exit(0)
+PY
+wxe -- python3 wait.py
+check "... nor in a connect that a socket's owner makes wait" has "$out" answered
+
+# The last close of a socket that lingers, while the supervisor has it for a connect.
+cat >last.py <<'PY'
+import os, random, socket, struct, threading, time
+server = socket.create_server(("127.0.0.1", 0))
+def lingering():
+    with socket.create_connection(server.getsockname()) as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+        s.setblocking(False)
+        try:
+            while True:
+                s.send(bytes(65536))
+        except BlockingIOError:
+            return socket.socket(fileno=os.dup(s.fileno()))
+def drop(fd, delay):
+    at = time.perf_counter() + delay
+    while time.perf_counter() < at:
+        pass
+    os.close(fd)
+for _ in range(2000):
+    s = lingering()
+    threading.Thread(target=drop, args=(s.fileno(), random.random() * 2e-4), daemon=True).start()
+    try:
+        s.connect_ex(server.getsockname())
+    except OSError:
+        pass
+    s.detach()
+    server.accept()[0].close()
+print("answered", flush=True)
+os._exit(0)
+PY
+wxe -- python3 last.py
+check "... nor in the close of one that lingers" has "$out" answered
 finish
