@@ -155,12 +155,15 @@ static void lay_over(struct arena *arena, struct credential *c, const struct cre
 			      &c->scheme, &c->base_url, &c->base_path };
 	char *const from[] = { over->secret, over->upstream, over->header,
 			       over->scheme, over->base_url, over->base_path };
+	bool named;
 
 	for (size_t i = 0; i < ARRAY_LEN(to); i++)
 		if (from[i])
 			*to[i] = arena_strdup(arena, from[i]);
-	if (over->mode)
+	named = over->named && (!c->mode || c->named);
+	if (over->mode && !(over->named && c->mode == CREDENTIAL_BROKERED))
 		c->mode = over->mode;
+	c->named = named;
 	if (over->methods.len) {
 		c->methods = (struct strv){ 0 };
 		for (size_t i = 0; i < over->methods.len; i++)
@@ -200,7 +203,7 @@ int spec_add_credential_string(struct spec *spec, const char *text, enum layer l
 			       struct err *err)
 {
 	const char *equals = strchr(text, '='), *word = equals ? equals + 1 : "on";
-	struct credential c = { .layer = layer };
+	struct credential c = { .layer = layer, .named = !equals };
 
 	c.name = equals ? arena_strndup(&spec->arena, text, (size_t)(equals - text))
 			: arena_strdup(&spec->arena, text);
@@ -225,6 +228,7 @@ static int read_one(const struct reader *reader, const struct json_at *at, const
 	switch (json_object_get_type(value)) {
 	case json_type_object:
 		c.mode = CREDENTIAL_ON;
+		c.named = !json_object_object_get_ex(value, "brokered", NULL);
 		r = credential_read(&reader->spec->arena, at, value, &c, err);
 		break;
 	case json_type_boolean:

@@ -37,6 +37,7 @@ struct credential {
 	struct strv methods; /* GET, HEAD and POST when empty */
 	struct staged_files files; /* of an agent's table: what leads the agent to it */
 	enum layer layer;
+	bool named; /* without a word of how: brokered stays so */
 	bool asked; /* of an agent's table: only when the user names it */
 };
 

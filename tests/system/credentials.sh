@@ -90,6 +90,10 @@ asks() { # asks SCRIPT OPTION...
 asks 'echo "$CLAUDE_CODE_OAUTH_TOKEN"; ask /v1/messages -H "$mine" -d "{}"' --network none
 check "inside there is a placeholder, and it works, without any network" is "$rc $(xargs <"$out")" "0 wrapix-brokered-credential 200"
 check "... because outside the value is put in its place" has "$tmp/api.log" "\"authorization\":\"Bearer $token\""
+inside 'echo "$CLAUDE_CODE_OAUTH_TOKEN"' --network none --credential CLAUDE_CODE_OAUTH_TOKEN
+check "... also where it is named without a word of how" is "$rc $(cat "$out")" "0 wrapix-brokered-credential"
+inside 'echo "$CLAUDE_CODE_OAUTH_TOKEN"' --network none --credential CLAUDE_CODE_OAUTH_TOKEN=on
+check "... but not where that is said" is "$rc $(cat "$out")" "0 $token"
 : >"$tmp/api.log"
 asks 'ask /v1/messages -H "authorization: Bearer sk-other"
 	ask /v1/messages -H "$mine" -H "x-api-key: sk-other"

@@ -226,6 +226,44 @@ static void test_spec(void)
 	spec_release(&spec);
 }
 
+/* A name alone says nothing of how: what a file has brokered stays outside. */
+static void test_named(void)
+{
+#define WHERE "\"upstream\": \"https://a.example/\", \"baseUrl\": \"A_URL\""
+	static const struct {
+		const char *file, *flag;
+		enum credential_mode mode;
+	} said[] = {
+		{ "{\"credentials\": {\"A\": {\"brokered\": true, " WHERE "}}}", "A",
+		  CREDENTIAL_BROKERED },
+		{ "{\"credentials\": {\"A\": {\"brokered\": true, " WHERE "}}}", "A=on",
+		  CREDENTIAL_ON },
+		{ "{\"credentials\": {\"A\": {" WHERE "}}}", "A", CREDENTIAL_ON },
+		{ "{\"credentials\": {\"A\": {" WHERE "}}}", "A=brokered", CREDENTIAL_BROKERED },
+		{ "{\"credentials\": {\"A\": \"off\"}}", "A", CREDENTIAL_ON },
+		{ "{}", "A", CREDENTIAL_ON },
+	};
+	struct credential *list;
+	struct spec spec;
+	struct err err;
+	size_t n;
+
+	for (size_t i = 0; i < 2 * ARRAY_LEN(said); i++) {
+		const char *file = said[i / 2].file, *flag = said[i / 2].flag;
+
+		spec_init(&spec);
+		for (size_t k = 0; k < 2; k++) /* whichever layer comes first */
+			is_int(k == i % 2
+				       ? set(&spec, file)
+				       : spec_add_credential_string(&spec, flag, LAYER_FLAG, &err),
+			       0, "%s, --credential %s", file, flag);
+		ok(credentials_resolve(&spec.arena, &spec, NULL, &list, &n, &err) == 0 && n == 1 &&
+			   list[0].mode == said[i / 2].mode,
+		   "... come to the right one");
+		spec_release(&spec);
+	}
+}
+
 /* Every row of the agents' tables is one that the reader takes. */
 static void test_tables(void)
 {
@@ -258,6 +296,7 @@ int main(void)
 	test_body();
 	test_rules();
 	test_spec();
+	test_named();
 	test_tables();
 	return done();
 }
