@@ -35,6 +35,7 @@ struct sigaction {
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
 #define SA_RESTART 2
+#define SA_RESETHAND 4
 #define SA_NOCLDSTOP 8
 #define SA_NOCLDWAIT 0x20
 #define SA_SIGINFO 0x40
