@@ -75,4 +75,25 @@ for page in sys.argv[2:]:
 PY
 }
 check "... and have the options that they name" is "$(options)" ""
+defaults() { # keys of wrapix.json whose default in the schema is not the program's
+	git init -q "$project"
+	python3 - "$wrapix" "$top/data/schema/wrapix.schema.json" "$project" <<'PY'
+import json, os, subprocess, sys
+wrapix, schema, project = sys.argv[1:]
+own = os.path.join(os.environ["HOME"], ".config/wrapix/config.json")
+os.makedirs(os.path.dirname(own), exist_ok=True)
+
+def plan(said):
+    with open(own, "w") as file:
+        json.dump(said, file)
+    return subprocess.run([wrapix, "plan", project, "--", "true"], capture_output=True, text=True)
+
+usual = plan({})
+keys = {key: value["default"] for key, value in json.load(open(schema))["properties"].items() if "default" in value}
+del keys["agent"]  # one that is named must be installed; without a word there is a shell in its place
+print(usual.returncode, len(keys) > 10, *(key for key in keys if plan({key: keys[key]}).stdout != usual.stdout))
+os.remove(own)
+PY
+}
+check "defaults of the schema are the program's" is "$(defaults)" "0 True"
 finish
