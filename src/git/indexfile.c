@@ -8,7 +8,7 @@
 
 #include "git/state.h"
 
-enum { HEADER = 12, MODE_AT = 24, OID_AT = 40, STAGES = 4, PATH_CAP = 4096 };
+enum { HEADER = 12, MODE_AT = 24, OID_AT = 40, STAGES = 4, LENGTH = 0xfff, PATH_CAP = 4096 };
 
 struct reader {
 	struct arena *arena;
@@ -137,7 +137,8 @@ static int read_entry(struct reader *r)
 			return -EINVAL;
 		r->p += 2;
 	}
-	if (!read_path(r, start))
+	/* By its length git finds the next entry. */
+	if (!read_path(r, start) || (flags & LENGTH) != MIN(r->path_len, (size_t)LENGTH))
 		return -EINVAL;
 	return add_entry(r, get32(start + MODE_AT), start + OID_AT, flags >> 12 & (STAGES - 1));
 }

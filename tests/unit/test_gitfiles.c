@@ -53,6 +53,30 @@ static bool same_index(bool sha256)
 	return r == 0 && got.len == want_len && !memcmp(got.s, want, want_len);
 }
 
+/* One entry 'a', whose flags say that its path has this many bytes. */
+static int read_length(unsigned char length)
+{
+	unsigned char data[12 + 64] = "DIRC\0\0\0\2\0\0\0\1", *entry = data + 12;
+	struct arena a = { 0 };
+	struct git_items items;
+	int r;
+
+	entry[26] = 0x81;
+	entry[27] = 0xa4;
+	entry[61] = length;
+	entry[62] = 'a';
+	r = git_index_read(&a, data, sizeof(data), false, &items);
+	arena_release(&a);
+	return r;
+}
+
+static void test_length(void)
+{
+	is_int(read_length(1), 0, "a path of the length that its entry says");
+	is_int(read_length(0), -EINVAL, "git would look for the next entry elsewhere");
+	is_int(read_length(2), -EINVAL, "and here as well");
+}
+
 static bool same_refs(void)
 {
 	_cleanup_free_ char *want = NULL;
@@ -103,6 +127,7 @@ int main(void)
 	   "git commit -q -m 1 && git checkout -q -b side && echo side >a && git commit -q -am "
 	   "side "
 	   "&& git checkout -q - && echo main >a && git commit -q -am main");
+	test_length();
 	ok(same_index(false), "version 2");
 	sh("git update-index --index-version 4");
 	ok(same_index(false), "version 4");
