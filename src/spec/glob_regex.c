@@ -30,23 +30,39 @@ void regex_add_literal(struct str *out, const char *text)
 	}
 }
 
+/* In a bracket expression nothing can be escaped: what means something there stands alone. */
+static bool stands_alone(uint32_t cp)
+{
+	return cp < 0x80 && strchr("^\\-[]", (int)cp);
+}
+
+static void add_range(struct str *out, struct range range)
+{
+	for (; range.first < range.last && stands_alone(range.first); range.first++) {
+		add_char(out, range.first);
+		str_add(out, "|");
+	}
+	for (; range.first < range.last && stands_alone(range.last); range.last--) {
+		add_char(out, range.last);
+		str_add(out, "|");
+	}
+	if (range.first == range.last) {
+		add_char(out, range.first);
+		return;
+	}
+	str_add(out, "[");
+	add_codepoint(out, range.first);
+	str_add(out, "-");
+	add_codepoint(out, range.last);
+	str_add(out, "]");
+}
+
 static void add_set(struct str *out, const struct token *token)
 {
 	str_add(out, "(");
 	for (size_t i = 0; i < token->n_ranges; i++) {
-		const struct range *range = &token->ranges[i];
-
 		str_add(out, i ? "|" : "");
-		/* In a bracket expression nothing can be escaped: what means something there stands alone. */
-		if (range->first == range->last) {
-			add_char(out, range->first);
-			continue;
-		}
-		str_add(out, "[");
-		add_codepoint(out, range->first);
-		str_add(out, "-");
-		add_codepoint(out, range->last);
-		str_add(out, "]");
+		add_range(out, token->ranges[i]);
 	}
 	str_add(out, ")");
 }

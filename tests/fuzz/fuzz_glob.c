@@ -1,10 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Two texts, a NUL between them, as a pattern and a path: what is covered ends where a name ends. */
+/* Two texts, a NUL between them, as a pattern and a path: what is covered ends where a name ends, and as a regular expression, for
+ * engines that take those, the pattern covers the same. */
+#include <regex.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "spec/glob.h"
 #include "fuzz.h"
+
+static bool is_ascii(const char *text)
+{
+	while (*text > 0)
+		text++;
+	return !*text;
+}
+
+/* Short ones of ASCII alone: bytes are characters to the C library here. What covers the root is no expression of Seatbelt's. */
+static void check_regex(const struct glob *glob, const char *pattern, const char *path,
+			bool covered)
+{
+	_cleanup_str_ struct str text = { 0 };
+	regex_t regex;
+
+	if (glob_cover(glob, "/") >= 0 || strlen(pattern) > 40 || strlen(path) > 60 ||
+	    !is_ascii(pattern) || !is_ascii(path))
+		return;
+	str_add(&text, "^");
+	check(glob_add_regex(&text, glob, false));
+	str_add(&text, "(/.*)?$");
+	check(regcomp(&regex, text.s, REG_EXTENDED | REG_NOSUB) == 0);
+	check((regexec(&regex, path, 0, NULL, 0) == 0) == covered);
+	regfree(&regex);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -23,6 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(n <= (ssize_t)strlen(path));
 		check(n < 0 || !path[n] || path[n] == '/' || n == 1);
 		check(!glob || glob_same_below(glob, path, path));
+		if (glob)
+			check_regex(glob, pattern, path, n >= 0);
 		if (glob && flags == GLOB_PLAIN)
 			check((n >= 0) == path_is_below(path, pattern));
 		if (glob && flags & GLOB_PLAIN)
