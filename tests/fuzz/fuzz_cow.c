@@ -32,6 +32,34 @@ static void try_manifest(const uint8_t *data, size_t size)
 	free(text);
 }
 
+static bool same_node(const struct node *a, const struct node *b)
+{
+	return a->mode == b->mode && a->size == b->size && a->mtime == b->mtime && a->ino == b->ino;
+}
+
+/* A plan that was read is written and read again as the same. */
+static void check_journal(const struct journal *journal)
+{
+	static int dir = -1;
+	struct journal again;
+	struct err err;
+
+	if (dir < 0)
+		dir = fuzz_open_top(NULL, 0);
+	check(journal_save(journal, dir, &err) == 0 && journal_load(&again, dir, &err) == 0);
+	check(journal->n_steps == again.n_steps && journal->n_touched == again.n_touched);
+	for (size_t i = 0; i < again.n_steps; i++) {
+		const struct step *a = &journal->steps[i], *b = &again.steps[i];
+
+		check(a->kind == b->kind && !strcmp(a->path, b->path) &&
+		      same_node(&a->pre, &b->pre) && same_node(&a->post, &b->post));
+	}
+	for (size_t i = 0; i < again.n_touched; i++)
+		check(journal->touched[i].mtime == again.touched[i].mtime &&
+		      !strcmp(journal->touched[i].path, again.touched[i].path));
+	journal_release(&again);
+}
+
 static void try_journal(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -40,10 +68,12 @@ static void try_journal(const uint8_t *data, size_t size)
 
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (journal_parse(&journal, text, size, &err) == 0)
+	if (journal_parse(&journal, text, size, &err) == 0) {
 		for (size_t i = 0; i < journal.n_steps; i++)
 			check(path_is_plain(journal.steps[i].path) &&
 			      !is_in_git(journal.steps[i].path));
+		check_journal(&journal);
+	}
 	journal_release(&journal);
 	free(text);
 }

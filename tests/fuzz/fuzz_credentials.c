@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "keys/vault.h"
 #include "os/fs.h"
 #include "fuzz.h"
@@ -41,8 +42,28 @@ static bool has(struct vault *vault, const char *name, const char *want)
 	return same;
 }
 
+/* The values of these, or that there is none, one after the other. */
+static void read_all(struct vault *vault, const struct strv *names, struct str *out)
+{
+	str_add(out, "");
+	for (size_t i = 0; i < names->len; i++) {
+		struct secret value = { 0 };
+		struct err err;
+		size_t len = 0;
+
+		if (strcmp(names->v[i], "new-one") == 0)
+			continue;
+		if (vault_file.get(vault, names->v[i], &value, &len, &err) == 0) {
+			str_addf(out, "%s %zu ", names->v[i], len);
+			str_addn(out, (const char *)value.data, len);
+		}
+		secret_free(&value);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	_cleanup_str_ struct str old = { 0 }, new = { 0 };
 	struct vault vault = { .config_home = dir };
 	struct strv before = { 0 }, after = { 0 };
 	struct arena arena = { 0 };
@@ -61,14 +82,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (secret_alloc(&value, 8, &err) < 0)
 		abort();
 	memcpy(value.data, "value", 5);
-	if (vault_file.list(&vault, &arena, &before, &err) == 0 &&
-	    vault_file.set(&vault, "new-one", &value, 5, &err) == 0) {
+	if (vault_file.list(&vault, &arena, &before, &err) == 0)
+		read_all(&vault, &before, &old);
+	if (old.s && vault_file.set(&vault, "new-one", &value, 5, &err) == 0) {
 		if (!has(&vault, "new-one", "value") ||
 		    vault_file.list(&vault, &arena, &after, &err) < 0)
 			abort();
 		for (size_t i = 0; i < before.len; i++)
 			if (!strv_has(&after, before.v[i]))
 				abort();
+		read_all(&vault, &before, &new);
+		check(old.len == new.len && !memcmp(old.s, new.s, old.len));
+		check(vault_file.remove(&vault, "new-one", &err) == 0 &&
+		      !has(&vault, "new-one", "value"));
 	}
 	secret_free(&value);
 	arena_release(&arena);
