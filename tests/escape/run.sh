@@ -144,7 +144,7 @@ with_secrets env WX_ADDRESS=10.99.0.1 WX_GATEWAY=10.99.0.254 "$attempt" --victim
 	<"$base/log/stop" >"$base/log/ready" &
 victim_pid=$!
 exec 3>"$base/log/stop"
-read -r said <"$base/log/ready" || bail "the victim did not start"
+said=$(timeout 120 head -n 1 "$base/log/ready") || bail "the victim did not start"
 [ "$said" = ready ] || bail "the victim said '$said'"
 
 # --- the two sides; results are lines "NAME worked|stopped|unable WHY" ---

@@ -352,7 +352,7 @@ flip() { # flip A B: until stop_flip
 	"$attempt" --flip "$1" "$2" >"$tmp/log/flip" &
 	flipper=$!
 	started="${started-} $flipper"
-	read -r _ <"$tmp/log/flip"
+	hear "$tmp/log/flip"
 }
 stop_flip() {
 	kill "$flipper"

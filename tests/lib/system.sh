@@ -182,11 +182,11 @@ give_up() {
 	bail "not so: $1"
 }
 
-# hear FIFO: waits for the line that the other side writes into it.
+# hear FIFO: waits for the line that the other side writes into it, and leaves it as $heard.
 hear() {
 	hear_end=$(($(date +%s) + 120))
 	# An end without a line: somebody whom we have heard before closes it only now.
-	until [ -n "$(timeout 120 head -n 1 "$1")" ]; do
+	until heard=$(timeout 120 head -n 1 "$1") && [ -n "$heard" ]; do
 		[ "$(date +%s)" -lt "$hear_end" ] || give_up "something comes through ${1##*/}"
 	done
 }

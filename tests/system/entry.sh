@@ -152,11 +152,11 @@ linked() { # linked HOW SCRIPT: what the supervisor hears; the exit status is th
 	started="${started-} $!"
 	exec 7<"$tmp/heard"
 	rm "$tmp/heard"
-	read -r _ <&7
+	timeout 120 sh -c 'read -r _' <&7
 	printf 'WRAPIX_UID=4242\0WRAPIX_LINK=/said/link.sock\0' >"$tmp/vm/stage/env"
 	as_root "$2"
 	linked_rc=$rc
-	read -r heard <&7
+	heard=$(timeout 120 head -n 1 <&7)
 	exec 7<&-
 }
 linked signal 'trap "exit 5" USR1; >ready; while :; do busybox sleep 0.05; done'

@@ -133,8 +133,8 @@ for one in sock, pair[0], stream:
 print(name[1:] in open("/proc/net/unix").read(), flush=True)
 sys.stdin.read()' $$ <"$tmp/log/go" >"$tmp/log/ready" &
 exec 9>"$tmp/log/go"
-read -r seen <"$tmp/log/ready"
-check "abstract names can be had inside" is "$seen" True
+hear "$tmp/log/ready"
+check "abstract names can be had inside" is "$heard" True
 check "... and are none of the host's" fails grep -q "wrapix-squat-$$" /proc/net/unix
 exec 9>&-
 settings ''

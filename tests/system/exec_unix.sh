@@ -40,10 +40,10 @@ start_server() { # start_server NAME: $tmp/NAME answers with NAME
 }
 start_server open
 exec 7>"$tmp/log/open.in"
-read -r _ <"$tmp/log/open.out"
+hear "$tmp/log/open.out"
 start_server shut
 exec 8>"$tmp/log/shut.in"
-read -r _ <"$tmp/log/shut.out"
+hear "$tmp/log/shut.out"
 ln -s "$tmp/shut" "$project/by-link"
 
 says() { # says WORD COMMAND...: that is what it prints

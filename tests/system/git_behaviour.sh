@@ -57,10 +57,10 @@ lock_went() {
 	: >.git/index.lock
 	"$wrapix" run --network none -- sh -c "date +%s%N >tell; echo $1 >second; git add second; git commit -q -m 'second $1'" >/dev/null 2>"$tmp/log/busy" </dev/null &
 	started=$!
-	read -r began <tell
+	hear tell
 	sleep 0.7
 	rm .git/index.lock
-	went=$(($(now) - began))
+	went=$(($(now) - heard))
 	wait "$started"
 	rc=$?
 	started=

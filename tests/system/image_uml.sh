@@ -39,7 +39,7 @@ $tmp/wrapix image gc >/dev/null 2>&1
 check "gc removes what a killed session left" "" "\$(ls ../.cache/wrapix/images/changes)"
 mkfifo up go
 $tmp/wrapix run --image one --network none -- sh -c 'echo up >up; cat go' </dev/null >/dev/null 2>&1 &
-read -r word <up
+timeout 120 head -n 1 up >/dev/null
 $tmp/wrapix image gc >/dev/null 2>&1
 check "... and not what a running one uses" 1 "\$(ls ../.cache/wrapix/images/changes | wc -l)"
 echo end >go

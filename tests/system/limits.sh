@@ -105,7 +105,7 @@ check "and that processors can be taken back" plan_says "which a program inside 
 mkfifo "$tmp/home/ready" && chown "$user" "$tmp/home/ready"
 # shellcheck disable=SC2016 # expands there
 as_user setsid sh -c 'for i in $(seq 60); do sleep 300 & done; echo $$ >"$HOME/ready"; wait' &
-read -r outside <"$tmp/home/ready"
+outside=$(timeout 120 head -n 1 "$tmp/home/ready")
 sandbox --pids 50 -- python3 hog.py bomb 200
 check "a fork bomb stops at 50, whatever runs outside" stopped_near_50
 kill -9 "-$outside"
@@ -230,7 +230,7 @@ mkfifo "$tmp/work/alive" && chown "$user" "$tmp/work/alive"
 # shellcheck disable=SC2016 # expands there
 (cd "$tmp/work" && as_user sh -c 'echo $$ >"$HOME/pid"; exec "$@"' sh \
 	"$wrapix" run --network none -- sh -c 'echo up >alive; exec sleep 300') 2>/dev/null &
-read -r word <"$tmp/work/alive"
+word=$(timeout 120 head -n 1 "$tmp/work/alive")
 check "a sandbox is up" test "$word" = up
 check "with a group of its own" test -n "$(left)"
 procs=$(left | sed 's|$|/cgroup.procs|' | xargs cat | sort -u)

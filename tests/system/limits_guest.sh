@@ -55,7 +55,7 @@ hold() {
 	rm -f /tmp/alive && mkfifo -m 666 /tmp/alive
 	# shellcheck disable=SC2016 # expands there
 	as_user sh -c 'echo $$ >/tmp/pid; exec "$@"' sh "$@" -- sh -c 'echo up >/tmp/alive; exec sleep 1000' 2>/dev/null &
-	read -r _ </tmp/alive
+	timeout 120 head -n 1 /tmp/alive >/dev/null
 	group=$(find $cg -name 'wrapix-*' | head -n 1)
 }
 

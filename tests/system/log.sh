@@ -35,7 +35,7 @@ END
 unshare --net python3 "$tmp/server.py" "$tmp/ready" &
 world=$!
 started=$world
-read -r _ <"$tmp/ready"
+hear "$tmp/ready"
 in_world() { nsenter --net="/proc/$world/ns/net" "$@"; }
 printf '127.0.0.1 localhost\n11.22.33.44 ok.example\n' >"$tmp/hosts"
 printf 'hosts: files\n' >"$tmp/nsswitch"

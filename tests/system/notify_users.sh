@@ -57,11 +57,11 @@ asks() { "$@" env XDG_RUNTIME_DIR="$tmp/theirs" WRAPIX_NOTIFY_VERBOSE=1 "$notify
 python3 "$tmp/impostor.py" "$tmp/theirs/wrapix/notify.sock" >"$tmp/up" 2>"$tmp/log/impostor" &
 started="$started $!"
 exec 8<"$tmp/up"
-read -r _ <&8
+timeout 120 sh -c 'read -r _' <&8
 asks as_user
 check "a listener of another user's has no answer for us" is "$(cat "$tmp/answer")" ""
 check "... and it is said why" grep -q 'notify.sock: Operation not permitted' "$tmp/why"
-read -r heard <&8
+heard=$(timeout 120 sh -c 'read -r line && echo "$line"' <&8)
 check "... and he hears nothing" is "$heard" nothing
 asks command
 check "(control) he has one for himself" is "$(cat "$tmp/answer")" yes

@@ -284,9 +284,9 @@ start "$@" --publish auto -- python3 serve.py echo 127.0.0.1 80
 check "a port of the administrator's: another one is" await is_moved 80
 check "... which leads inside" called echo echo 1 127.0.0.1 "$(moved 80)"
 stop
-p=$(free_port) q=$(free_port)
-start "$@" --publish auto --publish "$q:$p" --host-port "$(free_port)" -- python3 serve.py echo 127.0.0.1 "$p" 3999
-check "a port that is published already is left alone, and so is ours" await says_port 3999 3999
+p=$(free_port) q=$(free_port) own=$(free_port)
+start "$@" --publish auto --publish "$q:$p" --host-port "$(free_port)" -- python3 serve.py echo 127.0.0.1 "$p" "$own"
+check "a port that is published already is left alone, and so is ours" await says_port "$own" "$own"
 check "... one line alone" is "$(wc -l <"$tmp/log/err")" 1
 check "... it is where it was asked for" called echo echo 1 127.0.0.1 "$q"
 stop
@@ -299,14 +299,14 @@ stop
 # --- with each way to catch connections; the last listens on 8080 inside itself ---
 serve_here echo 127.0.0.1 0
 for tier in queue static ports; do
-	p=$(free_port)
+	p=$(free_port) own=$(free_port)
 	start --network filtered --allow allowed.invalid:8080 --allow "allowed.invalid:$service_port" --filter-tier $tier --publish "$p:3000" \
 		--publish auto --host-port "$service_port" -- sh -c "python3 call.py echo 1 host.wrapix.internal $service_port
-		python3 -B netprobe.py ask:198.18.0.1,host.wrapix.internal,1,udp ask:8.8.8.8,host.containers.internal,1,tcp ask:1.1.1.1,host.wrapix.internal,28,udp; exec python3 serve.py echo 127.0.0.1 3000 21000"
+		python3 -B netprobe.py ask:198.18.0.1,host.wrapix.internal,1,udp ask:8.8.8.8,host.containers.internal,1,tcp ask:1.1.1.1,host.wrapix.internal,28,udp; exec python3 serve.py echo 127.0.0.1 3000 $own"
 	check "$tier: a service of this machine's, at a port that a rule names too" is "$(head -n 1 "$tmp/log/out")" echo
 	check "... its names, for who asks a server" is "$(sed -n 2,4p "$tmp/log/out" | xargs)" "real 127.0.0.1 real 127.0.0.1 real"
 	check "... a published port" called echo echo 1 127.0.0.1 "$p"
-	check "... one that publishes itself" await says_port 21000 21000
+	check "... one that publishes itself" await says_port "$own" "$own"
 	check "... and none of the filter's own" is "$(wc -l <"$tmp/log/err")" 1
 	stop
 done
