@@ -11,6 +11,7 @@
 #include "api/exec.h"
 #include "base/json.h"
 #include "cli/exec_say.h"
+#include "os/stdio.h"
 #include "plan/seatbelt.h"
 #include "spec/claude.h"
 
@@ -178,9 +179,13 @@ static bool is_agent(void)
 /* To its end; with a door, by whoever is behind it. */
 static int execute(struct speaker *s, const struct exec_request *request, int door)
 {
-	int status = door < 0 ? run(s, request) : exec_inside(s, request, door);
+	struct os_stdio noted;
 	char text[64];
+	int status;
 
+	os_stdio_note(&noted);
+	status = door < 0 ? run(s, request) : exec_inside(s, request, door);
+	os_stdio_restore(&noted);
 	speaker_end(s);
 	snprintf(text, sizeof(text), "{\"type\":\"exit\",\"status\":%d}", status);
 	if (s->args->json && !s->args->plan)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "os/fs.h"
+#include "os/stdio.h"
 
 enum { REPORT_MAX = 16 << 20 }; /* bytes */
 
@@ -17,7 +18,7 @@ void speaker_line(const char *line)
 
 	str_addf(&out, "%s%s", line, isatty(STDERR_FILENO) ? "\r\n" : "\n");
 	fflush(stdout);
-	(void)os_write_all(STDERR_FILENO, out.s, out.len);
+	(void)os_stdio_write(STDERR_FILENO, out.s, out.len);
 }
 
 static void say(const struct speaker *s, const char *type, const char *prefix, const char *text)

@@ -11,6 +11,7 @@
 #include "cli/exec.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/stdio.h"
 
 int cli_fail_public(const struct wrapix_error *error)
 {
@@ -197,14 +198,18 @@ static int run_plan(struct run_args *args)
 {
 	struct wrapix_error error;
 	struct wrapix_plan *plan = NULL;
-	int status;
+	struct os_stdio noted;
+	int status, r;
 
 	wrapix_spec_set_will_run(args->spec);
 	args->spec->make_image = cli_make_image;
 	status = make_plan(args, &plan);
 	if (status != CLI_GO_ON)
 		return status;
-	if (wrapix_plan_run(plan, on_event, args, &status, &error) < 0)
+	os_stdio_note(&noted);
+	r = wrapix_plan_run(plan, on_event, args, &status, &error);
+	os_stdio_restore(&noted);
+	if (r < 0)
 		status = cli_fail_public(&error);
 	denials_print(&args->denials,
 		      args->host_refused ? "--allow HOST[:PORT] opens a host" : NULL);

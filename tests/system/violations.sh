@@ -242,6 +242,33 @@ check "srt says nothing of its own" lacks "$err" "refused"
 "$tmp/srt" --annotate -s "$s" -c 'echo x >~/z; true' 2>"$err"
 check "... but with --annotate" has "$err" "<sandbox_violations>"
 
+# Standard error is one open file for the command and for us. Whoever reads it is slow, as long as nothing is 'filled'.
+cat >fill.py <<'EOF'
+import fcntl, os
+fcntl.fcntl(2, fcntl.F_SETFL, fcntl.fcntl(2, fcntl.F_GETFL) | os.O_NONBLOCK)
+for size in 4096, 1:
+    try:
+        while True:
+            os.write(2, b"#" * size)
+    except BlockingIOError:
+        pass
+try:
+    open(os.path.expanduser("~/z"), "w")
+except OSError:
+    open("filled", "w")
+EOF
+waits() { python3 -c 'import fcntl, os; print(not fcntl.fcntl(2, fcntl.F_GETFL) & os.O_NONBLOCK)'; }
+fill() { # WORD...: how exec is to tell; the text of standard error, and whether it waits for its reader after that
+	rm -f filled
+	{ timeout 120 "$wrapix" exec -s "$s" "$@" -- python3 fill.py; waits >"$out"; } 2>&1 | (await test -e filled; tr -d '#' >"$err")
+}
+fill
+check "a command that fills standard error and does not wait takes no word away" has "$err" "wrapix: refused writing ~/z"
+check "... and leaves it waiting, as it was" is "$(cat "$out")" True
+fill --json
+check "... also in JSON, up to the last line" has "$err" '"type":"exit","status":0'
+rm fill.py filled
+
 # --- run ---
 
 rm -rf "$logs"
