@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # wrapix selftest, and SECURITY.md's tables against what it and 'wrapix plan' say.
 #
-# shellcheck disable=SC1091,SC2154,SC2016 # the libraries; their variables; scripts for other shells
+# shellcheck disable=SC1091,SC2154,SC2016,SC2317 # the libraries; their variables; scripts for other shells; functions that await() calls by name
 . "$(dirname -- "$0")/../lib/system.sh"
 . "$top/tests/lib/podman.sh"
 need_podman "$@"
