@@ -303,6 +303,20 @@ static int migrate(struct import *import, uint32_t count, struct err *err)
 	return r < 0 ? err_errno(err, -r, "storing new objects") : 0;
 }
 
+/* A file of ours that nobody else is to see, and a kill leaves nothing of. */
+static int open_nameless(int dir, struct err *err)
+{
+	static const char name[] = "incoming.pack";
+	int fd = openat(dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+
+	if (fd < 0 &&
+	    (errno == EOPNOTSUPP || errno == EISDIR)) { /* not every file system has them */
+		fd = openat(dir, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		unlinkat(dir, name, 0);
+	}
+	return fd < 0 ? err_errno(err, errno, "making room for new objects") : fd;
+}
+
 static int transfer(struct import *import, const struct strv *missing, struct err *err)
 {
 	struct git_round *round = import->round;
@@ -317,11 +331,9 @@ static int transfer(struct import *import, const struct strv *missing, struct er
 	if (r < 0)
 		return r;
 	add_revs(import, missing);
-	fd = openat(round->store->dir, "incoming.pack",
-		    O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = open_nameless(round->store->dir, err);
 	if (fd < 0)
-		return err_errno(err, errno, "making room for new objects");
-	unlinkat(round->store->dir, "incoming.pack", 0);
+		return fd;
 	pack.input = import->revs.s;
 	pack.input_len = import->revs.len;
 	pack.out = fd;
