@@ -44,8 +44,7 @@ struct command {
 struct program {
 	const char *name;  /* as it is typed: "wrapix", "wrapix image" */
 	const char *label; /* what its messages begin with; NULL: wrapix */
-	const char *
-		file; /* where that is not its label: what its completion and its manual are called */
+	const char *file;  /* what its completion and its manual are called; NULL: as its label */
 	const char *about;
 	const char *const *examples;
 	int (*run)(int argc, char **argv); /* the whole of it; NULL: it has subcommands */
