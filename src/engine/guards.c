@@ -299,6 +299,20 @@ static void start_limits(struct guards *g)
 	dispatch_add(&g->dispatch, &seccomp_notify_memory, limits_memory, &g->limits);
 }
 
+/* Without it a socket of the command's could make us wait for ever. */
+static int prepare_brief(struct err *err)
+{
+	int r = brief_prepare();
+
+	if (r == 0)
+		return 0;
+	err_errno(err, -r, "making the timer that ends what a socket of the command's makes wait");
+	return err_hint(err, r == -EAGAIN
+				     ? "your processes have used up the signals and timers that "
+				       "you may have ('ulimit -i'): end some, or raise it"
+				     : "'wrapix doctor' tries each thing that a sandbox needs");
+}
+
 int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, struct err *err)
 {
 	int r;
@@ -307,8 +321,9 @@ int guards_start(struct guards *g, struct loop *loop, struct sandbox *sandbox, s
 	sandbox->guards = g;
 	if (sandbox->listener < 0)
 		return 0;
-	r = brief_prepare();
-	r = r < 0 ? err_errno(err, -r, "a timer") : start_broker(g, err);
+	r = prepare_brief(err);
+	if (r == 0)
+		r = start_broker(g, err);
 	if (r == 0)
 		r = start_connect(g, loop, err);
 	if (r == 0 && sandbox->plan->move_dirs) {

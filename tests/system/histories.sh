@@ -190,6 +190,9 @@ os._exit(0)
 PY
 wxe -- python3 wait.py
 check "... nor in a connect that a socket's owner makes wait" has "$out" answered
+prlimit --sigpending=0 "$wrapix" exec -- true >"$out" 2>"$err"
+rc=$?
+check "... and where there can be no timer for that, nothing starts" eval 'is "$rc" 125 && has "$err" "making the timer" && has "$err" "ulimit -i"'
 
 # The last close of a socket that lingers, while the supervisor has it for a connect.
 cat >last.py <<'PY'
