@@ -256,7 +256,6 @@ static int start_broker(struct guards *g, struct err *err)
 	broker_enter(broker, &g->dispatch.notify, view, g->sandbox->plan->nested);
 	dispatch_add(&g->dispatch, &seccomp_notify_files, broker_call, broker);
 	dispatch_add(&g->dispatch, &seccomp_notify_reads, broker_call, broker);
-	dispatch_add(&g->dispatch, &seccomp_notify_enter, broker_call, broker);
 	return 0;
 }
 

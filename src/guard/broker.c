@@ -179,6 +179,7 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 	b->arch = seccomp_notify_files.calls[0].arch;
 	b->watches = view->watches;
 	b->has_caps = geteuid() == 0 && !b->watches;
+	b->news = BROKER_NEWS;
 	b->umask = umask(022);
 	umask(b->umask);
 	place_settle(b);
@@ -188,9 +189,9 @@ int broker_new(struct broker **ret, const struct file_rules *rules, const struct
 		b->tasks[i].proc = -1;
 	for (size_t i = 0; i < BROKER_DIRS; i++)
 		b->dirs[i].fd = -1;
+	b->kept.fd = -1;
 	add_rows(b, &seccomp_notify_files);
 	add_rows(b, &seccomp_notify_reads);
-	add_rows(b, &seccomp_notify_enter);
 	b->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	b->own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (b->proc < 0 || b->own_fds < 0)
@@ -221,6 +222,7 @@ void broker_free(struct broker *b)
 		close_ptr(&b->dirs[i].fd);
 		free(b->dirs[i].path);
 	}
+	kept_release(b);
 	seen_release(b);
 	lately_forget(b);
 	hooked_release(b);
@@ -362,6 +364,7 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 		workers_reap(b);
 	if (r.row->names)
 		seen_forget(b);
+	kept_arrived(b, call->pid);
 	set_caps(b, false);
 	/* What cannot be looked at is not let go on: no mount stands for some of the rules. */
 	answer = task_find(&r);

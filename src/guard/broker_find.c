@@ -8,14 +8,35 @@
 #include <string.h>
 
 #include "guard/broker_priv.h"
+#include "os/linux/files.h"
 
 bool ends_in_slash(const char *path)
 {
 	return *path && path[strlen(path) - 1] == '/';
 }
 
+/* Where a way begins. */
+struct start {
+	int fd;
+	int own; /* the same, to be closed; -1: it is kept, or there is none */
+};
+
+static void start_release(struct start *start)
+{
+	close_ptr(&start->own);
+}
+
+/* The directory becomes the view. */
+static int take_start(struct start *start, struct place *p)
+{
+	p->is_kept = start->own < 0;
+	start->own = -1;
+	return start->fd;
+}
+
 /* Splits the last component off and goes to the directory before it. */
-static int find_parent(struct request *r, int *start, char *path, int *links, struct place *p)
+static int find_parent(struct request *r, struct start *start, char *path, int *links,
+		       struct place *p)
 {
 	size_t len = strlen(path), at;
 	int e;
@@ -31,22 +52,45 @@ static int find_parent(struct request *r, int *start, char *path, int *links, st
 		path[len] = '\0';
 	e = place_take_name(p, path + at, strlen(path + at));
 	path[at] = '\0';
-	p->view = at ? walk_dir(r, *start, path, links) : take_fd(start);
+	p->view = at ? walk_dir(r, start->fd, path, links) : take_start(start, p);
 	if (p->view < 0 || e == 0)
 		return MIN(p->view, 0);
 	return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : e;
 }
 
+static void take_stat(struct place *p, const struct statx *st)
+{
+	p->unmounted = (st->stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
+		       !(st->stx_attributes & STATX_ATTR_MOUNT_ROOT);
+	p->st = (struct stat){
+		.st_dev = makedev(st->stx_dev_major, st->stx_dev_minor),
+		.st_ino = st->stx_ino,
+		.st_mode = st->stx_mode,
+		.st_nlink = st->stx_nlink,
+		.st_uid = st->stx_uid,
+		.st_gid = st->stx_gid,
+		.st_rdev = makedev(st->stx_rdev_major, st->stx_rdev_minor),
+		.st_size = (off_t)st->stx_size,
+	};
+}
+
+/* Who forbids us statx() has an older call for it, which does not know of mounts. */
+static int stat_name(struct place *p)
+{
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
+	char name[NAME_MAX + 2];
+	struct statx st;
+	int e = statx(p->view, place_bare_name(p, name), flags, STATX_BASIC_STATS, &st);
+
+	if (e == 0)
+		take_stat(p, &st);
+	return e == 0 || errno == ENOENT ? e : fstatat(p->view, name, &p->st, flags);
+}
+
 int place_stat(struct place *p)
 {
-	char name[NAME_MAX + 2];
-	int e;
+	int e = p->object >= 0 ? fstat(p->object, &p->st) : stat_name(p);
 
-	if (p->object >= 0)
-		e = fstat(p->object, &p->st);
-	else
-		e = fstatat(p->view, place_bare_name(p, name), &p->st,
-			    AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
 	p->exists = e == 0;
 	p->looked = e == 0 || errno == ENOENT;
 	return p->looked ? 0 : -errno;
@@ -95,9 +139,29 @@ static int follow_proc(struct request *r, int start, const char *dir, int *links
 	return fd < 0 ? -errno : place_of(r, fd, p);
 }
 
+static int find_start(struct request *r, int dirfd, struct start *ret)
+{
+	if (dirfd == AT_FDCWD)
+		ret->fd = kept_start(r, &ret->own);
+	else
+		ret->fd = ret->own = walk_start(r, dirfd);
+	return MIN(ret->fd, 0);
+}
+
+/* A link is gone on from where it lies. */
+static int restart(struct start *start, struct place *p)
+{
+	start_release(start);
+	start->own = p->is_kept ? fcntl(p->view, F_DUPFD_CLOEXEC, 3) : p->view;
+	start->fd = start->own;
+	p->is_kept = false;
+	p->view = -1;
+	return start->fd < 0 ? -errno : 0;
+}
+
 int place_find(struct request *r, int dirfd, const char *given, int follow, struct place *p)
 {
-	_cleanup_close_ int start = -1;
+	_cleanup_(start_release) struct start start = { -1, -1 };
 	char path[PATH_MAX];
 	int links = 0, e = set_root(r);
 
@@ -105,11 +169,10 @@ int place_find(struct request *r, int dirfd, const char *given, int follow, stru
 		e = -ENOENT;
 	if (e < 0)
 		return e;
-	if (*given != '/') {
-		start = walk_start(r, dirfd);
-		if (start < 0)
-			return start;
-	}
+	if (*given != '/')
+		e = find_start(r, dirfd, &start);
+	if (e < 0)
+		return e;
 	snprintf(path, sizeof(path), "%s", given);
 	for (;;) {
 		e = find_parent(r, &start, path, &links, p);
@@ -119,12 +182,12 @@ int place_find(struct request *r, int dirfd, const char *given, int follow, stru
 		if (e < 0 || !p->exists || !S_ISLNK(p->st.st_mode))
 			break;
 		if (in_proc(p->view))
-			return follow_proc(r, start, path, &links, p);
+			return follow_proc(r, start.fd, path, &links, p);
 		e = read_link(p, path, &links);
+		if (e == 0)
+			e = restart(&start, p);
 		if (e < 0)
 			break;
-		close_ptr(&start);
-		start = take_fd(&p->view);
 	}
 	return e;
 }

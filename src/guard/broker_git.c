@@ -114,6 +114,11 @@ static bool in_worktrees(const struct place *p)
 	       (at >= n + 5 && !strncmp(p->path + at - n - 5, "/.git", 5));
 }
 
+bool git_means_nothing(const struct place *p)
+{
+	return part_of(p->name, strcspn(p->name, "/")) == PART_NONE && !dir_ends_in(p, "/hooks");
+}
+
 bool git_protects(const struct request *r, const char *name)
 {
 	const struct file_rules *rules = r->b->rules;

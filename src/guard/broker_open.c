@@ -22,6 +22,8 @@
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
 	 O_PATH | O_TMPFILE)
 
+enum { NOT_NEW = 200 };
+
 /* What the kernel says before it asks whether the file system can be written. */
 static int early_answer(const struct place *p, int flags)
 {
@@ -38,15 +40,24 @@ static int early_answer(const struct place *p, int flags)
 	return 0;
 }
 
-/* One name, and no link. Unlike os_openat2() it tells of EAGAIN: with one name it means a lease. */
-static int open_name(int dir, const char *name, int flags, mode_t mode)
+/* Nothing is mounted there in the sandbox: whatever has this name in the writable tree, in the same directory, is the
+ * same file, unless something is mounted there on the host. */
+static bool lies_in_dir(const struct place *p)
+{
+	return p->exists && p->unmounted && p->object < 0 && p->dir >= 0;
+}
+
+/* One name, and no link. Unlike os_openat2() it tells of EAGAIN: with one name it means a lease. EXDEV: a file that
+ * the sandbox sees in the directory itself is covered on the host. */
+static int open_name(const struct place *p, int flags, mode_t mode)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOCTTY),
 		.mode = flags & O_CREAT ? plain_mode(mode & 07777) : 0,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+			   (lies_in_dir(p) ? RESOLVE_NO_XDEV : 0),
 	};
-	int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+	int fd = (int)syscall(SYS_openat2, p->dir, p->name, &how, sizeof(how));
 
 	return fd < 0 ? -errno : fd;
 }
@@ -74,13 +85,49 @@ static int open_here(struct request *r, struct place *p, int flags, mode_t mode)
 	if (e < 0)
 		return e;
 	/* A lease on the file must not make us wait; see fcntl(2), F_SETLEASE. */
-	fd = open_name(p->dir, p->name, flags | (p->exists ? O_NONBLOCK : 0), mode);
+	fd = open_name(p, flags | (p->exists ? O_NONBLOCK : 0), mode);
+	if (fd == -EXDEV)
+		return place_outside(r, p, false);
 	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
 		return open_place_later(r, p, flags);
 	if (fd >= 0 && p->exists && !(flags & O_NONBLOCK) &&
 	    fcntl(fd, F_SETFL, flags & BROKER_SETTABLE) < 0)
 		return -errno;
 	return fd < 0 ? fd : open_inject_as(r, fd, flags, p->exists ? p->st.st_mode : mode);
+}
+
+/* Nobody knows whether the name is there. One that is new needs no look, which costs as much as a tenth of all: the
+ * kernel says so when it is to be made. NOT_NEW: it is there, or not as simple. */
+static int open_new(struct request *r, struct place *p, int flags, mode_t mode)
+{
+	int e;
+
+	if (!*p->name || p->slash || p->object >= 0 || place_map(r, p) != 0 || p->is_anchor ||
+	    p->anchor->home || !git_means_nothing(p) ||
+	    !file_rules_write(r->b->rules, p->path).allowed)
+		return NOT_NEW;
+	e = git_judge_name(r, p, GIT_OPEN);
+	if (e == 0)
+		e = open_here(r, p, flags | O_EXCL, mode);
+	return e == -EEXIST ? NOT_NEW : e;
+}
+
+/* Who says O_EXCL expects that it is new; of others it is taken to be as the last two were. */
+static bool expects_new(const struct broker *b, int flags)
+{
+	return (flags & O_CREAT) && !b->gate && !b->watches &&
+	       ((flags & O_EXCL) || b->news == BROKER_NEWS);
+}
+
+static int try_new(struct request *r, int dirfd, const char *path, int flags, mode_t mode)
+{
+	_cleanup_place_ struct place p = PLACE_NONE;
+	int e = place_find(r, dirfd, path, 0, &p);
+
+	e = e == 0 ? open_new(r, &p, flags, mode) : NOT_NEW;
+	if (e == NOT_NEW && !(flags & O_EXCL))
+		r->b->news = 0;
+	return e;
 }
 
 static int open_place(struct request *r, struct place *p, int flags, mode_t mode)
@@ -91,7 +138,7 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 		return e;
 	if (e == 0 && !p->exists && !p->looked)
 		e = place_stat(p);
-	if (e == OUTSIDE || p->is_anchor || (p->exists && !place_is_same(p)))
+	if (e == OUTSIDE || p->is_anchor || (p->exists && !lies_in_dir(p) && !place_is_same(p)))
 		return flags & (O_ACCMODE | O_TRUNC) || !p->exists
 			       ? place_outside(r, p, flags & O_CREAT && !p->exists)
 			       : OUTSIDE;
@@ -115,6 +162,8 @@ static int open_place(struct request *r, struct place *p, int flags, mode_t mode
 	if (p->exists && S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK) &&
 	    (flags & O_ACCMODE) != O_RDWR)
 		return open_place_later(r, p, flags);
+	if (!p->exists && r->b->news < BROKER_NEWS)
+		r->b->news++;
 	return open_here(r, p, flags, mode);
 }
 
@@ -180,6 +229,12 @@ static int open_path(struct request *r, int flags, mode_t mode, const char *path
 		return OUTSIDE;
 	e = turn_take(r);
 	if (e < 0)
+		return e;
+	if (!tmpfile && expects_new(r->b, flags))
+		e = try_new(r, dirfd, path, flags, mode);
+	else
+		e = NOT_NEW;
+	if (e != NOT_NEW)
 		return e;
 	if (flags & O_CREAT ? flags & (O_NOFOLLOW | O_EXCL)
 			    : flags & O_NOFOLLOW && !ends_in_slash(path))

@@ -43,14 +43,14 @@ void place_settle(struct broker *b)
 }
 
 /* The length; -1: the other way is to be gone. The command may have closed the directory that we are at home in, which
- * is its own as well: so we see first that we can come back. */
+ * is its own as well: so we see now and then that we can come back. */
 static int ask_inside(struct broker *b, int fd, char buf[PATH_MAX])
 {
 	static const char away[] = "(unreachable)";
 	size_t skip;
 	long n;
 
-	if (b->home < 0 || fchdir(b->home) < 0 || fchdir(fd) < 0)
+	if (b->home < 0 || (clock_ticked(&b->home_at) && fchdir(b->home) < 0) || fchdir(fd) < 0)
 		return -1;
 	n = syscall(SYS_getcwd, buf, PATH_MAX);    /* the C library's refuses that word */
 	if (fchdir(b->home) < 0 && chdir("/") < 0) /* somebody else closed it this very moment */
@@ -62,9 +62,10 @@ static int ask_inside(struct broker *b, int fd, char buf[PATH_MAX])
 	return (int)((size_t)n - skip) - 1;
 }
 
-int place_dir_path(struct request *r, int fd, char buf[PATH_MAX])
+int place_dir_path(struct request *r, int fd, char buf[PATH_MAX], bool *ret_is_there)
 {
 	int n = r->nested ? -1 : ask_inside(r->b, fd, buf);
 
+	*ret_is_there = n >= 0;
 	return n < 0 ? place_path(r->b, fd, buf) : known_name(r->b, buf, n);
 }

@@ -17,6 +17,8 @@
 
 void place_release(struct place *p)
 {
+	if (p->is_kept)
+		p->view = -1;
 	close_ptr(&p->view);
 	close_ptr(&p->object);
 	close_ptr(&p->own_dir);
@@ -203,16 +205,25 @@ static int find_mounted(struct request *r, struct place *p, const struct stat *w
 	return p->anchor ? find_dir(r, p, want) : OUTSIDE;
 }
 
+static int stat_view(const struct broker *b, const struct place *p, bool is_there, struct stat *ret)
+{
+	if (!p->is_kept || !is_there)
+		return fstat(p->view, ret);
+	*ret = (struct stat){ .st_dev = b->kept.dev, .st_ino = b->kept.ino, .st_nlink = 1 };
+	return 0;
+}
+
 static int map(struct request *r, struct place *p)
 {
 	struct stat st;
+	bool is_there;
 	int n;
 
 	if (p->object >= 0)
 		return 0; /* place_of() did it */
 	if (!*p->name)
 		return map_directory(r, p);
-	n = place_dir_path(r, p->view, p->path);
+	n = place_dir_path(r, p->view, p->path, &is_there);
 	if (n <= 0)
 		return n < 0 ? n : OUTSIDE;
 	p->anchor = take_anchor(r->b, p->path, PATH_MAX);
@@ -223,7 +234,7 @@ static int map(struct request *r, struct place *p)
 		if (p->is_anchor || !r->nested)
 			return p->is_anchor ? 0 : OUTSIDE;
 	}
-	if (fstat(p->view, &st) < 0)
+	if (stat_view(r->b, p, is_there, &st) < 0)
 		return -errno;
 	if (st.st_nlink == 0) /* nothing can be made in a directory that was removed */
 		return faccessat(p->view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -ENOENT;

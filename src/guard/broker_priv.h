@@ -27,7 +27,8 @@ enum {
 	BROKER_DIRS = 64,
 	BROKER_IDS = 1024,
 	BROKER_WORKERS = 64,
-	BROKER_SEEN = 64
+	BROKER_SEEN = 64,
+	BROKER_NEWS = 2
 };
 
 /* A directory that can be written, and what it is called inside and outside. Of one without
@@ -51,6 +52,18 @@ struct task {
 	int proc;  /* /proc/TID, O_PATH; -1: free */
 	int umask; /* -1: not read yet */
 	char *cwd; /* NULL: not asked yet */
+};
+
+/* The working directory of the last caller, which may use it again. */
+struct kept {
+	uint32_t tid; /* of who was in one last, whether it is kept or not */
+	int fd;       /* O_PATH; -1: it is not */
+	dev_t dev;
+	ino_t ino;
+	struct timespec at;
+	uint32_t movers[32]; /* threads that were about to go elsewhere, not heard of since */
+	size_t n_movers;
+	bool is_over; /* there were more */
 };
 
 /* A directory of the writable tree that was used lately. */
@@ -105,6 +118,7 @@ struct broker {
 	const struct notify *notify;
 	int view, proc, own_fds; /* the sandbox's root, /proc, /proc/self/fd */
 	int home;                /* our working directory; -1: it is not left */
+	struct timespec home_at; /* when it could be gone back to */
 	enum file_reads reads;
 	struct strv covers; /* mounts that stand for denied directories */
 	struct strv passed; /* of them, those in which something can be read */
@@ -122,6 +136,7 @@ struct broker {
 	struct anchor *anchors;
 	size_t n_anchors;
 	struct task tasks[BROKER_TASKS];
+	struct kept kept;
 	struct dir dirs[BROKER_DIRS];
 	struct seen seen[BROKER_SEEN];
 	unsigned seen_round; /* what was seen in an earlier one is forgotten */
@@ -129,9 +144,10 @@ struct broker {
 	struct gate *gate; /* 'wrapix run'; NULL: none */
 	size_t n_private;  /* of the anchors, the first ones */
 	struct id_ring bound, git_dirs, by_content;
-	const char *turn_path;     /* NULL: there is none to wait for */
-	int turn;                  /* -1: not opened yet */
-	struct lately plain;       /* directories that lie in no git directory */
+	unsigned news;         /* files in a row that were made where one could have been there */
+	const char *turn_path; /* NULL: there is none to wait for */
+	int turn;              /* -1: not opened yet */
+	struct lately plain;   /* directories that lie in no git directory */
 	struct lately hooked_dirs; /* of which, and of all above, the hooks are known */
 	struct path_map looks;     /* at hooks, by the directory that has the '.git' */
 	struct file_denied hooked; /* what these lead to */
@@ -177,25 +193,28 @@ struct request {
 	bool quiet;     /* a question and no attempt: not worth an event */
 	bool nested;    /* the caller may have a root and mounts of its own */
 	bool lent;      /* it is none of the sandbox's, but stands in a copy of its mounts */
+	bool has_kept;  /* a place of its may have borrowed the kept directory */
 	bool is_ahead;  /* the second path was read with the first one */
 	char ahead[CALLER_PIECE];
 };
 
 /* A name in a directory, found in the sandbox's view, then in the writable tree. */
 struct place {
-	int view;   /* the directory as the sandbox sees it, O_PATH */
+	int view; /* the directory as the sandbox sees it, O_PATH; borrowed where it is the broker's 'kept' one */
 	int object; /* the file itself, where no name led to it: by a descriptor, by /proc */
 	int dir;    /* the directory in the writable tree; borrowed from the broker or 'own_dir' */
 	int own_dir;
+	bool is_kept;   /* the view is borrowed */
 	bool slash;     /* the path ended in one */
 	bool is_anchor; /* the writable place itself; no dir then */
 	const struct anchor *anchor;
-	bool exists;                        /* st is filled */
-	bool looked;                        /* whether it does was asked */
-	struct stat st;                     /* in the sandbox's view, links not followed */
-	char name[NAME_MAX + 2];            /* the last component, with '/' where the path had one;
+	bool exists;             /* st is filled */
+	bool looked;             /* whether it does was asked */
+	bool unmounted;          /* it lies in the directory itself, and is no mount's root */
+	struct stat st;          /* in the sandbox's view, links not followed */
+	char name[NAME_MAX + 2]; /* the last component, with '/' where the path had one;
 				   * "": the directory itself ('.', '..', '/') */
-	size_t dir_len;                     /* of path */
+	size_t dir_len;          /* of path */
 	char path[PATH_MAX + NAME_MAX + 2]; /* resolved, absolute */
 };
 
@@ -248,6 +267,15 @@ void task_give_umask(struct request *r);
 int task_number(struct request *r, bool thread, char buf[32]);
 int do_umask(struct request *r);
 
+/* ---- broker_kept.c */
+/* Somebody calls: so it has come to where it was going. */
+void kept_arrived(struct broker *b, uint32_t tid);
+/* The caller is about to go elsewhere. */
+void kept_leave(struct broker *b, uint32_t tid);
+/* Its working directory, O_PATH; -errno. Where it is not kept, it becomes the caller's to close as well. */
+int kept_start(struct request *r, int *ret_own);
+void kept_release(struct broker *b);
+
 /* ---- broker_turn.c */
 /* From the first look at what is to be changed; 0 or -errno. It is given back when the call was served. */
 int turn_take(struct request *r);
@@ -293,8 +321,8 @@ int place_map(struct request *r, struct place *p);
 /* The current path of a descriptor, in the mount tree that the file lies in: its length, 0 where
  * there is none, -errno. */
 int place_path(struct broker *b, int fd, char buf[PATH_MAX]);
-/* The same of a directory, faster. */
-int place_dir_path(struct request *r, int fd, char buf[PATH_MAX]);
+/* The same of a directory, faster, and then it is known that it has not been removed. */
+int place_dir_path(struct request *r, int fd, char buf[PATH_MAX], bool *ret_is_there);
 /* Once, before that. */
 void place_settle(struct broker *b);
 /* Of the first n bytes. */
@@ -351,6 +379,9 @@ int git_open_commondir(struct request *r, struct place *p, int flags);
 size_t git_dir_len(const struct place *p);
 /* Would git take the directory, with this name added, for one of its own? */
 bool git_is_dir(int dir, const char *added, size_t len);
+
+/* No name that git obeys, and in no directory of such. */
+bool git_means_nothing(const struct place *p);
 
 /* The settings have not lifted the protection of a name: allowGitConfig, protect.remove. */
 bool git_protects(const struct request *r, const char *name);

@@ -103,6 +103,7 @@ int do_chdir(struct request *r)
 	gate_entered(r);
 	repository_entered(r);
 	tasks_forget_directories(r->b);
+	kept_leave(r->b, r->notif->pid);
 	return OUTSIDE;
 }
 

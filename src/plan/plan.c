@@ -284,12 +284,6 @@ static unsigned refused_flag(const struct plan *plan, unsigned flags)
 		       : 0;
 }
 
-/* Of 'exec', where each repository that the command comes to is made private. */
-static bool finds_repositories(const struct plan *plan)
-{
-	return plan_is_brokered(plan) && plan_root_of_host(plan);
-}
-
 unsigned plan_seccomp(const struct plan *plan)
 {
 	unsigned flags = (plan->nested ? SECCOMP_NESTED : 0) |
@@ -300,7 +294,6 @@ unsigned plan_seccomp(const struct plan *plan)
 			  : plan_is_watched(plan) ? SECCOMP_NOTIFY_WATCH
 			  : plan->move_dirs       ? SECCOMP_NOTIFY_RENAME
 						  : 0) |
-			 (plan->gate || finds_repositories(plan) ? SECCOMP_NOTIFY_ENTER : 0) |
 			 (plan_reads(plan) != FILE_READS_FREE ? SECCOMP_NOTIFY_READS : 0);
 
 	if (plan_watched_limits(plan) & LIMIT_BIT(LIMIT_MEMORY))

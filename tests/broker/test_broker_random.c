@@ -64,7 +64,8 @@ static const char *random_path(char buf[600])
 
 struct world {
 	struct log *log;
-	int fds[4], dirs[3];
+	int fds[4], dirs[3], home;
+	bool goes; /* from directory to directory; it closes none then, for who is behind a closed door is told other things */
 };
 
 __attribute__((format(printf, 3, 4))) static void note(struct world *w, long ret, const char *fmt,
@@ -182,6 +183,8 @@ static void try_attr(struct world *w)
 	/* A name that is gone, or out of reach, leads nowhere: what the broker cannot do. */
 	if ((what == 1 || what == 4 || what == 8) && is_nowhere(fd))
 		what = 9;
+	if (what <= 1 && w->goes)
+		what = 3;
 	switch (what) {
 	case 0:
 		r = fchmodat(dir, path, (mode_t)modes[pick(7)], 0);
@@ -220,6 +223,17 @@ static void try_attr(struct world *w)
 	note(w, r, "attr %u(%d, %.80s)", what, dir == AT_FDCWD, path);
 }
 
+/* Another directory for relative paths, by a name or by a descriptor, which may be of one that was moved or removed. */
+static void go(struct world *w)
+{
+	int dir = pick(3) ? w->dirs[pick(3)] : w->home;
+
+	if (pick(3))
+		note(w, fchdir(dir), "fchdir");
+	else
+		note(w, chdir(pick(2) ? "dir" : "link"), "chdir");
+}
+
 static void try_move(struct world *w)
 {
 	unsigned slot = pick(3);
@@ -250,19 +264,23 @@ static void try_move(struct world *w)
 		}
 		break;
 	default:
-		note(w, 0, "nothing");
+		if (w->goes)
+			go(w);
+		else
+			note(w, 0, "nothing");
 	}
 }
 
 static int play(void *ctx)
 {
-	struct world w = { .log = ctx, .fds = { -1, -1, -1, -1 } };
+	struct world w = { .log = ctx, .fds = { -1, -1, -1, -1 }, .goes = pick(2) };
 
 	umask(022);
 	if (mkdir("top", 0777) < 0 || chdir("top") < 0 || mkdir("in", 0777) < 0 || chdir("in") < 0)
 		return 1;
 	for (int i = 0; i < 3; i++)
 		w.dirs[i] = open(".", O_RDONLY | O_DIRECTORY);
+	w.home = open(".", O_RDONLY | O_DIRECTORY);
 	for (w.log->n = 0; w.log->n < STEPS; w.log->n++) {
 		unsigned what = pick(10);
 

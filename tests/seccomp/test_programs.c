@@ -582,7 +582,6 @@ static void check_library(void)
 #error "no filters for this machine"
 #endif
 	const unsigned most = SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_REFUSED;
-	const unsigned enter = SECCOMP_NOTIFY_ENTER;
 	struct sock_filter insns[SECCOMP_WHOLE_MAX];
 	struct seccomp_program composed = { insns, 0 };
 
@@ -606,10 +605,9 @@ static void check_library(void)
 	check_whole(own, SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_CONNECT, false);
 	check_whole(own, SECCOMP_NOTIFY, false);
 	check_whole(own, SECCOMP_NOTIFY | SECCOMP_NESTED, false);
-	check_whole(own, most | SECCOMP_NOTIFY_CONNECT, false);
-	check_whole(own, most | enter | SECCOMP_NOTIFY_CONNECT, true);
-	check_whole(own, most | enter | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_READS, true);
-	check_whole(own, most | enter, true);
+	check_whole(own, most | SECCOMP_NOTIFY_CONNECT, true);
+	check_whole(own, most | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_READS, true);
+	check_whole(own, most, true);
 	check_whole(own, (most & ~(unsigned)SECCOMP_NOTIFY_FILES) | SECCOMP_NOTIFY_WATCH, true);
 	check_whole(own, most | SECCOMP_NOTIFY_CONNECT | SECCOMP_NESTED, false);
 	is_int(seccomp_whole(0, insns), seccomp_default.len, "no questions: what is refused alone");
@@ -617,7 +615,7 @@ static void check_library(void)
 	is_str(seccomp_describe(0), "default", "name of 0");
 	is_str(seccomp_describe(SECCOMP_NOTIFY | SECCOMP_NESTED),
 	       "nested+notify-net+notify-files+notify-watch+notify-reads+notify-connect"
-	       "+notify-rename+notify-enter+notify-refused+notify-memory",
+	       "+notify-rename+notify-refused+notify-memory",
 	       "name of all");
 	is_str(seccomp_describe(SECCOMP_NESTED), "nested", "name of NESTED");
 	is_str(seccomp_describe(SECCOMP_NOTIFY_NET), "default+notify-net", "name of NOTIFY_NET");

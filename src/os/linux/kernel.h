@@ -10,4 +10,5 @@
 #include <sys/syscall.h>
 #include <linux/nsfs.h>
 #include <linux/capability.h>
+#include <linux/kcmp.h>
 #include <linux/seccomp.h>

@@ -52,7 +52,6 @@ static const struct {
 	{ SECCOMP_NOTIFY_READS, "+notify-reads", &seccomp_notify_reads },
 	{ SECCOMP_NOTIFY_CONNECT, "+notify-connect", &seccomp_notify_connect },
 	{ SECCOMP_NOTIFY_RENAME, "+notify-rename", &seccomp_notify_rename },
-	{ SECCOMP_NOTIFY_ENTER, "+notify-enter", &seccomp_notify_enter },
 	{ SECCOMP_NOTIFY_REFUSED, "+notify-refused", NULL }, /* by SECCOMP_NESTED */
 	{ SECCOMP_NOTIFY_MEMORY, "+notify-memory", &seccomp_notify_memory },
 };
@@ -63,10 +62,9 @@ static const struct {
 	unsigned flags;
 	const struct seccomp_program *program;
 } ready[] = {
-	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_ENTER, &seccomp_whole_exec },
-	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_ENTER | SECCOMP_NOTIFY_READS,
-	  &seccomp_whole_exec_reads },
-	{ MOST_HAVE | SECCOMP_NOTIFY_ENTER, &seccomp_whole_run },
+	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT, &seccomp_whole_exec },
+	{ MOST_HAVE | SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_READS, &seccomp_whole_exec_reads },
+	{ MOST_HAVE, &seccomp_whole_run },
 	{ SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_WATCH | SECCOMP_NOTIFY_REFUSED,
 	  &seccomp_whole_watch },
 };

@@ -17,15 +17,14 @@ enum seccomp_flags {
 	SECCOMP_NOTIFY_REFUSED = 1 << 6, /* it says no in the filter's place, and may tell of it */
 	SECCOMP_ROOT = 1 << 7,           /* chroot is allowed, for a builder's sshd; alone */
 	SECCOMP_NOTIFY_MEMORY = 1 << 8,  /* the supervisor looks at what asks for much memory */
-	SECCOMP_NOTIFY_ENTER = 1 << 9,   /* who goes to a directory waits; with the files */
-	SECCOMP_NOTIFY_WATCH = 1 << 10,  /* what changes a file is looked at, and goes on */
+	SECCOMP_NOTIFY_WATCH = 1 << 9,   /* what changes a file is looked at, and goes on */
 };
 
 /* The flags that need a supervisor with a listener. */
 #define SECCOMP_NOTIFY                                                             \
 	(SECCOMP_NOTIFY_NET | SECCOMP_NOTIFY_FILES | SECCOMP_NOTIFY_READS |        \
 	 SECCOMP_NOTIFY_CONNECT | SECCOMP_NOTIFY_RENAME | SECCOMP_NOTIFY_REFUSED | \
-	 SECCOMP_NOTIFY_MEMORY | SECCOMP_NOTIFY_ENTER | SECCOMP_NOTIFY_WATCH)
+	 SECCOMP_NOTIFY_MEMORY | SECCOMP_NOTIFY_WATCH)
 
 /* What this kernel can do. */
 enum seccomp_features {
@@ -92,7 +91,6 @@ extern const struct seccomp_program seccomp_notify_reads;
 extern const struct seccomp_program seccomp_notify_connect;
 extern const struct seccomp_program seccomp_notify_rename;
 extern const struct seccomp_program seccomp_notify_memory;
-extern const struct seccomp_program seccomp_notify_enter;
 /* 'default' and 'nested' in two: what is left of the filter, and the fragment (SECCOMP_NOTIFY_REFUSED). */
 extern const struct seccomp_program seccomp_weak_default, seccomp_weak_nested;
 extern const struct seccomp_program seccomp_refused_default, seccomp_refused_nested;
