@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "api/serve_wire.h"
+#include "os/platform.h"
 #include "os/proc.h"
 #include "os/signals.h"
 #include "os/socket.h"
@@ -311,6 +312,7 @@ int serve_run(struct serve_options *options, struct err *err)
 	struct pollfd fds[3];
 	int r = move_up(&options->listener, err);
 
+	(void)os_platform(); /* which system this is no client's environment says */
 	/* A client that another worker has taken is not waited for. */
 	if (r == 0 && fcntl(options->listener, F_SETFL, O_NONBLOCK) < 0)
 		r = err_errno(err, errno, "starting the server");

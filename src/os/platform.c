@@ -13,7 +13,7 @@
 #define BUILT_FOR "linux"
 #endif
 
-const char *os_platform(void)
+static const char *find_platform(void)
 {
 	static const char *const known[] = { "linux", "darwin" };
 	const char *asked = getenv("WRAPIX_PLATFORM");
@@ -22,6 +22,16 @@ const char *os_platform(void)
 		if (!strcmp(asked, known[i]))
 			return known[i];
 	return BUILT_FOR;
+}
+
+/* It does not change with an environment that was taken from somebody else later. */
+const char *os_platform(void)
+{
+	static const char *found;
+
+	if (!found)
+		found = find_platform();
+	return found;
 }
 
 bool os_is_darwin(void)

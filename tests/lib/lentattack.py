@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 
 DOOR = "/etc/wrapix/exec"
@@ -124,6 +125,28 @@ def directory():
     fds = [os.open("/dev/null", os.O_RDWR)] * 3 + [os.open("/", os.O_RDONLY)]
     socket.send_fds(s, [json.dumps({"argv": ["true"], "env": dict(os.environ), "fds": [0, 1, 2, 9]}).encode() + b"\n"], fds)
     print(next(line["text"] for line in lines(s) if line["type"] == "error"))
+
+
+INNER = """
+import socket, sys
+socket_, = socket.recv_fds(socket.socket(fileno=7), 9, 1)[1]
+try:
+    socket.socket(fileno=socket_).connect(chr(0) + sys.argv[1])
+    print("connected")
+except OSError as e:
+    print(type(e).__name__)
+"""
+
+
+def abstract(address):
+    """A socket of the outer network, connected in a command's place."""
+    s = socket.socket(socket.AF_UNIX)
+    ours, theirs = socket.socketpair()
+    os.dup2(theirs.fileno(), 7)
+    argv = ["wrapix", "exec", "--pass-fd", "7", "--", "python3", "-c", INNER, address]
+    with subprocess.Popen(argv, pass_fds=[7]) as command:
+        socket.send_fds(ours, [b"x"], [s.fileno()])
+        command.wait()
 
 
 def seen(*argv):

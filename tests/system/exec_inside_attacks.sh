@@ -48,6 +48,25 @@ chmod +x evil/*
 nest 'PATH=/workspace/evil:$PATH wrapix exec -c "echo a; echo b" </dev/null; LD_PRELOAD=/workspace/none.so wrapix exec -- true; cat ran'
 check "a program of ours runs under the filter there" is "$(sort -u ran 2>/dev/null)" "Seccomp:	2"
 
+# ... and on no platform that we say it is: a Mac's programs would be started as they are.
+printf '#!/bin/sh\ngrep ^Seccomp: /proc/self/status >>/workspace/belt\n' >evil/sandbox-exec
+cp evil/sandbox-exec evil/log
+chmod +x evil/*
+gives "another platform is none of ours to choose" "hi" 'WRAPIX_PLATFORM=darwin PATH=/workspace/evil:$PATH wrapix exec -- echo hi; cat belt 2>/dev/null'
+# What the host has by an abstract name, where the network is the host's: by a socket that the lent process connects.
+name=wrapix-test-$$
+python3 -c "
+import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('\0$name'); s.listen()
+open('$project/said', 'w').write('x\n')
+while True: s.accept()[0].sendall(b'mine')" &
+service=$!
+hear said
+gives "the host's abstract sockets are out of reach" "PermissionError" "python3 a.py abstract $name" --network host
+python3 -c "
+import socket; s = socket.socket(socket.AF_UNIX); s.connect('\0$name'); print(s.recv(9).decode())" >"$out"
+check "... which is there" has "$out" mine
+kill $service
+
 # --- the door, from the commands ---
 
 gives "a command does not reach the door" "refused" 'wrapix exec -s s.json -- python3 a.py run echo hi 2>/dev/null || echo refused'

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/keyctl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -171,21 +170,11 @@ static int wait_for_go(struct child *child, struct err *err)
 	return 0;
 }
 
-/* A kernel without keyrings has nothing to leave. In a container, and inside another wrapix, a filter
- * refuses the call, as it does any other for keys; so does ours, below. */
-static int leave_keyring(struct err *err)
-{
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
-	    errno != EPERM)
-		return err_errno(err, errno, "joining a new session keyring");
-	return 0;
-}
-
 /* For us and for the command that we are about to fork. From here on nothing inside may look at
  * us; the command inherits that until its exec. */
 static int give_up_privileges(const struct child *child, struct err *err)
 {
-	int r = leave_keyring(err);
+	int r = keyring_leave(err);
 
 	if (r == 0)
 		r = child->plan->ids.count ? caps_keep_root(err) : caps_drop_all(err);

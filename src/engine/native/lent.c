@@ -24,6 +24,7 @@
 #include "engine/native/lend.h"
 #include "os/fs.h"
 #include "os/linux/caps.h"
+#include "os/linux/landlock.h"
 #include "os/linux/mount.h"
 #include "os/linux/seccomp.h"
 #include "os/proc.h"
@@ -160,12 +161,24 @@ static int mount_proc(struct err *err)
 	return r < 0 ? err_errno(err, -r, "lending a process: /proc") : 0;
 }
 
+/* What holds for the sandbox's processes holds for who connects in their place: what lies outside by an abstract name is
+ * out of reach, also where the network is the host's. */
+static int stay_inside(struct err *err)
+{
+	int r = geteuid() == 0 ? caps_keep_map_root(err) : caps_drop_all(err);
+
+	if (r == 0 &&
+	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
+		r = err_errno(err, errno, "lending a process");
+	return r == 0 ? landlock_restrict(landlock_abi(), NULL, 0, err) : r;
+}
+
 int lent_enter(int n_spaces, bool image, struct err *err)
 {
-	int r = 0;
+	int r = keyring_leave(err);
 
 	tzset(); /* the host's */
-	if (!os_pin_names() && image)
+	if (r == 0 && !os_pin_names() && image)
 		r = err_set(
 			err, ENOTSUP,
 			"lending a process: the C library would load its modules from the image");
@@ -178,10 +191,5 @@ int lent_enter(int n_spaces, bool image, struct err *err)
 		r = mount_proc(err);
 	if (r == 0 && chdir("/") < 0)
 		r = err_errno(err, errno, "lending a process: /");
-	if (r == 0)
-		r = geteuid() == 0 ? caps_keep_map_root(err) : caps_drop_all(err);
-	if (r == 0 &&
-	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
-		r = err_errno(err, errno, "lending a process");
-	return r;
+	return r == 0 ? stay_inside(err) : r;
 }

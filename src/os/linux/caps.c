@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -86,4 +87,13 @@ bool caps_raise_map_root(bool on)
 bool caps_raise_files(bool on)
 {
 	return raise_caps(1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH, on);
+}
+
+/* A kernel without keyrings has nothing to leave. In a container, and inside another wrapix, a filter refuses it. */
+int keyring_leave(struct err *err)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
+	    errno != EPERM)
+		return err_errno(err, errno, "joining a new session keyring");
+	return 0;
 }

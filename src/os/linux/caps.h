@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Capabilities: all of them gone, from every set; or all but a few. */
+/* Capabilities: all of them gone, from every set; or all but a few. And the user's keys, left behind. */
 #pragma once
 
 #include "base/err.h"
@@ -21,6 +21,9 @@ int caps_keep_root(struct err *err);
  */
 int caps_keep_map_root(struct err *err);
 bool caps_raise_map_root(bool on);
+
+/* From now on the session's keyring is a new one. What refuses the call refuses every other for keys as well. */
+int keyring_leave(struct err *err);
 
 /* Power over files whose mode says no: out of force, or in force again. False: it changed nothing. */
 bool caps_raise_files(bool on);
