@@ -35,6 +35,8 @@ struct project_config {
 	size_t n_profiles;
 	struct widening *widenings;
 	size_t n_widenings;
+	struct widening *hosts; /* more of them, but only where the user has a filter */
+	size_t n_hosts;
 	bool has_ralph; /* commands that ralph runs, on the host when the user says --host */
 };
 

@@ -120,17 +120,23 @@ int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 	return 0;
 }
 
-static void add_widening(struct project_config *project, const struct widening *widening)
+/* Those that are not in the list yet. */
+static void add_widenings(struct arena *arena, struct widening **list, size_t *n,
+			  const struct widening *more, size_t n_more)
 {
-	struct widening *w;
+	for (size_t i = 0; i < n_more; i++) {
+		struct widening *w;
+		bool known = false;
 
-	for (size_t i = 0; i < project->n_widenings; i++)
-		if (!strcmp(project->widenings[i].key, widening->key) &&
-		    !strcmp(project->widenings[i].shown, widening->shown))
-			return;
-	w = arena_grow(&project->arena, &project->widenings, &project->n_widenings, sizeof(*w));
-	*w = (struct widening){ arena_strdup(&project->arena, widening->key),
-				arena_strdup(&project->arena, widening->shown) };
+		for (size_t k = 0; k < *n && !known; k++)
+			known = !strcmp((*list)[k].key, more[i].key) &&
+				!strcmp((*list)[k].shown, more[i].shown);
+		if (known)
+			continue;
+		w = arena_grow(arena, list, n, sizeof(*w));
+		*w = (struct widening){ arena_strdup(arena, more[i].key),
+					arena_strdup(arena, more[i].shown) };
+	}
 }
 
 int config_judge_profiles(struct project_config *project, const char *config_home, struct err *err)
@@ -147,8 +153,12 @@ int config_judge_profiles(struct project_config *project, const char *config_hom
 		if (r == 0)
 			r = config_load_profile(&spec, project->profiles[i].name, config_home, &one,
 						err);
-		for (size_t j = 0; r == 0 && j < one.n_widenings; j++)
-			add_widening(project, &one.widenings[j]);
+		if (r == 0) {
+			add_widenings(&project->arena, &project->widenings, &project->n_widenings,
+				      one.widenings, one.n_widenings);
+			add_widenings(&project->arena, &project->hosts, &project->n_hosts,
+				      one.hosts, one.n_hosts);
+		}
 		arena_release(&one.arena);
 		spec_release(&spec);
 	}

@@ -18,15 +18,29 @@
 #include "base/json.h"
 #include "base/path.h"
 
+static struct widening widening(struct arena *arena, const char *key, const char *shown)
+{
+	return (struct widening){
+		.key = arena_strdup(arena, key),
+		.shown = arena_strdup(arena, shown),
+	};
+}
+
 static void note(struct project_config *project, const char *key, const char *shown)
 {
 	struct widening *w = arena_grow(&project->arena, &project->widenings, &project->n_widenings,
 					sizeof(*w));
 
-	*w = (struct widening){
-		.key = arena_strdup(&project->arena, key),
-		.shown = arena_strdup(&project->arena, shown),
-	};
+	*w = widening(&project->arena, key, shown);
+}
+
+/* Kept apart: nobody is asked for it as long as everything is open. */
+static void note_host(struct project_config *project, const char *key, const char *shown)
+{
+	struct widening *w = arena_grow(&project->arena, &project->hosts, &project->n_hosts,
+					sizeof(*w));
+
+	*w = widening(&project->arena, key, shown);
 }
 
 /* True when one of the path's components is name. Case does not count, for file systems where it
@@ -143,18 +157,46 @@ static bool network_widens(const struct spec *now, const struct spec *want, bool
 	return rank[want->net] > rank[users ? now->net : NET_UNSET];
 }
 
+/* Naming a host is asking for a filter, by a flag and in the user's own file. */
+static bool user_names_hosts(const struct spec *spec)
+{
+	for (size_t i = 0; i < spec->n_rules; i++)
+		if (spec->rules[i].layer == LAYER_USER || spec->rules[i].layer == LAYER_FLAG)
+			return true;
+	return false;
+}
+
+static bool user_filters(const struct spec *spec)
+{
+	enum layer layer;
+
+	if (spec_layer(spec, "network", &layer) && layer != LAYER_PROJECT)
+		return spec->net == NET_FILTERED;
+	return user_names_hosts(spec);
+}
+
+static bool user_allows(const struct spec *spec, const char *text)
+{
+	for (size_t i = 0; i < spec->n_rules; i++)
+		if (spec->rules[i].layer != LAYER_PROJECT && !spec->rules[i].deny &&
+		    !strcmp(spec->rules[i].text, text))
+			return true;
+	return false;
+}
+
+/* Without a filter of the user's the project only tightens: everything was open. */
 void widen_rule(struct project_config *project, const struct spec *spec, const char *place,
 		const char *text)
 {
 	_cleanup_str_ struct str shown = { 0 };
-	enum layer layer;
 
-	/* Without a filter of the user's the project only tightens: everything was open. */
-	if (spec->net != NET_FILTERED || !spec_layer(spec, "network", &layer) ||
-	    layer == LAYER_PROJECT)
-		return;
 	json_add_string(&shown, text);
-	note(project, place, shown.s);
+	if (user_allows(spec, text))
+		return;
+	if (user_filters(spec))
+		note(project, place, shown.s);
+	else
+		note_host(project, place, shown.s);
 }
 
 void widen_port(struct project_config *project, const char *place, const char *text)

@@ -256,6 +256,18 @@ wx run -- true
 check "the host network: refused before trust" refused 125 "network"
 wx run --network none -- true
 check "... a flag overrules it, and nothing is left to trust" is "$rc" 0
+echo '{"network":{"allow":["there.example.org"]}}' >wrapix.json
+wx run --allow here.example.org -- true
+check "a host of the project's beside one of the user's: refused before trust" refused 125 "not trusted"
+wx run --deny here.example.org -- true
+check "... also where the user has only refused one" refused 125 "not trusted"
+wx run --allow there.example.org -- true
+check "... not where he names the same" is "$rc" 0
+wx trust --yes
+check "trust shows it, without a flag" has "$out" 'there.example.org", beyond the hosts that you name yourself'
+wx run --allow here.example.org -- true
+check "... and is what the hint says it is" is "$rc" 0
+wx trust --revoke
 evil=$(printf 'X\033[2J\033]0;owned\007\r\302\233mnone of this\342\200\256')
 python3 - "$evil" >wrapix.json <<'PY'
 import json, sys

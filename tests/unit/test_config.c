@@ -291,6 +291,38 @@ static void test_widening_over_user(void)
 	spec_release(&spec);
 }
 
+/* Who names hosts has a filter, whatever else is said of the network; 'widens' and 'could': how many of the project's. */
+static void check_hosts(const char *flag, bool deny, const char *text, size_t widens, size_t could)
+{
+	struct project_config project = { .path = NULL };
+	struct spec spec;
+
+	spec_init(&spec);
+	if (flag)
+		spec_add_rule(&spec, flag, deny, LAYER_FLAG, &err);
+	config_parse(&spec, text, strlen(text), "f", LAYER_PROJECT, &project, &err);
+	ok(project.n_widenings == widens && project.n_hosts == could,
+	   "%s%s over %s: %zu hosts widen, %zu could", deny ? "not " : "", flag ? flag : "nothing",
+	   text, project.n_widenings, project.n_hosts);
+	project_config_release(&project);
+	spec_release(&spec);
+}
+
+static void test_widening_hosts(void)
+{
+	static const char two[] = "{\"network\":{\"allow\":[\"a.org\",\"b.org\"]}}",
+			  filter[] = "{\"network\":{\"mode\":\"filtered\",\"allow\":[\"a.org\"]}}",
+			  denies[] = "{\"network\":{\"deny\":[\"a.org\"]}}";
+
+	check_hosts(NULL, false, two, 0, 2);
+	check_hosts(NULL, false, filter, 0, 1);
+	check_hosts("c.org", false, two, 2, 0);
+	check_hosts("c.org", true, two, 2, 0);
+	check_hosts("b.org", false, two, 1, 0);
+	check_hosts("c.org", false, filter, 1, 0);
+	check_hosts("c.org", false, denies, 0, 0);
+}
+
 static void check_project(const char *want, const char *name)
 {
 	_cleanup_close_ int dir = open(tmp, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -615,6 +647,7 @@ int main(void)
 	test_layer_rules();
 	test_widening();
 	test_widening_over_user();
+	test_widening_hosts();
 	test_project_file();
 	test_user_file();
 	test_named_file();
