@@ -466,7 +466,7 @@ int request_check(struct request *r)
 {
 	if (r->b->watches)
 		return OUTSIDE;
-	return notify_is_valid(r->notify, r->notif->id) ? 0 : -EINTR;
+	return notify_is_fresh(r->notify) || notify_is_valid(r->notify, r->notif->id) ? 0 : -EINTR;
 }
 
 int request_result(int ret)

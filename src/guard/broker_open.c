@@ -217,25 +217,14 @@ static int look_at_write(struct request *r, const char *path, int flags)
 	return OUTSIDE;
 }
 
-static int open_path(struct request *r, int flags, mode_t mode, const char *path)
+/* With a look at what is there. */
+static int open_found(struct request *r, int dirfd, const char *path, int flags, mode_t mode)
 {
-	int dirfd = request_dir(r, r->row->dir);
 	bool tmpfile = (flags & TMPFILE) != 0;
 	int follow = flags & O_CREAT ? FOLLOW_NEW : FOLLOW;
 	_cleanup_place_ struct place p = PLACE_NONE;
 	int e;
 
-	if (!tmpfile && !r->b->watches && look_at_write(r, path, flags) == OUTSIDE)
-		return OUTSIDE;
-	e = turn_take(r);
-	if (e < 0)
-		return e;
-	if (!tmpfile && expects_new(r->b, flags))
-		e = try_new(r, dirfd, path, flags, mode);
-	else
-		e = NOT_NEW;
-	if (e != NOT_NEW)
-		return e;
 	if (flags & O_CREAT ? flags & (O_NOFOLLOW | O_EXCL)
 			    : flags & O_NOFOLLOW && !ends_in_slash(path))
 		follow = 0;
@@ -249,6 +238,20 @@ static int open_path(struct request *r, int flags, mode_t mode, const char *path
 	if (p.slash && (flags & O_CREAT))
 		return faccessat(p.view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -EISDIR;
 	return open_place(r, &p, flags, mode);
+}
+
+static int open_path(struct request *r, int flags, mode_t mode, const char *path)
+{
+	int dirfd = request_dir(r, r->row->dir), e;
+	bool tmpfile = (flags & TMPFILE) != 0;
+
+	if (!tmpfile && !r->b->watches && look_at_write(r, path, flags) == OUTSIDE)
+		return OUTSIDE;
+	e = turn_take(r);
+	if (e < 0)
+		return e;
+	e = !tmpfile && expects_new(r->b, flags) ? try_new(r, dirfd, path, flags, mode) : NOT_NEW;
+	return e == NOT_NEW ? open_found(r, dirfd, path, flags, mode) : e;
 }
 
 /* Reading, and what the kernel refuses before it looks at the path. */

@@ -43,6 +43,16 @@ void notify_answer_value(const struct notify *notify, uint64_t id, int64_t value
 	(void)notify_ask(notify, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+/* Numbers of threads are given out in turn, so that none is another's before the clock goes on. */
+bool notify_is_fresh(const struct notify *notify)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return notify->waits && now.tv_sec == notify->at.tv_sec &&
+	       now.tv_nsec == notify->at.tv_nsec;
+}
+
 bool notify_is_valid(const struct notify *notify, uint64_t id)
 {
 	return notify_ask(notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
@@ -61,6 +71,7 @@ static int on_event(struct loop_source *source, uint32_t events, _unused_ struct
 		return 0;
 	}
 	memset(notify->call, 0, notify->size); /* the kernel insists */
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &notify->at);
 	if (ioctl(source->fd, SECCOMP_IOCTL_NOTIF_RECV, notify->call) < 0)
 		return 0; /* the caller was killed between the event and now */
 	answer = notify->fn(notify->ctx, notify->call);
@@ -86,8 +97,9 @@ static int prepare(struct notify *notify, struct loop *loop, int listener, notif
 	notify->call = malloc(notify->size);
 	if (!notify->call)
 		return err_errno(err, ENOMEM, "seccomp notifications");
-	/* Where the kernel does not know it, all is well and slower. */
-	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	/* Where the kernel does not know it, all is well and slower. Who does knows WAIT_KILLABLE_RECV as well (5.19). */
+	notify->waits = ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+			      SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) == 0;
 	return 0;
 }
 

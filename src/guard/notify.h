@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <time.h>
+
 #include "os/loop.h"
 
 struct seccomp_notif;
@@ -26,7 +28,9 @@ struct notify {
 	size_t size;
 	notify_fn *fn;
 	void *ctx;
-	bool over; /* nobody is under the filter any more */
+	bool over;          /* nobody is under the filter any more */
+	bool waits;         /* a caller's wait is ended by its death alone, in this kernel */
+	struct timespec at; /* just before the last call came in, by the clock that ticks */
 };
 
 /* Takes the listener over. */
@@ -40,6 +44,8 @@ int notify_ask(const struct notify *notify, unsigned long request, void *arg);
 void notify_answer(const struct notify *notify, uint64_t id, int answer);
 /* It was done for the caller, who sees this number. */
 void notify_answer_value(const struct notify *notify, uint64_t id, int64_t value);
+/* Of the call that is being answered: what was read of the caller was its own, also if it has died this very moment. */
+bool notify_is_fresh(const struct notify *notify);
 /* The caller still hangs in this call: what was read of it in between was its own. */
 bool notify_is_valid(const struct notify *notify, uint64_t id);
 void notify_stop(struct notify *notify);
