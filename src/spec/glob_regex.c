@@ -57,16 +57,6 @@ static void add_range(struct str *out, struct range range)
 	str_add(out, "]");
 }
 
-static void add_set(struct str *out, const struct token *token)
-{
-	str_add(out, "(");
-	for (size_t i = 0; i < token->n_ranges; i++) {
-		str_add(out, i ? "|" : "");
-		add_range(out, token->ranges[i]);
-	}
-	str_add(out, ")");
-}
-
 static void add_one_folded(struct str *out, uint32_t cp)
 {
 	if (cp >= 'a' && cp <= 'z') {
@@ -79,6 +69,22 @@ static void add_one_folded(struct str *out, uint32_t cp)
 	} else {
 		add_char(out, cp);
 	}
+}
+
+/* Of a letter in it all its forms. */
+static void add_set(struct str *out, const struct token *token, bool fold)
+{
+	str_add(out, "(");
+	for (size_t i = 0; i < token->n_ranges; i++) {
+		str_add(out, i ? "|" : "");
+		add_range(out, token->ranges[i]);
+	}
+	for (uint32_t cp = 'a'; fold && cp <= 'z'; cp++)
+		if (glob_set_has_folded(token, cp)) {
+			str_add(out, "|");
+			add_one_folded(out, cp);
+		}
+	str_add(out, ")");
 }
 
 /* Where such a file system has one character for several: "fi" is also the ligature. */
@@ -127,7 +133,7 @@ static size_t add_token(struct str *out, const struct glob *glob, size_t i)
 		str_add(out, "[^/]");
 		break;
 	case SET:
-		add_set(out, token);
+		add_set(out, token, glob->fold);
 		break;
 	case STAR:
 		str_add(out, "[^/]*");

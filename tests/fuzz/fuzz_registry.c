@@ -16,7 +16,7 @@ static void check_rule(struct arena *arena, const char *text)
 	check(rule_parse(arena, text, 0, &rule, &err) == 0);
 	check(rule.port && (rule.kind == RULE_NAME || rule.kind == RULE_RANGE));
 	check(rule.port == strtoul(strrchr(text, ':') + 1, NULL, 10));
-	check(rule.kind == RULE_NAME || rule.range.bits == (strchr(text, '.') ? 32 : 128));
+	check(rule.kind == RULE_NAME || rule.range.bits == 128); /* one address, of either kind */
 }
 
 static void scan(const char *text, bool bare)

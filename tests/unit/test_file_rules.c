@@ -80,6 +80,11 @@ static void test_glob_fold(void)
 	ok(glob_cover(glob, "/.git/hook") < 0, "a shorter name is not");
 	glob = glob_compile(&arena, "/.gitconfig", GLOB_FOLD, &err);
 	ok(glob_cover(glob, "/.gitcon\xef\xac\x81g") > 0, "nor does a ligature hide");
+	glob = glob_compile(&arena, "/[A-C]x[k\xc5\xbf]", GLOB_FOLD, &err);
+	ok(glob_cover(glob, "/BXK") > 0 && glob_cover(glob, "/bxs") > 0 &&
+		   glob_cover(glob, "/cX\xe2\x84\xaa") > 0,
+	   "a set has its letters in every form");
+	ok(glob_cover(glob, "/dxk") < 0 && glob_cover(glob, "/bxt") < 0, "and no others");
 	is_str(glob_prefix(&arena, "/a/b/c*d/e"), "/a/b", "the directory before the special part");
 	is_str(glob_prefix(&arena, "/a[x]"), "/", "the root before it");
 	is_str(glob_prefix(&arena, "/a/[user-id]"), "/a/[user-id]", "nothing special");
