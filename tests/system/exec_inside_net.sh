@@ -27,6 +27,7 @@ both "below none: nothing" "EHOSTUNREACH EAI_NONAME" "--network none" 'x echo:al
 both "below an open one: what the settings allow" "ok EAI_NONAME" "--network open" 'x echo:allowed.test echo:registry.test'
 both "... where the outer command reaches both" "ok ok" "--network open" 'o echo:allowed.test echo:registry.test'
 both "below a filtered one: what both allow" "ok" "$filtered" 'x echo:allowed.test'
+check "... and nothing that the inner supervisor does is told as the command's" lacks "$err" "/proc/sys"
 both "... not what the outer one refuses" "no" "$filtered" '[ "$(x echo:other.test)" = ok ] || echo no'
 both "... nor what the inner one does" "EAI_NONAME" "--network filtered --allow allowed.test --allow registry.test" 'x echo:registry.test'
 both "... which the outer command reaches" "ok" "--network filtered --allow allowed.test --allow registry.test" 'o echo:registry.test'
