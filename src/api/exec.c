@@ -81,6 +81,32 @@ static char *find_control(struct exec *x)
 	return os_realpath(&x->arena, link);
 }
 
+/* The file by a name without '..', which behind a link is not what stands before it: nobody can make it another by
+ * replacing what was only passed through. Links after it are kept, for somebody may point them elsewhere. */
+static char *find_file(struct arena *a, const char *path)
+{
+	const char *rest = path;
+	char *real;
+
+	for (const char *up = path; (up = strstr(up, "/..")) != NULL; up += 3)
+		if (!up[3] || up[3] == '/')
+			rest = up + 3;
+	real = os_realpath(a, arena_printf(a, "%.*s/", (int)(rest - path), path));
+	return path_join(a, "/", real ? arena_printf(a, "%s%s", real, rest) : path);
+}
+
+static void find_settings(struct exec *x)
+{
+	struct arena *a = &x->arena;
+	const char *named = x->request.settings;
+
+	x->place.settings = path_at(a, named ? x->place.cwd : x->place.home,
+				    named ? named : SRT_SETTINGS);
+	x->settings = find_file(a, x->place.settings);
+	if (!x->request.text)
+		strv_add(a, &x->watched, x->settings);
+}
+
 static int find_place(struct exec *x, struct err *err)
 {
 	struct arena *a = &x->arena;
@@ -91,12 +117,8 @@ static int find_place(struct exec *x, struct err *err)
 	x->place.cwd = os_realpath(a, ".");
 	if (!x->place.cwd)
 		return err_errno(err, errno, "the working directory");
-	x->settings = path_join(a, x->request.settings ? x->place.cwd : x->place.home,
-				x->request.settings ? x->request.settings : SRT_SETTINGS);
-	x->place.settings = x->settings;
-	if (!x->request.text)
-		strv_add(a, &x->watched, x->settings);
-	x->place.report = x->request.report ? path_join(a, x->place.cwd, x->request.report) : NULL;
+	find_settings(x);
+	x->place.report = x->request.report ? path_at(a, x->place.cwd, x->request.report) : NULL;
 	x->place.control = find_control(x);
 	x->place.server = x->request.server;
 	find_own(x);

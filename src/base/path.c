@@ -55,6 +55,12 @@ char *path_join(struct arena *arena, const char *base, const char *path)
 	return out;
 }
 
+char *path_at(struct arena *arena, const char *base, const char *path)
+{
+	return path[0] == '/' ? arena_strdup(arena, path)
+			      : arena_printf(arena, "%s/%s", base, path);
+}
+
 const char *path_below(const char *path, const char *dir)
 {
 	size_t len = strlen(dir);

@@ -9,6 +9,8 @@
  * path wins over base. The result is absolute when one of them is; a relative one keeps the '..'
  * that lead out of it, and is "." when nothing is left. */
 char *path_join(struct arena *arena, const char *base, const char *path);
+/* Only put behind base, unless it is absolute: for the kernel to find, to whom '..' after a link is elsewhere. */
+char *path_at(struct arena *arena, const char *base, const char *path);
 
 /* True when path is dir or lies below it; both are clean and absolute. */
 bool path_is_below(const char *path, const char *dir);

@@ -97,7 +97,8 @@ int srt_load(struct srt_config *ret, const char *path, enum srt_why asked, struc
 /* Such lines for somebody who says himself that it is an error. */
 const char *srt_plain(const char *why);
 
-/* What the configuration is applied to. Strings are canonical directories, or NULL where noted. */
+/* What the configuration is applied to. Strings are canonical directories, or NULL where noted; files are named as they
+ * were asked for, from '/' on: links and '..' on the way are kept as they are, too. */
 struct srt_place {
 	const char *home, *cwd;
 	const char *settings; /* the settings file; NULL: there is none. Never writable */

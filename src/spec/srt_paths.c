@@ -28,6 +28,7 @@ struct walk {
 	bool follow_all;
 	char *done, *rest;
 	struct strv links; /* that were gone through */
+	struct strv left;  /* directories that '..' went up from */
 	const char *stop;  /* the link that was not followed, or NULL */
 	bool absent;
 };
@@ -67,6 +68,8 @@ static int step(struct walk *w, struct err *err)
 	if (!n || !strcmp(name, "."))
 		return 0;
 	next = path_join(w->arena, w->done, name);
+	if (!strcmp(name, "..") && !w->absent)
+		strv_add(w->arena, &w->left, w->done);
 	if (!strcmp(name, "..") || w->absent || lstat(next, &st) < 0) {
 		w->absent = w->absent || strcmp(name, "..") != 0;
 		w->done = next;
@@ -145,6 +148,34 @@ static bool is_dir(const char *path)
 	return !lstat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* Something that the walk went through lies in it, and so it stays where it is. */
+static bool holds_way(const struct walk *w, const char *dir)
+{
+	for (size_t i = 0; i < w->links.len; i++)
+		if (path_is_below(w->links.v[i], dir))
+			return true;
+	return path_is_below(w->done, dir);
+}
+
+/* In the place of a directory that '..' went up from a link could stand, and '..' would be the parent of what that leads
+ * to. A rule for a name that nobody may write anyway keeps it where it is, and leaves all that is in it alone. */
+static int keep_left(const struct maker *m, const struct walk *w, struct file_rule_source source,
+		     struct err *err)
+{
+	int r = 0;
+
+	source.kind = FILE_DENY_WRITE;
+	source.literal = source.absent = true;
+	source.fleeting = false;
+	for (size_t i = 0; r == 0 && i < w->left.len; i++) {
+		if (holds_way(w, w->left.v[i]))
+			continue;
+		source.path = path_join(m->arena, w->left.v[i], FILE_APPLY_DIR);
+		r = add(m, &source, err);
+	}
+	return r;
+}
+
 /* A deny rule at the end of the links, and at each of them against its replacement. */
 static int add_resolved(const struct maker *m, struct file_rule_source source, const char *tail,
 			struct err *err)
@@ -168,7 +199,7 @@ static int add_resolved(const struct maker *m, struct file_rule_source source, c
 		link.literal = true;
 		r = add(m, &link, err);
 	}
-	return r;
+	return r < 0 ? r : keep_left(m, &w, source, err);
 }
 
 /* A rule that allows, unless a link stops it. */

@@ -115,6 +115,35 @@ check "... nor /proc/self/cwd" cannot 'echo x >/proc/self/cwd/keep/x'
 check "... nor /proc/self/root" cannot "echo x >/proc/self/root$project/keep/x"
 check "... nor an open directory" cannot 'exec 5<keep; echo x >/proc/self/fd/5/x'
 rm -f l1 keep-link
+# The settings and the report by names whose '..' follows a link: what the kernel opens is kept, and the way to it.
+mkdir -p way/in way/other/in way/side
+ln -s way/in in-link
+settings '' '' '"."' ''
+cp "$s" way/s.json
+s=in-link/../s.json
+for call in 'echo x >way/s.json' 'rm way/s.json' 'rm in-link' 'ln -sfn way/other/in in-link' 'mv way/in way/out' 'mv way away'; do
+	check "settings behind a link and '..' stay: $call" cannot "$call"
+done
+check "... nothing stands in for a directory on the way" cannot 'rmdir way/in; ln -s other/in way/in'
+mkdir -p way/in
+check "... nor is moved to its name" cannot 'rmdir way/in; ln -s other/in way/l; mv -T way/l way/in'
+mkdir -p way/in
+check "... which can be worked in" can 'touch way/in/x && mv way/in/x way/y && rm way/y'
+s=way/side/../s.json
+check "... likewise without a link" cannot 'rmdir way/side; ln -s other/in way/side'
+mkdir -p way/side
+"$tmp/bin/srt" -s in-link/../s.json -c 'touch way/on; for i in $(seq 300); do touch "$HOME/out/y" 2>/dev/null && exit 0; sleep 0.1; done; exit 1' &
+await exists way/on
+s=way/new.json
+settings '' '' '".", "~/out"' ''
+mv way/new.json way/s.json
+wait $!
+check "... and new ones are seen there" is $? 0
+: >way/report
+timeout -s KILL 60 "$tmp/bin/srt" -s way/s.json --violations in-link/../report -c 'touch .bashrc; echo x >way/report; rm way/report' 2>"$tmp/log/err"
+check "a report behind a link and '..' is not the command's" lines way/report 3
+rm -r way in-link "$HOME/out/y"
+s=$tmp/s.json
 
 # --- reading ---
 

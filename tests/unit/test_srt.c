@@ -359,6 +359,17 @@ static void test_paths(void)
 	   "... somebody else's home");
 	release(&a);
 
+	place.settings = in_dir("work/link/deep/../settings.json");
+	apply(&a, NO_NET "\"filesystem\": {\"denyRead\": [], \"allowWrite\": [\"../out\"], "
+			 "\"denyWrite\": []}}");
+	ok(!can_write(&a, "out/settings.json") && !can_write(&a, "work/link") &&
+		   can_write(&a, "work/settings.json"),
+	   "settings by a link and '..': as the kernel finds them");
+	ok(can_write(&a, "out/deep/x") &&
+		   !file_rules_symlink(&a.exec.files, in_dir("out/deep")).allowed,
+	   "... and no link comes in the place of what was passed");
+	release(&a);
+
 	place.cwd = dir;
 	apply(&a, NO_NET NO_FILES "}");
 	ok(!can_write(&a, "work/x") && !can_write(&a, "home/y"),
