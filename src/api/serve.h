@@ -38,7 +38,7 @@ enum {
 struct serve_options {
 	int listener;     /* taken over */
 	int owner;        /* the server ends when its other end is closed; -1: by signals alone */
-	const char *path; /* of the listener's socket, absolute; NULL: it has none */
+	const char *path; /* as clients name its socket, absolute; NULL: it has no name */
 	const char *settings; /* of requests that name none; NULL: as 'choose' says */
 	/* Claude Code's settings count for the request, in the working directory; NULL: srt's always */
 	int (*choose)(const struct serve_request *request, struct arena *arena,

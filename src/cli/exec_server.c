@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/serve.h"
+#include "base/path.h"
 #include "cli/exec.h"
 #include "cli/exec_say.h"
 #include "engine/native/lend.h"
@@ -53,16 +54,33 @@ static int stand_in(const struct exec_args *args, struct err *err)
 	return 0;
 }
 
+/* Until it is told to end. The socket is removed where it is, whatever leads there by then. */
+static int serve(const struct exec_args *args, struct serve_options *options, struct err *err)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *here = os_realpath(&arena, "."), *real;
+	struct serve_id id;
+	int r;
+
+	if (!here)
+		return err_errno(err, errno, "the working directory");
+	options->listener = serve_listen(args->server, &id, err);
+	if (options->listener < 0)
+		return options->listener;
+	options->path = path_at(&arena, here, args->server);
+	real = os_realpath(&arena, args->server);
+	r = serve_run(options, err);
+	serve_unlink(real ? real : args->server, &id);
+	return r;
+}
+
 int exec_server(const struct exec_args *args)
 {
 	_cleanup_close_ int door = exec_knock();
-	_cleanup_(arena_release) struct arena arena = { NULL };
 	struct serve_options options = {
 		.listener = -1, .owner = -1, .settings = args->settings, .choose = choose
 	};
-	struct serve_id id;
 	struct err err = { 0 };
-	int r;
 
 	given = args;
 	if ((args->words && args->words[0]) || args->string || args->violations || args->json ||
@@ -75,13 +93,7 @@ int exec_server(const struct exec_args *args)
 		return stand_in(args, &err) < 0 ? cli_fail(&err) : 0;
 	}
 	os_close_all_but(3, NULL, 0);
-	options.listener = serve_listen(args->server, &id, &err);
-	if (options.listener < 0)
-		return cli_fail(&err);
-	options.path = os_realpath(&arena, args->server);
-	r = serve_run(&options, &err);
-	serve_unlink(args->server, &id);
-	return r < 0 ? cli_fail(&err) : 0;
+	return serve(args, &options, &err) < 0 ? cli_fail(&err) : 0;
 }
 
 static bool has_word(char **argv, const char *word)

@@ -38,15 +38,26 @@ check "a command of the server's does not reach it" is_refused
 # In the project, where its commands write: not this name, for the next client would be theirs.
 near=$project/near/socket
 mkdir "$project/near"
-"$wrapix" exec --server "$near" 2>"$tmp/log/err" &
+ln -s near to-near
+mkdir near/up
+"$wrapix" exec --server to-near/up/../socket 2>"$tmp/log/err" &
 await test -S "$near"
 for what in 'rm near/socket' 'mv near/socket near/other' 'chmod 600 near/socket' 'mv near away' 'ln near/socket near/other' 'touch near/fresh && mv near/fresh near/socket'; do
 	check "its socket is not for commands to change: $what" fails python3 "$here/ask.py" "$near" "$what"
 done
+# Nor what leads there: a link, and a directory that '..' goes up from.
+for what in 'rm to-near' 'ln -sfn away to-near' 'mv to-near away' 'rmdir near/up; ln -s .. near/up'; do
+	mkdir -p near/up
+	check "... nor what leads to it: $what" fails python3 "$here/ask.py" "$near" "$what"
+done
 check "... what is beside it is" python3 "$here/ask.py" "$near" 'touch near/beside && rm near/beside'
 check "... it is as it was" is "$(stat -c %a "$near")" 1600
+# The user may have it lead elsewhere.
+ln -sfn .. to-near
 kill $!
 wait $!
+check "... and it is removed where it was" fails test -e "$near"
+rm to-near
 "$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err"
 check "a second server: refused" is $? 125
 check "... in one clear line" has "$tmp/log/err" "listens on '$socket' already"
