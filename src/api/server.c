@@ -17,6 +17,7 @@
 #include "api/api.h"
 #include "api/serve.h"
 #include "api/serve_conn.h"
+#include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -93,12 +94,14 @@ int wrapix_server_start(const char *settings, struct wrapix_server **ret,
 	struct wrapix_server *server = server_new();
 	struct arena arena = { 0 };
 	struct err err;
-	char *path = settings ? os_realpath(&arena, settings) : NULL;
+	char *here = settings ? os_realpath(&arena, ".") : NULL, *path = NULL;
 	int r;
 
+	if (here) /* by its name: the links that it goes through are kept, too */
+		path = path_at(&arena, here, settings);
 	if (!server)
 		r = err_errno(&err, ENOMEM, "starting a server");
-	else if (settings && !path)
+	else if (settings && (!path || access(path, F_OK) < 0))
 		r = err_usage(&err, "'%s': %s", settings, strerror(errno));
 	else
 		r = start(server, path, &err);

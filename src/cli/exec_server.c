@@ -68,6 +68,8 @@ static int serve(const struct exec_args *args, struct serve_options *options, st
 	if (options->listener < 0)
 		return options->listener;
 	options->path = path_at(&arena, here, args->server);
+	if (args->settings) /* a worker goes to where its client is */
+		options->settings = path_at(&arena, here, args->settings);
 	real = os_realpath(&arena, args->server);
 	r = serve_run(options, err);
 	serve_unlink(real ? real : args->server, &id);

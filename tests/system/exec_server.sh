@@ -58,6 +58,19 @@ kill $!
 wait $!
 check "... and it is removed where it was" fails test -e "$near"
 rm to-near
+# Settings of its own command line, by a name from where it was started.
+echo '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["/"],"denyWrite":["denied"]}}' >near/s.json
+mkdir elsewhere near/denied elsewhere/denied
+(cd near && exec "$wrapix" exec --server socket -s s.json 2>"$tmp/log/err") &
+await test -S "$near"
+cd elsewhere || exit 1
+check "settings of the server's count wherever its client is" fails python3 "$here/ask.py" "$near" 'touch ok && touch denied/x'
+check "... and are not looked for there" exists ok
+check "... nor are they the command's" fails python3 "$here/ask.py" "$near" 'echo x >../near/s.json'
+cd ..
+kill $!
+wait $!
+rm -r elsewhere near
 "$wrapix" exec --server "$socket" >"$tmp/log/out" 2>"$tmp/log/err"
 check "a second server: refused" is $? 125
 check "... in one clear line" has "$tmp/log/err" "listens on '$socket' already"
