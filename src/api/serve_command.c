@@ -14,9 +14,11 @@
 
 #include "api/serve.h"
 #include "api/serve_conn.h"
+#include "os/timer.h"
 #include "session/control.h"
 
-#define PATIENCE_SECONDS 10 /* for the first line */
+#define PATIENCE_SECONDS 10 /* for the first line, all of it */
+#define FAREWELL_SECONDS 30 /* for reading what is left at the end */
 
 struct job {
 	const struct serve_options *options;
@@ -32,6 +34,11 @@ struct job {
 	bool detail, terminal;
 	char said[512]; /* the last line about something refused */
 };
+
+static int64_t in_seconds(int n)
+{
+	return os_now_ms() + (int64_t)n * 1000;
+}
 
 /* --- to the client --- */
 
@@ -100,9 +107,9 @@ static void take_terminal(void *ctx, int master)
 	static const char line[] = "{\"type\":\"terminal\"}\n";
 	struct job *j = ctx;
 
-	(void)serve_conn_flush(&j->conn, 0);
-	/* Where it fails the client is gone, and with it the command. */
-	(void)serve_conn_send(&j->conn, line, strlen(line), &master, 1);
+	/* Where it fails the client is gone, and with it the command; or it does not read, and the command hangs up. */
+	if (serve_conn_flush(&j->conn, in_seconds(PATIENCE_SECONDS)))
+		(void)serve_conn_send(&j->conn, line, strlen(line), &master, 1);
 	close(master);
 }
 
@@ -125,22 +132,23 @@ static void on_stopped(void *ctx, int signal_no)
 	say(ctx, SERVE_STOPPED, signal_no, NULL, NULL);
 }
 
-/* The last words; the command is over, so it can wait for a client that reads slowly. */
+/* The last words; the command is over, so it can wait for a client that reads slowly, but not for ever: others need a
+ * worker. */
 _Noreturn static void finish(struct job *j, int status)
 {
+	const int64_t until = in_seconds(FAREWELL_SECONDS);
 	char text[64];
 
 	native_spare_free(j->spare);
 	native_spare_free(j->exec.spare);
-	fcntl(j->conn.fd, F_SETFL, 0);
-	(void)serve_conn_flush(&j->conn, 0);
+	(void)serve_conn_flush(&j->conn, until);
 	if (j->conn.lost) {
 		snprintf(text, sizeof(text), "%llu lines were lost: nobody read them",
 			 (unsigned long long)j->conn.lost);
 		say(j, SERVE_WARNING, 0, text, NULL);
 	}
 	say(j, SERVE_EXIT, status, NULL, NULL);
-	(void)serve_conn_flush(&j->conn, 0);
+	(void)serve_conn_flush(&j->conn, until);
 	shutdown(j->conn.fd, SHUT_WR);
 	exec_wait(&j->exec);
 	_exit(0);
@@ -186,7 +194,7 @@ static int on_client(struct loop_source *source, uint32_t events, struct err *er
 	char *line;
 	size_t len;
 
-	if ((events & LOOP_OUT) && serve_conn_flush(&j->conn, MSG_DONTWAIT))
+	if ((events & LOOP_OUT) && serve_conn_flush(&j->conn, 0))
 		r = loop_change(j->loop, source, LOOP_IN | LOOP_RDHUP, err) < 0 ? -EIO : r;
 	while ((r > 0 || r == -EAGAIN) && (line = serve_conn_line(&j->conn, &len)))
 		take_message(j, line, len);
@@ -313,7 +321,7 @@ static int take_request(struct job *j, struct err *err)
 	size_t len;
 	int r;
 
-	line = serve_conn_wait(&j->conn, &len, err);
+	line = serve_conn_wait(&j->conn, &len, in_seconds(PATIENCE_SECONDS), err);
 	if (!line && !err->code)
 		_exit(0); /* it has changed its mind */
 	r = line ? serve_request_parse(&j->arena, line, len, j->conn.n_fds, q, err) : -err->code;
@@ -400,7 +408,8 @@ _Noreturn void serve_command(const struct serve_options *options, int fd,
 		fail(&job, (err_set(&err, EPERM,
 				    "only processes of the same user, in no sandbox, may ask"),
 			    &err));
-	setsockopt(job.conn.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	/* A line that comes with a descriptor is not kept for later. */
+	setsockopt(job.conn.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (take_request(&job, &err) < 0)
 		fail(&job, &err);
 	run(&job);

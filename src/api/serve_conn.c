@@ -4,8 +4,11 @@
 #include "api/serve_conn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "os/timer.h"
 
 union rights {
 	char space[CMSG_SPACE(SERVE_FDS_MAX * sizeof(int))];
@@ -89,7 +92,23 @@ char *serve_conn_line(struct serve_conn *conn, size_t *ret_len)
 	return start;
 }
 
-char *serve_conn_wait(struct serve_conn *conn, size_t *ret_len, struct err *err)
+/* True: there is something to read, or room to write. Also with one who does a little each time it ends in time. */
+static bool await_other(const struct serve_conn *conn, short events, int64_t until)
+{
+	struct pollfd fds = { .fd = conn->fd, .events = events };
+	int n;
+
+	do {
+		int64_t left = until < 0 ? -1 : until - os_now_ms();
+
+		if (until >= 0 && left <= 0)
+			return false;
+		n = poll(&fds, 1, (int)left);
+	} while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+char *serve_conn_wait(struct serve_conn *conn, size_t *ret_len, int64_t until, struct err *err)
 {
 	err->code = 0;
 	for (;;) {
@@ -101,9 +120,10 @@ char *serve_conn_wait(struct serve_conn *conn, size_t *ret_len, struct err *err)
 		if (conn->in.len - conn->taken > SERVE_LINE_MAX)
 			r = -EMSGSIZE;
 		else
-			r = serve_conn_fill(conn, 0);
+			r = await_other(conn, POLLIN, until) ? serve_conn_fill(conn, 0)
+							     : -ETIMEDOUT;
 		if (r < 0)
-			err_errno(err, r == -EAGAIN ? ETIMEDOUT : -r, "reading a line");
+			err_errno(err, -r, "reading a line");
 		if (r <= 0)
 			return NULL;
 	}
@@ -141,17 +161,16 @@ int serve_conn_send(struct serve_conn *conn, const char *text, size_t len, const
 	return 0;
 }
 
-bool serve_conn_flush(struct serve_conn *conn, int flags)
+bool serve_conn_flush(struct serve_conn *conn, int64_t until)
 {
 	while (conn->sent < conn->out.len) {
 		ssize_t n = send(conn->fd, conn->out.s + conn->sent, conn->out.len - conn->sent,
-				 MSG_NOSIGNAL | flags);
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+		if (n < 0 && errno != EINTR &&
+		    (errno != EAGAIN || !await_other(conn, POLLOUT, until)))
 			return false;
-		conn->sent += (size_t)n;
+		conn->sent += (size_t)MAX(n, 0);
 	}
 	conn->out.len = conn->sent = 0;
 	return true;
@@ -169,5 +188,5 @@ void serve_conn_push(struct serve_conn *conn, const char *text, size_t len)
 		conn->sent = 0;
 	}
 	str_addn(&conn->out, text, len);
-	(void)serve_conn_flush(conn, MSG_DONTWAIT); /* what stays is sent when there is room */
+	(void)serve_conn_flush(conn, 0); /* what stays is sent when there is room */
 }

@@ -30,13 +30,13 @@ void serve_conn_close(struct serve_conn *conn);
 int serve_conn_fill(struct serve_conn *conn, int flags);
 /* The next whole line, without its end; it lives until the next fill. NULL: there is none yet. */
 char *serve_conn_line(struct serve_conn *conn, size_t *ret_len);
-/* Reads until there is a line. NULL: the end, or err says why not. */
-char *serve_conn_wait(struct serve_conn *conn, size_t *ret_len, struct err *err);
+/* Reads until there is a line, and until then (os_now_ms(); -1: any time). NULL: the end, or err says why not. */
+char *serve_conn_wait(struct serve_conn *conn, size_t *ret_len, int64_t until, struct err *err);
 
 /* All of it, waiting for the other side; descriptors go along with the first byte. */
 int serve_conn_send(struct serve_conn *conn, const char *text, size_t len, const int *fds,
 		    size_t n_fds);
 /* Sends what can be without waiting, and keeps the rest. A line that has no room is counted. */
 void serve_conn_push(struct serve_conn *conn, const char *text, size_t len);
-/* Sends on; true: nothing waits any more. */
-bool serve_conn_flush(struct serve_conn *conn, int flags);
+/* Sends on until then (0: what can be at once); true: nothing waits any more. */
+bool serve_conn_flush(struct serve_conn *conn, int64_t until);

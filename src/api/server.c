@@ -208,7 +208,7 @@ static int listen_to(struct serve_conn *conn, wrapix_event_fn *fn, void *ctx, in
 		struct arena arena = { 0 };
 		struct serve_line line = { 0 };
 		size_t len;
-		char *text = serve_conn_wait(conn, &len, err);
+		char *text = serve_conn_wait(conn, &len, -1, err);
 
 		if (!text)
 			return err->code ? -err->code

@@ -29,7 +29,7 @@ of_server() { ps -u "$(id -u)" -o args= | grep "[e]xec --server $socket"; }
 
 start
 check "the socket is the user's alone" is "$(stat -c %a "$socket")" 1600
-for part in answers settings descriptors hostile updates life; do
+for part in answers settings descriptors hostile slow updates life; do
 	plays "$part" "$mark" "$part: "
 done
 

@@ -4,11 +4,13 @@
 import array
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 
 PATH = sys.argv[1] if len(sys.argv) > 1 else ""
 tests = {"run": 0, "failed": 0}
@@ -190,6 +192,37 @@ def test_hostile():
     check("what comes in one piece with the request is heard", (len(of(command.lines, "warning")), status), (1, 143))
 
 
+def test_slow():
+    """Who says or reads a little at a time, or nothing, has a worker for a while only."""
+    began = time.monotonic()
+    clients = []
+    for _ in range(2):
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        client.connect(PATH)
+        clients.append(client)
+    # More is refused than the socket holds, and nobody reads it.
+    deaf = Command({"argv": ["python3", "-c", "import os\nfor i in range(6000):\n try: os.mkdir('/etc/' + 'x' * 200 + str(i))\n except OSError: pass"]})
+    refused = []
+    while len(refused) < len(clients) and time.monotonic() - began < 40:
+        for client in clients:
+            try:
+                client.sendall(b" ")
+                client.setblocking(False)
+                refused += [client] if client.recv(1000) else []
+            except BlockingIOError:
+                pass
+            except OSError:
+                refused.append(client)
+            client.setblocking(True)
+        clients = [c for c in clients if c not in refused]
+        threading.Event().wait(1)
+    check("a request in drops is not waited for", (clients, 5 < time.monotonic() - began < 25), ([], True))
+    ended = select.poll()
+    ended.register(deaf.socket, 0)
+    check("who does not read has a worker for a while", ended.poll(0), [])
+    check("... and not for ever", [event for _, event in ended.poll(60000)], [select.POLLHUP])
+
+
 def test_life(mark):
     started = []
     for i in range(8):
@@ -345,7 +378,7 @@ def test_seen(server):
 def main():
     what, project = sys.argv[2], sys.argv[3]
     {"answers": lambda: test_answers(project), "settings": lambda: test_settings(project), "descriptors": test_descriptors,
-     "hostile": test_hostile, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project),
+     "hostile": test_hostile, "slow": test_slow, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project),
      "spare": lambda: test_spare(project, int(sys.argv[4])), "seen": lambda: test_seen(int(sys.argv[4]))}[what]()
     return 1 if tests["failed"] else 0
 
