@@ -198,7 +198,7 @@ _Static_assert(ARRAY_LEN(request_keys) == ARRAY_LEN(request_readers), "a reader 
 
 static int parse_object(const char *line, size_t len, struct json_object **ret, struct err *err)
 {
-	int r = json_parse(line, len, "request", ret, err);
+	int r = json_parse_max(line, len, SERVE_LINE_MAX, "request", ret, err);
 
 	return r < 0 ? r : json_check_type(JSON_KEY(NULL, "request"), *ret, json_type_object, err);
 }

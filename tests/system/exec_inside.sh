@@ -38,6 +38,9 @@ gives "... its input, and what it is passed" "typed passed" 'echo passed >f; ech
 gives "... umask, environment and directory are ours" "0027 bar /workspace/d" 'mkdir d; cd d; umask 027; FOO=bar wrapix exec -- sh -c "umask; echo \$FOO; pwd"'
 settings s.json '"/workspace/secret"' '"/workspace/fixed"' ', "credentials": {"envVars": [{"name": "SECRET", "mode": "deny"}]}'
 mkdir -p secret fixed && echo s >secret/s && echo f >fixed/f
+printf 'import os, sys\nbig = {"BIG%%d" %% i: "x" * 100000 for i in range(12)}\nos.execvpe(sys.argv[1], sys.argv[1:], {**os.environ, **big})\n' >big.py
+gives "... also a large environment" "12 12" 'python3 big.py wrapix exec -- sh -c "env | grep -c ^BIG; env | grep -c xxxxx"'
+rm big.py
 gives "... a secret of the settings' is not" "gone kept" 'SECRET=s KEPT=kept wrapix exec -s s.json -- sh -c "echo \${SECRET-gone} \$KEPT"'
 gives "srt's own command line" "hi 1 0.0.83" 'srt "echo hi"; srt false; echo $?; srt --version'
 gives "... and its errors" "1" 'echo "{}" >bad.json; srt -s bad.json true; echo $?'

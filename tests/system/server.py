@@ -113,6 +113,10 @@ def test_answers(project):
     check("its environment is the client's alone", sorted(
         line for line in run({"argv": ["/usr/bin/env"], "env": {"A": "1\n2", "HOME": "/"}})[1].split("\n")
         if not line.startswith(("TMPDIR=", "TMUX_TMPDIR=", "PWD=", "SANDBOX_RUNTIME="))), ["", "2", "A=1", "HOME=/"])
+    large = {"argv": ["sh", "-c", "env | wc -c"], "env": {f"BIG{i}": "x" * 100000 for i in range(12)}}
+    check("... a large one, too", int(run(large)[1]) > 1200000, True)
+    line = json.dumps({"argv": ["true"]}).encode()
+    check("a line of the greatest length", [run(line + b" " * (4194304 + more - len(line)) + b"\n")[0] for more in (0, 1)], [0, 2])
     check("its umask", run({"command": "umask", "umask": 0o27})[1], "0027\n")
     command = Command({"command": "echo x >made; echo y >.bashrc; cat made"}, ())
     status, out, _ = command.finish()
