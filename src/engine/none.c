@@ -50,6 +50,12 @@ int lent_open(_unused_ void *owner, _unused_ const char *path, _unused_ int flag
 	return -ENOTSUP;
 }
 
+int lent_mkdirs(_unused_ int owner, _unused_ const char *path, _unused_ mode_t mode,
+		struct err *err)
+{
+	return lacking(err, "to ask a sandbox's supervisor");
+}
+
 void lent_tell(_unused_ int owner, _unused_ const struct err *err)
 {
 }

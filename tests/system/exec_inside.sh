@@ -41,6 +41,9 @@ mkdir -p secret fixed && echo s >secret/s && echo f >fixed/f
 printf 'import os, sys\nbig = {"BIG%%d" %% i: "x" * 100000 for i in range(12)}\nos.execvpe(sys.argv[1], sys.argv[1:], {**os.environ, **big})\n' >big.py
 gives "... also a large environment" "12 12" 'python3 big.py wrapix exec -- sh -c "env | grep -c ^BIG; env | grep -c xxxxx"'
 rm big.py
+gives "... also a directory for temporary files, which is made" "ok /workspace/td/a 700" 'CLAUDE_CODE_TMPDIR=/workspace/td/a wrapix exec -- sh -c "touch \$TMPDIR/x && echo ok \$TMPDIR"; stat -c %a td/a; rm -r td'
+gives "... but not where the sandbox around does not allow it" "125 125" 'for d in /etc/td .vscode/td; do CLAUDE_CODE_TMPDIR=$d wrapix exec -- true; echo $?; done'
+check "... which is said" has "$err" "CLAUDE_CODE_TMPDIR: creating '/workspace/.vscode/td': Permission denied"
 gives "... a secret of the settings' is not" "gone kept" 'SECRET=s KEPT=kept wrapix exec -s s.json -- sh -c "echo \${SECRET-gone} \$KEPT"'
 gives "srt's own command line" "hi 1 0.0.83" 'srt "echo hi"; srt false; echo $?; srt --version'
 gives "... and its errors" "1" 'echo "{}" >bad.json; srt -s bad.json true; echo $?'

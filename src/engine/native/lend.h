@@ -93,5 +93,7 @@ int lent_ask(int owner, bool reads, struct err *err);
 /* Opens a file as one who asks does, and needs not be one: an os_open_fn, whose context is the supervisor's
  * descriptor (an int). Not for who asks already; with lent_ask() it is no longer used. */
 int lent_open(void *owner, const char *path, int flags);
+/* Likewise mkdir -p. */
+int lent_mkdirs(int owner, const char *path, mode_t mode, struct err *err);
 /* To the supervisor, by its descriptor: ready (NULL), or why not. */
 void lent_tell(int owner, const struct err *err);

@@ -54,40 +54,70 @@ int lent_ask(int owner, bool reads, struct err *err)
 	return r < 0 ? err_errno(err, -r, "asking the sandbox's supervisor") : 0;
 }
 
-_Noreturn static void open_asking(int owner, int to, pid_t parent, const char *path, int flags)
+/* What is done by asking: a file is opened by these flags, or a directory made with those above it. */
+struct deed {
+	int owner, flags;
+	const char *path;
+	bool makes;
+	mode_t mode;
+};
+
+_Noreturn static void do_asking(const struct deed *deed, int to, pid_t parent)
 {
 	struct err err;
-	int fd;
+	int r;
 
 	os_die_with_parent(SIGKILL);
-	if (getppid() != parent || lent_ask(owner, true, &err) < 0)
+	if (getppid() != parent || lent_ask(deed->owner, !deed->makes, &err) < 0)
 		_exit(EXIT_WRAPIX);
-	fd = os_open_settings(path, flags);
-	(void)control_send(to, CONTROL_OPENED, MIN(fd, 0), fd);
+	r = deed->makes ? os_mkdirs(deed->path, deed->mode, &err)
+			: os_open_settings(deed->path, deed->flags);
+	(void)control_send(to, CONTROL_OPENED, MIN(r, 0), deed->makes ? -1 : r);
 	_exit(0);
 }
 
-/* A filter stays, and whoever has one that asks cannot start a command with another: so it is a child's. */
-int lent_open(void *owner, const char *path, int flags)
+/* A filter stays, and whoever has one that asks cannot start a command with another: so it is a child's. *ret_fd is -1
+ * unless a descriptor came. */
+static int have_done(const struct deed *deed, int *ret_fd)
 {
 	struct control answer = { .value = -EIO };
-	int pair[2], fd = -1, r = 0;
 	pid_t pid, self = getpid();
+	int pair[2], r = 0;
 
+	*ret_fd = -1;
 	if (os_message_pair(pair) < 0)
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		open_asking(*(const int *)owner, pair[1], self, path, flags);
+		do_asking(deed, pair[1], self);
 	if (pid < 0)
 		r = -errno;
 	close(pair[1]);
 	if (r == 0)
-		r = control_receive(pair[0], &answer, &fd);
+		r = control_receive(pair[0], &answer, ret_fd);
 	close(pair[0]);
 	if (pid > 0)
 		(void)os_await(pid);
-	return r < 0 ? r : fd >= 0 ? fd : MIN(answer.value, -1);
+	return r < 0 ? r : answer.value;
+}
+
+int lent_open(void *owner, const char *path, int flags)
+{
+	int fd, r = have_done(&(struct deed){ .owner = *(const int *)owner,
+					      .path = path,
+					      .flags = flags },
+			      &fd);
+
+	return fd >= 0 ? fd : MIN(r, -1);
+}
+
+int lent_mkdirs(int owner, const char *path, mode_t mode, struct err *err)
+{
+	int fd, r = have_done(
+			&(struct deed){ .owner = owner, .path = path, .makes = true, .mode = mode },
+			&fd);
+
+	return r < 0 ? err_errno(err, -r, "creating '%s'", path) : 0;
 }
 
 static int join(int n_spaces, struct err *err)
