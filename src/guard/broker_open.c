@@ -345,24 +345,43 @@ static int look_at_openat2(struct request *r, const struct open_how *how)
 	return asked ? open_read(r, path, (int)how->flags) : look_at_read(r, path, (int)how->flags);
 }
 
+/* As the kernel reads it: what follows the part that is known has no meaning while it is zero. OUTSIDE: refused, or from a
+ * time to come; what is read-only stays it. */
+static int read_how(struct request *r, struct open_how *ret)
+{
+	union {
+		struct open_how how;
+		char bytes[4096]; /* the smallest page, the most that the kernel takes */
+	} all;
+	uint64_t size = request_arg(r, 3);
+
+	if (size < sizeof(all.how) || size > sizeof(all))
+		return OUTSIDE;
+	if (request_read(r, r->row->arg, &all, (size_t)size) < 0)
+		return -EFAULT;
+	for (size_t i = sizeof(all.how); i < size; i++)
+		if (all.bytes[i])
+			return OUTSIDE;
+	*ret = all.how;
+	return 0;
+}
+
 int do_openat2(struct request *r)
 {
 	struct open_how how = { 0 };
-	char path[PATH_MAX], rest[256] = "";
-	uint64_t size = request_arg(r, 3);
+	char path[PATH_MAX];
 	int e;
 
 	if (r->b->reads == FILE_READS_WATCHED)
 		covers_check(r->b);
 	if (r->b->reads == FILE_READS_ASKED && !r->lent)
 		return -ENOSYS; /* what it would do is in memory; callers know how to do without */
-	if (size < sizeof(how) || size > sizeof(how) + sizeof(rest))
-		return OUTSIDE; /* refused, or from a time to come: what is read-only stays it */
-	if (request_read(r, r->row->arg, &how, sizeof(how)) < 0)
-		return -EFAULT;
+	e = read_how(r, &how);
+	if (e != 0)
+		return e;
 	if (!is_change((int)how.flags))
 		return look_at_openat2(r, &how);
-	if (size > sizeof(how) || (how.flags & ~(uint64_t)VALID) || (how.mode & ~(uint64_t)07777) ||
+	if ((how.flags & ~(uint64_t)VALID) || (how.mode & ~(uint64_t)07777) ||
 	    (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
 		return OUTSIDE;
 	e = request_read_path(r, r->row->path, path);

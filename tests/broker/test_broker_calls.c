@@ -247,6 +247,40 @@ static int tricks(void *ctx)
 	return 0;
 }
 
+static int larger(void *ctx)
+{
+	/* As of a program for a later kernel. */
+	struct {
+		struct open_how how;
+		char more[8192];
+	} how = { .how = { .flags = O_WRONLY | O_CREAT, .mode = 0600 } };
+	const size_t known = sizeof(how.how), page = (size_t)sysconf(_SC_PAGESIZE);
+	static const size_t sizes[] = { 1, 8, 256, 257, 4072 };
+	int fd;
+
+	(void)ctx;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		fd = (int)syscall(SYS_openat2, AT_FDCWD, "larger", &how, known + sizes[i]);
+		expect(fd, 0, "openat2 with zeroes after what is known");
+		check(write(fd, "x", 1) == 1, "can be written");
+		close(fd);
+		how.more[sizes[i] - 1] = 1;
+		expect((int)syscall(SYS_openat2, AT_FDCWD, "larger", &how, known + sizes[i]), E2BIG,
+		       "with something else");
+		how.more[sizes[i] - 1] = 0;
+	}
+	expect((int)syscall(SYS_openat2, AT_FDCWD, ".bashrc", &how, known + 8), EACCES,
+	       "under the rules");
+	expect((int)syscall(SYS_openat2, AT_FDCWD, "larger", &how, known - 1), EINVAL,
+	       "a smaller one");
+	if (page < sizeof(how))
+		expect((int)syscall(SYS_openat2, AT_FDCWD, "larger", &how, page + 1), E2BIG,
+		       "of more than a page");
+	how.how = (struct open_how){ .flags = O_RDONLY };
+	expect((int)syscall(SYS_openat2, AT_FDCWD, "larger", &how, known + 8), 0, "for reading");
+	return 0;
+}
+
 static int protected_(void *ctx)
 {
 	int fd;
@@ -437,6 +471,7 @@ int main(void)
 	run("files", files, NULL);
 	run("names", names, NULL);
 	run("tricks", tricks, NULL);
+	run("larger", larger, prepare_protected);
 	run("protected", protected_, prepare_protected);
 	run("sockets", sockets, NULL);
 	run("fifos", fifos, NULL);
