@@ -220,6 +220,50 @@ static void on_loop(void *ctx, struct loop *loop)
 
 /* --- the request --- */
 
+static bool is_null(const struct stat *st)
+{
+	struct stat null;
+
+	return stat("/dev/null", &null) == 0 && st->st_rdev == null.st_rdev;
+}
+
+/* Why nothing that somebody sends would be read from it; NULL: it would. */
+static const char *find_fault(int fd)
+{
+	static const char other[] = "is no pipe, socket, terminal or file";
+	int flags = fcntl(fd, F_GETFL), listens = 0;
+	struct stat st;
+	char byte;
+
+	if (flags < 0 || (flags & O_PATH) || (flags & O_ACCMODE) == O_WRONLY || fstat(fd, &st) < 0)
+		return "is not open for reading";
+	switch (st.st_mode & S_IFMT) {
+	case S_IFIFO:
+		return NULL;
+	case S_IFREG: /* or one of the kernel's that only looks like it */
+		return pread(fd, &byte, 1, 0) < 0 ? "cannot be read" : NULL;
+	case S_IFCHR:
+		return isatty(fd) || is_null(&st) ? NULL : other;
+	case S_IFSOCK:
+		getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens,
+			   &(socklen_t){ sizeof(listens) });
+		return listens ? "is a socket that listens" : NULL;
+	case S_IFDIR:
+		return "is a directory";
+	default:
+		return other;
+	}
+}
+
+/* A command that was to have other settings later, and cannot, is not run. */
+static int take_control(struct job *j, int fd, struct err *err)
+{
+	const char *fault = find_fault(fd);
+
+	j->request.control_fd = fd;
+	return fault ? err_usage(err, "control: descriptor %d %s", fd, fault) : 0;
+}
+
 /* All of the client's descriptors go up first, so that none is overwritten on its way down. */
 static int place_descriptors(struct job *j, const struct serve_request *q, struct err *err)
 {
@@ -234,9 +278,9 @@ static int place_descriptors(struct job *j, const struct serve_request *q, struc
 	for (size_t i = 0; i < q->n_fds; i++) {
 		if (dup2(j->conn.fds[i], q->fds[i]) < 0)
 			return err_errno(err, errno, "descriptor %d", q->fds[i]);
-		if (q->fds[i] == q->control)
-			j->request.control_fd = q->fds[i];
-		else if (q->fds[i] > STDERR_FILENO)
+		if (q->fds[i] == q->control && take_control(j, q->control, err) < 0)
+			return -err->code;
+		if (q->fds[i] != q->control && q->fds[i] > STDERR_FILENO)
 			j->pass[j->request.n_pass_fds++] = q->fds[i];
 		close(j->conn.fds[i]);
 	}

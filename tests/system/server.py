@@ -151,7 +151,7 @@ def test_settings(project):
     check("wrong ones in the request, too", command.finish()[0], 2)
 
 
-def test_descriptors():
+def test_descriptors(project):
     r, w = os.pipe()
     null = os.open("/dev/null", os.O_RDWR)
     status = run({"command": "echo to 1"}, (null, w, null))[0]
@@ -163,6 +163,18 @@ def test_descriptors():
     check("... by other names, and no others", (status, read(r).split()), (0, "to 5 0 1 2 5".split()))
     command = Command({"argv": ["true"], "fds": [0, 1]}, (null,))
     check("... in another number than named: refused", command.finish()[0], 2)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.path.join(project, "listener"))
+    listener.listen()
+    os.unlink(os.path.join(project, "listener"))
+    for what, fd in (("is a directory", os.open("/", os.O_RDONLY)), ("is not open for reading", os.open("/etc/passwd", os.O_PATH)), ("is not open for reading", os.pipe()[1]),
+                     ("is no pipe", os.open("/dev/zero", os.O_RDONLY)), ("is no pipe", os.eventfd(0)), ("is a socket that listens", listener.fileno()),
+                     ("cannot be read", os.open("/proc/self/ns/net", os.O_RDONLY))):
+        command = Command({"command": "echo ran >&2", "fds": [0, 1, 2, 5], "control": 5}, (null, null, null, fd))
+        check(f"no control by what {what}: refused", (command.finish()[0], [what in e["text"] for e in of(command.lines, "error")]), (2, [True]))
+    for name, fd in (("a pipe", os.pipe()[0]), ("a socket", socket.socketpair()[0].detach()), ("nothing", null), ("a terminal", os.openpty()[0]),
+                     ("a file", os.memfd_create("settings"))):
+        check(f"control by {name}", run({"command": "exit 3", "fds": [0, 1, 2, 5], "control": 5}, (null, null, null, fd)), (3,))
     here = os.open("/", os.O_RDONLY)
     command = Command({"command": "ls /proc/self/fd/0/", "fds": [0, 1, 2]}, (here, null, null))
     check("a directory is refused", (command.finish()[0], len(of(command.lines, "error"))), (2, 1))
@@ -381,7 +393,7 @@ def test_seen(server):
 
 def main():
     what, project = sys.argv[2], sys.argv[3]
-    {"answers": lambda: test_answers(project), "settings": lambda: test_settings(project), "descriptors": test_descriptors,
+    {"answers": lambda: test_answers(project), "settings": lambda: test_settings(project), "descriptors": lambda: test_descriptors(project),
      "hostile": test_hostile, "slow": test_slow, "life": lambda: test_life(sys.argv[4]), "updates": lambda: test_updates(project),
      "spare": lambda: test_spare(project, int(sys.argv[4])), "seen": lambda: test_seen(int(sys.argv[4]))}[what]()
     return 1 if tests["failed"] else 0
