@@ -126,27 +126,57 @@ void git_want_ops(struct git_round *round)
 	}
 }
 
-/* The message that 'git commit' offers: ours, because the session's is text of its own choice. */
-static char *message_of(struct git_round *round, const char *file, const char *value)
+/* What a commit of the host's says, with one newline at its end; NULL: it is none. */
+static char *commit_text(struct git_round *round, const char *oid)
 {
-	return strcmp(file, "MERGE_HEAD") != 0
-		       ? NULL
-		       : arena_printf(&round->arena, "Merge commit '%.*s'\n",
-				      (int)strcspn(value, ","), value);
+	const struct git_run run = git_on_host(
+		round->store,
+		GIT_ARGS("rev-list", "--no-walk", "--encoding=UTF-8", "--format=%B", oid, "--"));
+	_cleanup_str_ struct str out = { 0 };
+	const char *text;
+	size_t len;
+
+	if (git_run(&run, &out) != 0 || !out.s || !str_starts(out.s, "commit "))
+		return NULL;
+	text = out.s + strcspn(out.s, "\n");
+	text += strspn(text, "\n");
+	len = strlen(text);
+	while (len && text[len - 1] == '\n')
+		len--;
+	return len ? arena_printf(&round->arena, "%.*s\n", (int)len, text) : NULL;
 }
 
+/* The message that 'git commit' offers. The session's own is text that nobody has looked at, and says what it likes; this
+ * one is what git would write, of objects that the host has taken. Where there is none, the user writes one. */
+static char *message_of(struct git_round *round, const char *file, const char *value)
+{
+	int len = (int)strcspn(value, ",");
+	char *oid = arena_strndup(&round->arena, value, (size_t)len), *text;
+
+	if (!strcmp(file, "MERGE_HEAD"))
+		return arena_printf(&round->arena, "Merge commit '%s'\n", oid);
+	text = commit_text(round, oid);
+	if (!text || !strcmp(file, "CHERRY_PICK_HEAD"))
+		return text;
+	return arena_printf(&round->arena, "Revert \"%.*s\"\n\nThis reverts commit %s.\n",
+			    (int)strcspn(text, "\n"), text, oid);
+}
+
+/* A message that is there is the user's, unless it belongs to what this takes the place of. */
 static int set_op(struct git_round *round, int dir, const char *file, const char *value,
 		  struct err *err)
 {
+	bool keep = !git_find(&round->host.ops, file) &&
+		    faccessat(dir, "MERGE_MSG", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	char *text = arena_printf(&round->arena, "%s\n", value);
-	char *message = message_of(round, file, value);
+	char *message = keep ? NULL : message_of(round, file, value);
 	int r = 0;
 
 	for (char *p = text; *p; p++)
 		if (*p == ',')
 			*p = '\n';
 	git_step(round->store, file);
-	if (message && faccessat(dir, "MERGE_MSG", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (message)
 		r = os_write_file_atomic(dir, "MERGE_MSG", message, strlen(message), 0644, err);
 	return r < 0 ? r : os_write_file_atomic(dir, file, text, strlen(text), 0644, err);
 }
@@ -167,30 +197,38 @@ static bool is_comparable(const struct git_round *round)
 	       !git_heads_diverged(round);
 }
 
+static int apply_op(struct git_round *round, int dir, size_t i, bool comparable, struct err *err)
+{
+	const char *file = ops[i].file;
+	const char *base = git_find(&round->base.ops, file);
+	const char *session = git_find(&round->session.ops, file);
+	const char *host = git_find(&round->host.ops, file);
+
+	if (git_same(session, host) || (comparable && git_same(session, base)))
+		return 0;
+	if (session && (!comparable || !git_same(host, base))) {
+		git_hold(round->report, "state", ops[i].what,
+			 "it was left unfinished in the session, and is not carried over");
+	} else if (session && !git_same(session, base)) {
+		round->changed = true;
+		return set_op(round, dir, file, session, err);
+	} else if (!session && base && git_same(host, base)) {
+		unset_op(round, dir, file);
+	}
+	return 0;
+}
+
+/* Those that ended first: they take their message with them. */
 int git_apply_ops(struct git_round *round, struct err *err)
 {
 	_cleanup_close_ int dir = git_open_host(round->store, round->store->real);
 	bool comparable = is_comparable(round);
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && dir >= 0 && i < ARRAY_LEN(ops); i++) {
-		const char *file = ops[i].file;
-		const char *base = git_find(&round->base.ops, file);
-		const char *session = git_find(&round->session.ops, file);
-		const char *host = git_find(&round->host.ops, file);
-
-		if (git_same(session, host) || (comparable && git_same(session, base)))
-			continue;
-		if (session && (!comparable || !git_same(host, base))) {
-			git_hold(round->report, "state", ops[i].what,
-				 "it was left unfinished in the session, and is not carried over");
-		} else if (session && !git_same(session, base)) {
-			r = set_op(round, dir, file, session, err);
-			round->changed = true;
-		} else if (!session && base && git_same(host, base)) {
-			unset_op(round, dir, file);
-		}
-	}
+	for (int goes_on = 0; goes_on <= 1; goes_on++)
+		for (size_t i = 0; r == 0 && dir >= 0 && i < ARRAY_LEN(ops); i++)
+			if (!git_find(&round->session.ops, ops[i].file) == !goes_on)
+				r = apply_op(round, dir, i, comparable, err);
 	return r;
 }
 

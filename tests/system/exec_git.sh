@@ -70,6 +70,9 @@ check "... and nothing is said" quiet
 side_of four HEAD~1 && { git cherry-pick four >/dev/null 2>&1; true; }
 ex 'git cherry-pick --abort; git status --porcelain'
 check "a cherry-pick of the user's is given up inside" is "$rc $(cat "$out")$(unfinished)$(git status --porcelain)" "0 "
+ex 'git cherry-pick four >/dev/null 2>&1'
+echo four >file && git add file && git cherry-pick --continue >/dev/null 2>&1
+check "one that a command began, and the user ends, has its message" is "$(git log -1 --format=%s)$(unfinished)" four
 echo more >file && git commit -qam first
 ex 'git commit -q --amend -m second'
 check "a commit of the user's that is rewritten is told of" has "$err" "rewritten 'refs/heads/main'"

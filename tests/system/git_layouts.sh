@@ -50,6 +50,16 @@ private 'git merge other >/dev/null; git status --porcelain'
 check "a merge with conflicts is there outside" is "$(git status --porcelain) $(git rev-parse MERGE_HEAD) $(held)" "UU file $(git rev-parse other) "
 private 'echo c >file && git add file && git commit -q -m merged'
 check "... the next session finishes it" is "$(git log -1 --format=%p | wc -w) $(git status --porcelain) $(ls .git/MERGE_HEAD .git/MERGE_MSG 2>/dev/null)" "2  "
+in_new_repo "$tmp/pick" && git branch other && echo a >file && git commit -q -am 'ours: a' && git checkout -q other && echo b >file && git commit -q -am "$(printf 'theirs: b\n\nwith a body')" && git checkout -q main || exit 1
+private 'git cherry-pick other >/dev/null 2>&1; echo "of the session" >.git/MERGE_MSG'
+check "a cherry-pick with conflicts has the picked commit's message outside, not the session's" is "$(git rev-parse CHERRY_PICK_HEAD) $(cat .git/MERGE_MSG)" "$(git rev-parse other) $(git log -1 --format=%B other)"
+private 'git cherry-pick --abort; git revert --no-edit HEAD~1 >/dev/null 2>&1'
+check "... a revert in its place has its own" is "$(find .git -name CHERRY_PICK_HEAD -o -name REVERT_HEAD) $(cat .git/MERGE_MSG)" ".git/REVERT_HEAD $(printf 'Revert "start"\n\nThis reverts commit %s.' "$(git rev-parse HEAD~1)")"
+private 'git revert --abort; git cherry-pick other >/dev/null 2>&1'
+check "... and a cherry-pick in the place of that" is "$(head -n 1 .git/MERGE_MSG)" "theirs: b"
+echo both >file && git add file
+check "... the user ends it, without an editor" is "$(git cherry-pick --continue >/dev/null 2>&1; git log -1 --format='%an %B' | xargs) $(git status --porcelain)" "Somebody theirs: b with a body "
+cd "$tmp/merge" || exit 1
 private 'git checkout -q -b re other && git rebase main~1 >/dev/null 2>&1; mkdir -p .git/rebase-merge; echo "exec touch /tmp/ran" >>.git/rebase-merge/git-rebase-todo'
 check "a rebase is never carried over, and reported" is "$(held) $(ls -d .git/rebase* 2>/dev/null)" "state:rebase "
 forget
