@@ -4,9 +4,23 @@
 
 #include "git/priv.h"
 
-static int set_head(struct git_round *round, bool inwards, const char *head, struct err *err)
+/* As git says it in a HEAD's log. */
+static const char *name_of(const char *head)
 {
-	char *message = git_message(&round->arena, round->store, "checkout");
+	return str_starts(head, "ref: refs/heads/") ? head + strlen("ref: refs/heads/") : head;
+}
+
+/* 'git checkout -' reads this in the log: what stands before "to" is where it goes back to. Neither name has a space in it. */
+static char *moving(struct git_round *round, const char *from, const char *to)
+{
+	return arena_printf(&round->arena, "checkout: moving from %s to %s (wrapix %s)",
+			    name_of(from), name_of(to), round->store->id);
+}
+
+static int set_head(struct git_round *round, bool inwards, const char *old, const char *head,
+		    struct err *err)
+{
+	char *message = moving(round, old, head);
 	const char *const branch[] = { "symbolic-ref", "-m", message, "HEAD", head + 5, NULL };
 	const char *const detached[] = { "update-ref", "--no-deref", "-m", message,
 					 "HEAD",       head,         NULL };
@@ -67,7 +81,7 @@ int git_apply_head_out(struct git_round *round, struct err *err)
 	}
 	round->report->published++;
 	git_step(round->store, "head");
-	r = set_head(round, false, session, err);
+	r = set_head(round, false, host, session, err);
 	round->together = r == 0;
 	if (r == 0 && !str_starts(host, "ref: "))
 		keep_detached(round, host);
@@ -80,5 +94,5 @@ void git_apply_head_in(struct git_round *round)
 	struct err ignored;
 
 	if (session && host && !git_same(session, host) && git_same(session, round->base.head))
-		set_head(round, true, host, &ignored); /* or the next time */
+		set_head(round, true, session, host, &ignored); /* or the next time */
 }

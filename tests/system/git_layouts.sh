@@ -44,6 +44,14 @@ check "... found by a relative path" is "$(cat trees/side/.git)" "gitdir: ../../
 check "... one that is not in the project is held" is "$(held) $(git worktree list | wc -l)" "worktree:out 2"
 forget
 
+# --- where HEAD was ---
+in_new_repo "$tmp/back" && git branch one && git branch two && git checkout -q one || exit 1
+private 'git checkout -q two'
+check "after a checkout inside, 'git checkout -' outside goes back" is "$(git checkout -q - 2>&1; git symbolic-ref HEAD) $(git rev-parse --abbrev-ref '@{-1}')" "refs/heads/one two"
+private 'git commit -q --allow-empty -m more && git checkout -q --detach main'
+check "... from a commit, too" is "$(git checkout -q - 2>&1; git symbolic-ref HEAD; git checkout -q - 2>&1; git status | head -n 1)" "$(printf 'refs/heads/one\nHEAD detached at %s' "$(git rev-parse --short main)")"
+private 'git checkout -q two'
+check "... and to one" is "$(git checkout -q - 2>&1; git rev-parse --abbrev-ref HEAD; git rev-parse HEAD)" "$(printf 'HEAD\n%s' "$(git rev-parse main)")"
 # --- unfinished operations ---
 in_new_repo "$tmp/merge" && git branch other && echo a >file && git commit -q -am a && git checkout -q other && echo b >file && git commit -q -am b && git checkout -q main || exit 1
 private 'git merge other >/dev/null; git status --porcelain'
