@@ -22,14 +22,14 @@ enum { FILES_MAX = 64, FILE_MAX = 1 << 20 };
 #define COPY GIT_COPY "list"
 
 /* In the order of their names. Without 'quit' it goes neither way, nor where 'with' is not in it: who does 'git am' stands on
- * a branch all the time, so that nobody could tell its end. */
+ * a branch all the time, so that nobody could tell its end; 'without' is what it is called then. */
 static const struct {
-	const char *file, *what, *quit, *with;
+	const char *file, *what, *quit, *with, *without;
 } lists[] = {
-	{ "BISECT_LOG", "bisection", NULL, NULL },
-	{ "rebase-apply", "rebase", "rebase", "rebasing" },
-	{ "rebase-merge", "rebase", "rebase", NULL },
-	{ "sequencer", "sequence", "cherry-pick", NULL },
+	{ "BISECT_LOG", "bisection", NULL, NULL, NULL },
+	{ "rebase-apply", "rebase", "rebase", "rebasing", "am" },
+	{ "rebase-merge", "rebase", "rebase", NULL, NULL },
+	{ "sequencer", "sequence", "cherry-pick", NULL, NULL },
 };
 
 /* What git keeps beside them, for the step that it stands at. */
@@ -201,6 +201,20 @@ void git_take_lists(struct git_round *round)
 	}
 }
 
+/* What the user calls it. */
+static const char *called(struct git_round *round, size_t i)
+{
+	struct stat st;
+
+	if (!lists[i].with)
+		return lists[i].what;
+	return lstat(arena_printf(&round->arena, "%s/%s/%s", round->store->private, lists[i].file,
+				  lists[i].with),
+		     &st) == 0
+		       ? lists[i].what
+		       : lists[i].without;
+}
+
 void git_hold_lists(struct git_round *round)
 {
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
@@ -213,11 +227,11 @@ void git_hold_lists(struct git_round *round)
 		if (!ours)
 			continue;
 		if (!theirs)
-			git_hold(round->report, "state", lists[i].what,
+			git_hold(round->report, "state", called(round, i),
 				 "it was left unfinished in the session, and is not carried over");
 		else if (!git_same(git_find(&round->session.ops, lists[i].file),
 				   git_find(&round->host.ops, lists[i].file)))
-			git_hold(round->report, "state", lists[i].what,
+			git_hold(round->report, "state", called(round, i),
 				 "it went on in the session, and is to be ended there");
 	}
 }

@@ -71,6 +71,13 @@ cd "$tmp/merge" || exit 1
 private 'git checkout -q -b re other && git rebase main~1 >/dev/null 2>&1; mkdir -p .git/rebase-merge; echo "exec touch /tmp/ran" >>.git/rebase-merge/git-rebase-todo'
 check "a rebase is never carried over, and reported" is "$(held) $(ls -d .git/rebase* 2>/dev/null)" "state:rebase "
 forget
+git reset -q --hard && git checkout -q -f main && git format-patch -q -1 --stdout other >"$tmp/merge/patch" || exit 1
+private 'git am -q patch >/dev/null 2>&1'
+check "... nor is 'git am', by its name" is "$(held)" state:am
+forget
+private 'git checkout -q -b apply other && git rebase --apply main~1 >/dev/null 2>&1'
+check "... which a rebase by patches is not" is "$(held)" state:rebase
+forget
 
 in_new_repo "$tmp/rebase" && git branch other && echo a >file && git commit -q -am a && git checkout -q other && echo b >file && git commit -q -am b || exit 1
 git rebase -q main >/dev/null 2>&1
