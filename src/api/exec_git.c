@@ -422,7 +422,7 @@ static void end(struct exec *x, struct exec_repo *repo, struct strv *says)
 			  "what the command did in git could not be taken over: %s; it is kept, "
 			  "and the next command tries again",
 			  err.msg);
-	else if (report.n_held)
+	else
 		repository_tell(&repo->store, &report, x->host.project.dir, &x->arena, says);
 	git_report_release(&report);
 	if (repo->moved)

@@ -32,20 +32,32 @@ static const char *place_of(struct arena *arena, const char *top, const char *di
 	return below ? below : tree;
 }
 
+enum { TOLD_MAX = 10 };
+
+static void tell(const char *what, const struct git_held *held, const char *below,
+		 struct arena *arena, struct strv *ret_says)
+{
+	_cleanup_str_ struct str name = { 0 }, where = { 0 };
+	const char *place = *held->where ? held->where : below;
+
+	strv_addf(arena, ret_says, "%s: %s%s%s %s: %s", what,
+		  *place ? str_quote(&where, place) : "", *place ? ": " : "", held->kind,
+		  str_quote(&name, held->name), held->why);
+}
+
 void repository_tell(const struct git_store *store, const struct git_report *report,
 		     const char *dir, struct arena *arena, struct strv *ret_says)
 {
 	const char *below = place_of(arena, store->top, dir);
 
-	for (size_t i = 0; i < report->n_held && i < 10; i++) {
-		_cleanup_str_ struct str name = { 0 }, where = { 0 };
-		const struct git_held *held = &report->held[i];
-		const char *place = *held->where ? held->where : below;
-
-		strv_addf(arena, ret_says, "held back in git: %s%s%s %s: %s",
-			  *place ? str_quote(&where, place) : "", *place ? ": " : "", held->kind,
-			  str_quote(&name, held->name), held->why);
-	}
+	for (size_t i = 0; i < MIN(report->n_kept, TOLD_MAX); i++)
+		tell("taken over in git", &report->kept[i], below, arena, ret_says);
+	if (report->n_kept)
+		strv_addf(arena, ret_says, "'wrapix git drop %s'%s removes what is kept so%s",
+			  store->id, *below ? " there" : "",
+			  report->n_held ? ", and forgets what is held" : "");
+	for (size_t i = 0; i < MIN(report->n_held, TOLD_MAX); i++)
+		tell("held back in git", &report->held[i], below, arena, ret_says);
 	if (report->n_held)
 		strv_addf(arena, ret_says,
 			  "'wrapix git held %s' lists what was not taken over, 'wrapix git accept' "
@@ -68,6 +80,20 @@ static void rest(struct git_store *store, const struct git_report *report, struc
 	git_set_done(store, &ignored); /* else it is published once more, which changes nothing */
 }
 
+static void settle(struct git_store *store, const struct git_report *report, struct arena *arena,
+		   struct strv *ret_says)
+{
+	struct err ignored;
+
+	repository_tell(store, report, store->project, arena, ret_says);
+	if (!report->n_held) {
+		git_remove(store, &ignored); /* else the next time */
+		return;
+	}
+	git_disarm(store);
+	git_set_done(store, &ignored); /* else it is published once more, which changes nothing */
+}
+
 void repository_finish(struct git_store *store, struct arena *arena, struct strv *ret_says)
 {
 	struct git_report report = { 0 };
@@ -82,13 +108,8 @@ void repository_finish(struct git_store *store, struct arena *arena, struct strv
 			err.msg, store->id);
 	} else if (store->view) {
 		rest(store, &report, arena, ret_says);
-	} else if (report.n_held) {
-		repository_tell(store, &report, store->project, arena, ret_says);
-		git_disarm(store);
-		git_set_done(store,
-			     &err); /* else it is published once more, which changes nothing */
 	} else {
-		git_remove(store, &err); /* else the next time */
+		settle(store, &report, arena, ret_says);
 	}
 	git_report_release(&report);
 }

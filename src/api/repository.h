@@ -40,8 +40,11 @@ void repository_repair_here(const char *state_home, const char *here, struct are
 			    struct strv *ret_says);
 /* The sandbox is gone: everything goes to the host, and what has nothing left is removed. */
 void repository_finish(struct git_store *store, struct arena *arena, struct strv *ret_says);
-/* A line for each thing that is held, as far as they are few, for somebody in a directory. */
+/* A line for each thing that is held, and for each old end that is kept, as far as they are few, for somebody in a directory. */
 void repository_tell(const struct git_store *store, const struct git_report *report,
 		     const char *dir, struct arena *arena, struct strv *ret_says);
+/* Removes what the session 'id', which is gone, left of the branches of the repository around 'here'. *ret_n: how many there were. */
+int repository_drop_kept(const char *state_home, const char *here, const char *id, size_t *ret_n,
+			 struct err *err);
 /* git, but none that the project brings along; NULL: there is none. */
 char *repository_program(struct arena *arena, const char *project);

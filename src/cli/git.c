@@ -225,10 +225,49 @@ static int git_do_accept(struct git_job *job, struct err *err)
 	return r < 0 ? r : decide(job, &store, git_accept, "accepted", err);
 }
 
+static void print_removed(const char *id, size_t n)
+{
+	if (n)
+		printf("removed %zu of refs/wrapix/%s/was\n", n, id);
+}
+
+static int drop_store(struct git_store *store, struct err *err)
+{
+	size_t n = 0;
+	int r = git_lock(store, err);
+
+	if (r == 0 && store->program)
+		r = git_drop_kept(store, &n, err);
+	if (r == 0)
+		r = git_remove(store, err);
+	if (r < 0)
+		return r;
+	printf("dropped all that the session %s held\n", store->id);
+	print_removed(store->id, n);
+	return 0;
+}
+
+/* Of a session whose git directory is gone, or never was; 'gone' says so, where it holds nothing else. */
+static int drop_kept(struct git_job *job, const char *id, const struct err *gone, struct err *err)
+{
+	size_t n = 0;
+	int r = repository_drop_kept(job->state, job->here, id, &n, err);
+
+	if (r == 0 && !n && gone) {
+		*err = *gone;
+		return -err->code;
+	}
+	if (r == 0 && !gone)
+		printf("dropped all that the session %s held\n", id);
+	print_removed(id, n);
+	return r;
+}
+
 static int git_do_drop(struct git_job *job, struct err *err)
 {
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
 	bool dropped = false;
+	struct err gone;
 	int r;
 
 	if (job->n_words < 1)
@@ -241,20 +280,16 @@ static int git_do_drop(struct git_job *job, struct err *err)
 			r = apart_drop(&job->aparts[i], NULL, err);
 			dropped = true;
 		}
-	if (r < 0 || (dropped && !has_store(job, job->words[0]))) {
-		if (r == 0)
-			printf("dropped all that the session %s held\n", job->words[0]);
-		return r;
-	}
-	r = open_store(job, &store, job->words[0], err);
+	if (r < 0 || (dropped && !has_store(job, job->words[0])))
+		return r < 0 ? r : drop_kept(job, job->words[0], NULL, err);
+	r = open_store(job, &store, job->words[0], &gone);
+	if (r == -ENOENT && job->n_words == 1)
+		return drop_kept(job, job->words[0], &gone, err);
+	if (r < 0)
+		*err = gone;
 	if (r < 0 || job->n_words > 1)
 		return r < 0 ? r : decide(job, &store, git_drop, "dropped", err);
-	r = git_lock(&store, err);
-	if (r == 0)
-		r = git_remove(&store, err);
-	if (r == 0)
-		printf("dropped all that the session %s held\n", job->words[0]);
-	return r;
+	return drop_store(&store, err);
 }
 
 /* --- dispatching --- */
@@ -347,7 +382,8 @@ const struct command command_git = {
 		"the index, the stash and harmless configuration. All else is held.\n"
 		"status lists the sessions of this project that hold something, and takes over "
 		"what one that was killed left; held lists what; accept does it to the repository "
-		"by your word; drop forgets it, or the whole session. WHAT is KIND:NAME as held "
+		"by your word; drop forgets it, or the whole session with what is kept of "
+		"branches that it rewrote. WHAT is KIND:NAME as held "
 		"prints it; a directory that is held, or "
 		"a file in it, is named by its path alone.",
 	.examples = EXAMPLES("wrapix git held", "what the last session here tried",

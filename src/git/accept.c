@@ -150,19 +150,14 @@ static int accept_ref(struct git_store *store, const struct git_held *held, stru
 	return r < 0 ? r : git_do(&set, NULL, err);
 }
 
-/* It is so already. */
-static int accept_rewritten(_unused_ struct git_store *store, _unused_ const struct git_held *held,
-			    _unused_ struct err *err)
-{
-	return 0;
-}
-
 static const struct {
 	const char *kind;
 	int (*accept)(struct git_store *store, const struct git_held *held, struct err *err);
 } kinds[] = {
-	{ "config", accept_config }, { "hook", accept_hook },           { "branch", accept_ref },
-	{ "tag", accept_ref },       { "rewritten", accept_rewritten },
+	{ "config", accept_config },
+	{ "hook", accept_hook },
+	{ "branch", accept_ref },
+	{ "tag", accept_ref },
 };
 
 static int find(struct git_store *store, const struct git_held *held, struct git_held **list,

@@ -78,25 +78,14 @@ int git_publish_beside(struct git_round *round, struct err *err)
 int git_forget(struct git_store *store, struct err *err)
 {
 	char *prefix = arena_printf(&store->arena, "refs/wrapix/%s/", store->id);
-	_cleanup_str_ struct str lines = { 0 };
-	struct git_state host;
-	struct git_run run;
+	size_t ignored;
 	int r;
 
 	if (!git_is_same(store)) /* what it published is gone with the repository */
 		return git_remove(store, err);
 	r = git_begin_turn(store, err);
 	if (r == 0)
-		r = git_read_host(store, &store->arena, &host, err);
-	for (size_t i = 0; r == 0 && i < host.refs.n; i++)
-		if (str_starts(host.refs.v[i].name, prefix))
-			str_addf(&lines, "delete %s %s\n", host.refs.v[i].name,
-				 host.refs.v[i].value);
-	run = git_change(store, false, GIT_ARGS("update-ref", "--stdin"), lines.s);
-	run.input = lines.s;
-	run.input_len = lines.len;
-	if (r == 0 && lines.len)
-		r = git_do(&run, NULL, err);
+		r = git_delete_refs(store, prefix, &ignored, err);
 	if (store->turn)
 		git_end_turn(store);
 	return r < 0 ? r : git_remove(store, err);

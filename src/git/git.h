@@ -148,7 +148,7 @@ int git_list(struct arena *arena, const char *state_home, const char *wanted, bo
 struct git_held {
 	const char *where; /* the submodule's files, below the top; "": the project itself */
 	const char *
-		kind; /* "branch", "rewritten", "tag", "config", "hook", "state", "head", "stash" */
+		kind; /* "branch", "tag", "config", "hook", "state", "head", "stash"; "rewritten", "deleted", "moved" */
 	const char *name;
 	const char *why;
 	bool anyway; /* to accept it: over what the user changed meanwhile, too */
@@ -158,6 +158,9 @@ struct git_report {
 	const char *where; /* what comes now is this one's */
 	struct git_held *held;
 	size_t n_held;
+	/* What was taken over and left the host's old end under refs/wrapix/ID/was: told, and not held. */
+	struct git_held *kept;
+	size_t n_kept;
 	size_t published; /* references, paths of the index and keys that the host took over */
 };
 void git_report_release(struct git_report *report);
@@ -190,3 +193,6 @@ void git_held_add_json(struct str *out, const char *id, const struct git_held *h
 int git_accept(struct git_store *store, const struct git_held *held, struct err *err);
 /* It is not to be offered again. */
 int git_drop(struct git_store *store, const struct git_held *held, struct err *err);
+/* Removes what is kept of the host's branches: by a session, or by one that is gone. *ret_n: how many there were. */
+int git_drop_kept(struct git_store *store, size_t *ret_n, struct err *err);
+int git_drop_kept_of(const struct git_about *about, size_t *ret_n, struct err *err);

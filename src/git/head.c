@@ -52,8 +52,8 @@ static void keep_detached(struct git_round *round, const char *host)
 		return;
 	line = arena_printf(&round->arena, "update %s %s", ref, was.s);
 	if (git_write_refs(round, false, &line, 1) == 0)
-		git_hold(round->report, "head", "HEAD",
-			 arena_printf(&round->report->arena, "it moved; what you had is %s", ref));
+		git_keep(round->report, "moved", "HEAD",
+			 arena_printf(&round->report->arena, "what you had is kept as %s", ref));
 }
 
 int git_apply_head_out(struct git_round *round, struct err *err)

@@ -21,21 +21,35 @@ bool git_held_same(const struct git_held *a, const struct git_held *b)
 	       !strcmp(a->name, b->name);
 }
 
+static void add(struct git_report *report, struct git_held **list, size_t *n,
+		const struct git_held *new)
+{
+	struct git_held *held;
+
+	for (size_t i = 0; i < *n; i++)
+		if (git_held_same(&(*list)[i], new))
+			return;
+	if (*n >= HELD_MAX)
+		return;
+	held = arena_grow(&report->arena, list, n, sizeof(*held));
+	*held = *new;
+	held->where = arena_strdup(&report->arena, new->where);
+	held->name = arena_strdup(&report->arena, new->name);
+	held->why = arena_strdup(&report->arena, new->why);
+}
+
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why)
 {
 	const struct git_held new = { report->where, kind, name, why };
-	struct git_held *held;
 
-	for (size_t i = 0; i < report->n_held; i++)
-		if (git_held_same(&report->held[i], &new))
-			return;
-	if (report->n_held >= HELD_MAX)
-		return;
-	held = arena_grow(&report->arena, &report->held, &report->n_held, sizeof(*held));
-	*held = new;
-	held->where = arena_strdup(&report->arena, report->where);
-	held->name = arena_strdup(&report->arena, name);
-	held->why = arena_strdup(&report->arena, why);
+	add(report, &report->held, &report->n_held, &new);
+}
+
+void git_keep(struct git_report *report, const char *kind, const char *name, const char *why)
+{
+	const struct git_held new = { report->where, kind, name, why };
+
+	add(report, &report->kept, &report->n_kept, &new);
 }
 
 void git_held_add_json(struct str *out, const char *id, const struct git_held *held, bool first)
@@ -103,7 +117,7 @@ int git_held_read(const struct git_store *store, struct arena *arena, struct git
 	return read_list(store, "held", arena, ret, ret_n, err);
 }
 
-/* For the same reason: what a branch was is another thing each time that it is rewritten. */
+/* For the same reason: a branch that was deleted is another thing when both sides have changed it. */
 static bool has(const struct git_held *list, size_t n, const struct git_held *held)
 {
 	for (size_t i = 0; i < n; i++)

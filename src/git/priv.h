@@ -132,6 +132,7 @@ bool git_config_is_plain(struct git_store *store, const char **ret_hooks);
 /* held.c */
 bool git_held_same(const struct git_held *a, const struct git_held *b);
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why);
+void git_keep(struct git_report *report, const char *kind, const char *name, const char *why);
 int git_held_write(const struct git_store *store, struct git_report *report, struct err *err);
 /* Leaves in the report what the user has not been told of. */
 void git_held_untold(const struct git_store *store, struct git_report *report);
@@ -187,7 +188,7 @@ int git_import(struct git_round *round, struct err *err);
 /* Where the old end of a branch is kept. */
 char *git_was_name(struct arena *arena, const struct git_store *store, const struct git_items *refs,
 		   const char *name, const char *oid);
-int git_hold_rewritten(struct git_round *round, struct err *err);
+int git_tell_rewritten(struct git_round *round, struct err *err);
 int git_apply_refs_out(struct git_round *round, struct err *err);
 void git_apply_refs_in(struct git_round *round);
 /* Lines of 'update-ref --stdin', each a transaction of its own: the status of git. */
@@ -245,6 +246,9 @@ void git_find_holders(const struct git_store *store, struct arena *arena, struct
 /* turn.c: the turn in the host's repository, for a store's gits that change it; nothing of those before is left. */
 int git_begin_turn(struct git_store *store, struct err *err);
 void git_end_turn(struct git_store *store);
+
+/* kept.c: the host's references whose names begin so; the turn is ours. */
+int git_delete_refs(struct git_store *store, const char *prefix, size_t *ret_n, struct err *err);
 
 /* beside.c: all of a round for a copy-on-write session. */
 int git_publish_beside(struct git_round *round, struct err *err);

@@ -117,7 +117,7 @@ static int go(struct git_round *round, struct err *err)
 	if (r == 0 && round->changed)
 		r = git_read_indexes(round, err);
 	if (r == 0 && round->last && !round->store->tree)
-		r = git_hold_rewritten(round, err);
+		r = git_tell_rewritten(round, err);
 	return r < 0 ? r : git_agree_note(round, &session, &host, err);
 }
 
@@ -179,6 +179,8 @@ static void add_report(struct git_report *into, const struct git_report *from)
 {
 	for (size_t i = 0; i < from->n_held; i++)
 		git_hold(into, from->held[i].kind, from->held[i].name, from->held[i].why);
+	for (size_t i = 0; i < from->n_kept; i++)
+		git_keep(into, from->kept[i].kind, from->kept[i].name, from->kept[i].why);
 	into->published += from->published;
 }
 

@@ -112,9 +112,9 @@ static void keep_deleted(struct git_round *round, const char *name, const char *
 	if (!round->store->lasting || (head && is_ancestor(round, oid, head)))
 		return;
 	keep_was(round, name, oid);
-	git_hold(round->report, "rewritten", name,
+	git_keep(round->report, "deleted", name,
 		 arena_printf(
-			 &round->report->arena, "it was deleted; what it was is %s",
+			 &round->report->arena, "what it was is kept as %s",
 			 git_was_name(&round->arena, round->store, &round->host.refs, name, oid)));
 }
 
@@ -316,7 +316,7 @@ static const char *rewritten(struct git_round *round, const struct git_item *old
 }
 
 /* Branches that no longer hold what they held when the session began. */
-int git_hold_rewritten(struct git_round *round, struct err *err)
+int git_tell_rewritten(struct git_round *round, struct err *err)
 {
 	struct git_state start;
 	int r = git_base_load(round->store, "start", &round->arena, &start, err);
@@ -325,8 +325,9 @@ int git_hold_rewritten(struct git_round *round, struct err *err)
 		const char *was = rewritten(round, &start.refs.v[i]);
 
 		if (was)
-			git_hold(round->report, "rewritten", start.refs.v[i].name,
-				 arena_printf(&round->report->arena, "what it was is %s", was));
+			git_keep(round->report, "rewritten", start.refs.v[i].name,
+				 arena_printf(&round->report->arena, "what it was is kept as %s",
+					      was));
 	}
 	return r;
 }

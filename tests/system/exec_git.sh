@@ -78,11 +78,12 @@ ex 'git commit -q --amend -m second'
 check "a commit of the user's that is rewritten is told of" has "$err" "rewritten 'refs/heads/main'"
 git commit -q --amend -m third && old=$(git rev-parse HEAD)
 ex 'git commit -q --amend -m fourth'
-check "... by the name that has what it was" is "$(git rev-parse "$(sed -n "s/.*what it was is \\(.*\\)/\\1/p" "$err")")" "$old"
+check "... by the name that has what it was" is "$(git rev-parse "$(sed -n "s/.*what it was is kept as \\(.*\\)/\\1/p" "$err")")" "$old"
 git init -q --bare bare.git && git push -q ./bare.git main:main main:side
 ex 'git commit -q --allow-empty -m gone && git push -q ./bare.git HEAD:new && git reset -q --hard HEAD~1'
 ex 'git push -q ./bare.git :new'
-check "what is kept of a bare repository is said with its name" has "$err" "held back in git: 'bare.git': rewritten 'refs/heads/new'"
+check "what is kept of a bare repository is said with its name" has "$err" "taken over in git: 'bare.git': deleted 'refs/heads/new': what it was is kept as refs/wrapix/"
+check "... and is removed by the command that is named" is "$(eval "$(sed -n "s|.*'wrapix \(git drop .*\)' there.*|'$wrapix' \1|p" "$err")" | tail -n 1 | cut -d' ' -f-3) $(git -C bare.git for-each-ref refs/wrapix)" "removed 1 of "
 
 # --- what the user has checked out, and what a remote has first ---
 mkdir part part/in part/out && echo in >part/in/file && echo out >part/out/file && git add part && git commit -qm part && git clone -q . "$tmp/clone" && cd "$tmp/clone" || exit 1
@@ -193,7 +194,7 @@ for change in "set-url up https://other.invalid/x" "rename up down" "remove up";
 done
 check "... the remote is the host's" is "$(git config remote.up.url)" ../other
 ex 'git commit -q --amend -m again; git branch -q -D user'
-check "a branch that was deleted, and one that was rewritten, are told of" is "$(grep -c 'held back in git' "$err")" 2
+check "a branch that was deleted, and one that was rewritten, are told of" is "$(grep -c 'held back in git: branch' "$err") $(grep -c 'taken over in git: rewritten' "$err")" "1 1"
 check "... the host has the one" is "$(git rev-parse -q --verify user >/dev/null && echo there) $(git log -1 --format=%s)" "there again"
 ex 'git commit -q --allow-empty -m silent; git branch --format="%(refname:short)"'
 check "... once" quiet

@@ -128,6 +128,29 @@ check "... and it is said" has "$tmp/log/err" "both sides changed it"
 wx git drop "$(first_id)"
 check "... and can be forgotten" is "$rc $(stores)" "0 0"
 
+# --- what was rewritten is there, and what it was is kept ---
+new_repo "$tmp/again" && cd "$tmp/again" && git submodule --quiet add "$tmp/library" sub 2>/dev/null && git commit -q -m sub && old=$(git rev-parse HEAD) || exit 1
+private 'git commit -q --amend -m again; cd sub && git commit -q --amend -m "sub again"'
+id=$(sed -n "s/.*'wrapix git drop \([^']*\)' removes what is kept so.*/\1/p" "$err")
+check "a rewritten branch is told of, and not as held" is "$(git log -1 --format=%s) $(grep -c "taken over in git: rewritten 'refs/heads/main': what it was is kept as refs/wrapix/$id/was/heads/main" "$err") $(grep -c 'held\|accept' "$err") $(stores)" "again 1 0 0"
+check "... what it was is kept" is "$(git rev-parse "refs/wrapix/$id/was/heads/main") $(git -C sub for-each-ref refs/wrapix | wc -l)" "$old 1"
+wx git held
+check "... nothing waits" has "$out" "Nothing is held back here."
+wx git drop "$id"
+check "... until it is dropped, in the submodule as well" is "$rc $(cat "$out") $(git for-each-ref refs/wrapix; git -C sub for-each-ref refs/wrapix) $(stores)" "0 removed 2 of refs/wrapix/$id/was  0"
+wx git drop "$id"
+check "... once" refused 125 "there is no session '$id'"
+private 'git commit -q --amend -m "and again"; git config core.editor evil'
+id=$(first_id)
+check "... with something that is held only that waits" is "$("$wrapix" git held | cut -d' ' -f1) $(git for-each-ref refs/wrapix | wc -l)" "config:core.editor 1"
+wx git drop "$id" config:core.editor
+check "... and to drop that leaves what is kept" is "$rc $(stores) $(git for-each-ref refs/wrapix | wc -l)" "0 0 1"
+wx git drop "$id"
+check "... which goes by the session's name" is "$rc $(git for-each-ref refs/wrapix)" "0 "
+private 'git commit -q --amend -m "once more"; git config core.editor evil'
+wx git drop "$(first_id)"
+check "... or with all of it" is "$rc $(stores) $(git for-each-ref refs/wrapix)" "0 0 "
+
 # --- what is held ---
 new_repo "$tmp/held" && cd "$tmp/held" && git branch keep && git tag v1 || exit 1
 private 'git branch -D -q keep; git branch temporary; git tag -f v1 HEAD >/dev/null; git commit -q --allow-empty -m x; git tag -f v1 >/dev/null
