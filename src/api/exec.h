@@ -66,7 +66,8 @@ struct exec_repo {
 	const char *place; /* its files, or the git directory where there are none */
 	bool on;           /* there is a private git directory */
 	bool changed;
-	bool moved; /* by the command */
+	bool moved;         /* by the command */
+	const char *sealed; /* why the host's is read-only, as a denial's reason; NULL: it is not */
 	struct git_store store;
 	struct git_watch watch;
 	int host;                   /* the host's git directory, wherever it is moved to; -1 */

@@ -21,6 +21,7 @@
 #include "guard/broker.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "session/denial.h"
 #include "spec/project.h"
 
 enum {
@@ -138,11 +139,14 @@ static void take_modules(struct exec *x, const struct project_facts *project,
 	about->modules = list;
 }
 
-/* The host's own is read, and not written. */
+static const char full[] = "a command came to too many";
+
+/* The host's own is read, and not written; why: NULL where it was told before. */
 static void seal(struct exec *x, struct exec_repo *repo, const struct git_about *about,
 		 const char *why)
 {
 	close_repo(repo);
+	repo->sealed = arena_printf(&x->arena, DENIAL_SEALED "%s", why ? why : full);
 	add_dir(x, repo, about->common, NULL);
 	if (!path_is_below(about->real, about->common))
 		add_dir(x, repo, about->real, NULL);
@@ -185,7 +189,7 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 		git_lasting_id(about.real, id);
 		about.id = id;
 		if (late && is_full(x)) {
-			seal(x, repo, &about, x->git.full ? NULL : "a command came to too many");
+			seal(x, repo, &about, x->git.full ? NULL : full);
 			x->git.full = true;
 			return;
 		}
@@ -370,6 +374,18 @@ size_t exec_git_come(void *ctx, const char *dir, const char *gitdir, bool made,
 		repo = come_to(x, dir, gitdir, made);
 	*ret = repo ? repo->dirs : NULL;
 	return repo ? repo->n_dirs : 0;
+}
+
+const char *exec_git_sealed(const struct exec *x, const char *path)
+{
+	for (size_t i = 0; i < x->git.n_repos; i++) {
+		const struct exec_repo *repo = x->git.repos[i];
+
+		for (size_t k = 0; repo->sealed && k < repo->n_dirs; k++)
+			if (path_is_below(path, repo->dirs[k].path))
+				return repo->sealed;
+	}
+	return NULL;
 }
 
 static void on_failure(void *ctx, const char *text)

@@ -23,6 +23,8 @@ void exec_git_begin(struct exec *x);
 size_t exec_git_come(void *ctx, const char *dir, const char *gitdir, bool made,
 		     const struct broker_gitdir **ret);
 void exec_git_change(void *ctx, const char *path);
+/* Why nothing in the repository of this path is written, whatever the rules say; NULL: it is. */
+const char *exec_git_sealed(const struct exec *x, const char *path);
 /* The loop ends. */
 void exec_git_unwatch(struct exec *x);
 /* What the command did is the host's before we return. */

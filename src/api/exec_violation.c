@@ -61,6 +61,12 @@ void exec_on_denied(void *ctx, const struct denial *refused, pid_t pid)
 			      : pid       ? owners_get(&x->owners, pid)
 					  : NULL;
 
+	/* No rule would allow it. */
+	if (!strcmp(denial.what, "write") && denial.path && !denial.rule) {
+		const char *sealed = exec_git_sealed(x, denial.path);
+
+		denial.reason = sealed ? sealed : denial.reason;
+	}
 	if (!strcmp(denial.what, "limit"))
 		explain_limit(&denial, &x->limits, &x->plan, x->log.place.file);
 	report(x, &denial, denial.owner ? denial.owner : owner, NULL);

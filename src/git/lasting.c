@@ -218,7 +218,7 @@ static int lock_shared(struct git_store *store, struct err *err)
 		       : 0;
 }
 
-/* One that fits no more (a submodule came) gives way, unless it holds something. */
+/* One that fits no more (a submodule came) gives way, unless it holds something: that is the user's to decide first. */
 static int give_way(struct git_store *store, struct err *err)
 {
 	struct git_report report = { 0 };
@@ -228,8 +228,9 @@ static int give_way(struct git_store *store, struct err *err)
 		r = git_publish(store, true, &report, err);
 	if (r == 0 && report.n_held)
 		r = err_set(err, EEXIST,
-			    "'wrapix git held %s' lists what is held back of a repository that was "
-			    "laid out differently",
+			    "its layout changed (a submodule came, say) while something is held "
+			    "back: 'wrapix git held %s' lists it, 'wrapix git accept' or 'wrapix "
+			    "git drop' decides, and then commands can write it again",
 			    store->id);
 	git_report_release(&report);
 	return r < 0 ? r : git_remove(store, err);

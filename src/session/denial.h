@@ -37,6 +37,9 @@ struct denial {
 	bool predicted;            /* left to the kernel, which was going to refuse it */
 };
 
+/* A reason begins so where the repository cannot be written at the moment, whatever the settings say; then why. */
+#define DENIAL_SEALED "its repository is read-only: "
+
 /* Of a limit that was reached: the number of processes, or bytes. 'text' becomes its rule. */
 enum denial_limit { DENIAL_MEMORY, DENIAL_PROCESSES, DENIAL_DISK, DENIAL_LIMITS };
 #define DENIAL_LIMIT_MAX 32

@@ -194,6 +194,8 @@ static void fix_file(const struct maker *m)
 	if (!d->rule && d->reason && !strcmp(d->reason, "read-only"))
 		m->fix->none = "a directory of yours could be mounted there: --mount DIR:PATH, or "
 			       "'mounts' in wrapix.json";
+	else if (!d->rule && d->reason && str_starts(d->reason, DENIAL_SEALED))
+		m->fix->none = d->reason;
 	else if (!d->rule && d->reason && strchr(d->reason, ' '))
 		*m->fix = (struct fix){ .none = "git's own files are changed through git" };
 	else if (!d->rule)

@@ -202,6 +202,27 @@ check "... inside it stays away" lacks "$out" user
 wx git held
 check "... and 'wrapix git held' lists it" is "$rc $(grep -c user "$out")" "0 1"
 
+# --- something is held, and a submodule comes: what waits is to be decided first ---
+sealed() { # sealed DIR: has one in it
+	new_repo "$tmp/$1" && cd "$tmp/$1" && git branch old && ex 'git branch -q -D old' && git submodule --quiet add "$tmp/both" sub 2>/dev/null && git commit -q -m sub
+}
+sealed sealed || exit 1
+ex 'git commit -q --allow-empty -m refused'
+way="'wrapix git held x[0-9a-f]*' lists it, 'wrapix git accept' or 'wrapix git drop' decides"
+check "a repository that cannot be written is told of with the way out" is "$((rc > 0)) $(git log -1 --format=%s) $(grep -c "is read-only: .*$way" "$err")" "1 sub 2"
+check "... and no setting is offered" is "$(grep -c 'refused writing .*/.git/.*: its repository is read-only: ' "$err") $(grep -c allowWrite "$err")" "1 0"
+wx learn "$(sed -n "s/.*'wrapix learn \([^']*\)'.*/\1/p" "$err")"
+check "... nor by 'wrapix learn', which names the way, too" is "$rc $(grep -c "$way" "$out") $(grep -c 'allowWrite' "$out")" "0 1 0"
+wx git accept "$("$wrapix" git held --json | sed -n 's/.*"session": "\([^"]*\)".*/\1/p')" branch:refs/heads/old
+ex 'git commit -q --allow-empty -m accepted'
+check "... to accept it is one" is "$rc $(git log -1 --format=%s) $(git branch --list old)" "0 accepted "
+sealed dropped || exit 1
+ex 'git commit -q --allow-empty -m refused'
+wx git drop "$(sed -n "s/.*'wrapix git held \([^']*\)'.*/\1/p" "$err" | head -n 1)"
+ex 'git commit -q --allow-empty -m dropped'
+check "... to drop it the other" is "$rc $(git log -1 --format=%s) $(git branch --list old | xargs)" "0 dropped old"
+cd "$tmp/plain" || exit 1
+
 # --- what the host does not obey ---
 ex 'git config core.fsmonitor "touch ~/ran"'
 check "a key that runs a program is refused at once" is "$rc $(grep -c '\.git/config' "$err")" "4 2"
