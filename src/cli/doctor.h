@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a check of 'wrapix doctor' finds; the checks are in doctor.c and doctor_sandbox.c. */
+/* What a check of 'wrapix doctor' finds; the checks are in doctor.c and its neighbours. */
 #pragma once
 
 #include "base/str.h"
@@ -27,6 +27,10 @@ extern const struct doctor_check mac_checks[];
 /* A failed probe; what it is worth depends on the check. */
 void found_error(struct finding *f, enum verdict verdict, const struct err *err);
 
+/* The range of ids that podman needs and the native engine does not. */
+void check_subids(const struct patient *p, struct finding *f);
+/* As 'run --engine podman' would decide, but for the image, which is asked for by name. */
+void check_podman(const struct patient *p, struct finding *f);
 /* What 'wrapix exec' enforces here, and what is weaker than asked. */
 void check_policy(const struct patient *p, struct finding *f);
 /* What the latest sessions here were refused, and what would allow it. */

@@ -42,10 +42,7 @@ static int take_ids(struct plan *plan, const struct host *host, struct err *err)
 	if (ids->n_uids < IDS_NEEDED || ids->n_gids < IDS_NEEDED) {
 		err_set(err, ENOENT, "'%s' has no range of %d ids in /etc/subuid and /etc/subgid",
 			host->user, IDS_NEEDED + 1);
-		return err_hint(err,
-				"sudo usermod --add-subuids 100000-165535 --add-subgids "
-				"100000-165535 %s, with numbers that nobody has",
-				host->user);
+		return err_hint(err, "%s", ids->advice ? ids->advice : "'wrapix doctor' names one");
 	}
 	if (!host->tools.entry) {
 		err_set(err, ENOENT, "there is no wrapix-entry on this machine");

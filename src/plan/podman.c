@@ -73,10 +73,8 @@ static int check_podman(const struct host *host, struct err *err)
 			podman->subids ? "newuidmap, which is not installed"
 				       : "a range of subordinate ids for you");
 		return podman->subids ? err_hint(err, "install the package 'uidmap'")
-				      : err_hint(err,
-						 "sudo usermod --add-subuids 100000-165535 "
-						 "--add-subgids 100000-165535 %s",
-						 host->user);
+				      : err_hint(err, "'wrapix doctor' names one that nobody has, "
+						      "and the command that makes it yours");
 	}
 	if (!podman->init)
 		return err_set(err, ENOENT, "wrapix-init is not installed beside wrapix");

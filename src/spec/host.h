@@ -112,6 +112,7 @@ struct id_facts {
 	char *newuidmap, *newgidmap; /* programs, or NULL */
 	unsigned first_uid, n_uids;  /* the user's range in /etc/subuid; 0: none */
 	unsigned first_gid, n_gids;
+	char *advice; /* how to have one */
 };
 
 /* For the engine of macOS; looked for only when it is to be used. */
@@ -210,6 +211,8 @@ void host_assume_agent(const struct spec *spec, struct host *host);
 
 /* True when the user has a range of ids in this file (/etc/subuid, /etc/subgid). */
 bool host_has_subids(const struct host *host, const char *file);
+/* What gives the user a range in both that is nobody else's. */
+char *host_ids_advice(struct arena *arena, const char *user);
 void host_probe_podman(char **environment, struct host *host);
 void host_probe_apple(const struct spec *spec, char **environment, struct host *host);
 /* The engine, where nobody has named one: that of the platform. */

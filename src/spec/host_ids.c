@@ -7,6 +7,8 @@
 #include "os/proc.h"
 #include "spec/host_priv.h"
 
+enum { IDS_FROM = 100000, IDS_IN_RANGE = 65536 }; /* as useradd(8) has it */
+
 /* "name:first:count" or "uid:first:count": the largest one. */
 static void find_range(const struct host *host, const char *file, unsigned *ret_first,
 		       unsigned *ret_count)
@@ -29,6 +31,53 @@ static void find_range(const struct host *host, const char *file, unsigned *ret_
 	}
 }
 
+/* Past the ranges of a file: all of them or, of a 'gap', those in the way of one that begins at 'from'. */
+static uint64_t pass_taken(const char *file, uint64_t from, bool gap)
+{
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
+
+	if (os_read_file_at(AT_FDCWD, file, 1 << 20, &text, NULL) < 0)
+		return from;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		unsigned long long first, count;
+
+		strsep(&line, ":");
+		if (line && sscanf(line, "%10llu:%10llu", &first, &count) == 2 &&
+		    first + count > from && (!gap || first < from + IDS_IN_RANGE))
+			from = first + count;
+	}
+	return from;
+}
+
+/* The first of a range that nobody has in either file; 0: there is none. */
+static unsigned find_free(bool gap)
+{
+	uint64_t from = IDS_FROM, was;
+
+	do {
+		was = from;
+		from = pass_taken("/etc/subuid", from, gap);
+		from = pass_taken("/etc/subgid", from, gap);
+	} while (gap && from != was);
+	return from + IDS_IN_RANGE <= UINT32_MAX ? (unsigned)from : 0;
+}
+
+/* Whoever shares a range has the other's files in reach. Some give away all ids to the last one, for
+ * podman's --userns=auto: then there is a gap below. */
+char *host_ids_advice(struct arena *arena, const char *user)
+{
+	unsigned first = find_free(false), last;
+
+	first = first ? first : find_free(true);
+	last = first + IDS_IN_RANGE - 1;
+	if (!first)
+		return arena_strdup(arena, "a range for you in /etc/subuid and /etc/subgid, of ids "
+					   "that nobody has");
+	return arena_printf(arena, "sudo usermod --add-subuids %u-%u --add-subgids %u-%u %s", first,
+			    last, first, last, user);
+}
+
 static void probe_ids(char **environment, struct host *host)
 {
 	const char *path = host_raw_env(environment, "PATH");
@@ -37,6 +86,7 @@ static void probe_ids(char **environment, struct host *host)
 	host->ids.newgidmap = os_find_program(&host->arena, "newgidmap", path, NULL);
 	find_range(host, "/etc/subuid", &host->ids.first_uid, &host->ids.n_uids);
 	find_range(host, "/etc/subgid", &host->ids.first_gid, &host->ids.n_gids);
+	host->ids.advice = host_ids_advice(&host->arena, host->user);
 }
 
 /* Nothing of a project's, an agent's or a user's. */

@@ -24,6 +24,20 @@ unshare --user --map-current-user --mount --keep-caps sh -ec 'mount -t ramfs x "
 	setpriv --inh-caps=-all --ambient-caps=-all "$2" doctor >"$3" && ls -A /var/tmp && ls -A "$1"' sh "$state" "$wrapix" "$tmp/doctor" >"$tmp/log/out" 2>&1
 check "... which is another place where the state directory cannot hold it" grep -q "^ok  *copy-on-write .* in '/var/tmp/wrapix-$(id -u)/cow'\$" "$tmp/doctor"
 check "... nothing is left beside it" is "$(xargs <"$tmp/log/out")" "wrapix-$(id -u) cow"
+# The ranges that others have: above them all, or between them where one ends with the last id.
+subids() { # subids SUBUID SUBGID: what doctor proposes
+	printf %b "$1" >"$tmp/subuid" && printf %b "$2" >"$tmp/subgid" || return
+	unshare --user --map-current-user --mount --keep-caps sh -ec 'mount --bind "$1/subuid" /etc/subuid && mount --bind "$1/subgid" /etc/subgid
+		exec setpriv --inh-caps=-all --ambient-caps=-all "$2" doctor' sh "$tmp" "$wrapix" 2>&1 | sed -n 's/.*--add-subuids \(.*\) --add-subgids \(.*\) .*/\1 \2/p'
+}
+if [ -e /etc/subuid ] && [ -e /etc/subgid ]; then
+	check "doctor proposes the first range of ids" is "$(subids '' '')" "100000-165535 100000-165535"
+	check "... that nobody has" is "$(subids 'other:100000:65536\nthird:165536:65536\n' 'other:100000:65536\nfourth:300000:10\n')" "300010-365545 300010-365545"
+	check "... below who has all to the last" is "$(subids 'other:100000:65536\ncontainers:2147483647:2147483648\n' 'other:165530:65536\n')" "231066-296601 231066-296601"
+	check "... and none to who has one" is "$(subids "$(id -un):100000:65536" "$(id -un):100000:65536")" ""
+else
+	skip "doctor proposes a range of ids that nobody has" "there is no /etc/subuid"
+fi
 command -v script >/dev/null || bail "script is not installed"
 mkdir "$tmp/pager" && printf '#!/bin/sh\necho paged\nexec cat\n' >"$tmp/pager/less" && chmod +x "$tmp/pager/less" || exit 1
 paged() { PATH=$tmp/pager:$PATH TERM=$1 timeout 60 script -qec "'$wrapix' diff" /dev/null </dev/null >"$tmp/log/tty" 2>&1; grep -c -e paged -e '+x' "$tmp/log/tty"; }
