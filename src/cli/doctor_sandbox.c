@@ -109,7 +109,7 @@ void check_refusals(const struct patient *p, struct finding *f)
 {
 	struct lessons l;
 	struct err err;
-	size_t shown = 0;
+	size_t shown = 0, curable = 0;
 
 	lessons_init(&l, p->host->home);
 	if (cli_read_log(NULL, on_event, &l, &err) == 0)
@@ -118,10 +118,11 @@ void check_refusals(const struct patient *p, struct finding *f)
 		if (!l.v[i].dropped) {
 			add_lesson(f, &l, &l.v[i]);
 			shown++;
+			curable += l.v[i].fix.key != NULL;
 		}
 	if (!shown)
 		str_add(&f->text, "nothing in the latest session that has a log");
-	else
+	else if (curable)
 		str_addf(&f->fix, "wrapix learn %s", l.id ? l.id : "");
 	lessons_release(&l);
 }

@@ -43,6 +43,7 @@ static void on_file_denied(void *ctx, const struct broker_denial *refused)
 		.key = rule ? rule->key : NULL,
 		.origin = rule ? rule->origin : NULL,
 		.firm = rule && rule->firm,
+		.made = refused->made,
 		.predicted = refused->predicted,
 	};
 

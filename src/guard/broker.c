@@ -446,22 +446,22 @@ int request_denied(struct request *r, const char *path, const struct file_rule *
 	return -EACCES;
 }
 
-int request_apart(struct request *r, const char *path)
+int request_apart(struct request *r, const char *path, bool made)
 {
-	tell(r,
-	     (struct broker_denial){ .path = path, .reason = r->b->mapped ? "read-only" : NULL });
+	tell(r, (struct broker_denial){
+			.path = path, .reason = r->b->mapped ? "read-only" : NULL, .made = made });
 	return -EXDEV;
 }
 
-void request_predicted(struct request *r, const char *path, const struct file_rule *rule)
+void request_predicted(struct request *r, const char *path, bool made)
 {
 	/* An inner supervisor, which sets its network up: no command has asked for that. */
 	if (r->lent && path_is_below(path, "/proc"))
 		return;
 	/* A sandbox with names of its own has read-only places that no rule speaks of. */
 	tell(r, (struct broker_denial){ .path = path,
-					.rule = rule,
-					.reason = r->b->mapped && !rule ? "read-only" : NULL,
+					.reason = r->b->mapped ? "read-only" : NULL,
+					.made = made,
 					.predicted = true });
 }
 

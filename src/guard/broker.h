@@ -58,6 +58,7 @@ struct broker_denial {
 	const char *path;             /* resolved, absolute */
 	const struct file_rule *rule; /* NULL: nothing allows it, or git's own rules refuse it */
 	const char *reason;           /* NULL, or what is wrong beyond the rule */
+	bool made;                    /* it is not there, and was to be made */
 	bool predicted;               /* the call goes on, and the kernel will refuse it */
 	pid_t pid;
 };

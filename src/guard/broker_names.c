@@ -214,7 +214,8 @@ static int move_apart(struct request *r, const struct place *from, const struct 
 {
 	bool from_writable = file_rules_write(r->b->rules, from->path).allowed;
 
-	return request_apart(r, from_writable ? to->path : from->path);
+	return from_writable ? request_apart(r, to->path, !to->exists)
+			     : request_apart(r, from->path, false);
 }
 
 /* What a rename brings to a name, beyond the rules. */

@@ -213,7 +213,7 @@ static int look_at_write(struct request *r, const char *path, int flags)
 	    (exists ? !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) : !(flags & O_CREAT)))
 		return OUTSIDE;
 	if (!r->b->mapped || !exists || place_is_readonly(dir->fd, name))
-		request_predicted(r, path, NULL);
+		request_predicted(r, path, !exists);
 	return OUTSIDE;
 }
 

@@ -365,7 +365,7 @@ int place_outside(struct request *r, struct place *p, bool creates)
 	    !S_ISLNK(p->st.st_mode))
 		return OUTSIDE; /* a device, say: a read-only mount does not keep it from anybody */
 	if (is_refused(r->b, p))
-		request_predicted(r, p->path, NULL);
+		request_predicted(r, p->path, creates);
 	return OUTSIDE;
 }
 

@@ -232,10 +232,11 @@ int request_dir(const struct request *r, int arg);
 /* Reports and returns -EACCES. */
 int request_denied(struct request *r, const char *path, const struct file_rule *rule,
 		   const char *reason);
-/* Reports a rename or link out of what is writable, or into it, and returns -EXDEV: who copies instead is judged by that. */
-int request_apart(struct request *r, const char *path);
+/* Reports a rename or link out of what is writable, or into it, and returns -EXDEV: who copies instead is judged by that.
+ * made: there is no such name yet. */
+int request_apart(struct request *r, const char *path, bool made);
 /* Reports what the kernel is going to refuse, or did when we tried. */
-void request_predicted(struct request *r, const char *path, const struct file_rule *rule);
+void request_predicted(struct request *r, const char *path, bool made);
 /* 0 when the caller is still there; call it between the last look at it and the deed. OUTSIDE: it does that itself. */
 int request_check(struct request *r);
 /* NOTIFY_DONE or -errno, from what a system call returned. */

@@ -67,6 +67,8 @@ void denial_add_members(struct str *out, const struct denial *d)
 	json_add_member(out, "text", d->text);
 	if (d->predicted)
 		str_add(out, ",\"predicted\":true");
+	if (d->made)
+		str_add(out, ",\"made\":true");
 }
 
 bool denial_read(struct json_object *event, struct denial *ret)
@@ -89,6 +91,7 @@ bool denial_read(struct json_object *event, struct denial *ret)
 		.key = json_text(event, "key"),
 		.origin = json_text(event, "origin"),
 		.text = json_text(event, "text"),
+		.made = json_object_get_boolean(json_object_object_get(event, "made")),
 		.predicted = json_object_get_boolean(json_object_object_get(event, "predicted")),
 	};
 	if (!ret->what)
@@ -149,6 +152,12 @@ static void add_limited(struct str *out, const struct denial *d, const char *hom
 	}
 }
 
+bool denial_is_link(const struct denial *d)
+{
+	return !strcmp(d->what, "write") && d->call && str_starts(d->call, "link") && d->path &&
+	       !d->made && !d->rule;
+}
+
 void denial_add_act(struct str *out, const struct denial *d, const char *home)
 {
 	static const struct {
@@ -164,7 +173,7 @@ void denial_add_act(struct str *out, const struct denial *d, const char *home)
 	for (size_t i = 0; i < ARRAY_LEN(acts); i++)
 		if (!strcmp(acts[i].what, d->what))
 			words = acts[i].words;
-	str_add(out, words);
+	str_add(out, denial_is_link(d) ? "a hard link to " : words);
 	if (is_limit(d))
 		add_limited(out, d, home);
 	else if (is_call(d))
@@ -338,10 +347,11 @@ static void add_key(struct str *key, const struct denial *d)
 					d->reason, d->rule, d->key,  d->origin, d->text };
 	struct {
 		uint32_t port, flags;
-	} head = { d->port, (unsigned)d->firm | (unsigned)d->predicted << 1 };
+	} head = { d->port,
+		   (unsigned)d->firm | (unsigned)d->predicted << 1 | (unsigned)d->made << 2 };
 
 	for (size_t i = 0; i < ARRAY_LEN(strings); i++)
-		head.flags |= strings[i] ? 4U << i : 0;
+		head.flags |= strings[i] ? 8U << i : 0;
 	str_addn(key, (const char *)&head, sizeof(head));
 	for (size_t i = 0; i < ARRAY_LEN(strings); i++)
 		if (strings[i])

@@ -34,6 +34,7 @@ struct denial {
 	const struct owner *owner; /* who it was, where that is known; NULL: ask for its pid */
 	unsigned times;            /* at once; 0 is 1 */
 	bool firm;                 /* a rule that nothing lifts */
+	bool made;                 /* the path is not there, and was to be made */
 	bool predicted;            /* left to the kernel, which was going to refuse it */
 };
 
@@ -86,6 +87,7 @@ struct fix_place {
 struct fix {
 	const char *key;   /* "filesystem.allowWrite"; NULL: no setting would do */
 	const char *value; /* an entry of that list; NULL: the key is to be true */
+	const char *path;  /* what the entry covers, of a list of paths; not in the JSON */
 	bool remove;       /* the entry is to go; else it is to be added */
 	bool raise;   /* the value is a limit that is too low; how high it should be is not known */
 	bool literal; /* the entry is to be taken as it stands, and no pattern */
@@ -109,3 +111,7 @@ const char *fix_dialect_name(enum fix_dialect dialect); /* "run", "srt", "claude
 bool fix_dialect_parse(const char *name, enum fix_dialect *ret);
 /* Why allowing this path needs a thought; NULL: it does not. */
 const char *fix_path_risk(const char *path, bool write, const char *home);
+/* The directory may be proposed for what is in it. */
+bool fix_may_be_parent(const struct fix_place *place, const char *dir, bool write);
+/* It is the first name of a hard link, whose second one would have been allowed. */
+bool denial_is_link(const struct denial *denial);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shortest change of settings that would allow what was refused, and what to think of before it
- * is made. A change names the very file, host or entry: nothing is widened by guessing, and what
+ * is made. A change names the very file, host or entry: nothing is widened by guessing, but that
+ * what was to be made is the directory's business: its name may never come again. What
  * opens a way out of the sandbox (files that others obey, keys, sockets, rules that say no on purpose)
  * carries its risk with it.
  */
@@ -101,6 +102,17 @@ const char *fix_path_risk(const char *path, bool write, const char *home)
 	return NULL;
 }
 
+bool fix_may_be_parent(const struct fix_place *place, const char *dir, bool write)
+{
+	return strcmp(dir, "/") != 0 && !fix_path_risk(dir, write, place->home) &&
+	       (!place->cwd || !path_is_below(place->cwd, dir));
+}
+
+static bool is_shared(const char *dir)
+{
+	return !strcmp(dir, "/tmp") || !strcmp(dir, "/var/tmp") || !strcmp(dir, "/dev/shm");
+}
+
 /* --- what to change --- */
 
 struct maker {
@@ -121,6 +133,7 @@ static void set_path(const struct maker *m, const char *key, const char *path, c
 	const char *below = m->place->home ? path_below(path, m->place->home) : NULL;
 
 	m->fix->key = key_of(m, key);
+	m->fix->path = path;
 	m->fix->value = below && *below ? arena_printf(m->arena, "~/%s", below) : path;
 	m->fix->risk = risk;
 	m->fix->literal = glob_is_special(m->fix->value);
@@ -185,6 +198,21 @@ static void allow_read(const struct maker *m)
 	set_path(m, "filesystem.allowRead", d->path, risk);
 }
 
+/* A temporary name is another one the next time: what is to be made is allowed by its directory, where that
+ * may be proposed. */
+static void allow_write(const struct maker *m)
+{
+	const struct denial *d = m->d;
+	const char *risk = fix_path_risk(d->path, true, m->place->home);
+	const char *dir = d->made && !risk ? path_parent(m->arena, d->path) : NULL;
+
+	if (dir && fix_may_be_parent(m->place, dir, true))
+		set_path(m, "filesystem.allowWrite", dir,
+			 is_shared(dir) ? "all programs have their temporary files there" : NULL);
+	else
+		set_path(m, "filesystem.allowWrite", d->path, risk);
+}
+
 static void fix_file(const struct maker *m)
 {
 	const struct denial *d = m->d;
@@ -198,9 +226,10 @@ static void fix_file(const struct maker *m)
 		m->fix->none = d->reason;
 	else if (!d->rule && d->reason && strchr(d->reason, ' '))
 		*m->fix = (struct fix){ .none = "git's own files are changed through git" };
+	else if (denial_is_link(d)) /* who gets none makes a copy */
+		m->fix->none = "with a second name it could be changed by it; a copy needs no link";
 	else if (!d->rule)
-		set_path(m, "filesystem.allowWrite", d->path,
-			 fix_path_risk(d->path, write, m->place->home));
+		allow_write(m);
 	else if (d->key && str_starts(d->key, "protect"))
 		unprotect(m);
 	else if (d->firm || (d->key && strstr(d->key, "credentials")))

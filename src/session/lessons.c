@@ -95,6 +95,7 @@ static struct lesson *find(struct lessons *l, const struct fix *fix, const struc
 	*lesson = (struct lesson){
 		.fix = { .key = keep(l, fix->key),
 			 .value = keep(l, fix->value),
+			 .path = keep(l, fix->path),
 			 .remove = fix->remove,
 			 .raise = fix->raise,
 			 .literal = fix->literal,
@@ -110,7 +111,8 @@ static struct lesson *find(struct lessons *l, const struct fix *fix, const struc
 			    .reason = keep(l, d->reason),
 			    .rule = keep(l, d->rule),
 			    .key = keep(l, d->key),
-			    .origin = keep(l, d->origin) },
+			    .origin = keep(l, d->origin),
+			    .made = d->made },
 	};
 	return lesson;
 }
@@ -164,14 +166,13 @@ void lessons_add(struct lessons *l, struct json_object *event)
 static bool is_path(const struct lesson *lesson, const char *key)
 {
 	return lesson->fix.key && lesson->fix.value && !lesson->fix.remove && !lesson->dropped &&
-	       !lesson->fix.literal && lesson->denial.path && !strcmp(lesson->fix.key, key);
+	       !lesson->fix.literal && lesson->fix.path && !strcmp(lesson->fix.key, key);
 }
 
-/* The parent of what is to be added may be, in its place. */
-static bool may_be_parent(const struct lessons *l, const char *dir, bool write)
+/* The directory of what was refused already, which is not made wider again. */
+static bool is_widened(const struct lesson *lesson)
 {
-	return strcmp(dir, "/") != 0 && !fix_path_risk(dir, write, l->place.home) &&
-	       (!l->place.cwd || !path_is_below(l->place.cwd, dir));
+	return strcmp(lesson->fix.path, lesson->denial.path) != 0;
 }
 
 static void give_to(struct lessons *l, struct lesson *to, struct lesson *from)
@@ -187,18 +188,19 @@ static void give_to(struct lessons *l, struct lesson *to, struct lesson *from)
 static void join_siblings(struct lessons *l, struct lesson *first)
 {
 	bool write = strstr(first->fix.key, "Write");
-	char *dir = path_parent(&l->arena, first->denial.path);
+	char *dir = path_parent(&l->arena, first->fix.path);
 	const char *below = l->place.home ? path_below(dir, l->place.home) : NULL;
 	size_t n = 0;
 
-	if (first->fix.risk || !may_be_parent(l, dir, write))
+	if (first->fix.risk || is_widened(first) || !fix_may_be_parent(&l->place, dir, write))
 		return;
 	for (size_t i = 0; i < l->n; i++)
 		n += is_path(&l->v[i], first->fix.key) && !l->v[i].fix.risk &&
-		     !strcmp(path_parent(&l->arena, l->v[i].denial.path), dir);
+		     !is_widened(&l->v[i]) &&
+		     !strcmp(path_parent(&l->arena, l->v[i].fix.path), dir);
 	if (n < LESSON_SIBLINGS)
 		return;
-	first->denial.path = dir;
+	first->fix.path = first->denial.path = dir;
 	first->fix.value = below && *below ? arena_printf(&l->arena, "~/%s", below) : dir;
 }
 
@@ -218,7 +220,7 @@ void lessons_merge(struct lessons *l)
 		join_siblings(l, lesson);
 		for (size_t k = 0; k < l->n; k++)
 			if (k != i && is_path(&l->v[k], lesson->fix.key) &&
-			    path_is_below(l->v[k].denial.path, lesson->denial.path))
+			    path_is_below(l->v[k].fix.path, lesson->fix.path))
 				give_to(l, lesson, &l->v[k]);
 	}
 }

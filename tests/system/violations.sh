@@ -59,7 +59,7 @@ check "... what would allow it, and its risk" \
 	events "$v" 'd["fix"] == {"key": "filesystem.denyWrite", "remove": "keep", "risk": "somebody denied it on purpose"}'
 check "... exact" events "$v" '"predicted" not in d'
 ex 'sh -c "touch $HOME/out/x; :"; :'
-check "outside of what is writable: predicted" events "$v" 'len(e) == 1 and d["predicted"] and d["path"] == "'"$HOME"'/out/x" and d["fix"] == {"key": "filesystem.allowWrite", "add": "~/out/x"}'
+check "outside of what is writable: predicted" events "$v" 'len(e) == 1 and d["predicted"] and d["path"] == "'"$HOME"'/out/x" and d["fix"] == {"key": "filesystem.allowWrite", "add": "~/out"} and d["made"]'
 check "... by whom, and who started that" events "$v" 'd["process"]["comm"] == "touch" and [p["comm"] for p in d["process"]["parents"]] == ["sh", "bash"]'
 ex 'bash -c "echo x >~/out/y; exec touch ~/out/z"; :'
 check "... also of one that becomes another program in the same moment" events "$v" '[(x["process"]["comm"], x["process"]["argv"][0], x["path"][-1]) for x in e] == [("bash", "bash", "y"), ("touch", "touch", "z")]'
@@ -87,11 +87,20 @@ try:
 except OSError as e:
     print(e.errno)
 END
-for way in "$HOME/out/mine x $HOME/out/mine" "moved $HOME/out/x $HOME/out/x" "$HOME/out/mine $HOME/out/x $HOME/out/mine"; do
+for way in "$HOME/out/mine x $HOME/out/mine none" "moved $HOME/out/x $HOME/out/x key" "$HOME/out/mine $HOME/out/x $HOME/out/mine none"; do
+	fix=${way##* } way=${way% *}
 	ex "python3 link.py ${way% *}"
-	check "a hard link is told of, of the path that may not be written: ${way% *}" events "$v" 'len(e) == 1 and d["what"] == "write" and d["call"].startswith("link") and d["path"] == "'"${way##* }"'" and d["fix"]["key"] == "filesystem.allowWrite" and d["process"]["comm"] == "python3"'
+	check "a hard link is told of, of the path that may not be written: ${way% *}" events "$v" 'len(e) == 1 and d["what"] == "write" and d["call"].startswith("link") and d["path"] == "'"${way##* }"'" and list(d["fix"])[0] == "'"$fix"'" and d["process"]["comm"] == "python3"'
 	check "... and is refused" isnt "$(cat "$out")" ""
 done
+wx exec -s "$s" -- python3 link.py "$HOME/out/mine" x
+check "... by its name, and nothing is proposed for its source" sh -c 'grep -q "refused a hard link to ~/out/mine: no allowWrite covers it$" "$1"' sh "$err"
+wx learn
+check "... by learn neither" lacks "$out" 'add "'
+wx doctor
+check "... nor by doctor" sh -c 'grep -q "refused lately *a hard link to ~/out/mine$" "$1" && ! grep -q "wrapix learn" "$1"' sh "$out"
+ex 'mktemp ~/out/XXXXXX; mktemp -d ~/out/XXXXXX; mktemp ~/XXXXXX; mktemp ~/out/id_XXXXXX; :'
+check "a name that is made up: its directory is proposed, where that is no risk" events "$v" '[x["fix"]["add"].count("/") for x in e] == [1, 1, 1, 2] and [x["fix"]["add"] for x in e][:2] == ["~/out", "~/out"] and "risk" in e[3]["fix"]'
 ex "python3 link.py moved x; python3 link.py nothing y; python3 link.py moved x; python3 link.py /proc/version z; rm x"
 check "control: one of its own is not, nor one of nothing, over something or between two file systems" is "$([ ! -s "$v" ] || cat "$v") $(tr '\n' ' ' <"$out")" " 2 17 18 "
 wx run --network none -- sh -c 'mv moved /tmp/; mv /tmp/moved .'

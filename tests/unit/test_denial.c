@@ -216,6 +216,16 @@ static const struct {
 	  { .what = "connect", .name = "a.example", .port = 443, .reason = "sni" },
 	  "no setting allows this",
 	  NULL },
+	{ "what was to be made",
+	  &srt,
+	  { WRITE("/home/me/out/tmp.Xy"), .reason = "not-allowed", .made = true },
+	  "add \"~/out\" to filesystem.allowWrite",
+	  NULL },
+	{ "what a link was to be made to",
+	  &srt,
+	  { .what = "write", .call = "linkat", .path = "/srv/x", .reason = "not-allowed" },
+	  "with a second name it could be changed by it; a copy needs no link",
+	  NULL },
 };
 
 static void test_fixes(void)

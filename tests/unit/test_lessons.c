@@ -13,6 +13,10 @@
 	"{\"type\":\"deny\",\"what\":\"write\",\"call\":\"openat\",\"path\":\"" path "\"," \
 	"\"reason\":\"not-allowed\",\"process\":{\"pid\":2,\"argv\":[\"cc\",\"a b\"]}}"
 
+#define MADE(path)                                                                        \
+	"{\"type\":\"deny\",\"what\":\"write\",\"call\":\"mkdir\",\"path\":\"" path "\"," \
+	"\"reason\":\"not-allowed\",\"made\":true}"
+
 static void add(struct lessons *l, const char *text)
 {
 	struct json_object *event;
@@ -45,6 +49,18 @@ static const struct {
 	  { WRITE("/home/me/.config/a"), WRITE("/home/me/.config/b"), WRITE("/home/me/.config/c") },
 	  "!~/.config/a !~/.config/b !~/.config/c " },
 	{ "what lies in another is covered", { WRITE("/srv/a/b/c"), WRITE("/srv/a") }, "+/srv/a " },
+	{ "what is made is its directory",
+	  { MADE("/srv/x/tmp.1"), MADE("/srv/x/tmp.2"), WRITE("/srv/x/a") },
+	  "+/srv/x " },
+	{ "directories of what is made stay apart",
+	  { MADE("/srv/x/a/1"), MADE("/srv/x/b/1"), MADE("/srv/x/c/1") },
+	  "+/srv/x/a +/srv/x/b +/srv/x/c " },
+	{ "not the home, the root or the working directory's",
+	  { MADE("/home/me/a"), MADE("/a"), MADE("/home/a") },
+	  "+~/a +/a +/home/a " },
+	{ "nor where it is a risk itself, or of all programs",
+	  { MADE("/srv/id_rsa"), MADE("/home/me/.config/a"), MADE("/tmp/tmp.1") },
+	  "!/srv/id_rsa !~/.config/a !/tmp " },
 	{ "a risk that a file denies",
 	  { "{\"type\":\"deny\",\"what\":\"write\",\"call\":\"openat\",\"path\":\"/home/me/.ssh/"
 	    "id\","
