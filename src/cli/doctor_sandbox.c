@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/exec.h"
+#include "cli/learn.h"
 #include "cli/logs.h"
-#include "session/lessons.h"
 #include "spec/claude.h"
 
 enum { REFUSALS_SHOWN = 3 };
@@ -98,7 +98,9 @@ static void add_lesson(struct finding *f, const struct lessons *l, const struct 
 	denial_add_act(&f->text, &lesson->denial, l->place.home);
 	if (lesson->count > 1)
 		str_addf(&f->text, " (%lu times)", lesson->count);
-	if (lesson->fix.key) {
+	if (lesson->settled) {
+		str_add(&f->text, " (the settings allow it by now)");
+	} else if (lesson->fix.key) {
 		str_add(&f->text, ": ");
 		fix_add_text(&f->text, &lesson->fix);
 		str_add(&f->text, lesson->fix.risk ? " (with a risk)" : "");
@@ -114,11 +116,12 @@ void check_refusals(const struct patient *p, struct finding *f)
 	lessons_init(&l, p->host->home);
 	if (cli_read_log(NULL, on_event, &l, &err) == 0)
 		lessons_merge(&l);
+	learn_look(&l);
 	for (size_t i = l.n; i-- > 0 && shown < REFUSALS_SHOWN;)
 		if (!l.v[i].dropped) {
 			add_lesson(f, &l, &l.v[i]);
 			shown++;
-			curable += l.v[i].fix.key != NULL;
+			curable += l.v[i].fix.key && !l.v[i].settled;
 		}
 	if (!shown)
 		str_add(&f->text, "nothing in the latest session that has a log");

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix learn: the change of settings that covers what a session was refused. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
-#include "base/json_span.h"
-#include "base/path.h"
 #include "cli/cli.h"
+#include "cli/learn.h"
 #include "cli/logs.h"
-#include "cli/settings.h"
 #include "os/fs.h"
-#include "session/lessons.h"
-#include "spec/srt.h"
 
 enum { COMMAND_SHOWN = 72 }; /* bytes */
 
@@ -19,15 +14,26 @@ struct learn_args {
 	bool apply, risky, json;
 };
 
+/* A change is to be made, which nobody has made since. */
+static bool is_open(const struct lesson *lesson)
+{
+	return lesson->fix.key && !lesson->dropped && !lesson->settled;
+}
+
 /* What can be proposed without a word of warning. */
 static bool is_plain(const struct lesson *lesson)
 {
-	return lesson->fix.key && !lesson->dropped && !lesson->fix.risk && !lesson->fix.remove;
+	return is_open(lesson) && !lesson->fix.risk && !lesson->fix.remove;
 }
 
 static bool is_risky(const struct lesson *lesson)
 {
-	return lesson->fix.key && !lesson->dropped && !is_plain(lesson);
+	return is_open(lesson) && !is_plain(lesson);
+}
+
+static bool is_settled(const struct lesson *lesson)
+{
+	return lesson->settled && !lesson->dropped;
 }
 
 static bool is_hopeless(const struct lesson *lesson)
@@ -38,7 +44,7 @@ static bool is_hopeless(const struct lesson *lesson)
 /* What is denied on purpose is taken out by hand, and how high a limit should be nobody knows. */
 static bool is_writable(const struct lesson *lesson)
 {
-	return lesson->fix.key && !lesson->dropped && !lesson->fix.remove && !lesson->fix.raise;
+	return is_open(lesson) && !lesson->fix.remove && !lesson->fix.raise;
 }
 
 static bool is_writable_risk(const struct lesson *lesson)
@@ -47,9 +53,9 @@ static bool is_writable_risk(const struct lesson *lesson)
 }
 
 /* To be written. */
-static bool is_chosen(const struct lesson *lesson, const struct learn_args *args)
+static bool is_chosen(const struct lesson *lesson, bool risky)
 {
-	return is_plain(lesson) || (args->risky && is_writable(lesson));
+	return is_plain(lesson) || (risky && is_writable(lesson));
 }
 
 static bool has(const struct lessons *l, bool (*is)(const struct lesson *))
@@ -97,7 +103,7 @@ static void print_one(const struct lessons *l, const struct lesson *lesson)
 		str_addf(&out, " (%lu times)", lesson->count);
 	add_needs(&out, &lesson->commands, "\n      needed by ");
 	add_needs(&out, &lesson->likely, "\n      likely needed by ");
-	if (lesson->fix.risk) {
+	if (lesson->fix.risk && !lesson->settled) {
 		str_add(&out, "\n      careful: ");
 		str_add_escaped(&out, lesson->fix.risk);
 	}
@@ -123,9 +129,10 @@ static void print_part(const struct lessons *l, bool (*is)(const struct lesson *
 static void print_hint(const struct lessons *l, const struct learn_args *args)
 {
 	bool plain = has(l, is_plain), writable = has(l, is_writable_risk);
+	bool wrote = args->apply && (plain || (args->risky && writable));
 	const char *id = l->id ? l->id : "";
 
-	if (args->apply && !plain && !args->risky && l->n)
+	if (args->apply && !wrote && l->n)
 		puts("nothing was written");
 	if (!args->apply && plain)
 		printf("hint: 'wrapix learn %s --apply' writes it%s\n", id,
@@ -154,6 +161,12 @@ static void print_text(const struct lessons *l, const struct learn_args *args)
 		   args->risky && args->apply
 			   ? "written as well, but for entries that are to go and limits:"
 			   : "with a risk, and not proposed:");
+	str_release(&out);
+	out = (struct str){ 0 };
+	str_add(&out, "the settings cover it already, ");
+	denial_add_path(&out, l->place.file ? l->place.file : "", l->place.home);
+	str_add(&out, ":");
+	print_part(l, is_settled, out.s);
 	print_part(l, is_hopeless, "what no setting allows:");
 	if (l->others)
 		printf("and %lu more that found no place here\n", l->others);
@@ -168,6 +181,8 @@ static void add_json(struct str *out, const struct lesson *lesson, bool chosen)
 	json_add_count(out, "count", lesson->count);
 	json_add_key(out, "proposed");
 	str_add(out, chosen ? "true" : "false");
+	if (lesson->settled)
+		str_add(out, ",\"settled\":true");
 	json_add_member(out, "path", lesson->denial.path);
 	json_add_member(out, "name", lesson->denial.name);
 	json_add_member(out, "address", lesson->denial.address);
@@ -197,156 +212,10 @@ static void print_json(const struct lessons *l, const struct learn_args *args)
 		if (l->v[i].dropped)
 			continue;
 		str_add(&out, any ? "," : "");
-		add_json(&out, &l->v[i], is_chosen(&l->v[i], args));
+		add_json(&out, &l->v[i], is_chosen(&l->v[i], args->risky));
 		any = true;
 	}
 	printf("%s]}\n", out.s);
-}
-
-/* --- writing --- */
-
-/* "a.b.c" as its parts; the text is cut. */
-static size_t split(char *key, const char *parts[8])
-{
-	size_t n = 0;
-
-	for (char *save, *p = strtok_r(key, ".", &save); p && n < 8; p = strtok_r(NULL, ".", &save))
-		parts[n++] = p;
-	return n;
-}
-
-/* "network": "filtered" makes room for a list. */
-static int open_network(struct json_doc *doc, struct str *text, struct err *err)
-{
-	static const char *const key[] = { "network" };
-	const struct json_span *network = json_span_get(doc, json_doc_top(doc), "network");
-	_cleanup_str_ struct str value = { 0 };
-
-	if (!network || network->kind != JSON_SPAN_STRING)
-		return 0;
-	str_add(&value, "{\"mode\": ");
-	json_add_string(&value, network->string);
-	str_add(&value, "}");
-	str_release(text);
-	*text = (struct str){ 0 };
-	return json_doc_set(doc, key, 1, value.s, text, err);
-}
-
-static bool has_entry(const struct json_doc *doc, const char *const *keys, size_t n,
-		      const struct fix *fix)
-{
-	const struct json_span *span = json_doc_top(doc);
-
-	for (size_t i = 0; i < n && span; i++)
-		span = json_span_get(doc, span, keys[i]);
-	for (const struct json_span *c = span ? json_span_first(doc, span) : NULL; c;
-	     c = json_span_next(doc, c)) {
-		const struct json_span *path = json_span_get(doc, c, "path");
-
-		if ((c->string && !fix->literal && !strcmp(c->string, fix->value)) ||
-		    (path && path->string && fix->literal && !strcmp(path->string, fix->value)))
-			return true;
-	}
-	return false;
-}
-
-/* One change; *text is replaced. */
-static int change(struct str *text, const struct lessons *l, const struct fix *fix, struct err *err)
-{
-	_cleanup_(arena_release) struct arena arena = { NULL };
-	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
-	_cleanup_str_ struct str value = { 0 };
-	struct str out = { 0 };
-	const char *keys[8];
-	size_t n = split(arena_strdup(&arena, fix->key), keys);
-	int r = json_doc_parse(&doc, text->s, text->len, SRT_MAX_TEXT, l->place.file, err);
-
-	if (r < 0)
-		return r;
-	fix_add_value(&value, fix);
-	if (fix->value && has_entry(&doc, keys, n, fix))
-		return 0;
-	r = fix->value ? json_doc_append(&doc, keys, n, value.s, &out, err)
-		       : json_doc_set(&doc, keys, n, value.s, &out, err);
-	if (r < 0) {
-		str_release(&out);
-		return r;
-	}
-	str_release(text);
-	*text = out;
-	return 0;
-}
-
-static int read_settings(const struct lessons *l, struct str *ret, struct err *err)
-{
-	static const char *const empty[] = {
-		[FIX_RUN] = "{}\n",
-		[FIX_CLAUDE] = "{}\n",
-		[FIX_SRT] = "{\n  \"network\": {\n    \"allowedDomains\": [],\n    "
-			    "\"deniedDomains\": []\n  },\n  \"filesystem\": {\n    \"denyRead\": "
-			    "[],\n    \"allowWrite\": [],\n    \"denyWrite\": []\n  }\n}\n",
-	};
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0;
-	int r = os_read_file_at(AT_FDCWD, l->place.file, SRT_MAX_TEXT, &text, &len);
-
-	if (r < 0 && r != -ENOENT)
-		return err_errno(err, -r, "reading '%s'", l->place.file);
-	str_add(ret, "");
-	if (r == 0)
-		str_addn(ret, text, len);
-	else
-		str_add(ret, empty[l->place.dialect]);
-	return 0;
-}
-
-/* Nothing is written that 'wrapix exec' would not take. */
-static int verify(const struct lessons *l, const struct str *text, struct err *err)
-{
-	_cleanup_str_ struct str why = { 0 };
-	struct srt_config config;
-
-	if (l->place.dialect != FIX_SRT)
-		return 0;
-	if (srt_parse(&config, text->s, text->len, l->place.file, &why) < 0)
-		return err_set(err, EINVAL, "'%s' %s", l->place.file, why.s);
-	srt_config_release(&config);
-	return 0;
-}
-
-/* DIR/wrapix.json and DIR/.claude/settings.local.json are a project's, others the user's own. */
-static const char *project_of(struct arena *arena, const struct fix_place *place)
-{
-	const char *dir = path_parent(arena, place->file);
-
-	if (place->dialect == FIX_RUN && !strcmp(path_name(place->file), "wrapix.json"))
-		return dir;
-	if (place->dialect == FIX_CLAUDE && !strcmp(path_name(place->file), "settings.local.json"))
-		return path_parent(arena, dir);
-	return NULL;
-}
-
-static int apply(const struct lessons *l, const struct learn_args *args, struct err *err)
-{
-	_cleanup_(arena_release) struct arena arena = { NULL };
-	_cleanup_str_ struct str text = { 0 };
-	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
-	int r = l->place.file
-			? read_settings(l, &text, err)
-			: err_set(err, ENOENT, "the log does not say whose settings these are");
-
-	if (r == 0 && l->place.dialect == FIX_RUN) {
-		r = json_doc_parse(&doc, text.s, text.len, SRT_MAX_TEXT, l->place.file, err);
-		if (r == 0)
-			r = open_network(&doc, &text, err);
-	}
-	for (size_t i = 0; r == 0 && i < l->n; i++)
-		if (is_chosen(&l->v[i], args))
-			r = change(&text, l, &l->v[i].fix, err);
-	if (r == 0)
-		r = verify(l, &text, err);
-	return r == 0 ? cli_write_settings(l->place.file, project_of(&arena, &l->place), &text, err)
-		      : r;
 }
 
 /* --- all of it --- */
@@ -361,7 +230,7 @@ static bool anything_chosen(const struct lessons *l, const struct learn_args *ar
 	bool any = false;
 
 	for (size_t i = 0; i < l->n; i++)
-		any = any || is_chosen(&l->v[i], args);
+		any = any || is_chosen(&l->v[i], args->risky);
 	return any;
 }
 
@@ -375,10 +244,12 @@ static int learn(const struct learn_args *args, const char *word)
 
 	lessons_init(&l, home ? os_realpath(&arena, home) : NULL);
 	r = cli_read_log(word, on_event, &l, &err);
-	if (r == 0)
+	if (r == 0) {
 		lessons_merge(&l);
+		learn_look(&l);
+	}
 	if (r == 0 && args->apply && anything_chosen(&l, args))
-		r = apply(&l, args, &err);
+		r = learn_write(&l, is_chosen, args->risky, &err);
 	if (r == 0 && args->json)
 		print_json(&l, args);
 	else if (r == 0)

@@ -20,6 +20,7 @@ struct lesson {
 	struct strv commands; /* who needed it, as a shell takes them; cut, not all of many */
 	struct strv likely;   /* the same of those of whom that is not certain */
 	bool dropped;         /* another one covers it */
+	bool settled;         /* the settings have it since; who looks at them says so */
 };
 
 struct lessons {

@@ -489,6 +489,18 @@ check "... changes these lines alone" is "$(diff "$tmp/before" "$s" | sed -n 's/
 cp "$s" "$tmp/once"
 wx learn --apply
 check "... and nothing the second time" cmp "$s" "$tmp/once"
+check "... which is said" has "$out" "nothing was written"
+check "... and is proposed no more" is "$(sed -n '/^the settings cover it already, /,/^[^ ]/{s/^  add "\([^"]*\)" .*/\1/p}' "$out" | xargs) $(grep -c "^to allow that\|^written" "$out")" "~/z ~/cache new.example 0"
+wx learn --json
+check "... in JSON neither" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert {c["fix"].get("add") for c in a["changes"] if c.get("settled")} == {"~/z", "~/cache", "new.example"} and not any(c["proposed"] for c in a["changes"])' "$out"
+sed 's|"~/z", "~/cache"|"~/z/"|; s|"new.example"|"*.example"|; s|"keep"||' "$tmp/once" >"$s"
+wx learn
+check "... nor what another entry covers, or what is denied no more" is "$(sed -n '/^the settings cover/,$p' "$out" | grep -c '"~/z"\|new.example" to\|"keep"')" 3
+cp "$tmp/once" "$s"
+wx learn --apply --risky
+wx learn --apply --risky
+check "... what has a risk the same" has "$out" "nothing was written"
+cp "$tmp/once" "$s"
 wx exec -s "$s" -c 'touch ~/z ~/cache/a ~/cache/d'
 check "... and then it is allowed" is "$rc$(cat "$err")" 0
 wx exec -s "$s" -c 'touch ~/.bashrc'
@@ -546,10 +558,13 @@ wx why --json ~/z2
 check "why asks the same" has "$out" "\"policy\":\"claude\",\"settings\":\"$project/.claude/settings.local.json\""
 wx doctor
 check "doctor: what is enforced here" grep -q "^ok *policy here *Claude Code's settings, .*settings.local.json; files: .* hosts: 0 allowed" "$out"
-check "doctor: what was refused, and what to do" grep -q 'fix: wrapix learn ' "$out"
+check "doctor: what was refused, and that it is learnt" sh -c 'grep -qF "writing ~/z2 (the settings allow it by now)" "$1" && ! grep -q "fix: wrapix learn" "$1"' sh "$out"
+wx exec -c 'touch ~/z3; true'
+wx doctor
+check "... and what to do" grep -q 'fix: wrapix learn ' "$out"
 echo '{' >.claude/settings.json
 wx doctor
 check "doctor: settings that cannot be read" grep -qE "^missing +policy here +[^ :]*/.claude/settings.json:" "$out"
 wx doctor --json
-check "doctor --json" python3 -c 'import json,sys; a={c["check"]: c for c in json.load(open(sys.argv[1]))}; assert a["policy here"]["verdict"] == "missing" and "~/z2" in a["refused lately"]["text"]' "$out"
+check "doctor --json" python3 -c 'import json,sys; a={c["check"]: c for c in json.load(open(sys.argv[1]))}; assert a["policy here"]["verdict"] == "missing" and "~/z3" in a["refused lately"]["text"]' "$out"
 finish
