@@ -115,7 +115,8 @@ enum wrapix_event_type {
 		8, /* text: what was refused, and why; number: the port, 0 for a name, -1 where it
 			    * was a system call or a file, -2 where it was a write to what is read-only inside */
 	WRAPIX_RULE = 9, /* text: a rule that was added while it runs; number: 1 when it denies */
-	WRAPIX_LOGGED = 10,    /* text: the session's id; 'wrapix log' has something to show */
+	WRAPIX_LOGGED =
+		10, /* text: the session's id; 'wrapix log' has something to show; "": not all */
 	WRAPIX_VIOLATION = 11, /* text: what a command's settings refused, as one JSON object */
 	WRAPIX_QUIET = 12,     /* nothing happened for a moment, for the first time */
 };

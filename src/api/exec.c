@@ -318,12 +318,17 @@ static void on_log_opened(void *ctx)
 	((struct exec *)ctx)->logged = true;
 }
 
+static void on_log_failed(void *ctx, _unused_ const struct err *err)
+{
+	((struct exec *)ctx)->logged = false;
+}
+
 /* The registry does not list single commands; the log is there once something was refused. */
 static void open_log(struct exec *x)
 {
-	const struct event_log_hooks hooks = { .opened = on_log_opened,
-					       .denied = exec_on_line,
-					       .ctx = x };
+	const struct event_log_hooks hooks = {
+		.opened = on_log_opened, .failed = on_log_failed, .denied = exec_on_line, .ctx = x
+	};
 	const struct session_info about = {
 		.id = x->id,
 		.name = x->plan.name,

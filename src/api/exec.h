@@ -113,7 +113,7 @@ struct exec {
 	bool lost_control;           /* before the first line: the command is ended */
 	struct loop_source patience; /* until it is killed */
 	bool got_line;
-	bool logged; /* there is a log */
+	bool logged; /* there is a log, and it has all */
 	pid_t left;  /* PID 1 of a sandbox that is empty, on its way out; 0: none */
 };
 

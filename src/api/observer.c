@@ -287,6 +287,7 @@ static void on_refused_line(void *ctx, const char *line)
 static void on_log_failed(void *ctx, const struct err *err)
 {
 	observer_emit(ctx, WRAPIX_WARNING, 0, err->msg);
+	observer_emit(ctx, WRAPIX_LOGGED, 0, "");
 }
 
 static void on_workspace_full(void *ctx, const char *text)

@@ -3,6 +3,7 @@
  * wrapix doctor: tries what a sandbox needs and prints a line for each: what works, what does not,
  * and the command or file that fixes it. One table, one row a check.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -123,7 +124,10 @@ static void check_git(const struct patient *p, struct finding *f)
 			"wrapix has no directory to keep things in (%s): .git is read-only inside, "
 			"and no session is listed",
 			p->host->no_state);
-		str_add(&f->fix, "a home directory, or XDG_STATE_HOME, that you may write");
+		str_add(&f->fix,
+			strstr(p->host->no_state, strerror(ENOSPC))
+				? "room on that file system, or XDG_STATE_HOME on another"
+				: "a home directory, or XDG_STATE_HOME, that you may write");
 	} else {
 		str_addf(&f->text, "%s takes over what is committed inside", git);
 	}

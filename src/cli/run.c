@@ -125,7 +125,7 @@ static void on_event(void *ctx, const struct wrapix_event *event)
 				event->number ? "deny" : "allow", text.s, eol);
 		break;
 	case WRAPIX_LOGGED:
-		snprintf(args->denials.log, sizeof(args->denials.log), "%s", text.s);
+		snprintf(args->denials.log, sizeof(args->denials.log), "%s", text.s ? text.s : "");
 		break;
 	case WRAPIX_STARTED:
 		args->running = true;

@@ -172,9 +172,10 @@ int key_generate(struct arena *arena, const char *keygen, const char *comment, c
 
 	if (status < 0)
 		return err_errno(err, -status, "running '%s'", keygen);
-	if (status)
-		return err_set(err, EIO, "'%s' failed: %.200s", keygen, said);
-	return 0;
+	if (!status)
+		return 0;
+	said[strcspn(said, "\r\n")] = '\0';
+	return err_set(err, EIO, "'%s' failed: %.200s", keygen, said);
 }
 
 /* Both pairs, complete and with the right modes, in the directory tmp. */

@@ -308,10 +308,15 @@ static bool look_at(struct arena *arena, int dir, const char *id, struct event_l
 	_cleanup_json_ struct json_object *header = NULL;
 	struct event_reader reader = { .dir = -1, .fd = -1 };
 	struct err ignored;
+	struct stat st;
 	int64_t started = 0;
 
 	if (event_reader_open(&reader, dir, id, &ignored) < 0)
 		return false;
+	if (fstat(reader.fd, &st) == 0 && st.st_size == 0) { /* of a disk that was full */
+		event_reader_close(&reader);
+		return false;
+	}
 	if (next_in_file(&reader, &header) && !event_is_header(header)) {
 		json_object_put(header);
 		header = NULL;

@@ -158,6 +158,11 @@ static int open_files(struct event_log *log, struct err *err)
 	/* Where the file system has no locks, the log is complete for its readers at any time. */
 	(void)fcntl(log->head, F_SETLK, &lock);
 	begin_file(log, log->head);
+	if (!log->size) { /* which was told; without its first line it is none */
+		store_remove(log->dir, log->about.id, STORE_HEAD);
+		log->fd = -1;
+		return err_errno(err, ENOSPC, "writing its log");
+	}
 	store_prune(log->dir, log->about.id, EVENTS_KEPT);
 	return 0;
 }

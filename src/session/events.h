@@ -28,7 +28,7 @@ struct net_event;
 
 struct event_log_hooks {
 	void (*opened)(void *ctx);                        /* the file is there */
-	void (*failed)(void *ctx, const struct err *err); /* once: it will lack something */
+	void (*failed)(void *ctx, const struct err *err); /* once: it lacks something, or is none */
 	/* A line about a refusal, as it goes into the file; also where there is none. NULL: nobody
 	 * wants it. */
 	void (*denied)(void *ctx, const char *line);

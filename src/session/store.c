@@ -56,6 +56,14 @@ int store_create(int dir, const char *id, enum store_part part)
 	return fd < 0 ? -errno : fd;
 }
 
+void store_remove(int dir, const char *id, enum store_part part)
+{
+	char name[SESSION_ID_MAX + 16];
+
+	store_name(name, id, part);
+	unlinkat(dir, name, 0);
+}
+
 int store_read(int dir, const char *id, enum store_part part)
 {
 	char name[SESSION_ID_MAX + 16];

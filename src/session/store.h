@@ -13,6 +13,7 @@ bool store_id(const char *name, char ret_id[SESSION_ID_MAX]);
 int store_open(const char *state_home, bool make, struct err *err);
 /* A new file to append to; an old one of that name is removed. Descriptor or -errno. */
 int store_create(int dir, const char *id, enum store_part part);
+void store_remove(int dir, const char *id, enum store_part part);
 /* A regular file to read. Descriptor or -errno. */
 int store_read(int dir, const char *id, enum store_part part);
 /* The pid that holds the lock, 0 for nobody. */

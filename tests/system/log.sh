@@ -349,4 +349,27 @@ check "... once" is "$(grep -c 'will not show' "$err")" 1
 check "... and the summary promises no log" lacks "$err" "log --violations"
 wx log
 check "wrapix log says why" refused 125 "$logs"
+
+# --- no room for it ---
+rm -rf "$logs"
+full() { # full SCRIPT: in a home that is full
+	unshare --user --map-current-user --mount --keep-caps sh -c 'mount -t tmpfs -o size=200k x "$HOME" || exit
+		dd if=/dev/zero of="$HOME/fill" bs=1k 2>/dev/null; cd "$1" && exec setpriv --inh-caps=-all --ambient-caps=-all sh -c "$3" sh "$2"' sh "$project" "$wrapix" "$1" >"$out" 2>"$err"
+	rc=$?
+}
+full '"$1" run --network filtered -- getent hosts one.example; "$1" exec -- touch "$HOME/x"; ls "$HOME/.local/state/wrapix/log"'
+check "on a full disk a log is said to be missing" has "$err" "'wrapix log' will not show all of this session: writing its log: No space left"
+check "... and is not promised" sh -c 'grep -q "^wrapix: refused writing" "$1" && ! grep -q "log --violations\|null" "$1"' sh "$err"
+check "... and no empty one is left" empty "$out"
+full '"$1" doctor; "$1" key add site; true'
+check "... doctor asks for room there" grep -q 'fix: room on that file system' "$out"
+check "... what ssh-keygen says comes without its end of line" sh -c 'grep -q "No space left on device$" "$1" && ! grep -q x0d "$1"' sh "$err"
+mkdir -m 700 "$logs" && : >"$logs/abcdefgh.jsonl" || exit 1
+for command in log learn 'report -o -'; do
+	# shellcheck disable=SC2086 # words
+	wx $command
+	check "an empty log is none: $command" sh -c '[ ! -s "$1" ] && grep -q "no session has recorded anything yet" "$2"' sh "$out" "$err"
+done
+wx log abcdefgh
+check "... by its name neither" refused 2 "no session 'abcdefgh'"
 finish
