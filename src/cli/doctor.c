@@ -269,6 +269,17 @@ static void check_messages(const struct patient *p, struct finding *f)
 		"then: wrapix run -- wrapix-notify TITLE MESSAGE");
 }
 
+void check_project(const struct patient *p, struct finding *f)
+{
+	if (!p->gone) {
+		str_add_escaped(&f->text, p->host->project.dir);
+		return;
+	}
+	found_error(f, BROKEN, p->gone);
+	if (p->gone->code == ENOENT)
+		str_add(&f->fix, "it is gone; go to a directory that is there");
+}
+
 static double now_ms(void)
 {
 	struct timespec t;
@@ -284,7 +295,10 @@ static void check_sandbox(const struct patient *p, struct finding *f)
 	struct err err;
 	int status = 0;
 
-	if (!p->plan) {
+	if (p->gone) {
+		f->verdict = WEAKER;
+		str_add(&f->text, "not tried: there is no directory for it");
+	} else if (!p->plan) {
 		f->verdict = WEAKER;
 		str_add(&f->text, "not tried: no plan can be made for this directory");
 	} else if (native_run(p->plan, &session, NULL, &status, &err) < 0)
@@ -308,6 +322,7 @@ static const struct doctor_check linux_checks[] = {
 	{ "podman", check_podman },
 	{ "agent", check_agent },
 	{ "messages", check_messages },
+	{ "project", check_project },
 	{ "a whole sandbox", check_sandbox },
 	{ "policy here", check_policy },
 	{ "refused lately", check_refusals },
@@ -369,6 +384,29 @@ static bool examine(const struct patient *p, const struct doctor_check *checks, 
 	return broken;
 }
 
+/* Where nobody's project is, on every platform. */
+static int probe_elsewhere(struct spec *spec, struct host *host)
+{
+	struct err ignored; /* the first one is told */
+
+	spec->dir = arena_strdup(&spec->arena, "/dev");
+	return host_probe(spec, environ, host, &ignored);
+}
+
+static void make_quick(struct spec *quick, char **command)
+{
+	spec_init(quick);
+	quick->net = NET_NONE;
+	quick->notify.mode = NOTIFY_OFF;
+	quick->cmd = command;
+	quick->git = GIT_MODE_DIRECT; /* nothing is committed, so nothing is prepared for it */
+	quick->force = quick->only = true;
+	if (os_is_darwin()) {
+		quick->engine = ENGINE_APPLE;
+		quick->net = NET_OPEN;
+	}
+}
+
 static int cmd_doctor(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
@@ -378,27 +416,21 @@ static int cmd_doctor(int argc, char **argv)
 	struct plan plan = { 0 };
 	struct patient patient = { .host = &host };
 	char *command[] = { (char *)"true", NULL };
-	struct err err;
+	struct err err, gone;
 	int status = cli_parse(argc, argv, &args, &rest);
 
 	if (status != CLI_GO_ON)
 		return status;
 	spec_init(&spec);
-	spec_init(&quick);
-	quick.net = NET_NONE;
-	quick.notify.mode = NOTIFY_OFF;
-	quick.cmd = command;
-	quick.git = GIT_MODE_DIRECT; /* nothing is committed, so nothing is prepared for it */
-	quick.force = quick.only = true;
-	if (os_is_darwin()) {
-		spec.engine = quick.engine = ENGINE_APPLE;
-		quick.net = NET_OPEN;
-	}
-	if (host_probe(&spec, environ, &host, &err) < 0) {
-		status = cli_fail(&err);
+	make_quick(&quick, command);
+	spec.engine = quick.engine;
+	if (host_probe(&spec, environ, &host, &gone) < 0)
+		patient.gone = &gone;
+	if (patient.gone && probe_elsewhere(&spec, &host) < 0) {
+		status = cli_fail(&gone);
 	} else {
 		host_probe_podman(environ, &host);
-		if (host_probe(&quick, environ, &quick_host, &err) == 0 &&
+		if (!patient.gone && host_probe(&quick, environ, &quick_host, &err) == 0 &&
 		    plan_make(&quick, &quick_host, &plan, &err) == 0)
 			patient.plan = &plan;
 		memset(plan.tty, 0, sizeof(plan.tty));

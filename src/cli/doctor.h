@@ -15,6 +15,7 @@ struct finding {
 struct patient {
 	const struct host *host;
 	const struct plan *plan; /* of a sandbox in the current directory, without a network */
+	const struct err *gone;  /* why that directory cannot be used; the facts are of another */
 };
 
 /* A row of the table; the last one has no name. */
@@ -27,6 +28,8 @@ extern const struct doctor_check mac_checks[];
 /* A failed probe; what it is worth depends on the check. */
 void found_error(struct finding *f, enum verdict verdict, const struct err *err);
 
+/* The current directory. */
+void check_project(const struct patient *p, struct finding *f);
 /* The range of ids that podman needs and the native engine does not. */
 void check_subids(const struct patient *p, struct finding *f);
 /* As 'run --engine podman' would decide, but for the image, which is asked for by name. */

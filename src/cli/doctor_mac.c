@@ -217,13 +217,9 @@ static void check_messages(const struct patient *p, struct finding *f)
 }
 
 const struct doctor_check mac_checks[] = {
-	{ "macos", check_macos },
-	{ "container", check_container },
-	{ "service", check_service },
-	{ "image", check_image },
-	{ "network", check_network },
-	{ "names", check_names },
-	{ "messages", check_messages },
-	{ "keychain", check_keychain },
-	{ NULL, NULL },
+	{ "macos", check_macos },       { "container", check_container },
+	{ "service", check_service },   { "image", check_image },
+	{ "network", check_network },   { "names", check_names },
+	{ "messages", check_messages }, { "keychain", check_keychain },
+	{ "project", check_project },   { NULL, NULL },
 };

@@ -51,8 +51,11 @@ XDG_STATE_HOME=$tmp/closed wx doctor
 check "doctor tells of a state directory that cannot be written" grep -q "^weaker *git .*no directory to keep things in ('$tmp/closed'" "$out"
 mkdir "$tmp/gone" && cd "$tmp/gone" && rmdir "$tmp/gone" || exit 1
 wx doctor
-check "... and of a directory that is gone" refused 125 "opening the project '.'"
-check "... which is no command" lacks "$err" "hint:"
+check "... and of a directory that is gone" grep -q "^broken *project *opening the project '\.': No such file" "$out"
+check "... beside what it says of the machine" sh -c 'grep -q "fix: it is gone" "$1" && grep -q "^ok *seccomp" "$1" && grep -q "^ok *git .*takes over" "$1" && [ "$2" = 125 ] && [ ! -s "$3" ]' sh "$out" "$rc" "$err"
+wx run -- true
+check "... which run does not take for a command" refused 125 "opening the project '.'"
+check "..." lacks "$err" "hint:"
 cd "$OLDPWD" || exit 1
 
 # --- programs and mounts ---
