@@ -2,6 +2,7 @@
 /* The sandbox as the settings have it here: what is enforced, what is weaker, what was refused. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/exec.h"
 #include "cli/cli.h"
@@ -34,7 +35,11 @@ static void describe(struct finding *f, const struct exec *x)
 	const struct fix_place place = exec_fix_place(x);
 	const struct plan *plan = &x->plan;
 
-	str_addf(&f->text, "%s's settings, ", place.dialect == FIX_CLAUDE ? "Claude Code" : "srt");
+	if (place.dialect == FIX_CLAUDE)
+		str_add(&f->text, "Claude Code's settings, ");
+	else
+		str_add(&f->text, access(place.file, F_OK) == 0 ? "srt's settings, "
+								: "the defaults, without ");
 	denial_add_path(&f->text, place.file, place.home);
 	describe_files(f, &x->exec_spec.files);
 	str_addf(&f->text, "; hosts: %zu allowed, %zu denied; UNIX sockets: %s", plan->allow.len,

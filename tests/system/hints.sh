@@ -13,6 +13,12 @@ hinted() { refused "$1" "$2" && has "$err" "hint: $3"; }
 # --- doctor, in a home that nobody has used yet ---
 wx doctor
 cp "$out" "$tmp/doctor"
+check "doctor names no settings that are not there" grep -q '^ok *policy here *the defaults, without ~/\.srt-settings\.json;' "$out"
+echo '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]}}' >"$home/.srt-settings.json"
+wx doctor
+check "... and those that are" grep -q "^ok *policy here *srt's settings, ~/\.srt-settings\.json;" "$out"
+rm "$home/.srt-settings.json"
+cp "$tmp/doctor" "$out"
 said=$(sed -n "s/^ok  *copy-on-write .* in '\(.*\)'\$/\1/p" "$out")
 inside 'echo x >x' --workspace cow
 kept=$state/cow
