@@ -45,6 +45,15 @@ PY
 }
 check "troubleshooting has messages" [ "$(messages count)" -gt 150 ]
 check "... and each is the program's" is "$(messages)" ""
+unnamed() { # pages that wrapix(1) does not lead to
+	for page in man/*.[1-8]; do
+		page=${page#man/}
+		[ "$page" = wrapix.1 ] || sed -n '/^\.Sh SEE ALSO/,/^\.Sh/p' man/wrapix.1 | grep -q "^\.Xr ${page%.*} ${page##*.}\( ,\)\?\$" || echo "$page"
+	done
+}
+check "wrapix(1) leads to every page of the manual" is "$(unnamed)" ""
+# After a bar the macro is over: the next option needs its own.
+check "no page has an option of two letters with one dash" is "$(grep -nE '^\.(Op )?Fl Fl [a-z-]+ \| *[a-z]' man/*.[1-8])" ""
 commands() { # commands of wrapix in the pages that are not there
 	# in backquotes, or at the start of a line of a code block
 	cat README.md docs/*.md | awk '/^```/ { code = !code } { print (code ? "`" : "") $0 }' | grep -oE '`wrapix [a-z]+' | sort -u | while read -r _ word; do
