@@ -34,6 +34,25 @@ static bool is_none_at_all(const struct spec *spec)
 	return true;
 }
 
+/* Who has said what the network is: nobody looks for a file that he has not written. */
+static int refuse_hosts(const struct spec *spec, struct err *err)
+{
+	static const char *const files[] = {
+		[LAYER_PROFILE] = "by the profile",
+		[LAYER_USER] = "by your config.json",
+		[LAYER_PROJECT] = "by the project's wrapix.json",
+	};
+	enum layer layer;
+	const char *by = spec_layer(spec, "network", &layer) && layer < LAYER_FLAG ? files[layer]
+										   : NULL;
+
+	err_usage(err, "hosts are named, and the network is '%s'%s%s", net_mode_name(spec->net),
+		  by ? ", " : "", by ? by : "");
+	return err_hint(err, by ? "--allow and --deny belong to --network filtered, which on the "
+				  "command line counts more than that file"
+				: "--allow and --deny belong to --network filtered");
+}
+
 /* The rules of the network, before anything is started for them. */
 int api_check_rules(const struct spec *spec, struct err *err)
 {
@@ -57,11 +76,8 @@ int api_check_rules(const struct spec *spec, struct err *err)
 		return err_hint(err, "name those to --allow as well");
 	}
 	if (r == 0 && spec_names_hosts(spec) && spec->net != NET_UNSET &&
-	    spec->net != NET_FILTERED && !is_none_at_all(spec)) {
-		err_usage(err, "hosts are named, and the network is '%s'",
-			  net_mode_name(spec->net));
-		return err_hint(err, "--allow and --deny belong to --network filtered");
-	}
+	    spec->net != NET_FILTERED && !is_none_at_all(spec))
+		return refuse_hosts(spec, err);
 	return r;
 }
 

@@ -64,6 +64,16 @@ check "... which run does not take for a command" refused 125 "opening the proje
 check "..." lacks "$err" "hint:"
 cd "$OLDPWD" || exit 1
 
+# --- a file that says what the network is ---
+echo '{"network": "open"}' >wrapix.json
+wx plan --allow example.org -- true
+check "hosts beside the network of the project's file: whose it is" hinted 2 "the network is 'open', by the project's wrapix.json" "--allow and --deny belong to --network filtered, which"
+wx plan --network filtered --allow example.org -- true
+check "... and that counts more" ended 0
+wx plan --network open --allow example.org -- true
+check "... and of the command line nothing is said" lacks "$err" wrapix.json
+rm wrapix.json
+
 # --- programs and mounts ---
 inside 'true'
 check "control: a program that is inside" ended 0
