@@ -172,6 +172,17 @@ static void settled(struct resolver *r, const struct change *change)
 	*entry = (struct manifest_entry){ .path = change->path, .node = change->new };
 }
 
+/* What became of it: of those that 'wrapix diff' lists and counts. A new directory goes the way of what is in it; one
+ * that was to go and stays is worth a word. */
+static void tell(struct resolver *r, enum outcome outcome, const struct change *change,
+		 const char *text)
+{
+	bool goes = outcome == OUTCOME_APPLIED || change->status == CHANGE_ADDED;
+
+	if (!goes || !change_is_implied(r->changes, (size_t)(change - r->changes->v)))
+		apply_report_add(r->report, outcome, change->path, text);
+}
+
 /* Puts the session's version beside the user's. */
 static void put_beside(struct resolver *r, const struct change *change)
 {
@@ -179,13 +190,12 @@ static void put_beside(struct resolver *r, const struct change *change)
 	const struct node nothing = { 0 };
 
 	if (!S_ISREG(change->new.mode) && !S_ISLNK(change->new.mode)) {
-		apply_report_add(r->report, OUTCOME_CONFLICT, change->path,
-				 conflict_text(change->conflict));
+		tell(r, OUTCOME_CONFLICT, change, conflict_text(change->conflict));
 		return;
 	}
 	add_step(r, STEP_ADD, path, &nothing, &change->new, change->path);
 	settled(r, change);
-	apply_report_add(r->report, OUTCOME_BESIDE, change->path, path);
+	tell(r, OUTCOME_BESIDE, change, path);
 }
 
 /* True when the change is to be made all the same; merged: with this content. */
@@ -195,7 +205,7 @@ static bool settle(struct resolver *r, const struct change *change, const char *
 	case CONFLICTS_THEIRS:
 		return true;
 	case CONFLICTS_OURS:
-		apply_report_add(r->report, OUTCOME_KEPT, change->path, NULL);
+		tell(r, OUTCOME_KEPT, change, NULL);
 		return false;
 	case CONFLICTS_BOTH:
 		*merged = merge(r, change);
@@ -205,11 +215,10 @@ static bool settle(struct resolver *r, const struct change *change, const char *
 	default:
 		*merged = merge(r, change);
 		if (!*merged)
-			apply_report_add(r->report, OUTCOME_CONFLICT, change->path,
-					 conflict_text(change->conflict));
+			tell(r, OUTCOME_CONFLICT, change, conflict_text(change->conflict));
 	}
 	if (*merged) {
-		apply_report_add(r->report, OUTCOME_MERGED, change->path, NULL);
+		tell(r, OUTCOME_MERGED, change, NULL);
 		settled(r, change);
 	}
 	return *merged != NULL;
@@ -305,30 +314,29 @@ static void resolve_one(struct resolver *r, struct arena *arena, const struct ch
 	const char *merged = NULL;
 
 	if (change->status == CHANGE_IGNORED) {
-		apply_report_add(r->report, OUTCOME_REFUSED, change->path, change->why);
+		tell(r, OUTCOME_REFUSED, change, change->why);
 		return;
 	}
 	/* Ours, while an apply is at work; a session that makes one means no good. */
 	if (str_starts(change->path, APPLY_DIR)) {
-		apply_report_add(r->report, OUTCOME_REFUSED, change->path,
-				 "the name is wrapix's own");
+		tell(r, OUTCOME_REFUSED, change, "the name is wrapix's own");
 		return;
 	}
 	if (is_in_repository(r, arena, change->path)) {
-		apply_report_add(r->report, OUTCOME_REFUSED, change->path,
-				 "git would take a directory with it for a repository, and run "
-				 "what that says");
+		tell(r, OUTCOME_REFUSED, change,
+		     "git would take a directory with it for a repository, and run "
+		     "what that says");
 		return;
 	}
 	if (change->sensitive && !r->options->sensitive && node_exists(&change->new)) {
-		apply_report_add(r->report, OUTCOME_HELD, change->path, change->sensitive);
+		tell(r, OUTCOME_HELD, change, change->sensitive);
 		return;
 	}
 	if (change->conflict && !settle(r, change, &merged))
 		return;
 	add_steps(r, change, merged);
-	if (!merged && !change_is_implied(r->changes, (size_t)(change - r->changes->v)))
-		apply_report_add(r->report, OUTCOME_APPLIED, change->path, NULL);
+	if (!merged)
+		tell(r, OUTCOME_APPLIED, change, NULL);
 	remark(r, change);
 }
 

@@ -251,10 +251,20 @@ snapshot .git >"$tmp/git"
 wx apply
 check "apply never touches .git" same_tree .git "$tmp/git"
 check "... makes no repository" is "$(ls -d bare/objects bare/refs nested/.git sub/.GIT HEAD commondir .wrapix-apply-x 2>/dev/null)" ""
-check "... holds what an editor would obey" is "$(find . -maxdepth 1 -name .vscode | wc -l) $(grep -c 'not taken over; it would be executed' "$out")" "0 2"
+check "... holds what an editor would obey" is "$(find . -maxdepth 1 -name .vscode | wc -l) $(grep -c 'not taken over; it would be executed' "$out")" "0 1"
 check "... without special bits" is "$(stat -c %a a)" 755
 wx apply --yes .vscode
 check "--yes takes it over" is "$rc $(cat .vscode/tasks.json)" "0 {}"
+reset
+cow 'echo x >a; mkdir .vscode; echo {} >.vscode/tasks.json; echo x >.envrc'
+numbers() { sed -n 's/^wrapix: \([0-9]*\) files were changed.*/\1/p; s/^\([0-9]* changed\),.*/\1/p; s/^1 change was taken over, \([0-9]*\) not$/1 and \1/p; s/.*holds \([0-9]*\) changes.*/\1/p' "$out" "$err"; }
+counted=$(numbers)
+for command in 'diff --stat' apply discard; do
+	# shellcheck disable=SC2086 # words
+	wx $command </dev/null
+	counted="$counted, $(numbers)"
+done
+check "changes are the same number at the end, in diff, apply and discard" is "$counted" "3, 3 changed, 1 and 2, 2"
 reset
 git init -q .
 mkdir -p tools/hooks more scripts
