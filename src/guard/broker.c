@@ -365,6 +365,7 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	if (r.row->names)
 		seen_forget(b);
 	kept_arrived(b, call->pid);
+	lately_begin(b);
 	set_caps(b, false);
 	/* What cannot be looked at is not let go on: no mount stands for some of the rules. */
 	answer = task_find(&r);

@@ -322,14 +322,24 @@ static bool in_git_dir(const struct place *p)
 	return git_dir_len(p) > 0;
 }
 
+/* With it the directory is one of git's. */
+static bool completes_git_dir(const struct place *p)
+{
+	enum part part = part_of(p->name, strcspn(p->name, "/"));
+
+	return part != PART_NONE && p->dir >= 0 && is_git_dir(p->dir, part);
+}
+
 /* Git writes through links: logs/HEAD as one to a shell's start-up file would bring a commit's words
  * there. It makes links itself only to try whether they can be made. */
 int git_judge_link(struct request *r, struct place *p, const char *text)
 {
+	bool plain = !strchr(text, '/') && text[0] != '.' &&
+		     part_of(text, strlen(text)) == PART_NONE;
+
 	if (r->b->gate)
 		return 0; /* there are no such places in the host's tree */
-	if ((!strchr(text, '/') && text[0] != '.' && part_of(text, strlen(text)) == PART_NONE) ||
-	    !in_git_dir(p))
+	if (!completes_git_dir(p) && (plain || !in_git_dir(p)))
 		return 0;
 	return request_denied(r, p->path, NULL, "git would write through the link");
 }

@@ -8,10 +8,15 @@
 
 enum { LATELY_MAX = 4096 };
 
-bool lately_has(struct lately *lately, const char *dir, size_t len)
+/* Not in the middle of a call: what it found out before a look that took long is as old as that. */
+void lately_begin(struct broker *b)
 {
-	if (clock_ticked(&lately->at))
-		path_map_release(&lately->dirs);
+	if (clock_ticked(&b->lately_at))
+		lately_forget(b);
+}
+
+bool lately_has(const struct lately *lately, const char *dir, size_t len)
+{
 	return path_map_find(&lately->dirs, dir, len);
 }
 

@@ -87,7 +87,6 @@ struct seen {
 /* Directories of which something is known until the kernel's clock goes on. */
 struct lately {
 	struct path_map dirs;
-	struct timespec at;
 };
 
 /* A number that is free again is soon another file's, which was born later. */
@@ -149,6 +148,7 @@ struct broker {
 	int turn;              /* -1: not opened yet */
 	struct lately plain;   /* directories that lie in no git directory */
 	struct lately hooked_dirs; /* of which, and of all above, the hooks are known */
+	struct timespec lately_at; /* when both began */
 	struct path_map looks;     /* at hooks, by the directory that has the '.git' */
 	struct file_denied hooked; /* what these lead to */
 	struct file_rules own;     /* those that were given, borrowed, and that */
@@ -401,7 +401,9 @@ void hooked_extend(struct broker *b);
 void hooked_release(struct broker *b);
 
 /* ---- broker_lately.c */
-bool lately_has(struct lately *lately, const char *dir, size_t len);
+/* A call comes: whether the clock has gone on. */
+void lately_begin(struct broker *b);
+bool lately_has(const struct lately *lately, const char *dir, size_t len);
 void lately_add(struct lately *lately, const char *dir, size_t len);
 /* Of all kinds: a directory is about to be another, or to be git's. */
 void lately_forget(struct broker *b);

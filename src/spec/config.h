@@ -37,6 +37,7 @@ struct project_config {
 	size_t n_widenings;
 	struct widening *hosts; /* more of them, but only where the user has a filter */
 	size_t n_hosts;
+	bool chose_profile; /* it, and not the user, says which */
 	bool has_ralph; /* commands that ralph runs, on the host when the user says --host */
 };
 
@@ -80,8 +81,8 @@ bool config_is_package(const char *name);
 const char *config_profile(size_t i);
 /* All of them, for a table of options. */
 const char *const *config_profile_words(const char *name);
-/* True when the built-in profile exists and mounts nothing of the host's. */
-bool config_profile_is_bare(const char *name);
+/* True when the profile, one of the user's or a built-in one (NULL: these alone), exists and mounts nothing of the host's. */
+bool config_profile_is_bare(const char *name, const char *config_home);
 
 void project_config_release(struct project_config *project);
 

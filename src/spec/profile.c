@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "spec/config.h"
+#include "spec/widen.h"
 
 extern const struct embedded builtin_profiles[]; /* generated from data/profiles/ */
 
@@ -173,6 +174,31 @@ static int add_profile(struct chain *chain, const char **name, struct err *err)
 	return read_extends(chain, &profile, name, err);
 }
 
+/* What the user gives his own sandboxes, or a tool, is not for a project to help itself to. */
+static void judge_choice(struct project_config *project, const char *config_home,
+			 const struct chain *chain)
+{
+	const struct profile *first = &chain->v[0];
+	bool by_project = false;
+
+	/* Of a name that no bare one has the key itself was judged. */
+	if (project->chose_profile && first->level == LEVEL_USER &&
+	    config_profile_is_bare(first->name, NULL) &&
+	    !config_profile_is_bare(first->name, config_home))
+		widen_profile(project, "profile", first->name);
+	for (size_t i = 0; i < chain->len; i++) {
+		const struct profile *profile = &chain->v[i];
+		bool own = profile->level == LEVEL_PROJECT;
+
+		if (by_project && !own && !config_profile_is_bare(profile->name, config_home))
+			widen_profile(project,
+				      arena_printf(&project->arena, "profile %s: extends",
+						   chain->v[i - 1].name),
+				      profile->name);
+		by_project = own;
+	}
+}
+
 int config_load_profile(struct spec *spec, const char *name, const char *config_home,
 			struct project_config *project, struct err *err)
 {
@@ -185,6 +211,8 @@ int config_load_profile(struct spec *spec, const char *name, const char *config_
 		chain.dir = path_join(&chain.arena, config_home, "wrapix/profiles");
 	for (const char *next = name; r == 0 && next;)
 		r = add_profile(&chain, &next, err);
+	if (r == 0 && project)
+		judge_choice(project, config_home, &chain);
 	for (size_t i = chain.len; r == 0 && i-- > 0;) {
 		const struct profile *profile = &chain.v[i];
 		struct project_config *asks = profile->level == LEVEL_PROJECT ? project : NULL;
@@ -238,11 +266,12 @@ int spec_derive_image(struct spec *spec, struct err *err)
 	return 0;
 }
 
-bool config_profile_is_bare(const char *name)
+bool config_profile_is_bare(const char *name, const char *config_home)
 {
 	struct spec spec = { .dir = NULL };
 	struct err ignored; /* a profile that cannot be read is not bare */
-	bool bare = name[0] != '/' && config_load_profile(&spec, name, NULL, NULL, &ignored) == 0 &&
+	bool bare = name[0] != '/' &&
+		    config_load_profile(&spec, name, config_home, NULL, &ignored) == 0 &&
 		    !spec.n_mounts;
 
 	for (size_t i = 0; i < spec.n_env; i++)

@@ -63,13 +63,11 @@ static bool leaves_project(const char *src)
 	return src[0] == '/' || src[0] == '~' || strchr(src, '$') || has_component(src, "..");
 }
 
-/* A writable second door to what is read-only, or watched, in the workspace. */
-static bool opens_protected(struct arena *arena, const struct mount_spec *mount)
+/* A writable one is a second door to what is read-only, held, watched or only looked at in the workspace: nobody stands
+ * there. And what covers a part of the workspace is taken for the project. */
+static bool is_second_door(const struct mount_spec *mount)
 {
-	const char *src = path_join(arena, "", mount->src);
-
-	return mount->rw && (!strcmp(src, ".") || !strcasecmp(src, "wrapix.json") ||
-			     has_component(src, ".wrapix") || has_component(src, ".git"));
+	return mount->rw || path_is_below(mount->dest, WORKSPACE_INSIDE);
 }
 
 /* Programs and settings that the user takes for the system's. */
@@ -99,8 +97,8 @@ void widen_mount(struct project_config *project, const struct spec *spec, const 
 {
 	_cleanup_str_ struct str shown = { 0 };
 
-	if (!leaves_project(mount->src) && !opens_protected(&project->arena, mount) &&
-	    !covers_system(mount->dest) && !replaces_users(spec, mount->dest))
+	if (!leaves_project(mount->src) && !is_second_door(mount) && !covers_system(mount->dest) &&
+	    !replaces_users(spec, mount->dest))
 		return;
 	json_add_string(&shown, mount->src);
 	str_add(&shown, " at ");
@@ -170,9 +168,9 @@ static bool user_filters(const struct spec *spec)
 {
 	enum layer layer;
 
-	if (spec_layer(spec, "network", &layer) && layer != LAYER_PROJECT)
-		return spec->net == NET_FILTERED;
-	return user_names_hosts(spec);
+	return user_names_hosts(spec) ||
+	       (spec->net == NET_FILTERED && spec_layer(spec, "network", &layer) &&
+		layer != LAYER_PROJECT);
 }
 
 static bool user_allows(const struct spec *spec, const char *text)
@@ -212,6 +210,14 @@ void widen_credential(struct project_config *project, const char *place, const c
 	note(project, place, shown);
 }
 
+void widen_profile(struct project_config *project, const char *place, const char *name)
+{
+	_cleanup_str_ struct str shown = { 0 };
+
+	json_add_string(&shown, name);
+	note(project, place, shown.s);
+}
+
 static bool agent_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return strchr(want->agent, '/') || (users && strcmp(now->agent, want->agent));
@@ -221,7 +227,7 @@ static bool agent_widens(const struct spec *now, const struct spec *want, bool u
 static bool profile_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return !(users && !strcmp(now->profile, want->profile)) &&
-	       !config_profile_is_bare(want->profile);
+	       !config_profile_is_bare(want->profile, NULL);
 }
 
 static bool engine_widens(const struct spec *now, const struct spec *want, bool users)
@@ -394,6 +400,8 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 	/* What a flag says holds anyway. */
 	if (spec_layer(spec, key, &layer) && layer > LAYER_PROJECT)
 		return;
+	if (!strcmp(key, "profile") && !(layer == LAYER_USER && !strcmp(spec->profile, value)))
+		project->chose_profile = true;
 	if (spec_set(&want, key, value, LAYER_PROJECT, &ignored) == 0)
 		for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 			if (!strcmp(rules[i].key, key))

@@ -20,4 +20,6 @@ void widen_rule(struct project_config *project, const struct spec *spec, const c
 		const char *text);
 void widen_port(struct project_config *project, const char *place, const char *text);
 /* A secret of the user's that it wants to use; shown is JSON. */
+/* A profile that is not the project's own, but by its choice. */
+void widen_profile(struct project_config *project, const char *place, const char *name);
 void widen_credential(struct project_config *project, const char *place, const char *shown);

@@ -291,6 +291,15 @@ static int protected_(void *ctx)
 	expect(put("sub/.BashRC", "x"), EACCES, "at any depth, without case");
 	expect(mkdir(".vscode", 0700), EACCES, ".vscode");
 	expect(symlink("x", ".vscode"), EACCES, "as a link");
+	expect(mkdir("part", 0700), 0, "a directory");
+	expect(mkdir("part/refs", 0700), 0, "with one part of git's");
+	expect(put("part/HEAD", "ref: refs/heads/main\n"), 0, "and another");
+	expect(symlink("/tmp", "part/objects"), EACCES,
+	       "the last one is no link, through which git would write");
+	expect(symlink("/tmp", "link"), 0, "a link");
+	expect(rename("link", "part/objects"), EACCES, "... nor by another name before");
+	expect(link("link", "part/objects"), EACCES, "... nor by a second one");
+	expect(mkdir("part/objects", 0700), 0, "... a directory is");
 	expect(put("other", "x"), 0, "another file");
 	expect(rename("other", ".mcp.json"), EACCES, "renamed onto a name");
 	expect(link("other", ".mcp.json"), EACCES, "linked onto it");

@@ -99,7 +99,10 @@ new_project
 mkdir data
 echo "{$none, \"mounts\": [\"data:/data\"]}" >wrapix.json
 wx run -- sh -c 'echo ran >/data/x'
-check "control: a directory of the project, at a place of its own, needs no trust" exists data/x
+check "a directory of the project, writable at a place of its own, where nobody looks" was_refused
+wx trust --yes
+wx run -- sh -c 'echo ran >/data/x'
+check "... control: it can be trusted" exists data/x
 broken "a mount over /proc" "{$none, \"mounts\": [\"data:/proc/sys\"]}"
 broken "a mount over /dev" "{$none, \"mounts\": [\"data:/dev/shm\"]}"
 broken "a mount over /" "{$none, \"mounts\": [\"data:/\"]}"
@@ -395,7 +398,7 @@ judge_race "the project, by a link to the home"
 new_project
 mkdir data
 ln -s "$secret" "$tmp/data-link"
-echo "{$none, \"mounts\": [\"data:/data\"]}" >wrapix.json
+echo "{$none, \"mounts\": [\"data:/data:ro\"]}" >wrapix.json
 flip "$project/data" "$tmp/data-link"
 many "$wrapix" run . -- sh -c 'echo ran; cat /data/key'
 stop_flip

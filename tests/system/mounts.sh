@@ -95,7 +95,7 @@ echo odd >"$project/$odd/file"
 python3 - "$odd" >"$project/wrapix.json" <<'PY'
 import json, sys
 print(json.dumps({"mounts": [{"source": sys.argv[1], "dest": "/" + sys.argv[1], "mode": "ro"},
-                             {"source": "absent", "dest": "/x", "optional": True}]}))
+                             {"source": "absent", "dest": "/x", "mode": "ro", "optional": True}]}))
 PY
 wx run --network none -- cat "/$odd/file"
 check "colons, commas, quotes, newlines" printed odd

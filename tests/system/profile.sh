@@ -96,6 +96,9 @@ profile wide <<'END'
 END
 wx profile list
 check "the project's profiles are listed" has "$out" "of the project"
+wx run --profile plain --network none -- true
+check "one that takes along what the user's has mounted is refused until it is trusted" refused 125 'profile mine: extends: "mine"'
+wx trust --yes
 wx run --profile plain --network none -- sh -c 'echo "$PLAIN $MINE $UV_LINK_MODE"'
 check "one is used, with what it extends: the project's, the user's, a built-in one" is "$(cat "$out")" "1 2 symlink"
 wx run --network none -- sh -c 'echo "${MINE-none}"; echo x >.wrapix/profiles/new.json'
@@ -103,6 +106,7 @@ check "none is used unless it is named" grep -qx none "$out"
 check "... and the sandbox cannot make one" absent .wrapix/profiles/new.json
 wx profile check plain
 check "its tools are tried where it is" has "$out" "ok       printenv PLAIN"
+wx trust --revoke
 wx run --profile wide --network none -- true
 check "one that widens is refused until it is trusted" refused 125 "profile wide: mounts[0]"
 wx plan --profile wide -- true

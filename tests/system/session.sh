@@ -256,6 +256,39 @@ wx run -- true
 check "the host network: refused before trust" refused 125 "network"
 wx run --network none -- true
 check "... a flag overrules it, and nothing is left to trust" is "$rc" 0
+# A mount of the project's own, where nobody holds, watches or looks at what is written.
+mkdir -p sub
+for mounts in '"sub:/s"' '".vscode:/v:rw,optional"' '"sub:/workspace/.git:ro"'; do
+	echo "{\"network\":\"none\",\"mounts\":[$mounts]}" >wrapix.json
+	wx run -- true
+	check "a second door of the project's, $mounts: refused before trust" refused 125 "not trusted"
+done
+echo '{"network":"none","mounts":["sub:/s:ro"]}' >wrapix.json
+wx run -- sh -c 'echo x >/s/x || echo closed'
+check "... and one that only shows something is open" is "$(cat "$out")" closed
+# A profile of the project's takes along no mounts of the user's, by what it extends or by its name.
+mkdir -p .wrapix/profiles "$HOME/.config/wrapix/profiles" "$HOME/mine"
+echo '{"network":"none","profile":"c"}' >wrapix.json
+wx run -- true
+check "a bare profile by the project's choice" is "$rc" 0
+echo "{\"mounts\":[\"$HOME/mine:/mine\"]}" >"$HOME/.config/wrapix/profiles/c.json"
+wx run -- true
+check "... not where it is one of the user's own" refused 125 "not trusted"
+echo '{"network":"none"}' >wrapix.json
+wx run --profile c -- true
+check "... unless he asks for it" is "$rc" 0
+for extended in rust c; do
+	echo "{\"extends\":\"$extended\"}" >.wrapix/profiles/ours.json
+	wx run --profile ours -- true
+	check "a profile of the project's that extends '$extended': refused before trust" refused 125 "extends"
+done
+wx trust --yes
+check "... and trust shows it" has "$out" "extends"
+wx run --profile ours -- true
+check "... after which it counts" is "$rc" 0
+rm -r .wrapix "$HOME/.config/wrapix/profiles"
+wx trust --revoke
+rmdir sub
 echo '{"network":{"allow":["there.example.org"]}}' >wrapix.json
 wx run --allow here.example.org -- true
 check "a host of the project's beside one of the user's: refused before trust" refused 125 "not trusted"

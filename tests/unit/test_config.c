@@ -214,8 +214,11 @@ static void test_widening(void)
 		{ "{\"env\":{\"LD_PRELOAD\":\"/workspace/x.so\"}}",
 		  "env.LD_PRELOAD=\"/workspace/x.so\"" },
 		{ "{\"env\":{\"PATH\":\"\\u001b[2J\"}}", "env.PATH=\"\\u001b[2J\"" },
-		{ "{\"mounts\":[\"data:/data\",\"./a/b:/c:ro\"]}", "" },
-		{ "{\"mounts\":[\"data:/data\",\"/etc:/x:ro\"]}",
+		{ "{\"mounts\":[\"data:/data:ro\",\"./a/b:/c:ro\"]}", "" },
+		{ "{\"mounts\":[\"data:/data\"]}", "mounts[0]=\"data\" at \"/data\", read-write" },
+		{ "{\"mounts\":[\"a:/workspace/.git:ro\"]}",
+		  "mounts[0]=\"a\" at \"/workspace/.git\", read-only" },
+		{ "{\"mounts\":[\"data:/data:ro\",\"/etc:/x:ro\"]}",
 		  "mounts[1]=\"/etc\" at \"/x\", read-only" },
 		{ "{\"mounts\":[\"~/.ssh:/x\"]}", "mounts[0]=\"~/.ssh\" at \"/x\", read-write" },
 		{ "{\"mounts\":[\"$HOME:/x\"]}", "mounts[0]=\"$HOME\" at \"/x\", read-write" },
@@ -321,6 +324,7 @@ static void test_widening_hosts(void)
 	check_hosts("b.org", false, two, 1, 0);
 	check_hosts("c.org", false, filter, 1, 0);
 	check_hosts("c.org", false, denies, 0, 0);
+	check_widening("{\"network\":\"open\"}", two, "");
 }
 
 static void check_project(const char *want, const char *name)
@@ -441,7 +445,7 @@ static void test_named_file(void)
 	ok(config_load_profile(&spec, path.s, NULL, NULL, &err) == 0 &&
 		   spec_find_env(&spec, "MINE") && spec_find_env(&spec, "UV_CACHE_DIR"),
 	   "a profile may be a file");
-	ok(!config_profile_is_bare(path.s), "... which is never bare");
+	ok(!config_profile_is_bare(path.s, NULL), "... which is never bare");
 	str_addf(&text, "{\"profile\": \"%s\"}", path.s);
 	ok(config_parse(&spec, text.s, text.len, "f", LAYER_PROJECT, &project, &err) < 0 &&
 		   strstr(err.msg, "a project's file names a profile"),
@@ -471,8 +475,9 @@ static void test_builtin_profiles(void)
 			   "its mount on %s is optional", spec.mounts[k].dest);
 		spec_release(&spec);
 	}
-	ok(config_profile_is_bare("base"), "base gives nothing of the host's");
-	ok(!config_profile_is_bare("rust") && !config_profile_is_bare("none-such"), "others do");
+	ok(config_profile_is_bare("base", NULL), "base gives nothing of the host's");
+	ok(!config_profile_is_bare("rust", NULL) && !config_profile_is_bare("none-such", NULL),
+	   "others do");
 }
 
 /* Each cache that is mounted is where the tool's variable points. */
