@@ -38,7 +38,7 @@ struct project_config {
 	struct widening *hosts; /* more of them, but only where the user has a filter */
 	size_t n_hosts;
 	bool chose_profile; /* it, and not the user, says which */
-	bool has_ralph; /* commands that ralph runs, on the host when the user says --host */
+	bool has_ralph;     /* commands that ralph runs, on the host when the user says --host */
 };
 
 /* Lays a configuration text over spec. origin is used in messages. With LAYER_PROJECT, what widens
