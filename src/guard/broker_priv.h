@@ -49,9 +49,10 @@ struct anchor {
 /* A thread that called, as long as its directory in /proc is its own. */
 struct task {
 	uint32_t tid, tgid;
-	int proc;  /* /proc/TID, O_PATH; -1: free */
-	int umask; /* -1: not read yet */
-	char *cwd; /* NULL: not asked yet */
+	int proc;                 /* /proc/TID, O_PATH; -1: free */
+	int umask;                /* -1: not read yet */
+	char *cwd;                /* NULL: not asked yet */
+	struct timespec known_at; /* when it was seen to be still itself */
 };
 
 /* The working directory of the last caller, which may use it again. */

@@ -131,7 +131,8 @@ static int get_umask(struct request *r, mode_t *ret)
 	struct task *task = r->task;
 	int e = 0;
 
-	if (task->umask >= 0 && !r->is_known &&
+	/* In a tick of the clock no number becomes another thread's. */
+	if (task->umask >= 0 && !r->is_known && clock_ticked(&task->known_at) &&
 	    faccessat(task->proc, "cwd", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		e = make(r->b, task, r->notif->pid);
 	if (e == 0 && task->umask < 0) {
