@@ -11,6 +11,7 @@
  *
  *	broker_call()      which call, by the rows of broker.c
  *	broker_task.c      the caller: working directory, descriptors, umask
+ *	broker_kept.c      ... where it was a moment ago
  *	broker_find.c      a path to a directory and a name, in the sandbox's view
  *	broker_walk.c      ... the way to the directory
  *	broker_place.c     the same directory in the tree that can be written; the rules
