@@ -122,23 +122,6 @@ static void take_trees(struct exec *x, struct git_about *about)
 	about->trees = trees;
 }
 
-static void take_modules(struct exec *x, const struct project_facts *project,
-			 struct git_about *about)
-{
-	char *modules = path_join(&x->arena, about->real, "modules");
-	struct plan_module *list = NULL;
-
-	for (size_t i = 0; i < project->modules.len; i++) {
-		struct plan_module *module = arena_grow(&x->arena, (void *)&list, &about->n_modules,
-							sizeof(*module));
-
-		module->gitdir = project->modules.v[i].path;
-		module->name = arena_strdup(&x->arena, path_below(module->gitdir, modules));
-		module->where = project->modules.v[i].target;
-	}
-	about->modules = list;
-}
-
 static const char full[] = "a command came to too many";
 
 /* The host's own is read, and not written; why: NULL where it was told before. */
@@ -193,7 +176,7 @@ static void begin(struct exec *x, struct exec_repo *repo, const struct project_f
 			x->git.full = true;
 			return;
 		}
-		take_modules(x, project, &about);
+		repository_take_modules(project, &x->arena, &about);
 		take_trees(x, &about);
 		repo->on = git_lasting_begin(&repo->store, &about, &err) == 0;
 		if (repo->on) {

@@ -7,23 +7,6 @@
 #include "os/fs.h"
 #include "spec/project.h"
 
-static void take_modules(const struct project_facts *project, struct arena *arena,
-			 struct git_about *about)
-{
-	char *modules = path_join(arena, about->real, "modules");
-	struct plan_module *list = NULL;
-
-	for (size_t i = 0; i < project->modules.len; i++) {
-		struct plan_module *module = arena_grow(arena, (void *)&list, &about->n_modules,
-							sizeof(*module));
-
-		module->gitdir = project->modules.v[i].path;
-		module->name = arena_strdup(arena, path_below(module->gitdir, modules));
-		module->where = project->modules.v[i].target;
-	}
-	about->modules = list;
-}
-
 int repository_drop_kept(const char *state_home, const char *here, const char *id, size_t *ret_n,
 			 struct err *err)
 {
@@ -46,7 +29,7 @@ int repository_drop_kept(const char *state_home, const char *here, const char *i
 		about.real = plain ? path_join(a, project->top, ".git") : project->gitdir;
 		about.common = plain ? about.real : project->commondir;
 		about.program = repository_program(a, project->top);
-		take_modules(project, a, &about);
+		repository_take_modules(project, a, &about);
 		r = about.program ? git_drop_kept_of(&about, ret_n, err)
 				  : err_set(err, ENOENT, "git is not installed");
 	}

@@ -32,6 +32,23 @@ static const char *place_of(struct arena *arena, const char *top, const char *di
 	return below ? below : tree;
 }
 
+void repository_take_modules(const struct project_facts *project, struct arena *arena,
+			     struct git_about *about)
+{
+	char *modules = path_join(arena, about->real, "modules");
+	struct plan_module *list = NULL;
+
+	for (size_t i = 0; i < project->modules.len; i++) {
+		struct plan_module *module = arena_grow(arena, (void *)&list, &about->n_modules,
+							sizeof(*module));
+
+		module->gitdir = project->modules.v[i].path;
+		module->name = arena_strdup(arena, path_below(module->gitdir, modules));
+		module->where = project->modules.v[i].target;
+	}
+	about->modules = list;
+}
+
 enum { TOLD_MAX = 10 };
 
 static void tell(const char *what, const struct git_held *held, const char *below,

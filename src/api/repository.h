@@ -46,5 +46,9 @@ void repository_tell(const struct git_store *store, const struct git_report *rep
 /* Removes what the session 'id', which is gone, left of the branches of the repository around 'here'. *ret_n: how many there were. */
 int repository_drop_kept(const char *state_home, const char *here, const char *id, size_t *ret_n,
 			 struct err *err);
+/* The repositories of its submodules, with names below its own modules. */
+struct project_facts;
+void repository_take_modules(const struct project_facts *project, struct arena *arena,
+			     struct git_about *about);
 /* git, but none that the project brings along; NULL: there is none. */
 char *repository_program(struct arena *arena, const char *project);

@@ -15,20 +15,20 @@ void lately_begin(struct broker *b)
 		lately_forget(b);
 }
 
-bool lately_has(const struct lately *lately, const char *dir, size_t len)
+bool lately_has(const struct path_map *lately, const char *dir, size_t len)
 {
-	return path_map_find(&lately->dirs, dir, len);
+	return path_map_find(lately, dir, len);
 }
 
-void lately_add(struct lately *lately, const char *dir, size_t len)
+void lately_add(struct path_map *lately, const char *dir, size_t len)
 {
-	if (lately->dirs.n >= LATELY_MAX)
-		path_map_release(&lately->dirs);
-	(void)path_map_add(&lately->dirs, dir, len);
+	if (lately->n >= LATELY_MAX)
+		path_map_release(lately);
+	(void)path_map_add(lately, dir, len);
 }
 
 void lately_forget(struct broker *b)
 {
-	path_map_release(&b->plain.dirs);
-	path_map_release(&b->hooked_dirs.dirs);
+	path_map_release(&b->plain);
+	path_map_release(&b->hooked_dirs);
 }

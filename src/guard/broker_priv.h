@@ -85,11 +85,6 @@ struct seen {
 	bool readonly;
 };
 
-/* Directories of which something is known until the kernel's clock goes on. */
-struct lately {
-	struct path_map dirs;
-};
-
 /* A number that is free again is soon another file's, which was born later. */
 struct file_id {
 	dev_t dev;
@@ -147,12 +142,12 @@ struct broker {
 	unsigned news;         /* files in a row that were made where one could have been there */
 	const char *turn_path; /* NULL: there is none to wait for */
 	int turn;              /* -1: not opened yet */
-	struct lately plain;   /* directories that lie in no git directory */
-	struct lately hooked_dirs; /* of which, and of all above, the hooks are known */
-	struct timespec lately_at; /* when both began */
-	struct path_map looks;     /* at hooks, by the directory that has the '.git' */
-	struct file_denied hooked; /* what these lead to */
-	struct file_rules own;     /* those that were given, borrowed, and that */
+	struct path_map plain; /* directories that lie in no git directory */
+	struct path_map hooked_dirs; /* of which, and of all above, the hooks are known */
+	struct timespec lately_at;   /* when both began */
+	struct path_map looks;       /* at hooks, by the directory that has the '.git' */
+	struct file_denied hooked;   /* what these lead to */
+	struct file_rules own;       /* those that were given, borrowed, and that */
 	struct worker workers[BROKER_WORKERS];
 	uint32_t arch;          /* the machine's own; any other is its 32-bit sister */
 	uint8_t rows[2][1024];  /* by arch and number: one more than the row; 0: none */
@@ -404,8 +399,8 @@ void hooked_release(struct broker *b);
 /* ---- broker_lately.c */
 /* A call comes: whether the clock has gone on. */
 void lately_begin(struct broker *b);
-bool lately_has(const struct lately *lately, const char *dir, size_t len);
-void lately_add(struct lately *lately, const char *dir, size_t len);
+bool lately_has(const struct path_map *lately, const char *dir, size_t len);
+void lately_add(struct path_map *lately, const char *dir, size_t len);
 /* Of all kinds: a directory is about to be another, or to be git's. */
 void lately_forget(struct broker *b);
 
