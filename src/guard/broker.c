@@ -377,9 +377,9 @@ static int serve(struct broker *b, const struct notify *notify, bool lent,
 	task_give_umask(&r);
 	close_ptr(&r.own_root);
 	processor_pause((pid_t)call->pid);
-	if (b->watches || answer == OUTSIDE || answer == RETRY || answer == AGAIN)
+	if (b->watches || answer == OUTSIDE || answer == RETRY)
 		return NOTIFY_CONTINUE;
-	return answer;
+	return answer == AGAIN ? -EROFS : answer;
 }
 
 int broker_call(void *broker, const struct seccomp_notif *call)

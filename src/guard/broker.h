@@ -22,6 +22,7 @@
  *	broker_inject.c    the descriptor is put into the caller
  *	broker_names.c     names made, moved and removed
  *	broker_attrs.c     modes, owners, times, attributes, lengths
+ *	broker_view.c      ... in the sandbox's own view
  *	broker_read.c      reads: decided on, or looked at while mounts decide
  *	broker_seen.c      where such looks were lately
  *	broker_watch.c     nothing is decided, and what mounts refuse is told of

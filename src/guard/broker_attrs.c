@@ -48,26 +48,6 @@ static int place_of_fd(struct request *r, int number, struct place *p, bool *ret
 	return *ret_direct ? 0 : e;
 }
 
-/* False for a file that came from outside by a descriptor: standard input, say. What has no name
- * (any more) is nobody else's. */
-static bool in_view(struct request *r, int object, const struct stat *st)
-{
-	_cleanup_close_ int fd = -1;
-	struct statx a, b;
-	char path[PATH_MAX];
-	int n = place_path(r->b, object, path);
-
-	if (n == 0 || st->st_nlink == 0)
-		return true;
-	fd = n < 0 ? -1
-		   : os_openat2(r->root, path[1] ? path + 1 : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC,
-				0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &a) == 0 &&
-	       statx(object, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &b) == 0 &&
-	       (a.stx_mask & b.stx_mask & STATX_MNT_ID) && a.stx_ino == b.stx_ino &&
-	       a.stx_mnt_id == b.stx_mnt_id;
-}
-
 /* Not ours: the file as the sandbox sees it, where all is read-only or its own. The call is not let
  * go on, because its path or its descriptor could be another's by then. */
 static int outside_object(struct request *r, struct place *p, int *ret)

@@ -233,8 +233,8 @@ static int open_found(struct request *r, int dirfd, const char *path, int flags,
 		return e == OUTSIDE && *p.path ? place_outside(r, &p, false) : e;
 	if (tmpfile)
 		return open_tmpfile(r, &p, flags, mode);
-	if (!*p.name && p.object < 0)
-		return OUTSIDE; /* a directory: the kernel says what it thinks of that */
+	if (!*p.name && p.object < 0) /* a directory */
+		return (flags & O_CREAT) && (flags & O_EXCL) ? -EEXIST : -EISDIR;
 	if (p.slash && (flags & O_CREAT))
 		return faccessat(p.view, ".", F_OK, AT_EACCESS) < 0 ? -errno : -EISDIR;
 	return open_place(r, &p, flags, mode);
@@ -265,22 +265,35 @@ static bool is_change(int flags)
 	return !(flags & O_CREAT) || !(flags & O_DIRECTORY);
 }
 
-/* The answer to a call that is not ours, where reading is denied by name: it is not let go on, or
- * its path could be another by then. What writes may: there the kernel refuses whatever it finds. */
-static int not_ours(struct request *r, int flags, const char *path)
+/* In the sandbox's view, by us. */
+static int open_in_view(struct request *r, int flags, mode_t mode, const char *path)
 {
 	int e;
 
-	if (r->b->reads == FILE_READS_FREE || (flags & O_ACCMODE) != O_RDONLY)
-		return OUTSIDE;
-	if (r->b->reads == FILE_READS_WATCHED)
-		covers_check(r->b);
-	if (r->b->reads == FILE_READS_WATCHED)
-		return look_at_read(r, path, flags);
 	if ((flags & O_CREAT) && (flags & O_DIRECTORY))
 		return -EINVAL;
-	e = open_read(r, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
-	return e == -ENOENT && (flags & O_CREAT) ? -EROFS : e;
+	if (flags & O_EXCL && flags & O_CREAT)
+		return view_make(r, path, flags, mode);
+	e = open_read(r, path, flags & ~(O_CREAT | O_EXCL));
+	return e == -ENOENT && (flags & O_CREAT) ? view_make(r, path, flags, mode) : e;
+}
+
+/* The answer to a call that is not ours. Where reading is denied by name it is not let go on, or its path could be
+ * another by then; nor is what cuts a file off that it only reads. What writes may: there the kernel refuses whatever
+ * it finds. */
+static int not_ours(struct request *r, int flags, mode_t mode, const char *path)
+{
+	bool asked = r->b->reads == FILE_READS_ASKED;
+
+	if ((flags & O_ACCMODE) != O_RDONLY)
+		return OUTSIDE;
+	if (r->b->reads == FILE_READS_WATCHED) {
+		covers_check(r->b);
+		asked = r->b->reads == FILE_READS_ASKED;
+	}
+	if (asked || ((flags & O_TRUNC) && !r->nested))
+		return open_in_view(r, flags, mode, path);
+	return r->b->reads == FILE_READS_FREE ? OUTSIDE : look_at_read(r, path, flags);
 }
 
 int do_open(struct request *r)
@@ -300,7 +313,7 @@ int do_open(struct request *r)
 	if (e < 0)
 		return e;
 	e = is_change(flags) ? open_path(r, flags, mode, path) : OUTSIDE;
-	return e == OUTSIDE ? not_ours(r, flags, path) : e;
+	return e == OUTSIDE ? not_ours(r, flags, mode, path) : e;
 }
 
 /* The caller's limits on the way are kept by going it once with them, in its own view. */
@@ -324,10 +337,9 @@ static int check_way(struct request *r, const char *given, uint64_t resolve, int
 	return fd == -ENOENT && (flags & O_CREAT) ? 0 : MIN(fd, 0);
 }
 
-/* For reading. Within a root of the call's own a path means another place. Where it is decided on, the call
- * is an inner supervisor's: wrapix itself, whose memory nobody else changes, and which may find a file
- * without opening it. */
-static int look_at_openat2(struct request *r, const struct open_how *how)
+/* For reading, by an inner supervisor: wrapix itself, whose memory nobody else changes, and which may find a file
+ * without opening it. Within a root of the call's own a path means another place. */
+static int look_at_nested(struct request *r, const struct open_how *how)
 {
 	bool asked = r->b->reads == FILE_READS_ASKED;
 	char path[PATH_MAX];
@@ -345,25 +357,34 @@ static int look_at_openat2(struct request *r, const struct open_how *how)
 	return asked ? open_read(r, path, (int)how->flags) : look_at_read(r, path, (int)how->flags);
 }
 
-/* As the kernel reads it: what follows the part that is known has no meaning while it is zero. OUTSIDE: refused, or from a
- * time to come; what is read-only stays it. */
+/* Once, because it is in memory. What the kernel thinks of it is asked by a way that begins nowhere. */
 static int read_how(struct request *r, struct open_how *ret)
 {
 	union {
 		struct open_how how;
 		char bytes[4096]; /* the smallest page, the most that the kernel takes */
-	} all;
+	} all = { 0 };
 	uint64_t size = request_arg(r, 3);
 
-	if (size < sizeof(all.how) || size > sizeof(all))
-		return OUTSIDE;
+	if (size > sizeof(all))
+		return -E2BIG;
 	if (request_read(r, r->row->arg, &all, (size_t)size) < 0)
 		return -EFAULT;
-	for (size_t i = sizeof(all.how); i < size; i++)
-		if (all.bytes[i])
-			return OUTSIDE;
 	*ret = all.how;
-	return 0;
+	syscall(SYS_openat2, -1, "-", &all, size);
+	return errno == EBADF || errno == EAGAIN ? 0 : -errno;
+}
+
+/* It is not let go on, whatever it is for: what it would do is in memory, its flags as well. */
+static int not_ours_either(struct request *r, const char *path, struct open_how *how)
+{
+	int e;
+
+	if (how->flags & (O_ACCMODE | O_EXCL))
+		return -ENOSYS;
+	how->flags &= ~(uint64_t)O_CREAT;
+	e = open_resolved(r, path, how);
+	return e == -ENOENT ? -ENOSYS : e; /* it was to be made */
 }
 
 int do_openat2(struct request *r)
@@ -374,23 +395,23 @@ int do_openat2(struct request *r)
 
 	if (r->b->reads == FILE_READS_WATCHED)
 		covers_check(r->b);
-	if (r->b->reads == FILE_READS_ASKED && !r->lent)
-		return -ENOSYS; /* what it would do is in memory; callers know how to do without */
 	e = read_how(r, &how);
-	if (e != 0)
+	if (e < 0)
+		return e;
+	if (r->nested && !is_change((int)how.flags))
+		return look_at_nested(r, &how);
+	e = request_read_path(r, r->row->path, path);
+	if (e < 0)
 		return e;
 	if (!is_change((int)how.flags))
-		return look_at_openat2(r, &how);
-	if ((how.flags & ~(uint64_t)VALID) || (how.mode & ~(uint64_t)07777) ||
-	    (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
-		return OUTSIDE;
-	e = request_read_path(r, r->row->path, path);
-	if (e >= 0 && how.resolve)
+		return open_resolved(r, path, &how);
+	if (how.resolve)
 		e = check_way(r, path, how.resolve, (int)how.flags);
 	if (e < 0)
 		return e;
 	/* Within its own root a link may mean another place than it does outside. */
 	if (how.resolve & RESOLVE_IN_ROOT)
-		return OUTSIDE;
-	return open_path(r, (int)how.flags, (mode_t)how.mode, path);
+		return r->nested ? OUTSIDE : -ENOSYS;
+	e = open_path(r, (int)how.flags, (mode_t)how.mode, path);
+	return e == OUTSIDE && !r->nested ? not_ours_either(r, path, &how) : e;
 }

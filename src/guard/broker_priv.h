@@ -9,6 +9,8 @@
 #include "guard/caller.h"
 #include "spec/file_denied.h"
 
+struct open_how;
+
 /* Answer of a step: not in the broker's care, let the kernel do the call. */
 enum { OUTSIDE = 100 };
 /* Answer of a step: what stood in the way is arranged, let the kernel do the call. */
@@ -486,7 +488,19 @@ void covers_check(struct broker *b);
 /* Of this caller's paths nothing can be told by a look. */
 bool covers_are_others(struct request *r);
 
+/* ---- broker_view.c */
+/* The file that the place is, as the sandbox sees it; 0 or -errno. */
+int view_find(struct place *p);
+/* False for a file that came from outside by a descriptor: standard input, say. What has no name
+ * (any more) is nobody else's. */
+bool in_view(struct request *r, int object, const struct stat *st);
+int view_open(struct request *r, struct place *p, int flags);
+/* A file that is not there. AGAIN: now it is. */
+int view_make(struct request *r, const char *path, int flags, mode_t mode);
+
 /* ---- broker_read.c */
 int open_read(struct request *r, const char *path, int flags);
+/* The same by openat2(2), whatever it is to open that is there. -ENOSYS: callers know how to do without. */
+int open_resolved(struct request *r, const char *path, const struct open_how *how);
 /* Where mounts decide: OUTSIDE, or -EACCES, reported, where they would refuse it as well. */
 int look_at_read(struct request *r, const char *path, int flags);

@@ -17,42 +17,6 @@
 #include "os/fs.h"
 #include "os/linux/files.h"
 
-/* /dev/tty is the terminal of whoever opens it: the caller's, by its number. */
-static int open_terminal(struct request *r, int flags)
-{
-	_cleanup_close_ int fd = openat(r->task->proc, "stat", O_RDONLY | O_CLOEXEC);
-	char text[512], path[32];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	unsigned number = 0;
-	const char *after;
-
-	if (n < 0)
-		return -ENXIO;
-	text[n] = '\0';
-	after = strrchr(text, ')'); /* the name before it is the caller's choice */
-	if (!after || sscanf(after + 1, " %*c %*d %*d %*d %u", &number) != 1 || number == 0)
-		return -ENXIO;
-	snprintf(path, sizeof(path), "dev/pts/%u", minor(number));
-	return os_openat2(r->root, path, flags | O_NOCTTY | O_CLOEXEC, 0,
-			  RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-}
-
-/* The file itself, as the sandbox sees it. */
-static int find_object(struct place *p)
-{
-	int fd = -1;
-
-	if (p->object >= 0)
-		return 0;
-	if (p->slash && p->exists && !S_ISDIR(p->st.st_mode))
-		return -ENOTDIR;
-	fd = openat(p->view, *p->name ? p->name : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	p->object = fd;
-	return fstat(fd, &p->st) < 0 ? -errno : 0;
-}
-
 /* A name of the directory that the caller is in or has open, as a path below its own in /proc. */
 static bool name_beside(char buf[NAME_MAX + 32], int dirfd, const char *name)
 {
@@ -99,42 +63,6 @@ static int find_at_once(struct request *r, int dirfd, const char *path, struct p
 	p->object = take_fd(&fd);
 	p->exists = true;
 	return 0;
-}
-
-/* Without waiting for who has a lease on the file; -EWOULDBLOCK then. */
-static int open_now(const struct place *p, int flags)
-{
-	bool may_wait = S_ISREG(p->st.st_mode) && !(flags & O_NONBLOCK);
-	_cleanup_close_ int fd = -1;
-	char path[32];
-
-	fd = open(fd_path(p->object, path),
-		  (flags & ~O_NOFOLLOW) | O_NOCTTY | O_CLOEXEC | (may_wait ? O_NONBLOCK : 0));
-	if (fd < 0 || (may_wait && fcntl(fd, F_SETFL, flags & BROKER_SETTABLE) < 0))
-		return -errno;
-	return take_fd(&fd);
-}
-
-static int open_object(struct request *r, struct place *p, int flags)
-{
-	_cleanup_close_ int fd = -1;
-
-	if (S_ISLNK(p->st.st_mode) && !(flags & O_PATH))
-		return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
-	if (flags & O_PATH)
-		return open_inject_any(r, p->object, flags);
-	if (S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK))
-		return open_later(r, p->object, flags);
-	if (S_ISCHR(p->st.st_mode) && p->st.st_rdev == makedev(5, 0))
-		fd = open_terminal(r, flags);
-	else
-		fd = open_now(p, flags);
-	if (fd == -EWOULDBLOCK && !(flags & O_NONBLOCK))
-		return open_later(r, p->object, flags);
-	if (fd < 0)
-		return fd;
-	return S_ISREG(p->st.st_mode) ? open_inject_file(r, fd, flags)
-				      : open_inject_any(r, fd, flags);
 }
 
 /* Whether a rule denies the path, by its name alone; told of if so. */
@@ -222,14 +150,35 @@ static struct file_verdict judge_read(struct request *r, const struct place *p, 
 	return private_read(r->b, where);
 }
 
+/* What was found, if no rule denies it. To cut a file off is to change it: what is not in the sandbox's view, as its
+ * standard input, lies on a mount that can be written. */
+static int open_judged(struct request *r, struct place *p, int flags)
+{
+	char where[2 * PATH_MAX]; /* the host's name of it may be longer than the sandbox's */
+	bool known = false, named = false;
+	struct file_verdict v;
+	int e;
+
+	if (place_path(r->b, p->object, where) > 0 && !S_ISLNK(p->st.st_mode)) {
+		known = r->lent && is_at(r->b->view, where, &p->st);
+		named = place_to_host(r->b, where, sizeof(where));
+	}
+	if (named && !(flags & O_PATH)) {
+		v = judge_read(r, p, where, known);
+		if (!v.allowed)
+			return request_denied(r, where, v.rule, NULL);
+	}
+	if ((flags & O_TRUNC) && (!p->st.st_nlink || !in_view(r, p->object, &p->st)))
+		return -EROFS;
+	e = request_check(r);
+	return e != 0 ? e : view_open(r, p, flags);
+}
+
 int open_read(struct request *r, const char *path, int flags)
 {
 	int dirfd = request_dir(r, r->row->dir);
 	_cleanup_place_ struct place p = PLACE_NONE;
 	bool follow = ends_in_slash(path) || !(flags & O_NOFOLLOW);
-	char where[2 * PATH_MAX]; /* the host's name of it may be longer than the sandbox's */
-	bool known = false, named = false;
-	struct file_verdict v;
 	int e = find_at_once(r, dirfd, path, &p);
 
 	if (e == OUTSIDE)
@@ -237,20 +186,47 @@ int open_read(struct request *r, const char *path, int flags)
 	if (e == OUTSIDE && p.object < 0)
 		return -EACCES; /* a way through /proc that is not the caller's to go */
 	if (e >= 0)
-		e = find_object(&p);
+		e = view_find(&p);
 	if (e < 0)
 		return is_covered(r, e) && tell_covered(r, dirfd, path) ? -EACCES : e;
-	if (place_path(r->b, p.object, where) > 0 && !S_ISLNK(p.st.st_mode)) {
-		known = r->lent && is_at(r->b->view, where, &p.st);
-		named = place_to_host(r->b, where, sizeof(where));
+	return open_judged(r, &p, flags);
+}
+
+/* The way that the call describes, gone once. Where it leads out of the sandbox's view, as an absolute link on it
+ * does to us, or to /proc, where a name means something else to each, there is no saying what it is to the caller. */
+static int find_resolved(struct request *r, const char *path, const struct open_how *how,
+			 struct place *p)
+{
+	bool scoped = how->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT);
+	_cleanup_close_ int start = -1;
+
+	if (*path != '/' || scoped) {
+		start = walk_start(r, request_dir(r, r->row->dir));
+		if (start < 0)
+			return start;
 	}
-	if (named) {
-		v = judge_read(r, &p, where, known);
-		if (!v.allowed)
-			return request_denied(r, where, v.rule, NULL);
-	}
-	e = request_check(r);
-	return e != 0 ? e : open_object(r, &p, flags);
+	p->object = os_openat2(start >= 0 ? start : r->root, path,
+			       O_PATH | (int)(how->flags & (O_NOFOLLOW | O_DIRECTORY)), 0,
+			       how->resolve | (start >= 0 ? 0 : RESOLVE_IN_ROOT));
+	if (p->object < 0)
+		return p->object;
+	if (fstat(p->object, &p->st) < 0)
+		return -errno;
+	return in_proc(p->object) || !in_view(r, p->object, &p->st) ? -ENOSYS : 0;
+}
+
+int open_resolved(struct request *r, const char *path, const struct open_how *how)
+{
+	_cleanup_place_ struct place p = PLACE_NONE, other = PLACE_NONE;
+	int dirfd = request_dir(r, r->row->dir);
+	int e = how->resolve & RESOLVE_CACHED ? -EAGAIN : find_resolved(r, path, how, &p);
+
+	if (e == -ENOENT && place_find(r, dirfd, path, FOLLOW, &other) >= 0 &&
+	    view_find(&other) == 0)
+		e = -ENOSYS; /* by way of /proc/self, which is nobody to us */
+	if (e < 0)
+		return is_covered(r, e) && tell_covered(r, dirfd, path) ? -EACCES : e;
+	return open_judged(r, &p, (int)how->flags);
 }
 
 /* A cover has no permissions at all. */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -429,6 +430,72 @@ static int foreign(void *ctx)
 	return 0;
 }
 
+/* ------------------------------------------------------------------ to cut off what may be read */
+
+enum { SHOWN = 198, GIVEN = 199 }; /* descriptors: of a file in the view, and of the one outside */
+
+static char turning[] = "/proc/self/fd/199";
+static struct open_how turning_how;
+
+/* What the broker sees is harmless, what the kernel would see then is not. */
+static void *flip_cut(void *arg)
+{
+	_Atomic char *last = (_Atomic char *)&turning[strlen(turning) - 1];
+	_Atomic uint64_t *flags = (_Atomic uint64_t *)(void *)&turning_how.flags;
+
+	(void)arg;
+	while (!shared->stop) {
+		atomic_store(last, '8');
+		atomic_store(flags, (uint64_t)O_RDONLY);
+		atomic_store(flags, (uint64_t)O_WRONLY);
+		atomic_store(last, '9');
+		atomic_store(flags, (uint64_t)(O_RDONLY | O_TRUNC));
+	}
+	return NULL;
+}
+
+static int count_uncut(int fd)
+{
+	struct stat st;
+
+	shared->odd += fstat(GIVEN, &st) < 0 || st.st_size == 0;
+	if (fd > 2)
+		close(fd);
+	return 0;
+}
+
+static int cut_by_open(void)
+{
+	return count_uncut(open(turning, O_RDONLY | O_TRUNC | O_CLOEXEC));
+}
+
+static int cut_by_openat2(void)
+{
+	return count_uncut(
+		(int)syscall(SYS_openat2, AT_FDCWD, turning, &turning_how, sizeof(turning_how)));
+}
+
+static int cut_by_truncate(void)
+{
+	return count_uncut(truncate(turning, 0));
+}
+
+static int race_cut(void *ctx)
+{
+	int (*const calls[])(void) = { cut_by_open, cut_by_openat2, cut_by_truncate };
+	pthread_t thread;
+
+	(void)ctx;
+	if (dup2(given, GIVEN) < 0 || dup2(open("/proc/version", O_RDONLY), SHOWN) < 0)
+		return 1;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		start(&thread, flip_cut);
+		keep_calling(calls[i]);
+		pthread_join(thread, NULL);
+	}
+	return 0;
+}
+
 static void attack(const char *name, int (*fn)(void *), const char *victim)
 {
 	struct brokered b;
@@ -477,6 +544,20 @@ static void check_given(void)
 	unlink(path);
 }
 
+static void check_cut(void)
+{
+	char path[] = "/tmp/broker-given-XXXXXX";
+	int fd = mkstemp(path);
+
+	ok(write(fd, "text", 4) == 4, "a file to read: it has content");
+	close(fd);
+	given = open(path, O_RDONLY | O_CLOEXEC);
+	attack("a file to read", race_cut, NULL);
+	is_int(shared->odd, 0, "a file to read: it is not cut off");
+	close(given);
+	unlink(path);
+}
+
 int main(void)
 {
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -496,6 +577,7 @@ int main(void)
 	check("a configuration that stays open", held_config, 4, ".git/config");
 	check("a bare repository", held_bare, 5, NULL);
 	check_given();
+	check_cut();
 #ifdef __x86_64__
 	check("32-bit calls", compat, 4, NULL);
 #endif

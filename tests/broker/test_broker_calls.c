@@ -378,6 +378,11 @@ static int fifos(void *ctx)
 	return 0;
 }
 
+static int openat2(const char *path, const struct open_how *how)
+{
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, how, sizeof(*how));
+}
+
 static int reads(void *ctx)
 {
 	struct open_how how = { .flags = O_RDONLY };
@@ -401,8 +406,18 @@ static int reads(void *ctx)
 	expect(fd, 0, "O_PATH gives no content");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	expect(open(path, O_RDONLY), EACCES, "and does not lead to it");
-	expect((int)syscall(SYS_openat2, AT_FDCWD, "readme", &how, sizeof(how)), ENOSYS,
-	       "openat2 is not there");
+	expect(openat2("readme", &how), 0, "openat2");
+	expect(openat2("sub/a.env", &how), EACCES, "of a denied one");
+	expect(openat2("nope", &how), ENOENT, "of nothing");
+	expect(openat2("/proc/self/status", &how), ENOSYS, "of what is each one's own");
+	how.resolve = RESOLVE_BENEATH;
+	expect(openat2("readme", &how), 0, "openat2 with RESOLVE_BENEATH");
+	expect(openat2("sub/../link", &how), EACCES, "of a link");
+	expect(openat2("..", &how), EXDEV, "of what is above");
+	how.resolve = RESOLVE_NO_SYMLINKS;
+	expect(openat2("link", &how), ELOOP, "openat2 with RESOLVE_NO_SYMLINKS");
+	how.flags |= 1ULL << 40;
+	expect(openat2("readme", &how), EINVAL, "openat2 with what no kernel knows");
 	fd = open("/proc/self/status", O_RDONLY);
 	check(fd >= 0 && read(fd, buf, 5) == 5 && !memcmp(buf, "Name:", 5), "/proc/self");
 	fd = open("sub", O_RDONLY | O_DIRECTORY);

@@ -47,6 +47,13 @@ chmod 644 "$tmp/given"
 "$wrapix" exec -- sh -c 'chmod 777 /dev/stdin; cat' <"$tmp/given" >"$tmp/log/out" 2>&1
 check "a file as standard input can be read" has "$tmp/log/out" given
 check "... and is not changed" is "$(stat -c %a "$tmp/given")" 644
+"$wrapix" exec -- python3 -c 'import os
+for flags in os.O_TRUNC, os.O_TRUNC | os.O_CREAT:
+	try: os.open("/dev/stdin", os.O_RDONLY | flags)
+	except OSError as e: print(e.strerror)
+try: os.truncate("/dev/stdin", 0)
+except OSError as e: print(e.strerror)' <"$tmp/given" >"$tmp/log/out" 2>&1
+check "... nor cut off by who only reads it" is "$(cat "$tmp/log/out" "$tmp/given")" "$(printf 'Read-only file system\n%.0s' 1 2 3; echo given)"
 
 # --- git ---
 

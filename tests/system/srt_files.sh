@@ -238,6 +238,12 @@ check "... by any way" cannot 'cat /proc/self/cwd/deep/er/b.pem'
 check "... through a link" cannot 'ln -s deep/er/b.pem l.txt; cat l.txt'
 check "... under another name" cannot 'mv a.pem a.txt'
 check "... by another link to the file" cannot 'ln a.pem a.txt'
+check "... and a lock in the private temporary directory can be made" can 'flock "$TMPDIR/lock" test -f "$TMPDIR/lock"'
+check "... once, where it has to be new" can 'flock "$TMPDIR/new" true && ! python3 -c "import os; os.open(os.environ[\"TMPDIR\"] + \"/new\", os.O_RDONLY | os.O_CREAT | os.O_EXCL)"'
+check "... with the umask, and cut off by who reads it" can 'umask 027 && python3 -c "import os
+d = os.environ[\"TMPDIR\"]; open(d + \"/f\", \"w\").write(\"text\"); os.open(d + \"/f\", os.O_RDONLY | os.O_TRUNC); assert os.stat(d + \"/f\").st_size == 0
+os.open(d + \"/g\", os.O_RDONLY | os.O_CREAT, 0o666); assert os.stat(d + \"/g\").st_mode & 0o777 == 0o640"'
+check "... but not elsewhere" cannot 'flock /opt/lock true' "Read-only file system"
 check "... of the home" cannot 'cat ~/.keys/k'
 check "what it does not match can be read" can 'cat deep/c.txt && ls deep/er && python3 -c "import json"'
 check "allowRead of one that it matches" can 'cat pub/ok.pem'

@@ -66,8 +66,9 @@ static struct landlock_ruleset handled_by(int abi, bool files, bool reads)
 	}
 	if (!files)
 		all.fs = 0;
+	/* Each open for reading would be asked whether the file may be cut off later. */
 	if (!reads)
-		all.fs &= ~(__u64)FS_READ;
+		all.fs &= ~(__u64)(FS_READ | LANDLOCK_ACCESS_FS_TRUNCATE);
 	return all;
 }
 

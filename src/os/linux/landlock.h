@@ -25,8 +25,9 @@ struct landlock_rule {
 /*
  * Restricts the calling process and its children to the rules, as far as abi goes. Without rules
  * (n == 0) no file right is handled: mounting stays possible for nested sandboxes, and only the
- * scopes hold. Without a rule of LANDLOCK_READ everything may be read, at no cost. Files on descriptors 0 to 2 stay open to programs that open /dev/stdout by name, in
- * the direction they were given in. The caller has no_new_privs.
+ * scopes hold. Without a rule of LANDLOCK_READ everything may be read, at no cost, and what cuts a file off
+ * without having it open for writing is the guard's to refuse (guard/broker_open.c). Files on descriptors 0 to 2 stay
+ * open to programs that open /dev/stdout by name, in the direction they were given in. The caller has no_new_privs.
  */
 int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, struct err *err);
 
