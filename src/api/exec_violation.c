@@ -58,7 +58,7 @@ void exec_on_denied(void *ctx, const struct denial *refused, pid_t pid)
 	struct exec *x = ctx;
 	struct denial denial = *refused;
 	struct owner *owner = denial.comm ? named(&denial, pid)
-			      : pid       ? owners_get(&x->owners, pid)
+			      : pid       ? owners_get(&x->owners, pid, denial.site)
 					  : NULL;
 
 	/* No rule would allow it. */

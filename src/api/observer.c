@@ -203,7 +203,7 @@ static void on_denied(void *ctx, const struct denial *denial, pid_t pid)
 
 	if (is_ignored(observer, denial))
 		return;
-	owner = pid ? owners_get(&observer->owners, pid) : NULL;
+	owner = pid ? owners_get(&observer->owners, pid, denial->site) : NULL;
 	is_limit = denial_find_limit(denial, &which);
 	if (is_limit) {
 		log_limit(observer, &limit, denial->owner ? denial->owner : owner);

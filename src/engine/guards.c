@@ -45,6 +45,7 @@ static void on_file_denied(void *ctx, const struct broker_denial *refused)
 		.firm = rule && rule->firm,
 		.made = refused->made,
 		.predicted = refused->predicted,
+		.site = refused->site,
 	};
 
 	sandbox_tell_denied(ctx, &denial, refused->pid);

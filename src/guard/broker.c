@@ -436,6 +436,7 @@ static void tell(struct request *r, struct broker_denial denial)
 	turn_give(r); /* nothing is done any more, and who listens may be slow */
 	denial.call = r->row->name;
 	denial.pid = (pid_t)r->notif->pid;
+	denial.site = r->notif->data.instruction_pointer;
 	if (!r->quiet && r->b->hooks.on_denied)
 		r->b->hooks.on_denied(r->b->hooks.ctx, &denial);
 }

@@ -63,6 +63,7 @@ struct broker_denial {
 	bool made;                    /* it is not there, and was to be made */
 	bool predicted;               /* the call goes on, and the kernel will refuse it */
 	pid_t pid;
+	uint64_t site; /* where in the caller's memory the call is */
 };
 
 /* A git directory, and what the sandbox has instead. */

@@ -473,7 +473,8 @@ void workers_end(struct broker *b, const struct notify *notify);
 /* ---- broker_seen.c */
 /* The directory that an absolute path is in, and the name; NULL: nothing is known of it. For looks alone:
  * it may be elsewhere by now. */
-const struct seen *seen_find(struct request *r, const char *path, const char **ret_name);
+const struct seen *seen_find(struct request *r, const char *path, bool at_once,
+			     const char **ret_name);
 /* Some path may lead elsewhere from now on. */
 void seen_forget(struct broker *b);
 /* The kernel's clock, which goes on every few milliseconds, has done so since that time, which is now. */

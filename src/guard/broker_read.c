@@ -163,7 +163,7 @@ static int open_judged(struct request *r, struct place *p, int flags)
 		known = r->lent && is_at(r->b->view, where, &p->st);
 		named = place_to_host(r->b, where, sizeof(where));
 	}
-	if (named && !(flags & O_PATH)) {
+	if (named) {
 		v = judge_read(r, p, where, known);
 		if (!v.allowed)
 			return request_denied(r, where, v.rule, NULL);
@@ -204,6 +204,8 @@ static int find_resolved(struct request *r, const char *path, const struct open_
 		start = walk_start(r, request_dir(r, r->row->dir));
 		if (start < 0)
 			return start;
+		if (in_proc(start))
+			return -ENOSYS;
 	}
 	p->object = os_openat2(start >= 0 ? start : r->root, path,
 			       O_PATH | (int)(how->flags & (O_NOFOLLOW | O_DIRECTORY)), 0,
@@ -221,8 +223,8 @@ int open_resolved(struct request *r, const char *path, const struct open_how *ho
 	int dirfd = request_dir(r, r->row->dir);
 	int e = how->resolve & RESOLVE_CACHED ? -EAGAIN : find_resolved(r, path, how, &p);
 
-	if (e == -ENOENT && place_find(r, dirfd, path, FOLLOW, &other) >= 0 &&
-	    view_find(&other) == 0)
+	if (e == -ENOENT && !(how->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) &&
+	    place_find(r, dirfd, path, FOLLOW, &other) >= 0 && view_find(&other) == 0)
 		e = -ENOSYS; /* by way of /proc/self, which is nobody to us */
 	if (e < 0)
 		return is_covered(r, e) && tell_covered(r, dirfd, path) ? -EACCES : e;
@@ -239,7 +241,7 @@ static bool is_plain(const struct stat *st)
 static bool is_seen(struct request *r, const char *path)
 {
 	const char *name;
-	const struct seen *dir = r->b->holed ? NULL : seen_find(r, path, &name);
+	const struct seen *dir = r->b->holed ? NULL : seen_find(r, path, false, &name);
 	struct stat st;
 
 	if (!dir)

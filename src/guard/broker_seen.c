@@ -6,7 +6,8 @@
  *
  * What is remembered may be no longer so, and is only used where being wrong costs a report. It is forgotten
  * with every call that could make a path lead elsewhere, and with each tick of the kernel's clock, because
- * the host may do so unseen. Only a path without links is remembered, and from the second time on.
+ * the host may do so unseen. Only a path without links is remembered, and from the second time on where a look at the
+ * whole path is cheaper than one at the directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +75,8 @@ static struct seen *find_slot(struct broker *b, const char *path, size_t len, bo
 	return seen;
 }
 
-const struct seen *seen_find(struct request *r, const char *path, const char **ret_name)
+const struct seen *seen_find(struct request *r, const char *path, bool at_once,
+			     const char **ret_name)
 {
 	const char *name = strrchr(path, '/');
 	size_t len = name ? (size_t)(name - path) : 0;
@@ -92,9 +94,9 @@ const struct seen *seen_find(struct request *r, const char *path, const char **r
 		drop(seen);
 		*seen = (struct seen){ .path = strndup(path, len), .len = len, .fd = -1 };
 		seen->round = b->seen_round;
-	} else if (seen->state == SEEN_ONCE) {
-		look(b, seen);
 	}
+	if (seen->state == SEEN_ONCE && (known || at_once))
+		look(b, seen);
 	*ret_name = name + 1;
 	return seen->state == SEEN ? seen : NULL;
 }

@@ -87,10 +87,8 @@ int view_open(struct request *r, struct place *p, int flags)
 {
 	_cleanup_close_ int fd = -1;
 
-	if (S_ISLNK(p->st.st_mode) && !(flags & O_PATH))
+	if (S_ISLNK(p->st.st_mode))
 		return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
-	if (flags & O_PATH)
-		return open_inject_any(r, p->object, flags);
 	if (S_ISFIFO(p->st.st_mode) && !(flags & O_NONBLOCK))
 		return open_later(r, p->object, flags);
 	if (S_ISCHR(p->st.st_mode) && p->st.st_rdev == makedev(5, 0))

@@ -108,7 +108,7 @@ struct owner *owner_of(pid_t pid)
 	return owner;
 }
 
-struct owner *owners_get(_unused_ struct owners *owners, pid_t thread)
+struct owner *owners_get(_unused_ struct owners *owners, pid_t thread, _unused_ uint64_t site)
 {
 	return owner_of(thread);
 }

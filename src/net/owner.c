@@ -27,7 +27,12 @@
 #define NEAR 8
 #define FINDS_PER_SECOND 64
 #define SECOND 1000000U
-#define EXEC 100U /* microseconds, in which nobody becomes another program */
+/* Microseconds, in which nobody becomes another program. */
+#define EXEC 100U
+/* ... in which who calls from the same place is the same, */
+#define SITE 4000U
+/* ... if it is one that the kernel has chosen by chance: a program that wants to lie at a place of its own lies low. */
+#define CHANCE (1ULL << 32)
 
 /* One end, from AF_INET or AF_INET6. */
 static bool take_end(const struct sockaddr_storage *sa, struct in6_addr *ret, uint16_t *ret_port)
@@ -332,15 +337,21 @@ static struct owner *look(pid_t thread, const char *args, size_t len)
 	return owner;
 }
 
+/* How long after a look who calls from here is what it was then. */
+static uint64_t same_for(const struct owner_recent *recent, uint64_t site)
+{
+	return site >= CHANCE && site == recent->site ? SITE : EXEC;
+}
+
 /* NULL where it is not known yet, and too many were asked for; without 'asks' nothing is too many. */
-static struct owner *describe(struct owner_recent *recent, struct owners *asks)
+static struct owner *describe(struct owner_recent *recent, uint64_t site, struct owners *asks)
 {
 	uint64_t now = now_us();
 	char args[OWNER_ARGS_MAX];
 	struct owner *owner;
 	size_t len;
 
-	if (recent->owner && now - recent->looked < EXEC) {
+	if (recent->owner && now - recent->looked < same_for(recent, site)) {
 		recent->owner->refs++;
 		return recent->owner;
 	}
@@ -353,6 +364,7 @@ static struct owner *describe(struct owner_recent *recent, struct owners *asks)
 		recent->owner = owner;
 	}
 	recent->looked = now;
+	recent->site = site;
 	recent->owner->refs++;
 	return recent->owner;
 }
@@ -371,20 +383,20 @@ struct owner *owners_find(struct owners *owners, int diag, const struct queue_pa
 	snprintf(wanted, sizeof(wanted), "socket:[%u]", inode);
 	for (size_t i = 0; i < owners->n_recent && budget; i++)
 		if (has_socket(&owners->recent[i], wanted, &budget))
-			return describe(&owners->recent[i], NULL);
+			return describe(&owners->recent[i], 0, NULL);
 	return NULL;
 }
 
-struct owner *owners_get(struct owners *owners, pid_t thread)
+struct owner *owners_get(struct owners *owners, pid_t thread, uint64_t site)
 {
 	owners_note(owners, thread);
-	return describe(&owners->recent[0], owners);
+	return describe(&owners->recent[0], site, owners);
 }
 
 struct owner *owner_of(pid_t pid)
 {
 	struct owner_recent one = { .thread = pid, .fd = -1, .cmdline = -1 };
-	struct owner *owner = describe(&one, NULL);
+	struct owner *owner = describe(&one, 0, NULL);
 
 	recent_release(&one);
 	return owner;

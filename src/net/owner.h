@@ -37,6 +37,7 @@ struct owner_recent {
 	int cmdline; /* its arguments, open: read again they say whether it is still the same program; -1 */
 	struct owner *owner;
 	uint64_t looked; /* when it was looked at, in microseconds */
+	uint64_t site;   /* where it called from then */
 };
 
 struct owners {
@@ -56,8 +57,9 @@ void owners_note(struct owners *owners, pid_t thread);
 /* A reference, or NULL when it is not known. diag is ns_sockets.diag. Call while the socket is
  * there: before a refusal, after a connection was made. */
 struct owner *owners_find(struct owners *owners, int diag, const struct queue_packet *packet);
-/* The same for a thread by its number on the host; NULL when there were too many in this second. */
-struct owner *owners_get(struct owners *owners, pid_t thread);
+/* The same for a thread by its number on the host, and where in its memory it called (0: not known); NULL when there
+ * were too many in this second. */
+struct owner *owners_get(struct owners *owners, pid_t thread, uint64_t site);
 /* The process of this number on the host, as a reference; NULL without memory. */
 struct owner *owner_of(pid_t pid);
 void owner_unref(struct owner *owner); /* NULL is fine */

@@ -32,6 +32,7 @@ struct denial {
 	const char *text;    /* what the settings say about it; NULL */
 	const char *comm;    /* who it was, where the log alone knows; NULL: ask for its pid */
 	const struct owner *owner; /* who it was, where that is known; NULL: ask for its pid */
+	uint64_t site;             /* where the program called from; 0: not known */
 	unsigned times;            /* at once; 0 is 1 */
 	bool firm;                 /* a rule that nothing lifts */
 	bool made;                 /* the path is not there, and was to be made */

@@ -307,6 +307,15 @@ static const struct file_rule *find_protect(const struct file_rules *rules, cons
 	return found;
 }
 
+/* In a directory of 'wrapix apply'. */
+static bool is_applied(const char *path)
+{
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/'))
+		if (at[1] == '.' && !strncasecmp(at + 1, FILE_APPLY_DIR, strlen(FILE_APPLY_DIR)))
+			return true;
+	return false;
+}
+
 struct file_verdict file_rules_write(const struct file_rules *rules, const char *path)
 {
 	const struct file_rule *rule, *allow = NULL, *deny = NULL;
@@ -315,7 +324,7 @@ struct file_verdict file_rules_write(const struct file_rules *rules, const char 
 
 	if (rules->disabled)
 		return (struct file_verdict){ .allowed = true };
-	if (strcasestr(path, "/" FILE_APPLY_DIR))
+	if (is_applied(path))
 		return (struct file_verdict){ 0 };
 	while ((rule = next_candidate(&all))) {
 		const struct file_rule **first = rule->kind == FILE_ALLOW_WRITE  ? &allow

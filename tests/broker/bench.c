@@ -115,7 +115,7 @@ static void report(struct brokered *b, const struct broker_denial *refused)
 		.rule = refused->rule ? refused->rule->text : NULL,
 		.key = refused->rule ? refused->rule->key : NULL,
 	};
-	struct owner *owner = owners_get(&owners, refused->pid);
+	struct owner *owner = owners_get(&owners, refused->pid, refused->site);
 
 	(void)b;
 	event_log_denial(&events, &denial, NULL, owner);

@@ -63,6 +63,26 @@ check "outside of what is writable: predicted" events "$v" 'len(e) == 1 and d["p
 check "... by whom, and who started that" events "$v" 'd["process"]["comm"] == "touch" and [p["comm"] for p in d["process"]["parents"]] == ["sh", "bash"]'
 ex 'bash -c "echo x >~/out/y; exec touch ~/out/z"; :'
 check "... also of one that becomes another program in the same moment" events "$v" '[(x["process"]["comm"], x["process"]["argv"][0], x["path"][-1]) for x in e] == [("bash", "bash", "y"), ("touch", "touch", "z")]'
+cat >"$tmp/again.c" <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char name[32], next[8];
+	snprintf(name, sizeof(name), "/opt/wrapix%s", argv[argc - 1]);
+	open(name, O_WRONLY | O_CREAT, 0600);
+	snprintf(next, sizeof(next), "%d", atoi(argv[argc - 1]) - 1);
+	return *next == '0' ? 0 : execl(argv[0], argv[0], next, (char *)NULL);
+}
+END
+for how in "-static -no-pie" "-fPIE -pie"; do
+	# shellcheck disable=SC2086 # options
+	cc $how -o "$tmp/again" "$tmp/again.c" || bail "no compiler"
+	ex "exec $tmp/again 20"
+	check "... by which arguments, of a program that starts itself over and over ($how)" events "$v" 'len(e) == 20 and all(x["path"] == "/opt/wrapix" + x["process"]["argv"][1] for x in e)'
+done
 settings '"~/.ssh", "~/*.secret"' '"."' '"keep"'
 echo x >"$HOME/out/mine"
 echo x >moved
