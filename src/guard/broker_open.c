@@ -265,6 +265,14 @@ static bool is_change(int flags)
 	return !(flags & O_CREAT) || !(flags & O_DIRECTORY);
 }
 
+/* What it was shown to be may turn into anything that opens for reading, or finds, and cuts off what is found: in a sandbox with
+ * names of its own Landlock refuses that, nested ones have nothing that would, and an inner supervisor is wrapix itself, whose
+ * memory nobody else changes. */
+static bool may_turn(const struct request *r)
+{
+	return r->b->reads == FILE_READS_ASKED ? r->lent : r->b->mapped || r->nested;
+}
+
 /* In the sandbox's view, by us. */
 static int open_in_view(struct request *r, int flags, mode_t mode, const char *path)
 {
@@ -291,7 +299,7 @@ static int not_ours(struct request *r, int flags, mode_t mode, const char *path)
 		covers_check(r->b);
 		asked = r->b->reads == FILE_READS_ASKED;
 	}
-	if (asked || ((flags & O_TRUNC) && !r->nested))
+	if (asked || ((flags & O_TRUNC) && !may_turn(r)))
 		return open_in_view(r, flags, mode, path);
 	return r->b->reads == FILE_READS_FREE ? OUTSIDE : look_at_read(r, path, flags);
 }
@@ -337,9 +345,9 @@ static int check_way(struct request *r, const char *given, uint64_t resolve, int
 	return fd == -ENOENT && (flags & O_CREAT) ? 0 : MIN(fd, 0);
 }
 
-/* For reading, by an inner supervisor: wrapix itself, whose memory nobody else changes, and which may find a file
- * without opening it. Within a root of the call's own a path means another place. */
-static int look_at_nested(struct request *r, const struct open_how *how)
+/* For reading, where it may go on. Within a root of the call's own a path means another place; an inner supervisor may find a
+ * file without opening it. */
+static int look_at_openat2(struct request *r, const struct open_how *how)
 {
 	bool asked = r->b->reads == FILE_READS_ASKED;
 	char path[PATH_MAX];
@@ -375,8 +383,8 @@ static int read_how(struct request *r, struct open_how *ret)
 	return errno == EBADF || errno == EAGAIN ? 0 : -errno;
 }
 
-/* It is not let go on, whatever it is for: what it would do is in memory, its flags as well. */
-static int not_ours_either(struct request *r, const char *path, struct open_how *how)
+/* For a change that is not ours, and is not let go on. */
+static int open_either(struct request *r, const char *path, struct open_how *how)
 {
 	int e;
 
@@ -387,17 +395,28 @@ static int not_ours_either(struct request *r, const char *path, struct open_how 
 	return e == -ENOENT ? -ENOSYS : e; /* it was to be made */
 }
 
-/* Nobody can be given what is found and not opened; and let go on, it may be opened after all. In a sandbox with names of
- * its own Landlock keeps that from changing anything. */
-static bool may_find(const struct broker *b)
+static int change_by_openat2(struct request *r, const char *path, struct open_how *how)
 {
-	return b->mapped && b->reads != FILE_READS_ASKED;
+	int flags = (int)how->flags;
+	int e = how->resolve ? check_way(r, path, how->resolve, flags) : 0;
+
+	if (e < 0)
+		return e;
+	/* Within its own root a link may mean another place than it does outside. */
+	if (how->resolve & RESOLVE_IN_ROOT)
+		return may_turn(r) ? OUTSIDE : -ENOSYS;
+	e = open_path(r, flags, (mode_t)how->mode, path);
+	if (may_turn(r) || (e != OUTSIDE && e != RETRY))
+		return e;
+	return e == RETRY ? -ENOSYS : open_either(r, path, how);
 }
 
+/* All that it would do is in memory. What cannot be done here is refused in a way that callers know how to do without. */
 int do_openat2(struct request *r)
 {
 	struct open_how how = { 0 };
 	char path[PATH_MAX];
+	bool change;
 	int e;
 
 	if (r->b->reads == FILE_READS_WATCHED)
@@ -405,22 +424,13 @@ int do_openat2(struct request *r)
 	e = read_how(r, &how);
 	if (e < 0)
 		return e;
-	if (r->nested && !is_change((int)how.flags))
-		return look_at_nested(r, &how);
+	change = is_change((int)how.flags);
+	if (!change && may_turn(r))
+		return look_at_openat2(r, &how);
+	if (how.flags & O_PATH)
+		return -ENOSYS; /* nobody can be given what is found and not opened */
 	e = request_read_path(r, r->row->path, path);
 	if (e < 0)
 		return e;
-	if (how.flags & O_PATH)
-		return may_find(r->b) ? OUTSIDE : -ENOSYS;
-	if (!is_change((int)how.flags))
-		return open_resolved(r, path, &how);
-	if (how.resolve)
-		e = check_way(r, path, how.resolve, (int)how.flags);
-	if (e < 0)
-		return e;
-	/* Within its own root a link may mean another place than it does outside. */
-	if (how.resolve & RESOLVE_IN_ROOT)
-		return r->nested ? OUTSIDE : -ENOSYS;
-	e = open_path(r, (int)how.flags, (mode_t)how.mode, path);
-	return e == OUTSIDE && !r->nested ? not_ours_either(r, path, &how) : e;
+	return change ? change_by_openat2(r, path, &how) : open_resolved(r, path, &how);
 }

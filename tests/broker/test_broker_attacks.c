@@ -19,6 +19,7 @@
 
 #include "brokered.h"
 #include "lib/tap.h"
+#include "os/linux/seccomp.h"
 
 #define SECONDS 1.0
 
@@ -496,6 +497,73 @@ static int race_cut(void *ctx)
 	return 0;
 }
 
+/* ------------------------------------------------------------------ to read what is denied */
+
+static char secret[] = "a.txt";
+
+static void *flip_secret(void *arg)
+{
+	_Atomic uint32_t *kind = (_Atomic uint32_t *)(void *)&secret[1];
+	_Atomic uint64_t *flags = (_Atomic uint64_t *)(void *)&turning_how.flags;
+
+	(void)arg;
+	while (!shared->stop) {
+		atomic_store(kind, *(const uint32_t *)".txt");
+		atomic_store(flags, (uint64_t)O_PATH);
+		atomic_store(flags, (uint64_t)(O_WRONLY | O_CREAT));
+		atomic_store(kind, *(const uint32_t *)".env");
+		atomic_store(flags, (uint64_t)O_RDONLY);
+	}
+	return NULL;
+}
+
+static int count_read(int fd)
+{
+	char text[8];
+
+	shared->odd += fd >= 0 && read(fd, text, sizeof(text)) > 0;
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int read_by_openat2(void)
+{
+	return count_read(
+		(int)syscall(SYS_openat2, AT_FDCWD, secret, &turning_how, sizeof(turning_how)));
+}
+
+static int read_by_open(void)
+{
+	return count_read(open(secret, O_RDONLY | O_CLOEXEC));
+}
+
+static int race_secret(void *ctx)
+{
+	pthread_t thread;
+
+	(void)ctx;
+	start(&thread, flip_secret);
+	keep_calling(read_by_openat2);
+	pthread_join(thread, NULL);
+	start(&thread, flip_secret);
+	keep_calling(read_by_open);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static void put_outside(const struct brokered *b, const char *name, const char *text)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", b->dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ok(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s is there", name);
+	close(fd);
+}
+
 static void attack(const char *name, int (*fn)(void *), const char *victim)
 {
 	struct brokered b;
@@ -558,6 +626,25 @@ static void check_cut(void)
 	unlink(path);
 }
 
+static void check_secret(void)
+{
+	struct brokered b;
+	char path[512];
+
+	memset(shared, 0, sizeof(*shared));
+	brokered_init(&b, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	put_outside(&b, "a.txt", "");
+	put_outside(&b, "a.env", "secret");
+	snprintf(path, sizeof(path), "%s/**/*.env", b.dir);
+	brokered_deny(&b, FILE_DENY_READ, path);
+	b.flags |= SECCOMP_NOTIFY_READS;
+	is_int(brokered_run(&b, race_secret, NULL), 0, "a denied file: it ran");
+	ok(shared->done > 0 && shared->failed > 0,
+	   "a denied file: %d calls open the other, %d fail", shared->done, shared->failed);
+	is_int(shared->odd, 0, "a denied file: nobody reads it");
+	brokered_release(&b);
+}
+
 int main(void)
 {
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -578,6 +665,7 @@ int main(void)
 	check("a bare repository", held_bare, 5, NULL);
 	check_given();
 	check_cut();
+	check_secret();
 #ifdef __x86_64__
 	check("32-bit calls", compat, 4, NULL);
 #endif
