@@ -293,7 +293,7 @@ void plan_apple_git(struct plan *plan, const struct spec *spec, const struct hos
 	} obeyed[] = { { "config", 0 }, { "hooks", OPF_DIR }, { "info", OPF_DIR } };
 	const struct project_facts *project = &host->project;
 
-	if (project->git == GIT_NONE || spec->only)
+	if (!plan_sees_git(spec, project))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(obeyed); i++)
 		plan_add(plan, OP_READONLY,

@@ -80,6 +80,13 @@ static void take_git_dirs(struct plan *plan, const struct project_facts *project
 
 /* ------------------------------------------------------------------ the choice */
 
+/* What lies in DIR is inside, whatever is left out around it: its git directory, too, and so never as the host has it. */
+bool plan_sees_git(const struct spec *spec, const struct project_facts *project)
+{
+	return project->git != GIT_NONE &&
+	       (!spec->only || (project->git == GIT_PLAIN && !strcmp(project->top, project->dir)));
+}
+
 /* Why there can be none here; NULL: there can. */
 static const char *obstacle(const struct plan *plan, const struct spec *spec,
 			    const struct host *host)
@@ -113,7 +120,7 @@ static int refuse(const char *why, struct err *err)
 /* Nothing could be taken over: what is there can be read. */
 static void make_read_only(struct plan *plan, const struct spec *spec, const struct host *host)
 {
-	bool repository = host->project.git != GIT_NONE && !spec->only;
+	bool repository = plan_sees_git(spec, &host->project);
 
 	plan->git_read_only = repository;
 	if (!host->no_state) {
@@ -156,9 +163,9 @@ int plan_choose_git(struct plan *plan, const struct spec *spec, const struct hos
 	if (host->no_state && !direct)
 		return 0;
 	plan->gate = plan->engine == ENGINE_NATIVE && direct;
-	if (host->no_state || (project->lacks_git && !spec->only))
+	if (host->no_state || (project->lacks_git && (!spec->only || plan_sees_git(spec, project))))
 		make_read_only(plan, spec, host);
-	else if (project->git != GIT_NONE && !spec->only)
+	else if (plan_sees_git(spec, project))
 		take_git_dirs(plan, project);
 	return 0;
 }

@@ -28,6 +28,8 @@ int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *h
  * the project's, and those of its submodules, which lie in it. */
 int plan_choose_git(struct plan *plan, const struct spec *spec, const struct host *host,
 		    struct err *err);
+/* The project's repository is inside: --only leaves out what lies around DIR. */
+bool plan_sees_git(const struct spec *spec, const struct project_facts *project);
 void plan_private_git(struct plan *plan, const struct host *host);
 
 /* held.c: the file rules of 'run', before the workspace is planned, and when all mounts are. */
