@@ -40,6 +40,7 @@ static int refuse_hosts(const struct spec *spec, struct err *err)
 	static const char *const files[] = {
 		[LAYER_PROFILE] = "by the profile",
 		[LAYER_USER] = "by your config.json",
+		[LAYER_AROUND] = "by a wrapix.json around the project",
 		[LAYER_PROJECT] = "by the project's wrapix.json",
 	};
 	enum layer layer;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/path.h"
 #include "os/fs.h"
 #include "spec/agent.h"
 #include "spec/project.h"
@@ -126,21 +127,56 @@ char *api_base_dir(struct arena *arena, const char *variable, const char *below_
 	return arena_printf(arena, "%s/%s", home && home[0] == '/' ? home : "/", below_home);
 }
 
+/* Hosts that are named around a project are of no account where its network is not the filtered one: by a file that is
+ * trusted, or by a flag. */
+static void drop_hosts_around(struct spec *spec)
+{
+	size_t n = 0;
+
+	if (spec->net == NET_UNSET || spec->net == NET_FILTERED)
+		return;
+	for (size_t i = 0; i < spec->n_rules; i++)
+		if (spec->rules[i].layer != LAYER_AROUND)
+			spec->rules[n++] = spec->rules[i];
+	spec->n_rules = n;
+}
+
+/* The files of the directories around the project's own from the outside in, then that. */
+static int load_files(struct spec *spec, const char *real, struct project_config *ret_project,
+		      struct err *err)
+{
+	_cleanup_close_ int dir = -1;
+	struct strv around = { 0 };
+	int r = 0;
+
+	project_dirs_around(&spec->arena, real, spec->config_dir, &around);
+	for (size_t i = around.len; r == 0 && i-- > 0;) {
+		spec->below = path_below(real, around.v[i]);
+		r = config_load_around(spec, around.v[i], err);
+	}
+	if (spec->config_dir)
+		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	spec->below = dir >= 0 ? path_below(real, spec->config_dir) : NULL;
+	if (r == 0 && dir >= 0)
+		r = config_load_project(spec, dir, spec->config_dir, ret_project, err);
+	spec->below = NULL;
+	if (r == 0)
+		drop_hosts_around(spec);
+	return r;
+}
+
 int spec_load_layers(struct spec *spec, struct project_config *ret_project, struct err *err)
 {
 	struct arena *a = &spec->arena;
 	char *config_home = api_base_dir(a, "XDG_CONFIG_HOME", ".config");
 	char *real = os_realpath(a, spec->dir);
-	_cleanup_close_ int dir = -1;
 	int r = config_load_user(spec, config_home, err);
 
 	*ret_project = (struct project_config){ 0 };
 	/* A directory that cannot be opened is the probe's to explain. */
 	spec->config_dir = real ? project_config_dir(a, real) : NULL;
-	if (spec->config_dir)
-		dir = open(spec->config_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (r == 0 && dir >= 0)
-		r = config_load_project(spec, dir, spec->config_dir, ret_project, err);
+	if (r == 0 && real)
+		r = load_files(spec, real, ret_project, err);
 	/* A project's own counts when somebody names it. */
 	if (r == 0)
 		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,

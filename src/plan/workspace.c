@@ -264,6 +264,17 @@ static bool leaves_by_link(struct plan *plan, const struct mount_spec *mount,
 	       !path_is_below(fact->path, project);
 }
 
+/* The repository's own git directory, by a name or a link of the project's: passwords are in its configuration, and the
+ * private one has none. */
+static bool shows_git(struct plan *plan, const char *path, const struct project_facts *project)
+{
+	char *git = path_join(&plan->arena, project->top, ".git");
+
+	return plan->git_real &&
+	       (path_is_below(git, path) || path_is_below(path, git) ||
+		path_is_below(plan->git_common, path) || path_is_below(path, plan->git_common));
+}
+
 /* True when writing at path reaches what the sandbox must not write in the project. */
 static bool opens_protected(struct plan *plan, const char *path, const char *project)
 {
@@ -279,7 +290,8 @@ static bool opens_protected(struct plan *plan, const char *path, const char *pro
 }
 
 static int add_mount(struct plan *plan, const struct mount_spec *mount,
-		     const struct path_fact *fact, const char *base, struct err *err)
+		     const struct path_fact *fact, const char *base,
+		     const struct project_facts *project, struct err *err)
 {
 	unsigned flags = mount->rw ? 0 : OPF_RO;
 
@@ -309,6 +321,13 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			       "mount source '%s' of the project's wrapix.json is a second door to "
 			       "what is read-only in it ('%s')",
 			       mount->src, fact->path);
+	if (mount->layer == LAYER_PROJECT && shows_git(plan, fact->path, project)) {
+		err_set(err, EPERM,
+			"mount source '%s' of the project's wrapix.json shows the repository's own "
+			"git directory ('%s'), whose passwords are not for the sandbox",
+			mount->src, fact->path);
+		return err_hint(err, "name a directory beside it; --mount is your own word");
+	}
 	plan_add(plan, OP_BIND, mount->dest, fact->path,
 		 flags | OPF_CHECK | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0) |
 			 (fact->kind == PATH_OTHER ? OPF_SOCKET : 0));
@@ -321,7 +340,7 @@ int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *h
 	for (size_t i = 0; i < spec->n_mounts; i++) {
 		const struct mount_spec *mount = &spec->mounts[i];
 		const struct path_fact *fact = &host->mounts.v[i];
-		int r = add_mount(plan, mount, fact, config_base(spec, host), err);
+		int r = add_mount(plan, mount, fact, config_base(spec, host), &host->project, err);
 
 		if (r < 0)
 			return r;

@@ -19,7 +19,8 @@
 #include "spec/config_priv.h"
 #include "spec/widen.h"
 
-enum files { IN_CONFIG = 1, IN_PROFILE = 2 };
+/* BINDS: what it limits holds for projects below, too, which have their own file or none. */
+enum files { IN_CONFIG = 1, IN_PROFILE = 2, BINDS = 4 };
 
 struct key {
 	const char *name;
@@ -44,14 +45,54 @@ static int read_ralph(const struct reader *reader, const struct json_at *at,
 	return json_check_type(at, value, json_type_object, err);
 }
 
+static bool is_around(const struct reader *reader)
+{
+	return reader->layer == LAYER_AROUND;
+}
+
+size_t config_asked(const struct reader *reader)
+{
+	return reader->project ? reader->project->n_widenings : 0;
+}
+
+bool config_leaves_out(const struct reader *reader, size_t before)
+{
+	return is_around(reader) && config_asked(reader) > before;
+}
+
+/* No limit, so nothing that a project below would have to keep to. */
+static bool is_idle(const char *key, const char *text)
+{
+	static const char *const idle[][2] = {
+		{ "network", "open" },
+		{ "workspace", "direct" },
+		{ "home", "keep" },
+		{ "only", "false" },
+		{ "engine", "auto" },
+		{ "runtime", "default" },
+		{ "allowNested", "true" },
+		{ "agentMemory", "true" },
+		{ "deployKeyConfirm", "false" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(idle); i++)
+		if (!strcmp(idle[i][0], key) && !strcmp(idle[i][1], text))
+			return true;
+	return false;
+}
+
 int config_set(const struct reader *reader, const struct json_at *at, const char *text,
 	       struct err *err)
 {
 	_cleanup_str_ struct str place = { 0 };
 
+	size_t before = config_asked(reader);
+
 	json_at_add(&place, at);
 	if (reader->project)
 		widen_scalar(reader->project, reader->spec, place.s, at->key, text);
+	if (config_leaves_out(reader, before) || (is_around(reader) && is_idle(at->key, text)))
+		return 0;
 	return spec_set(reader->spec, at->key, text, reader->layer, err);
 }
 
@@ -189,7 +230,7 @@ static int add_mount(const struct reader *reader, const char *place, struct moun
 	if (reader->layer != LAYER_PROJECT && !strchr("/~$", mount->src[0]))
 		return err_usage(err, "the source must be absolute or begin with '~/'");
 	if (reader->project)
-		widen_mount(reader->project, reader->spec, place, mount);
+		widen_mount(reader->project, place, mount);
 	return spec_add_mount(reader->spec, mount, err);
 }
 
@@ -236,26 +277,26 @@ static const struct key keys[] = {
 	{ "profile", IN_CONFIG, read_profile },
 	{ "env", IN_CONFIG | IN_PROFILE, read_env },
 	{ "mounts", IN_CONFIG | IN_PROFILE, read_mounts },
-	{ "network", IN_CONFIG, config_read_network },
+	{ "network", IN_CONFIG | BINDS, config_read_network },
 	{ "publish", IN_CONFIG, config_read_publish },
 	{ "hostPorts", IN_CONFIG, config_read_host_ports },
-	{ "limits", IN_CONFIG, read_limits },
-	{ "deployKey", IN_CONFIG, config_read_deploy_key },
-	{ "deployKeyMode", IN_CONFIG, config_read_word },
-	{ "deployKeyConfirm", IN_CONFIG, config_read_bool },
-	{ "credentials", IN_CONFIG, config_read_credentials },
-	{ "engine", IN_CONFIG, config_read_word },
-	{ "runtime", IN_CONFIG, config_read_word },
+	{ "limits", IN_CONFIG | BINDS, read_limits },
+	{ "deployKey", IN_CONFIG | BINDS, config_read_deploy_key },
+	{ "deployKeyMode", IN_CONFIG | BINDS, config_read_word },
+	{ "deployKeyConfirm", IN_CONFIG | BINDS, config_read_bool },
+	{ "credentials", IN_CONFIG | BINDS, config_read_credentials },
+	{ "engine", IN_CONFIG | BINDS, config_read_word },
+	{ "runtime", IN_CONFIG | BINDS, config_read_word },
 	{ "agent", IN_CONFIG, config_read_word },
-	{ "agentMemory", IN_CONFIG, config_read_bool },
-	{ "home", IN_CONFIG, config_read_word },
+	{ "agentMemory", IN_CONFIG | BINDS, config_read_bool },
+	{ "home", IN_CONFIG | BINDS, config_read_word },
 	{ "notify", IN_CONFIG, config_read_notify },
-	{ "workspace", IN_CONFIG, config_read_word },
+	{ "workspace", IN_CONFIG | BINDS, config_read_word },
 	{ "image", IN_CONFIG, config_read_word },
-	{ "git", IN_CONFIG, config_read_word },
-	{ "protect", IN_CONFIG, config_read_protect },
-	{ "allowNested", IN_CONFIG, config_read_bool },
-	{ "only", IN_CONFIG, config_read_bool },
+	{ "git", IN_CONFIG | BINDS, config_read_word },
+	{ "protect", IN_CONFIG | BINDS, config_read_protect },
+	{ "allowNested", IN_CONFIG | BINDS, config_read_bool },
+	{ "only", IN_CONFIG | BINDS, config_read_bool },
 	{ "ralph", IN_CONFIG, read_ralph },
 	{ "description", IN_PROFILE, config_read_description },
 	{ "extends", IN_PROFILE, read_text }, /* profile.c has followed it */
@@ -305,6 +346,9 @@ static int read_keys(const struct reader *reader, struct json_object *root, stru
 	{
 		const struct json_at *at = JSON_KEY(NULL, name);
 		const struct key *key = find_key(name, files);
+
+		if (key && is_around(reader) && !(key->files & BINDS))
+			continue;
 
 		r = key ? key->read(reader, at, value, err) : unknown_key(at, files, err);
 		if (r < 0)

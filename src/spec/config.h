@@ -54,6 +54,9 @@ int config_apply(struct spec *spec, struct json_object *root, const char *origin
 /* Reads a file of ours: regular, at most 1 MiB; *ret_text is malloc'ed, NULL where there is none. */
 int config_read(const char *path, char **ret_text, size_t *ret_len, struct err *err);
 
+/* DIR/wrapix.json as config_load_project() reads it: never by a link. */
+int config_read_project(const char *dir, char **ret_text, size_t *ret_len, struct err *err);
+
 /* The i-th key of a configuration file, NULL after the last: what the schema is compared with. */
 const char *config_key(size_t i);
 
@@ -61,6 +64,9 @@ const char *config_key(size_t i);
  * profiles, which are read and not yet laid over anything. */
 int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 			struct project_config *ret_project, struct err *err);
+/* DIR/wrapix.json of a directory above the project's own file: what it limits holds for the project as well, the rest is
+ * not for it. Comes before config_load_project(), by which the project's own file is judged against it. */
+int config_load_around(struct spec *spec, const char *dir, struct err *err);
 /* $XDG_CONFIG_HOME/wrapix/config.json; absent is fine. */
 int config_load_user(struct spec *spec, const char *config_home, struct err *err);
 /* A file of the user's own choice was read: its place, and where a link there leads to. */

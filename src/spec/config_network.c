@@ -20,10 +20,14 @@ static int read_rules(const struct reader *reader, const struct json_at *at,
 		_cleanup_str_ struct str shown = { 0 };
 		const char *text;
 
+		size_t before = config_asked(reader);
+
 		json_at_add(&shown, place);
 		r = json_get_string(place, json_object_array_get_idx(list, i), &text, err);
 		if (r == 0 && reader->project && !deny)
 			widen_rule(reader->project, reader->spec, shown.s, text);
+		if (config_leaves_out(reader, before))
+			continue;
 		if (r == 0)
 			r = spec_add_rule(reader->spec, text, deny, reader->layer, err);
 		if (r == 0) { /* read later, by those who know what a rule is */

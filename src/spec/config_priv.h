@@ -13,6 +13,11 @@ struct reader {
 	struct project_config *project; /* NULL: nobody asks what widens */
 };
 
+/* Of a file around the project's only limits count. What would be asked about is left out: how many there are before a
+ * value is judged, and whether it was one. */
+size_t config_asked(const struct reader *reader);
+bool config_leaves_out(const struct reader *reader, size_t before);
+
 /* Each lays one value over the spec, noting on the way what it widens. */
 int config_set(const struct reader *reader, const struct json_at *at, const char *text,
 	       struct err *err);

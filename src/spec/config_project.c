@@ -120,6 +120,43 @@ int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 	return 0;
 }
 
+int config_read_project(const char *dir, char **ret_text, size_t *ret_len, struct err *err)
+{
+	_cleanup_close_ int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_str_ struct str shown = { 0 };
+
+	if (dir_fd < 0)
+		return err_errno(err, errno, "opening '%s'", dir);
+	str_add_escaped(&shown, dir);
+	str_add(&shown, "/wrapix.json");
+	return config_read_at(dir_fd, "wrapix.json", INSIDE, shown.s, ret_text, ret_len, err);
+}
+
+/* Something was laid over it. */
+static bool is_more(const struct spec *before, const struct spec *spec)
+{
+	return memcmp(before->set_by, spec->set_by, sizeof(spec->set_by)) != 0 ||
+	       before->n_rules != spec->n_rules || before->n_credentials != spec->n_credentials ||
+	       before->protect.n_paths != spec->protect.n_paths;
+}
+
+/* Whoever may write there, or made the project below, is asked nothing: what would be is left out. */
+int config_load_around(struct spec *spec, const char *dir, struct err *err)
+{
+	struct project_config left_out = { .path = path_join(&spec->arena, dir, "wrapix.json") };
+	_cleanup_free_ char *text = NULL;
+	struct spec before = *spec;
+	size_t len;
+	int r = config_read_project(dir, &text, &len, err);
+
+	if (r == 0 && text)
+		r = config_parse(spec, text, len, left_out.path, LAYER_AROUND, &left_out, err);
+	if (r == 0 && text && is_more(&before, spec))
+		strv_add(&spec->arena, &spec->around, left_out.path);
+	project_config_release(&left_out);
+	return r;
+}
+
 /* Those that are not in the list yet. */
 static void add_widenings(struct arena *arena, struct widening **list, size_t *n,
 			  const struct widening *more, size_t n_more)

@@ -217,12 +217,22 @@ int spec_add_credential_string(struct spec *spec, const char *text, enum layer l
 
 /* --- wrapix.json --- */
 
+/* Where the user's own is brokered another one that leads to the same place stays out; without it that comes in. */
+static bool opens_another(const struct reader *reader, const char *name)
+{
+	const struct spec *spec = reader->spec;
+	const struct credential *own = find(spec->credentials, spec->n_credentials, name);
+
+	return own && own->layer < LAYER_PROJECT && own->mode == CREDENTIAL_BROKERED;
+}
+
 static int read_one(const struct reader *reader, const struct json_at *at, const char *name,
 		    struct json_object *value, struct err *err)
 {
 	struct credential c = { .name = arena_strdup(&reader->spec->arena, name),
 				.layer = reader->layer };
 	_cleanup_str_ struct str text = { 0 }, place = { 0 };
+	size_t before = config_asked(reader);
 	int r = 0;
 
 	switch (json_object_get_type(value)) {
@@ -245,10 +255,13 @@ static int read_one(const struct reader *reader, const struct json_at *at, const
 	if (r == 0 && !c.mode)
 		return json_err_type(at, value, "\"on\", \"off\", \"brokered\" or an object", err);
 	json_at_add(&place, at);
-	if (r == 0 && reader->project && c.mode != CREDENTIAL_OFF) {
+	if (r == 0 && reader->project &&
+	    (c.mode != CREDENTIAL_OFF || opens_another(reader, name))) {
 		str_add(&text, json_object_to_json_string(value));
 		widen_credential(reader->project, place.s, text.s);
 	}
+	if (r == 0 && config_leaves_out(reader, before))
+		return 0;
 	if (r == 0)
 		r = spec_add_credential(reader->spec, &c, err) < 0 ? err_wrap(err, "%s", place.s)
 								   : 0;

@@ -202,24 +202,36 @@ char *project_obeyed_dir(struct arena *arena, const char *dir, const char *home)
 	return find_git_dir(arena, dir, home, false);
 }
 
-char *project_config_dir(struct arena *arena, const char *dir)
+/* NULL: above it somebody else decides, or nobody does. */
+static char *dir_above(struct arena *arena, const char *dir)
 {
 	const char *home = getenv("HOME");
+	char *above = path_parent(arena, dir);
 	struct stat st;
-	uid_t owner;
 
-	if (stat(dir, &st) < 0)
+	if (!strcmp(dir, "/") || (home && !strcmp(dir, home)) || stat(dir, &st) < 0)
 		return NULL;
-	owner = st.st_uid;
-	for (char *at = arena_strdup(arena, dir);; at = path_parent(arena, at)) {
+	return is_dir(above, st.st_uid) ? above : NULL;
+}
+
+char *project_config_dir(struct arena *arena, const char *dir)
+{
+	for (char *at = arena_strdup(arena, dir); at; at = dir_above(arena, at)) {
 		if (exists(arena, at, "wrapix.json") || exists(arena, at, ".wrapix/profiles"))
 			return at;
-		if (exists(arena, at, ".git") || !strcmp(at, "/") || (home && !strcmp(at, home)))
-			return NULL;
-		/* Above it somebody else decides. */
-		if (!is_dir(path_parent(arena, at), owner))
+		if (exists(arena, at, ".git"))
 			return NULL;
 	}
+	return NULL;
+}
+
+void project_dirs_around(struct arena *arena, const char *dir, const char *config_dir,
+			 struct strv *ret)
+{
+	for (char *at = config_dir ? dir_above(arena, config_dir) : arena_strdup(arena, dir); at;
+	     at = dir_above(arena, at))
+		if (exists(arena, at, "wrapix.json"))
+			strv_add(arena, ret, at);
 }
 
 void project_probe_git(struct host *host)

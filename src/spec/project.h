@@ -10,6 +10,10 @@
 /* The directory whose wrapix.json counts for a session in dir (canonical): dir itself, or the nearest
  * above it up to the top of its repository; NULL when there is none. */
 char *project_config_dir(struct arena *arena, const char *dir);
+/* The directories above config_dir (NULL: dir and above) that have a wrapix.json, the nearest first. What stands between,
+ * a '.git' say, hides none of them: a sandbox of theirs can have made it. */
+void project_dirs_around(struct arena *arena, const char *dir, const char *config_dir,
+			 struct strv *ret);
 
 /* The git directory that commands in dir (canonical) write to and that does not lie in it: of a linked
  * worktree, a submodule, or the repository around it; NULL when there is none. */

@@ -108,10 +108,36 @@ int spec_protect_path(struct spec *spec, const char *text, const char *word, enu
 
 /* ------------------------------------------------------------------ configuration and flags */
 
+/* Paths are written as they are in the file's own directory; the project may lie below it. */
+static int protect_below(const struct reader *reader, const char *text, const char *level,
+			 struct err *err)
+{
+	struct spec *spec = reader->spec;
+	const char *below = reader->layer == LAYER_USER ? NULL : spec->below;
+	struct spec whole = { .dir = NULL };
+	_cleanup_str_ struct str shown = { 0 };
+	int r = spec_protect_path(&whole, text, level, reader->layer, err);
+	const struct protect_path *path = whole.protect.paths;
+
+	if (r == 0 && !(below && *below))
+		r = spec_protect_path(spec, text, level, reader->layer, err);
+	else if (r == 0 && path_is_below(path->path, below) && strcmp(path->path, below) != 0)
+		r = spec_protect_path(spec, path->path + strlen(below) + 1, level, reader->layer,
+				      err);
+	else if (r == 0 && path->level >= PROTECT_HOLD && path_is_below(below, path->path)) {
+		err_usage(err, "protect: %s keeps all of this project as it is (%s)",
+			  str_quote(&shown, text), level);
+		r = err_hint(err, "start it where that file is, or change the file");
+	}
+	arena_release(&whole.arena);
+	return r;
+}
+
 static int read_one(const struct reader *reader, const struct json_at *at, const char *name,
 		    const char *level, struct err *err)
 {
 	_cleanup_str_ struct str place = { 0 };
+	size_t before = config_asked(reader);
 	char key[32];
 
 	if (protect_class_of(name) != PROTECT_CLASSES) {
@@ -126,7 +152,9 @@ static int read_one(const struct reader *reader, const struct json_at *at, const
 	json_at_add(&place, at);
 	if (reader->project)
 		widen_protect(reader->project, reader->spec, place.s, name, level);
-	return spec_protect_path(reader->spec, name, level, reader->layer, err);
+	if (config_leaves_out(reader, before))
+		return 0;
+	return protect_below(reader, name, level, err);
 }
 
 int config_read_protect(const struct reader *reader, const struct json_at *at,

@@ -2,7 +2,7 @@
 /*
  * What the user wants: every flag, every key of wrapix.json, every field of a profile ends up here.
  * "Unset, then filled": a field starts as unset, layers are laid over each other from the weakest
- * to the strongest (built-in, profile, user configuration, project file, flags), and the plan gives
+ * to the strongest (built-in, profile, user configuration, files around, project file, flags), and the plan gives
  * what is still unset its default.
  */
 #pragma once
@@ -16,7 +16,14 @@
 #define WORKSPACE_INSIDE "/workspace"
 
 /* Where a value came from, weakest first. */
-enum layer { LAYER_BUILTIN, LAYER_PROFILE, LAYER_USER, LAYER_PROJECT, LAYER_FLAG };
+enum layer {
+	LAYER_BUILTIN,
+	LAYER_PROFILE,
+	LAYER_USER,
+	LAYER_AROUND, /* limits of a wrapix.json in a directory above the project's own */
+	LAYER_PROJECT,
+	LAYER_FLAG
+};
 
 enum engine_kind {
 	ENGINE_UNSET,
@@ -158,7 +165,10 @@ struct spec {
 
 	char *dir;        /* as given; "." by default */
 	char *config_dir; /* canonical: where the project's wrapix.json or profiles are; or NULL */
-	char **cmd;       /* NULL: the agent */
+	const char *
+		below; /* what the project is called from where the file stands that is being read; NULL: it stands in it */
+	struct strv around; /* files of directories above whose limits hold here */
+	char **cmd;         /* NULL: the agent */
 	struct strv
 		files; /* canonical: those that the user named and that were obeyed as his own */
 

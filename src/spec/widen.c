@@ -5,18 +5,13 @@
  * A cloned repository is hostile, so the question for each value is: does the sandbox, or whoever
  * wrote the file, get something that neither the defaults nor the user's own configuration give?
  * When in doubt it widens: the price is one look and one 'wrapix trust'.
- *
- * A source that stays inside the project is judged by its text alone. That a link on the way does
- * not lead elsewhere is checked where the source is resolved.
  */
 #include "spec/widen.h"
 
 #include <fnmatch.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/json.h"
-#include "base/path.h"
 
 static struct widening widening(struct arena *arena, const char *key, const char *shown)
 {
@@ -34,6 +29,12 @@ static void note(struct project_config *project, const char *key, const char *sh
 	*w = widening(&project->arena, key, shown);
 }
 
+/* By the user, or by a file around the project's. */
+static bool is_settled(enum layer layer)
+{
+	return layer == LAYER_USER || layer == LAYER_AROUND;
+}
+
 /* Kept apart: nobody is asked for it as long as everything is open. */
 static void note_host(struct project_config *project, const char *key, const char *shown)
 {
@@ -43,63 +44,13 @@ static void note_host(struct project_config *project, const char *key, const cha
 	*w = widening(&project->arena, key, shown);
 }
 
-/* True when one of the path's components is name. Case does not count, for file systems where it
- * does not either. */
-static bool has_component(const char *path, const char *name)
-{
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n == strlen(name) && !strncasecmp(path, name, n))
-			return true;
-		path += n;
-		path += strspn(path, "/");
-	}
-	return false;
-}
-
-static bool leaves_project(const char *src)
-{
-	return src[0] == '/' || src[0] == '~' || strchr(src, '$') || has_component(src, "..");
-}
-
-/* A writable one is a second door to what is read-only, held, watched or only looked at in the workspace: nobody stands
- * there. And what covers a part of the workspace is taken for the project. */
-static bool is_second_door(const struct mount_spec *mount)
-{
-	return mount->rw || path_is_below(mount->dest, WORKSPACE_INSIDE);
-}
-
-/* Programs and settings that the user takes for the system's. */
-static bool covers_system(const char *dest)
-{
-	static const char *const dirs[] = { "/bin",   "/boot",   "/etc", "/lib", "/lib32",
-					    "/lib64", "/libx32", "/nix", "/opt", "/run",
-					    "/sbin",  "/usr",    "/var" };
-
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-		if (path_is_below(dest, dirs[i]))
-			return true;
-	return false;
-}
-
-static bool replaces_users(const struct spec *spec, const char *dest)
-{
-	for (size_t i = 0; i < spec->n_mounts; i++)
-		if (spec->mounts[i].layer == LAYER_USER &&
-		    path_is_below(spec->mounts[i].dest, dest))
-			return true;
-	return false;
-}
-
-void widen_mount(struct project_config *project, const struct spec *spec, const char *place,
-		 const struct mount_spec *mount)
+/* Every one. What leads out of the project is another's. What stays in it is a second door to what is read-only, held,
+ * watched, private or not to be read in the workspace: nobody stands there, and a link on the way says nothing. And what
+ * it covers, in the home or elsewhere, is taken for the user's, the agent's or the system's. */
+void widen_mount(struct project_config *project, const char *place, const struct mount_spec *mount)
 {
 	_cleanup_str_ struct str shown = { 0 };
 
-	if (!leaves_project(mount->src) && !is_second_door(mount) && !covers_system(mount->dest) &&
-	    !replaces_users(spec, mount->dest))
-		return;
 	json_add_string(&shown, mount->src);
 	str_add(&shown, " at ");
 	json_add_string(&shown, mount->dest);
@@ -110,12 +61,16 @@ void widen_mount(struct project_config *project, const struct spec *spec, const 
 /* Where the agent sends the user's key and words, and what is loaded into it before it starts. Other
  * variables reach only programs of the project, which the sandbox runs anyway. */
 static const char *const steering[] = {
-	"ANTHROPIC_*", "CLAUDE_*",   "OPENAI_*",   "CODEX_*",    "GEMINI_*",      "GOOGLE_*",
-	"AWS_*",       "AZURE_*",    "*_URL",      "*_HOST",     "*_ENDPOINT*",   "*_API_KEY",
-	"*_TOKEN",     "*_PROXY",    "SSL_*",      "*_CA_*",     "NODE_OPTIONS",  "NODE_PATH",
-	"NODE_TLS_*",  "LD_*",       "GLIBC_*",    "PATH",       "BASH_ENV",      "ENV",
-	"GIT_*",       "SSH_*",      "XDG_*",      "WRAPIX*",    "OPENCODE_*",    "BUN_*",
-	"OPENSSL_*",   "GCONV_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP",
+	"ANTHROPIC_*",    "CLAUDE_*",     "OPENAI_*",    "CODEX_*",     "GEMINI_*",
+	"GOOGLE_*",       "AWS_*",        "AZURE_*",     "*_URL",       "*_HOST",
+	"*_ENDPOINT*",    "*_API_KEY",    "*_TOKEN",     "*_PROXY",     "SSL_*",
+	"*_CA_*",         "NODE_OPTIONS", "NODE_PATH",   "NODE_TLS_*",  "LD_*",
+	"GLIBC_*",        "PATH",         "BASH_ENV",    "ENV",         "GIT_*",
+	"SSH_*",          "XDG_*",        "WRAPIX*",     "OPENCODE_*",  "BUN_*",
+	"OPENSSL_*",      "GCONV_PATH",   "PYTHONPATH",  "PYTHONHOME",  "PYTHONSTARTUP",
+	"PYTHONUSERBASE", "PERL5*",       "RUBYOPT",     "RUBYLIB",     "*JAVA*_OPTIONS",
+	"DENO_*",         "NPM_CONFIG_*", "*_API_BASE",  "SHELL",       "ZDOTDIR",
+	"LOCPATH",        "HOSTALIASES",  "LOCALDOMAIN", "RES_OPTIONS",
 };
 
 static bool steers(const char *name)
@@ -144,7 +99,7 @@ void widen_env(struct project_config *project, const struct spec *spec, const ch
 }
 
 /* The rules for scalars: 'now' is what holds without the project, 'want' holds the project's value.
- * users: the user's own configuration has set the key. */
+ * users: the user's own configuration, or a file around the project's, has set the key. */
 
 static bool network_widens(const struct spec *now, const struct spec *want, bool users)
 {
@@ -159,7 +114,7 @@ static bool network_widens(const struct spec *now, const struct spec *want, bool
 static bool user_names_hosts(const struct spec *spec)
 {
 	for (size_t i = 0; i < spec->n_rules; i++)
-		if (spec->rules[i].layer == LAYER_USER || spec->rules[i].layer == LAYER_FLAG)
+		if (is_settled(spec->rules[i].layer) || spec->rules[i].layer == LAYER_FLAG)
 			return true;
 	return false;
 }
@@ -230,9 +185,10 @@ static bool profile_widens(const struct spec *now, const struct spec *want, bool
 	       !config_profile_is_bare(want->profile, NULL);
 }
 
+/* Under podman no supervisor stands between: nothing is held, and the image's programs are not the host's. */
 static bool engine_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return users && now->engine != want->engine;
+	return users ? now->engine != want->engine : want->engine == ENGINE_PODMAN;
 }
 
 /* The user wants a kernel between. */
@@ -344,6 +300,29 @@ static bool limits_widen(const struct spec *now, const struct spec *want, bool u
 	return b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids || b->disk > a->disk;
 }
 
+/* The user wants to be told. */
+static bool notify_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return want->notify.mode == NOTIFY_OFF &&
+	       (users ? now->notify.mode == NOTIFY_ON
+		      : now->notify.violations || now->notify.always);
+}
+
+static bool violations_widen(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->notify.violations && !want->notify.violations;
+}
+
+static bool always_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->notify.always && !want->notify.always;
+}
+
+static bool waiting_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && now->notify.waiting != WAITING_OFF && want->notify.waiting == WAITING_OFF;
+}
+
 /* The user's quiet times are the user's; the project may name some where there are none. */
 static bool quiet_widens(const struct spec *now, const struct spec *want, bool users)
 {
@@ -385,6 +364,10 @@ static const struct {
 	{ "memory", limits_widen },
 	{ "pids", limits_widen },
 	{ "disk", limits_widen },
+	{ "notify", notify_widens },
+	{ "notify.violations", violations_widen },
+	{ "notify.always", always_widens },
+	{ "notify.waiting", waiting_widens },
 	{ "notify.quiet", quiet_widens },
 };
 
@@ -405,7 +388,7 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 	if (spec_set(&want, key, value, LAYER_PROJECT, &ignored) == 0)
 		for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 			if (!strcmp(rules[i].key, key))
-				widens = rules[i].widens(spec, &want, layer == LAYER_USER);
+				widens = rules[i].widens(spec, &want, is_settled(layer));
 	arena_release(&want.arena);
 	if (!widens)
 		return;

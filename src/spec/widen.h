@@ -7,8 +7,7 @@
 /* Each looks at one value of the project's file before it is laid over spec, and notes it in
  * project when it widens. place is where it stands: "mounts[0]", "limits.memory". A mount was
  * checked already. */
-void widen_mount(struct project_config *project, const struct spec *spec, const char *place,
-		 const struct mount_spec *mount);
+void widen_mount(struct project_config *project, const char *place, const struct mount_spec *mount);
 void widen_env(struct project_config *project, const struct spec *spec, const char *name,
 	       const char *value);
 void widen_protect(struct project_config *project, const struct spec *spec, const char *place,

@@ -97,6 +97,7 @@ import json, sys
 print(json.dumps({"mounts": [{"source": sys.argv[1], "dest": "/" + sys.argv[1], "mode": "ro"},
                              {"source": "absent", "dest": "/x", "mode": "ro", "optional": True}]}))
 PY
+wx trust --yes
 wx run --network none -- cat "/$odd/file"
 check "colons, commas, quotes, newlines" printed odd
 wx run --network none -- touch "/$odd/new"
@@ -108,6 +109,7 @@ check "... read-write" exists "$tmp/colon:dir/new"
 rm "$project/wrapix.json"
 ln -s "$home" "$project/sly"
 printf '{"mounts": ["sly:/data:ro"]}' >"$project/wrapix.json"
+wx trust --yes
 inside 'ls /data'
 check "a link in the project that leads out of it is refused" refused 125 "leaves the project"
 rm "$project/wrapix.json"

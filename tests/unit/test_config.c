@@ -189,7 +189,9 @@ static void test_widening(void)
 		{ "{\"network\":\"none\"}", "" },
 		{ "{\"network\":\"open\"}", "" },
 		{ "{\"network\":\"host\"}", "network=\"host\"" },
-		{ "{\"engine\":\"podman\",\"home\":\"keep\",\"only\":true}", "" },
+		{ "{\"engine\":\"native\",\"home\":\"keep\",\"only\":true}", "" },
+		{ "{\"engine\":\"podman\"}", "engine=\"podman\"" },
+		{ "{\"env\":{\"SHELL\":\"/workspace/x\"}}", "env.SHELL=\"/workspace/x\"" },
 		{ "{\"allowNested\":false}", "" },
 		{ "{\"allowNested\":true}", "allowNested=\"true\"" },
 		{ "{\"deployKey\":\"site\"}", "deployKey=\"site\"" },
@@ -214,19 +216,23 @@ static void test_widening(void)
 		{ "{\"env\":{\"LD_PRELOAD\":\"/workspace/x.so\"}}",
 		  "env.LD_PRELOAD=\"/workspace/x.so\"" },
 		{ "{\"env\":{\"PATH\":\"\\u001b[2J\"}}", "env.PATH=\"\\u001b[2J\"" },
-		{ "{\"mounts\":[\"data:/data:ro\",\"./a/b:/c:ro\"]}", "" },
+		{ "{\"mounts\":[\"data:/data:ro\"]}",
+		  "mounts[0]=\"data\" at \"/data\", read-only" },
+		{ "{\"mounts\":[\"a:~/.claude:ro\"]}",
+		  "mounts[0]=\"a\" at \"/home/wrapix/.claude\", read-only" },
 		{ "{\"mounts\":[\"data:/data\"]}", "mounts[0]=\"data\" at \"/data\", read-write" },
 		{ "{\"mounts\":[\"a:/workspace/.git:ro\"]}",
 		  "mounts[0]=\"a\" at \"/workspace/.git\", read-only" },
-		{ "{\"mounts\":[\"data:/data:ro\",\"/etc:/x:ro\"]}",
-		  "mounts[1]=\"/etc\" at \"/x\", read-only" },
+		{ "{\"mounts\":[\"/etc:/x:ro\"]}", "mounts[0]=\"/etc\" at \"/x\", read-only" },
 		{ "{\"mounts\":[\"~/.ssh:/x\"]}", "mounts[0]=\"~/.ssh\" at \"/x\", read-write" },
 		{ "{\"mounts\":[\"$HOME:/x\"]}", "mounts[0]=\"$HOME\" at \"/x\", read-write" },
 		{ "{\"mounts\":[\"a/$USER:/x\"]}", "mounts[0]=\"a/$USER\" at \"/x\", read-write" },
 		{ "{\"mounts\":[\"../x:/x\"]}", "mounts[0]=\"../x\" at \"/x\", read-write" },
 		{ "{\"mounts\":[\"a/../../x:/x\"]}",
 		  "mounts[0]=\"a/../../x\" at \"/x\", read-write" },
-		{ "{\"mounts\":[\".:/all:ro\",\".git:/g:ro\"]}", "" },
+		{ "{\"mounts\":[\".:/all:ro\",\".git:/g:ro\"]}",
+		  "mounts[0]=\".\" at \"/all\", read-only; mounts[1]=\".git\" at \"/g\", "
+		  "read-only" },
 		{ "{\"mounts\":[\".:/all\"]}", "mounts[0]=\".\" at \"/all\", read-write" },
 		{ "{\"mounts\":[\".//.:/all\"]}", "mounts[0]=\".//.\" at \"/all\", read-write" },
 		{ "{\"mounts\":[\"./wrapix.json:/w\"]}",
@@ -263,6 +269,18 @@ static void test_widening_over_user(void)
 		{ "{\"engine\":\"podman\"}", "{\"engine\":\"native\"}", "engine=\"native\"" },
 		{ "{\"home\":\"fresh\"}", "{\"home\":\"keep\"}", "home=\"keep\"" },
 		{ "{\"home\":\"keep\"}", "{\"home\":\"fresh\"}", "" },
+		{ "{\"engine\":\"podman\"}", "{\"engine\":\"podman\"}", "" },
+		{ "{\"notify\":{\"violations\":true}}", "{\"notify\":{\"violations\":false}}",
+		  "notify.violations=\"false\"" },
+		{ "{\"notify\":{\"violations\":true}}", "{\"notify\":false}", "notify=\"off\"" },
+		{ "{\"notify\":{\"waiting\":\"on\",\"always\":true}}",
+		  "{\"notify\":{\"waiting\":\"off\",\"always\":false}}",
+		  "notify.waiting=\"off\"; notify.always=\"false\"" },
+		{ "{\"notify\":false}", "{\"notify\":false}", "" },
+		{ "{\"credentials\":{\"A_KEY\":\"brokered\"}}",
+		  "{\"credentials\":{\"A_KEY\":\"off\"}}", "credentials.A_KEY=\"off\"" },
+		{ "{\"credentials\":{\"A_KEY\":\"on\"}}", "{\"credentials\":{\"A_KEY\":\"off\"}}",
+		  "" },
 		{ "{\"agent\":\"claude\"}", "{\"agent\":\"other\"}", "agent=\"other\"" },
 		{ "{\"deployKey\":\"a\"}", "{\"deployKey\":\"a\"}", "" },
 		{ "{\"deployKey\":\"a\"}", "{\"deployKey\":\"b\"}", "deployKey=\"b\"" },
@@ -292,6 +310,69 @@ static void test_widening_over_user(void)
 	ok(spec.net == NET_NONE && !project.n_widenings, "what a flag decides, no project widens");
 	project_config_release(&project);
 	spec_release(&spec);
+}
+
+/* A file around the project's: its limits hold, as if they were the user's, and nothing else of it. */
+static void check_around(const char *around, const char *text, const char *want)
+{
+	struct project_config left_out = { .path = NULL }, project = { .path = NULL };
+	_cleanup_str_ struct str got = { 0 };
+	struct spec spec;
+	int r;
+
+	spec_init(&spec);
+	spec.below = "sub";
+	r = config_parse(&spec, around, strlen(around), "around", LAYER_AROUND, &left_out, &err);
+	spec.below = NULL;
+	if (r == 0)
+		r = config_parse(&spec, text, strlen(text), "f", LAYER_PROJECT, &project, &err);
+	str_addf(&got, "%s%s%s", r < 0 ? err.msg : "", spec.n_mounts || spec.n_env ? "laid " : "",
+		 spec.deploy_key || spec.agent || spec.n_ports || spec.profile ? "laid " : "");
+	for (size_t i = 0; i < project.n_widenings; i++)
+		str_addf(&got, "%s ", project.widenings[i].key);
+	str_addf(&got, "%s", net_mode_name(spec.net));
+	for (size_t i = 0; i < spec.n_rules; i++)
+		str_addf(&got, " %c%s", spec.rules[i].deny ? '-' : '+', spec.rules[i].text);
+	if (spec.limits.pids)
+		str_addf(&got, " %llu", (unsigned long long)spec.limits.pids);
+	for (size_t i = 0; i < spec.protect.n_paths; i++)
+		str_addf(&got, " %s=%s", spec.protect.paths[i].path,
+			 protect_level_name(spec.protect.paths[i].level));
+	is_str(got.s, want, "%s in %s", text, around);
+	project_config_release(&left_out);
+	project_config_release(&project);
+	spec_release(&spec);
+}
+
+static void test_around(void)
+{
+	check_around("{\"network\":\"none\"}", "{}", "none");
+	check_around("{\"network\":\"none\"}", "{\"network\":\"open\"}", "network open");
+	check_around("{\"network\":\"open\"}", "{}", "unset");
+	check_around("{\"network\":\"host\",\"allowNested\":true,\"hostPorts\":[1]}", "{}",
+		     "unset");
+	check_around("{\"network\":{\"allow\":[\"a.org\"],\"deny\":[\"b.org\"]}}", "{}",
+		     "filtered +a.org -b.org");
+	check_around("{\"network\":{\"allow\":[\"a.org\"]}}",
+		     "{\"network\":{\"allow\":[\"a.org\"]}}", "filtered +a.org +a.org");
+	check_around("{\"network\":{\"allow\":[\"a.org\"]}}",
+		     "{\"network\":{\"allow\":[\"c.org\"]}}",
+		     "network.allow[0] filtered +a.org +c.org");
+	check_around("{\"limits\":{\"pids\":100}}", "{\"limits\":{\"pids\":50}}", "unset 50");
+	check_around("{\"limits\":{\"pids\":100}}", "{\"limits\":{\"pids\":200}}",
+		     "limits.pids unset 200");
+	check_around("{\"limits\":{\"pids\":1000000}}", "{}", "unset");
+	check_around("{\"mounts\":[\"/:/h\"],\"env\":{\"A\":\"b\"},\"agent\":\"x\",\"publish\":[1],"
+		     "\"deployKey\":\"k\",\"profile\":\"rust\"}",
+		     "{}", "unset");
+	check_around("{\"protect\":{\"sub/a\":\"ro\",\"./a\":\"ro\",\"subs/a\":\"ro\",\"sub/"
+		     "b\":\"allow\"}}",
+		     "{}", "unset a=ro");
+	check_around("{\"protect\":{\"build\":\"ro\"}}", "{\"protect\":{\"build\":\"report\"}}",
+		     "protect.build unset");
+	check_around("{\"protect\":{\"./sub/\":\"ro\"}}", "{}",
+		     "around: protect: './sub/' keeps all of this project as it is (ro)unset");
+	check_around("{\"netwrk\":1}", "{}", "around: netwrk: unknown keyunset");
 }
 
 /* Who names hosts has a filter, whatever else is said of the network; 'widens' and 'could': how many of the project's. */
@@ -652,6 +733,7 @@ int main(void)
 	test_layer_rules();
 	test_widening();
 	test_widening_over_user();
+	test_around();
 	test_widening_hosts();
 	test_project_file();
 	test_user_file();

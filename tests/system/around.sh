@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A wrapix.json in a directory above: its limits hold below, whatever a session of its has put in between; and what a project's
+# own file may not show or cover before somebody has looked at it.
+#
+# shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; scripts for the shell inside; functions that check() calls by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+git config --global user.name Tester
+git config --global user.email tester@example.com
+mkdir -p "$tmp/top/sub/deep" && cd "$tmp/top" || exit 1
+git init -q -b main
+echo kept | tee sub/deep/kept sub/kept >other
+printf '{"network": "none", "limits": {"pids": 100}, "protect": {"sub/deep/kept": "ro", "./other": "ro"}}\n' >wrapix.json
+git add -A && git commit -qm base
+network() { "$WRAPIX" plan "$1" -- true | sed -n 's/^network *//p'; }
+try='echo changed >kept; cat kept'
+
+# --- below the top, with nothing in between ---
+
+cd sub/deep || exit 1
+wx run -- sh -c "$try"
+check "a path that is protected is so from below, too" eval 'is "$(cat "$out")" kept && has "$err" "protect says"'
+cd .. && wx run -- sh -c 'echo x >other; cat other; echo y >kept'
+check "... and is no other one of that name" eval 'is "$(cat "$out")" x && is "$(cat kept)" y'
+git checkout -q . && rm -f other && cd .. || exit 1
+
+# --- what a session at the top can put in between ---
+
+between() { # between WHAT COMMANDS: by a session, then a run below
+	wx run --git private -- sh -c "$2"
+	check "a session can make $1" is "$rc" 0
+	check "... and the limits around hold" is "$(network sub/deep)" none
+	wx run sub/deep -- sh -c "$try"
+	check "... as do its paths" is "$(tail -n 1 "$out")" kept
+}
+between "a repository below" 'git init -q sub/deep'
+check "... which is said" has "$err" "/top/wrapix.json' limits holds here, too"
+rm -rf sub/deep/.git
+between "an empty directory for profiles" 'mkdir -p sub/deep/.wrapix/profiles'
+rm -rf sub/deep/.wrapix
+between "a file that says nothing" 'echo "{}" >sub/deep/wrapix.json'
+for text in '"network": "open"' '"network": {"allow": ["example.com"]}' '"limits": {"pids": 200}' '"protect": {"./kept": "report"}'; do
+	wx run -- sh -c "echo '{$text}' >sub/deep/wrapix.json"
+	wx run sub/deep -- true
+	check "one that says $text is asked about" eval 'is "$rc" 125 && has "$err" "deep/wrapix.json'"'"' is not trusted"'
+done
+wx trust --yes sub/deep
+wx run sub/deep -- sh -c "$try"
+check "... and counts when it is trusted" is "$(cat "$out")" changed
+git checkout -q . && rm sub/deep/wrapix.json
+printf '{"network": "open", "mounts": ["/etc:/x:ro"], "agent": "x", "env": {"A": "b"}}\n' >wrapix.json
+git init -q sub/deep
+wx run sub/deep -- sh -c 'ls /x; echo "$A"'
+check "what is around gives nothing" eval 'is "$rc $(cat "$out")" "0 " && lacks "$err" "holds here"'
+rm -rf sub/deep/.git
+
+# --- mounts of a project's own ---
+
+git remote add origin https://user:hunter2@example.com/x.git
+ln -s .git link
+for source in .git . link sub; do
+	printf '{"mounts": ["%s:/x:ro"]}\n' "$source" >wrapix.json
+	wx run -- true
+	check "'$source' by another way is asked about" eval 'is "$rc" 125 && has "$err" "mounts[0]"'
+done
+wx trust --yes && wx run -- ls /x
+check "... and is there then" has "$out" kept
+for source in .git . link; do
+	printf '{"mounts": ["%s:/x:ro"]}\n' "$source" >wrapix.json
+	wx trust --yes && wx run -- grep -r hunter2 /x
+	check "... but '$source' with the passwords of git's is not" eval 'isnt "$rc" 0 && lacks "$out" hunter2 && has "$err" "own git directory"'
+done
+rm link
+printf '{"mounts": ["sub:~/.config/x:ro"]}\n' >wrapix.json
+wx run -- true
+check "what would be the agent's settings is asked about" is "$rc" 125
+
+# --- a directory alone ---
+
+printf '{"only": true}\n' >wrapix.json
+wx run -- sh -c 'git log --format=%s; cat .git/config'
+check "alone, the repository that is in it has a private git directory" eval 'is "$(head -n 1 "$out")" base && has "$out" "x.git" && lacks "$out" hunter2'
+finish
