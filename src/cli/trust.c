@@ -39,7 +39,7 @@ static void show(const struct project_config *project)
 		       project->hosts[i].shown);
 	if (project->has_ralph)
 		printf("  ralph: with --host, its gate, hooks and [verify] programs run outside "
-		       "of any sandbox\n");
+		       "of any sandbox; with \"push\" your own git pushes\n");
 }
 
 static int trust(const struct project_config *project, const char *dir, const char *state,

@@ -22,6 +22,7 @@ struct key {
 		    struct json_object *value, struct err *err);
 	size_t offset;
 	int64_t min, max;
+	bool limits; /* what is spent */
 };
 
 int parse_duration(const char *text, int64_t *ret, struct err *err)
@@ -87,6 +88,24 @@ static int read_bool(struct ralph_config *config, const struct key *key, const s
 	return json_get_bool(at, value, (bool *)((char *)config + key->offset), err);
 }
 
+/* Where the user has a limit, the project's can only be a smaller one. */
+static void limit(const struct ralph_config *config, const struct key *key, int64_t *to, int64_t n)
+{
+	if (!(config->from_project && key->limits && *to && *to < n))
+		*to = n;
+}
+
+/* By the user's own git, with what it may: nothing that a project decides by itself. */
+static int read_push(struct ralph_config *config, const struct key *key, const struct json_at *at,
+		     struct json_object *value, struct err *err)
+{
+	bool users = config->push;
+	int r = read_bool(config, key, at, value, err);
+
+	config->push_asked = config->from_project && config->push && !users;
+	return r;
+}
+
 static int read_int(struct ralph_config *config, const struct key *key, const struct json_at *at,
 		    struct json_object *value, struct err *err)
 {
@@ -97,7 +116,7 @@ static int read_int(struct ralph_config *config, const struct key *key, const st
 		 (long long)key->max);
 	if (n < key->min || n > key->max)
 		return json_err_type(at, value, what, err);
-	*(int64_t *)((char *)config + key->offset) = n;
+	limit(config, key, (int64_t *)((char *)config + key->offset), n);
 	return 0;
 }
 
@@ -108,10 +127,13 @@ static int read_money(struct ralph_config *config, const struct key *key, const 
 				   json_object_is_type(value, json_type_double)
 			   ? json_object_get_double(value)
 			   : -1;
+	double users;
 
 	if (!(n > 0 && n < 1e6))
 		return json_err_type(at, value, "a sum in dollars", err);
-	memcpy((char *)config + key->offset, &n, sizeof(n));
+	memcpy(&users, (char *)config + key->offset, sizeof(users));
+	if (!(config->from_project && users > 0 && users < n))
+		memcpy((char *)config + key->offset, &n, sizeof(n));
 	return 0;
 }
 
@@ -119,10 +141,13 @@ static int read_time(struct ralph_config *config, const struct key *key, const s
 		     struct json_object *value, struct err *err)
 {
 	const char *text;
+	int64_t seconds;
 	int r = json_get_string(at, value, &text, err);
 
-	if (r == 0 && parse_duration(text, (int64_t *)((char *)config + key->offset), err) < 0)
+	if (r == 0 && parse_duration(text, &seconds, err) < 0)
 		return json_err_type(at, value, "a time such as \"30m\"", err);
+	if (r == 0)
+		limit(config, key, (int64_t *)((char *)config + key->offset), seconds);
 	return r;
 }
 
@@ -132,7 +157,8 @@ static int read_protect(struct ralph_config *config, _unused_ const struct key *
 	int r = json_check_type(at, value, json_type_array, err);
 	size_t n = r == 0 ? json_object_array_length(value) : 0;
 
-	config->protect = (struct strv){ 0 };
+	if (!config->from_project) /* what the user protects stays so */
+		config->protect = (struct strv){ 0 };
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct json_object *entry = json_object_array_get_idx(value, i);
 		const char *text;
@@ -259,17 +285,17 @@ static const struct key keys[] = {
 	{ "hooks", read_hooks, 0, 0, 0 },
 	{ "keepLogs", read_int, AT(keep_logs), 1, 100000 },
 	{ "maxCost", read_money, AT(max_cost), 0, 0 },
-	{ "maxSteps", read_int, AT(max_steps), 1, 100000 },
-	{ "maxTime", read_time, AT(max_time), 0, 0 },
+	{ "maxSteps", read_int, AT(max_steps), 1, 100000, true },
+	{ "maxTime", read_time, AT(max_time), 0, 0, true },
 	{ "models", read_models, 0, 0, 0 },
 	{ "parallel", read_int, AT(parallel), 1, 16 },
 	{ "pinned", read_path, AT(pinned), 0, 0 },
 	{ "protect", read_protect, 0, 0, 0 },
-	{ "push", read_bool, AT(push), 0, 0 },
+	{ "push", read_push, AT(push), 0, 0 },
 	{ "silence", read_time, AT(silence), 0, 0 },
 	{ "specs", read_path, AT(specs), 0, 0 },
 	{ "stepCost", read_money, AT(step_cost), 0, 0 },
-	{ "stepTime", read_time, AT(step_time), 0, 0 },
+	{ "stepTime", read_time, AT(step_time), 0, 0, true },
 };
 
 int ralph_config_take(struct ralph_config *config, struct json_object *object, struct err *err)
@@ -312,16 +338,15 @@ void ralph_config_init(struct ralph_config *config)
 	config->pinned = arena_strdup(&config->arena, "specs/README.md");
 }
 
-static int take_file(struct ralph_config *config, const char *path, struct err *err)
+static int take_text(struct ralph_config *config, const char *path, const char *text, size_t len,
+		     struct err *err)
 {
 	_cleanup_json_ struct json_object *root = NULL;
-	_cleanup_free_ char *text = NULL;
 	struct json_object *object;
-	size_t len;
-	int r = config_read(path, &text, &len, err);
+	int r;
 
-	if (r < 0 || !text)
-		return r;
+	if (!text)
+		return 0;
 	r = json_parse(text, len, path, &root, err);
 	if (r < 0 || !json_object_is_type(root, json_type_object) ||
 	    !json_object_object_get_ex(root, "ralph", &object))
@@ -330,20 +355,42 @@ static int take_file(struct ralph_config *config, const char *path, struct err *
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
-int ralph_config_load(struct ralph_config *config, const struct site *site, struct err *err)
+static int take_users(struct ralph_config *config, struct err *err)
 {
 	struct arena *a = &config->arena;
-	char *home, *dir;
+	const char *path = path_join(a, api_base_dir(a, "XDG_CONFIG_HOME", ".config"),
+				     "wrapix/config.json");
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = config_read(path, &text, &len, err);
+
+	return r < 0 ? r : take_text(config, path, text, len, err);
+}
+
+/* Kept, for what runs outside is what was looked at. */
+static int take_projects(struct ralph_config *config, const char *dir, struct err *err)
+{
+	struct arena *a = &config->arena;
+	_cleanup_free_ char *text = NULL;
+	int r = config_read_project(dir, &text, &config->len, err);
+
+	if (r == 0 && text)
+		config->text = arena_strndup(a, text, config->len);
+	return r < 0 ? r
+		     : take_text(config, path_join(a, dir, "wrapix.json"), config->text,
+				 config->len, err);
+}
+
+int ralph_config_load(struct ralph_config *config, const struct site *site, struct err *err)
+{
+	char *dir;
 	int r;
 
 	ralph_config_init(config);
-	home = api_base_dir(a, "XDG_CONFIG_HOME", ".config");
-	r = take_file(config, path_join(a, home, "wrapix/config.json"), err);
-	dir = project_config_dir(a, site->top);
+	dir = project_config_dir(&config->arena, site->top);
+	r = take_users(config, err);
 	config->from_project = true;
-	if (r == 0 && dir)
-		r = take_file(config, path_join(a, dir, "wrapix.json"), err);
-	return r;
+	return r == 0 && dir ? take_projects(config, dir, err) : r;
 }
 
 void ralph_config_release(struct ralph_config *config)
@@ -351,7 +398,18 @@ void ralph_config_release(struct ralph_config *config)
 	arena_release(&config->arena);
 }
 
-int ralph_config_is_trusted(const struct site *site, struct err *err)
+/* The profiles stand behind it, and nothing that means anything can. */
+static int check_same(const struct ralph_config *config, const struct project_config *project,
+		      struct err *err)
+{
+	if (config->text && project->len >= config->len &&
+	    !memcmp(config->text, project->bytes, config->len))
+		return 0;
+	return err_set(err, ESTALE, "the project's wrapix.json has changed meanwhile");
+}
+
+int ralph_config_is_trusted(const struct ralph_config *config, const struct site *site,
+			    struct err *err)
 {
 	struct project_config project = { 0 };
 	struct spec spec;
@@ -363,6 +421,8 @@ int ralph_config_is_trusted(const struct site *site, struct err *err)
 	if (r == 0)
 		r = trust_check_host(&project, spec.config_dir ? spec.config_dir : site->top,
 				     site->state_home, err);
+	if (r == 0)
+		r = check_same(config, &project, err);
 	project_config_release(&project);
 	spec_release(&spec);
 	return r;

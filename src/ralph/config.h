@@ -30,7 +30,9 @@ struct hook_config {
 struct ralph_config {
 	struct arena arena;
 	bool from_project; /* what is being read is the project's file */
-	char *agent;       /* NULL: wrapix's own choice */
+	char *text;        /* of that file, as it was read; NULL: there is none */
+	size_t len;
+	char *agent; /* NULL: wrapix's own choice */
 	char *models[PHASE_COUNT];
 	char *gate;   /* for a shell; NULL: none */
 	char *specs;  /* the directory of the specs */
@@ -38,6 +40,7 @@ struct ralph_config {
 	struct strv protect;
 	struct hook_config hooks[HOOK_COUNT];
 	bool commit, push;
+	bool push_asked; /* by the project's file, and not by the user's */
 	int64_t attempts, parallel;
 	int64_t max_steps; /* 0: no limit, here and below */
 	double max_cost, step_cost;
@@ -58,5 +61,7 @@ void ralph_config_init(struct ralph_config *config);
 /* "90", "90s", "30m", "2h", "1d" in seconds. */
 int parse_duration(const char *text, int64_t *ret, struct err *err);
 
-/* 0 when the user has accepted this very wrapix.json with 'wrapix trust': what --host asks for. */
-int ralph_config_is_trusted(const struct site *site, struct err *err);
+/* 0 when the user has accepted the very wrapix.json that was read with 'wrapix trust': what --host asks for, and what
+ * the project asks to be pushed. */
+int ralph_config_is_trusted(const struct ralph_config *config, const struct site *site,
+			    struct err *err);

@@ -125,7 +125,7 @@ int work_feature(struct work *work, const char *name, struct feature *ret, struc
 
 int work_use_host(struct work *work, struct err *err)
 {
-	int r = ralph_config_is_trusted(&work->site, err);
+	int r = ralph_config_is_trusted(&work->config, &work->site, err);
 
 	work->host = r == 0;
 	return r;

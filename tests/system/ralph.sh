@@ -234,6 +234,13 @@ rx loop --host
 check "... and then they do" eval 'exists "$tmp/escaped" && exists 2.txt'
 check "an agent cannot push" is "$(git -C "$tmp/remote.git" rev-parse main)" "$old"
 task three 'sh: echo 3 >3.txt'
+cp wrapix.json trusted.json && printf '{"ralph": {"push": true}}\n' >wrapix.json
+rx loop
+check "a project's file does not make it push" eval 'is "$rc" 1 && has "$err" "wrapix trust" && absent 3.txt && is "$(git -C "$tmp/remote.git" rev-parse main)" "$old"'
+mv wrapix.json elsewhere.json && ln -s elsewhere.json wrapix.json
+rx loop
+check "... nor is it read by a link" eval 'is "$rc" 2 && has "$err" "symbolic link"'
+rm wrapix.json elsewhere.json && mv trusted.json wrapix.json
 rx loop --push
 check "ralph pushes, after the gate" eval 'is "$(git -C "$tmp/remote.git" rev-parse main)" "$(git rev-parse HEAD)"'
 

@@ -234,6 +234,42 @@ static void test_config(void)
 	}
 }
 
+static void take(struct ralph_config *config, const char *text)
+{
+	_cleanup_json_ struct json_object *root = NULL;
+	struct err err;
+
+	if (json_parse(text, strlen(text), "test", &root, &err) < 0 ||
+	    ralph_config_take(config, root, &err) < 0)
+		abort();
+}
+
+/* The user's own, and over it the project's. */
+static void test_layers(void)
+{
+	struct ralph_config config;
+
+	ralph_config_init(&config);
+	take(&config,
+	     "{\"maxCost\": 5, \"stepTime\": \"1h\", \"maxSteps\": 9, \"protect\": [\"a\"]}");
+	config.from_project = true;
+	take(&config,
+	     "{\"maxCost\": 500, \"stepTime\": \"2h\", \"maxSteps\": 3, \"protect\": [\"b\"],"
+	     " \"maxTime\": \"2h\", \"attempts\": 7, \"push\": true}");
+	ok(config.max_cost == 5 && config.step_time == 3600, "a project lifts no limit");
+	ok(config.max_steps == 3 && config.max_time == 7200 && config.attempts == 7,
+	   "... and may have smaller ones, and its own");
+	is_int((long long)config.protect.len, 2, "what the user protects stays so");
+	ok(config.push && config.push_asked, "that it wants to push is known");
+	ralph_config_release(&config);
+	ralph_config_init(&config);
+	take(&config, "{\"push\": true}");
+	config.from_project = true;
+	take(&config, "{\"push\": true}");
+	ok(config.push && !config.push_asked, "... but where the user does, too");
+	ralph_config_release(&config);
+}
+
 int main(void)
 {
 	struct db db = { 0 };
@@ -247,6 +283,7 @@ int main(void)
 	db_close(&db);
 	test_writers();
 	test_config();
+	test_layers();
 	os_remove_tree(AT_FDCWD, dir);
 	arena_release(&arena);
 	return done();

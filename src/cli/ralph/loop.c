@@ -59,6 +59,8 @@ static int options_of(const struct loop_args *args, const struct work *work, boo
 		r = number("--max-cost", args->max_cost, 1e6, &ret->max_cost, err);
 	if (r == 0 && args->max_time)
 		r = parse_duration(args->max_time, &ret->max_time, err);
+	if (r == 0 && ret->push && !args->push && config->push_asked)
+		r = ralph_config_is_trusted(config, &work->site, err);
 	return r;
 }
 
