@@ -34,6 +34,7 @@ gives "what runs there is out of sight" "0 0" 'wrapix exec -- sh -c "echo go >sa
 gives "... where a process of one's own is not" "1" 'sleep 4312.0 & sleeps; python3 a.py seen sleep 4312.0; kill $!'
 gives "... nor can the command see those outside" "0" 'sleep 4313.0 & sleeps; wrapix exec -- python3 a.py seen sleep 4313.0; kill $!'
 gives "a descriptor that stands for it is of no use" "EPERM EINVAL" 'python3 a.py peer'
+gives "... nor with --allow-nested, where there is no Landlock for files" "EPERM EINVAL" 'python3 a.py peer' --allow-nested
 gives "... one of a process of one's own is" "done done" 'python3 a.py control'
 gives "a directory is not passed on" "descriptor 9 is a directory, and would lead past the file rules" 'python3 a.py directory'
 gives "nonsense harms nobody" "sent hi" 'python3 a.py garbage; wrapix exec -- echo hi'
@@ -177,6 +178,8 @@ fi
 pid=$!
 hear said
 check "the lent process is there" running ^wrapix-lent
+rights() { for pid in $(pgrep -u "$(id -u)" ^wrapix-lent); do grep -qx "CapPrm:	0000000800000000" "/proc/$pid/status" && grep -qx "CapEff:	0*" "/proc/$pid/status" && return 0; done; return 1; }
+check "... with a right that is of no use, and that nobody inside has: none of them may trace it" rights
 await sh -c "'$wrapix' ps | grep -q ended" # which the command does not wait for
 wx stop ended
 wait $pid 2>/dev/null

@@ -48,7 +48,7 @@ int lent_ask(int owner, bool reads, struct err *err)
 	if (r < 0)
 		return r;
 	os_open_settings_by(NULL, NULL);
-	/* Who answers must be able to read what we ask for; nobody else sees us. */
+	/* Who answers must be able to read what we ask for; nobody else sees us, or may (stay_inside()). */
 	r = prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? -errno
 						   : control_send(owner, CONTROL_ASKS, 0, listener);
 	return r < 0 ? err_errno(err, -r, "asking the sandbox's supervisor") : 0;
@@ -191,11 +191,13 @@ static int mount_proc(struct err *err)
 	return r < 0 ? err_errno(err, -r, "lending a process: /proc") : 0;
 }
 
-/* What holds for the sandbox's processes holds for who connects in their place: what lies outside by an abstract name is
- * out of reach, also where the network is the host's. */
+/* A pidfd comes to who asks for it with each of our lines, and who asks others must be open to them (lent_ask()): so
+ * we keep a right that nobody inside has, for where no Landlock stands between. What holds for the sandbox's processes
+ * holds for who connects in their place: what lies outside by an abstract name is out of reach, also where the network
+ * is the host's. */
 static int stay_inside(struct err *err)
 {
-	int r = geteuid() == 0 ? caps_keep_map_root(err) : caps_drop_all(err);
+	int r = geteuid() == 0 ? caps_keep_map_root(err) : caps_keep_token(err);
 
 	if (r == 0 &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))

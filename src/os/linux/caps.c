@@ -8,26 +8,44 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-int caps_drop_own(struct err *err)
+/* Those of the high word stay permitted, and are not in force. */
+static int drop_but(uint32_t high, struct err *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
+	struct __user_cap_data_struct sets[2] = { { 0 }, { .permitted = high } };
 
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return err_errno(err, errno, "emptying the ambient capabilities");
-	if (syscall(SYS_capset, &header, none) < 0)
+	if (syscall(SYS_capset, &header, sets) < 0)
 		return err_errno(err, errno, "dropping capabilities");
 	return 0;
 }
 
-int caps_drop_all(struct err *err)
+int caps_drop_own(struct err *err)
+{
+	return drop_but(0, err);
+}
+
+static int drop_bounding(struct err *err)
 {
 	/* The kernel says EINVAL past its last capability. */
 	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
-	if (errno != EINVAL)
-		return err_errno(err, errno, "emptying the capability bounding set");
-	return caps_drop_own(err);
+	return errno == EINVAL ? 0 : err_errno(err, errno, "emptying the capability bounding set");
+}
+
+int caps_drop_all(struct err *err)
+{
+	int r = drop_bounding(err);
+
+	return r < 0 ? r : caps_drop_own(err);
+}
+
+int caps_keep_token(struct err *err)
+{
+	int r = drop_bounding(err);
+
+	return r < 0 ? r : drop_but(1U << (CAP_WAKE_ALARM - 32), err);
 }
 
 static const uint32_t root_caps = 1U << CAP_CHOWN | 1U << CAP_DAC_OVERRIDE | 1U << CAP_FOWNER |

@@ -7,6 +7,11 @@
 /* Empties the bounding, ambient, inheritable, permitted and effective sets. */
 int caps_drop_all(struct err *err);
 
+/* The same but for one that is permitted, not in force, and of no use outside of the first user namespace
+ * (CAP_WAKE_ALARM). The kernel lets nobody trace a process, or take its descriptors, who has not all that
+ * is permitted to it; an exec ends it. */
+int caps_keep_token(struct err *err);
+
 /* Ours alone: the bounding set stays, for who was forked before. */
 int caps_drop_own(struct err *err);
 
