@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json_span.h"
 #include "base/path.h"
@@ -101,22 +102,44 @@ static int add_flag(struct claude_files *files, const char *settings, struct err
 	return 0;
 }
 
-static bool exists(struct arena *arena, const char *dir, const char *name)
+/* Another user's, or a link of his, in a directory where everybody may write are none of this project's. */
+static bool is_ours(const char *path, uid_t owner)
 {
-	return access(path_join(arena, dir, name), F_OK) == 0;
+	struct stat link, st;
+
+	if (lstat(path, &link) < 0 || stat(path, &st) < 0)
+		return false;
+	return (link.st_uid == owner || link.st_uid == geteuid() || link.st_uid == 0) &&
+	       (st.st_uid == owner || st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-/* The nearest directory with settings of its own, not above the repository's top or the home
- * directory; NULL when there is none. */
+/* What may not be looked at is there: to read it is an error then. */
+static bool has_settings(struct arena *arena, const char *dir, uid_t owner)
+{
+	static const char *const names[] = { "settings.json", "settings.local.json" };
+	const char *at = path_join(arena, dir, ".claude");
+
+	if (!is_ours(at, owner))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (access(path_join(arena, at, names[i]), F_OK) == 0 || errno == EACCES)
+			return true;
+	return false;
+}
+
+/* The nearest directory with settings of its own, not above the home directory; NULL when there is none. A '.git' on
+ * the way ends nothing: a command that the settings hold can have made it. */
 static const char *find_project(struct arena *arena, const struct claude_place *place)
 {
+	struct stat st = { .st_uid = geteuid() };
+
+	(void)stat(place->cwd, &st); /* who may not look at it reads nothing of it, either */
 	for (const char *dir = place->cwd;; dir = path_parent(arena, dir)) {
 		bool users = !strcmp(path_join(arena, dir, ".claude"), place->config);
 
-		if (!users && (exists(arena, dir, ".claude/settings.json") ||
-			       exists(arena, dir, ".claude/settings.local.json")))
+		if (!users && has_settings(arena, dir, st.st_uid))
 			return dir;
-		if (exists(arena, dir, ".git") || !strcmp(dir, place->home) || !strcmp(dir, "/"))
+		if (!strcmp(dir, place->home) || !strcmp(dir, "/"))
 			return NULL;
 	}
 }

@@ -49,6 +49,13 @@ cd sub || exit 1
 x -c 'touch here ../there'
 check "below the project its settings count, and the working directory is writable" sh -c 'test -e here && ! test -e ../there'
 cd .. || exit 1
+x -c 'git init -q sub && echo made'
+check "a command can make a repository below" has "$out" made
+cd sub || exit 1
+x -c 'echo b >../dist/x; cat .env ~/.ssh/id; true'
+check "... which ends nothing: what the project denies is denied there, too" eval 'lacks "$out" secret && has "$err" ".claude/settings.json:" && absent ../dist/x'
+rm -rf .git
+cd .. || exit 1
 x --settings-from srt -c 'echo b >dist/x'
 check "srt's settings when asked for" exists dist/x
 mkdir "$tmp/elsewhere"
