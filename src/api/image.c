@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include "api/api.h"
+#include "base/path.h"
 #include "os/fs.h"
 
 static int make_changes(const char *base, const char *session, struct image_use *use,
@@ -26,13 +28,27 @@ static int make_changes(const char *base, const char *session, struct image_use 
 	return 0;
 }
 
+/* What an earlier wrapix unpacked could be changed by others wherever the image's own modes let them. */
+static int close_to_others(struct arena *arena, const char *root, struct err *err)
+{
+	const char *roots = path_parent(arena, root);
+
+	return chmod(roots, 0700) < 0 ? err_errno(err, errno, "closing '%s' to others", roots) : 0;
+}
+
 int image_hold(const struct host *host, const char *session, struct image_use *ret, struct err *err)
 {
+	struct arena arena = { 0 };
 	char path[PATH_MAX];
+	int r;
 
 	*ret = (struct image_use){ .lock = -1, .changes = -1 };
 	if (!host->image_root)
 		return 0;
+	r = close_to_others(&arena, host->image_root, err);
+	arena_release(&arena);
+	if (r < 0)
+		return r;
 	snprintf(path, sizeof(path), "%s.lock", host->image_root);
 	ret->lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (ret->lock < 0 || flock(ret->lock, LOCK_SH | LOCK_NB) < 0)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/path.h"
@@ -21,11 +22,18 @@ char *image_store_path(struct arena *arena)
 			 "wrapix/images");
 }
 
+/* Images say of files and directories that everybody may write them, or read what they keep for their
+ * own root: that holds inside. Nobody else on this machine comes in. */
 int image_open_store(struct store *store, struct err *err)
 {
 	struct arena arena = { 0 };
-	int r = layout_open(store, image_store_path(&arena), err);
+	const char *path = image_store_path(&arena);
+	int r = layout_open(store, path, err);
 
+	if (r == 0 && fchmod(store->dir, 0700) < 0) {
+		r = err_errno(err, errno, "closing '%s' to others", path);
+		layout_close(store);
+	}
 	arena_release(&arena);
 	return r;
 }

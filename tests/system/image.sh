@@ -188,6 +188,15 @@ wx image remove hostile
 wx image gc
 check "gc removes unpacked roots that no image has" is "$(find "$store/roots" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2 # one's, and that of n1 to n4
 
+# An image's modes are for inside: '/etc' is everybody's there (make_root), and nobody's but the user's here.
+check "no other user comes into the store" is "$(stat -c %a "$store")" 700
+chmod 755 "$store" "$store/roots"
+check "(control) the image lets everybody write" is "$(stat -c %a "$merged/etc")" 1777
+wx run --image one --network none -- busybox true
+check "a sandbox closes what an earlier wrapix left open" is "$(stat -c %a "$store/roots")" 700
+wx image list
+check "... and so does every command for images" is "$(stat -c %a "$store")" 700
+
 # --- a sandbox from an image ---
 mkdir project
 cd project || exit 1
