@@ -153,12 +153,21 @@ static int accept_ref(struct git_store *store, const struct git_held *held, stru
 static const struct {
 	const char *kind;
 	int (*accept)(struct git_store *store, const struct git_held *held, struct err *err);
+	bool live; /* it is what the session has right now, and runs on the host */
 } kinds[] = {
-	{ "config", accept_config },
-	{ "hook", accept_hook },
-	{ "branch", accept_ref },
-	{ "tag", accept_ref },
+	{ "config", accept_config, true },
+	{ "hook", accept_hook, true },
+	{ "branch", accept_ref, false },
+	{ "tag", accept_ref, false },
 };
+
+/* Nobody writes there any more, so that what is taken is what the user has looked at. */
+static int check_ended(struct git_store *store, struct err *err)
+{
+	int r = git_lock(store, err);
+
+	return r < 0 ? err_wrap(err, "it could still change what you looked at") : 0;
+}
 
 static int find(struct git_store *store, const struct git_held *held, struct git_held **list,
 		size_t *n, size_t *at, struct err *err)
@@ -209,7 +218,9 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 		if (!strcmp(kinds[i].kind, held->kind)) {
 			struct git_store *part = repository(store, held->where);
 
-			r = git_begin_turn(part, err);
+			r = kinds[i].live ? check_ended(store, err) : 0;
+			if (r == 0)
+				r = git_begin_turn(part, err);
 			if (r < 0)
 				return r;
 			r = check_same(part, err); /* that may have taken long */

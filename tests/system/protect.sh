@@ -250,6 +250,22 @@ check "... nor a key" eval 'is "$rc" 125 && is "$(git config alias.x)" newer && 
 wx git accept --theirs "$id" hook:pre-commit config:alias.x hook:post-merge
 check "... but by --theirs" eval 'is "$rc" 0 && has .git/hooks/pre-commit theirs && is "$(git config alias.x)" theirs && has .git/hooks/post-merge theirs'
 
+# A session that runs could put another in the place of the one that the user has looked at.
+rm -f ready go
+"$WRAPIX" run --network none -- sh -c 'echo "echo harmless" >.git/hooks/post-commit; git config alias.y harmless; git commit -q --no-verify --allow-empty -m x; touch ready; until [ -e go ]; do sleep 0.05; done' >"$tmp/log/out" 2>&1 &
+pid=$!
+held_by_now() { "$WRAPIX" git held | grep -q hook:post-commit && "$WRAPIX" git held | grep -q config:alias.y; }
+check "(control) a session that runs holds a hook and a key" await held_by_now
+id=$("$WRAPIX" git status --json | jq -r '.[] | select(.running) | .id')
+wx git accept "$id" hook:post-commit
+check "a hook of a session that runs is not taken over" eval 'is "$rc" 125 && absent .git/hooks/post-commit && has "$err" "it could still change what you looked at" && has "$err" "wrapix stop $id"'
+wx git accept --theirs "$id" config:alias.y
+check "... nor is a key" eval 'is "$rc" 125 && is "$(git config alias.y)" "" && has "$err" "it could still change what you looked at"'
+touch go
+wait "$pid"
+wx git accept "$id" hook:post-commit config:alias.y
+check "... until it has ended" eval 'is "$rc" 0 && has .git/hooks/post-commit harmless && is "$(git config alias.y)" harmless'
+
 # --- a directory of theirs that is a link ---
 
 new links # links at several depths, to directories and files in the project, by several names, and to what is not in it
