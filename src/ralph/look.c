@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/path.h"
 #include "cow/changes.h"
@@ -24,6 +25,7 @@ static bool is_taken(const char *class)
 	return !class || !strcmp(class, "build") || !strcmp(class, "ci");
 }
 
+/* By any spelling: the project may lie where case is ignored. */
 static bool is_protected(const struct work *work, const char *path)
 {
 	const struct strv *protect = &work->config.protect;
@@ -31,11 +33,11 @@ static bool is_protected(const struct work *work, const char *path)
 	for (size_t i = 0; i < protect->len; i++) {
 		size_t n = strlen(protect->v[i]);
 
-		if (!strncmp(path, protect->v[i], n) && (!path[n] || path[n] == '/'))
+		if (!strncasecmp(path, protect->v[i], n) && (!path[n] || path[n] == '/'))
 			return true;
 	}
-	return !strcmp(path, "wrapix.json") || !strcmp(path, ".wrapix") ||
-	       str_starts(path, ".wrapix/");
+	return !strcasecmp(path, "wrapix.json") || !strcasecmp(path, ".wrapix") ||
+	       !strncasecmp(path, ".wrapix/", strlen(".wrapix/"));
 }
 
 /* Three lines of the spec that say something, found in a file, are the spec. */

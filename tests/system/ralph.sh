@@ -197,6 +197,10 @@ check "what the gate makes is not taken over" absent built.log
 task tests 'sh: echo hacked >tests/t; rm -rf tests; echo good >>work.txt; echo new >specs/new.md'
 rx step
 check "protected files stand read-only" eval 'is "$rc" 0 && has tests/t t && absent specs/new.md'
+task spelled 'sh: mkdir TESTS && echo hacked >TESTS/t; echo good >>work.txt'
+rx step
+check "... by every spelling: the file system may ignore case" eval 'is "$rc" 1 && has "$out" "it is protected" && absent TESTS'
+rx item drop "$(id_of spelled)"
 task config 'sh: echo "{}" >wrapix.json; echo good >>work.txt; echo "echo pwned" >.envrc'
 rx step
 check "what a shell would obey is not taken over" eval 'is "$rc" 1 && has "$out" "refused" && absent .envrc && has wrapix.json gate'
