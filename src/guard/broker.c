@@ -269,7 +269,8 @@ static bool is_same_rule(const struct file_rule *a, const struct file_rule *b)
 {
 	return a->kind == b->kind && !strcmp(a->text, b->text) && !a->path == !b->path &&
 	       (!a->path || !strcmp(a->path, b->path)) && a->glob == b->glob &&
-	       a->firm == b->firm && a->absent == b->absent && a->fleeting == b->fleeting;
+	       a->firm == b->firm && a->absent == b->absent && a->fleeting == b->fleeting &&
+	       a->folded == b->folded;
 }
 
 /* Settings that were written just before the start are read twice: their mounts stand for them as before. */

@@ -25,6 +25,11 @@ static inline struct dirent *os_dir_next(DIR *list)
 /* False also of what is no directory that can be read. */
 bool os_dir_is_empty(int dir_fd, const char *name);
 
+/* Somewhere on the way to an absolute path a name can be written with letters of the other case, and is the same file:
+ * shares of Windows and macOS machines, Windows' disks under WSL, directories that are set so. Where the last names are
+ * not there yet, those that are beside them tell. */
+bool os_ignores_case(const char *path);
+
 static inline void closedir_ptr(DIR **list)
 {
 	if (*list)

@@ -137,7 +137,9 @@ int file_rules_add(struct file_rules *rules, const struct file_rule_source *sour
 	struct file_rule *rule;
 	char *prefix;
 
-	pattern = glob_compile(arena, source->path, source->literal ? GLOB_PLAIN : 0, err);
+	pattern = glob_compile(
+		arena, source->path,
+		(source->literal ? GLOB_PLAIN : 0) | (source->folded ? GLOB_FOLD : 0), err);
 	if (!pattern)
 		return err_wrap(err, "%s", source->key);
 	prefix = source->literal ? path_join(arena, "/", source->path)
@@ -149,10 +151,12 @@ int file_rules_add(struct file_rules *rules, const struct file_rule_source *sour
 		.path = prefix,
 		.key = arena_strdup(arena, source->key),
 		.origin = source->origin ? arena_strdup(arena, source->origin) : NULL,
-		.glob = !source->literal && !glob_literal(pattern),
+		.glob = !source->literal &&
+			(source->folded ? glob_is_special(source->path) : !glob_literal(pattern)),
 		.firm = source->firm,
 		.absent = source->absent,
 		.fleeting = source->fleeting,
+		.folded = source->folded,
 		.pattern = pattern,
 	};
 	list_rule(rules, rule);
@@ -472,7 +476,7 @@ enum file_reads file_rules_reads(const struct file_rules *rules)
 
 		if (rule->kind != FILE_DENY_READ)
 			continue;
-		if (rule->glob || rule->absent || rule->fleeting)
+		if (rule->glob || rule->absent || rule->fleeting || rule->folded)
 			return FILE_READS_ASKED;
 		if (!rules->unwatched)
 			reads = FILE_READS_WATCHED;

@@ -50,6 +50,7 @@ struct file_rule {
 	bool firm;     /* FILE_DENY_READ of a credential: nothing lifts it */
 	bool absent;   /* path was not there at the start: no mount can stand for the rule */
 	bool fleeting; /* path was no directory then: a mount stands for the rule until a rename */
+	bool folded;   /* path lies where case is ignored: a mount stands for one spelling alone */
 	bool by_content; /* FILE_PROTECT: git's configuration, whose new version may be looked at */
 	const struct glob *pattern;
 	size_t before; /* of its list the next, see struct file_rules */
@@ -88,7 +89,7 @@ void file_rules_release(struct file_rules *rules);
 struct file_rule_source {
 	enum file_rule_kind kind; /* not FILE_PROTECT */
 	const char *text, *path, *key, *origin;
-	bool literal, firm, absent, fleeting;
+	bool literal, firm, absent, fleeting, folded;
 };
 int file_rules_add(struct file_rules *rules, const struct file_rule_source *source,
 		   struct err *err);
@@ -128,8 +129,8 @@ enum file_reads {
 	FILE_READS_FREE,    /* nothing: no rule denies any, or only what mounts stand for, unseen */
 	FILE_READS_WATCHED, /* a look: mounts stand for every rule */
 	FILE_READS_ASKED,   /* a decision: a denyRead exists that mounts cannot stand for (a glob, a
-			     * path that is not there, or a file, because the mount on it goes when
-			     * the host replaces it) */
+			     * path that is not there, a file, because the mount on it goes when
+			     * the host replaces it, or a name with other spellings) */
 };
 enum file_reads file_rules_reads(const struct file_rules *rules);
 

@@ -189,6 +189,7 @@ static int add_resolved(const struct maker *m, struct file_rule_source source, c
 					   tail)
 			    : w.done;
 	source.absent = w.absent;
+	source.folded = os_ignores_case(w.done);
 	source.fleeting = !w.absent && !*tail && !is_dir(w.done);
 	r = add(m, &source, err);
 	for (size_t i = 0; r == 0 && i < w.links.len; i++) {

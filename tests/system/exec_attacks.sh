@@ -333,6 +333,19 @@ wait
 given() { run 'cat && echo x >/proc/self/fd/0' <"$HOME/other/input" && isnt "$rc" 0; is "$(cat "$HOME/other/input" "$out")" "mine
 mine"; }
 check "a file given as standard input is read and not written" given
+
+# --- where the file system ignores case ---
+
+# A second name of a file stands for one: Windows' disks under WSL, shares of a Mac.
+mkdir folded && echo x >folded/beside && ln folded/beside folded/Beside && mkdir plain
+printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"allowWrite":[],"denyWrite":["folded/later","plain/later"],"denyRead":["folded/hidden","plain/hidden"]}}\n' >"$s"
+echo x >folded/HIDDEN && echo x >plain/HIDDEN
+check "where case counts another spelling is another file" can 'echo x >plain/LATER && cat plain/HIDDEN && mv plain/LATER plain/LATEST'
+check "where it does not it is the one that is not written" cannot 'echo x >folded/LATER'
+check "... made by a rename" cannot 'echo x >other && mv other folded/Later'
+check "... or read" cannot 'cat folded/HIDDEN'
+check "... and other names are free" can 'echo x >folded/latest && cat folded/latest'
+
 # --- sockets that come along ---
 
 settings ''

@@ -23,6 +23,39 @@ struct dirent *readdir(DIR *list)
 	return entry;
 }
 
+/* A second name of the same file stands for a file system that ignores case. */
+static void test_case(void)
+{
+	char path[] = "/tmp/test-case.XXXXXX", name[64];
+	int at = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	snprintf(name, sizeof(name), "%s/dir/name", path);
+	ok(mkdirat(at, "dir", 0700) == 0 && !os_ignores_case(name),
+	   "an empty directory tells nothing");
+	ok(close(openat(at, "dir/1", O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == 0 &&
+		   !os_ignores_case(name),
+	   "nor does a name without letters");
+	ok(close(openat(at, "dir/4bC", O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == 0 &&
+		   !os_ignores_case(name),
+	   "a name with one spelling");
+	ok(linkat(at, "dir/4bC", at, "dir/4BC", 0) == 0 && os_ignores_case(name),
+	   "one beside it with two");
+	ok(close(openat(at, "dir/name", O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == 0 &&
+		   !os_ignores_case(name),
+	   "what is there is looked at itself");
+	ok(linkat(at, "dir/name", at, "dir/Name", 0) == 0 && os_ignores_case(name),
+	   "and has two spellings");
+	for (size_t i = 0; i < 5; i++)
+		unlinkat(at,
+			 ((const char *[]){ "dir/1", "dir/4bC", "dir/4BC", "dir/name",
+					    "dir/Name" })[i],
+			 0);
+	unlinkat(at, "dir", AT_REMOVEDIR);
+	close(at);
+	rmdir(path);
+	ok(!os_ignores_case("/") && !os_ignores_case("/nothing/of/this"), "the root");
+}
+
 int main(void)
 {
 	static const struct {
@@ -55,5 +88,6 @@ int main(void)
 		unlinkat(at, kinds[i].name, kinds[i].type == DT_DIR ? AT_REMOVEDIR : 0);
 	close(at);
 	rmdir(path);
+	test_case();
 	return done();
 }

@@ -240,6 +240,33 @@ static void test_reads(void)
 	ok(!can_read("/p/[ab]*") && can_read("/p/axx"), "means itself");
 }
 
+/* Where case is ignored. */
+static void test_folded(void)
+{
+	struct err err = { 0 };
+	struct file_rule_source source = {
+		FILE_DENY_WRITE, "x",           "/p/Dir/key", "filesystem.denyWrite[0]", NULL,
+		.literal = true, .folded = true
+	};
+
+	begin("/p");
+	ok(!file_rules_add(&rules, &source, &err), "a name where case is ignored");
+	ok(!can_write("/p/Dir/key") && !can_write("/p/dir/KEY") && !can_write("/p/DIR/Key/x"),
+	   "is denied in every spelling");
+	ok(can_write("/p/dir/keys") && can_write("/p/dir"), "and no other is");
+	ok(!file_rules_move(&rules, "/p/DIR", "/p/moved", true).allowed,
+	   "nor does the directory move by another spelling");
+	ok(file_rules_reads(&rules) == FILE_READS_FREE, "reading is free");
+	source.kind = FILE_DENY_READ;
+	ok(!file_rules_add(&rules, &source, &err) && !can_read("/P/dir/key") &&
+		   file_rules_reads(&rules) == FILE_READS_ASKED,
+	   "for one that is not read no mount is enough");
+	source.literal = false;
+	source.path = "/p/*.Pem";
+	ok(!file_rules_add(&rules, &source, &err) && !can_read("/p/a.PEM") && can_read("/p/a.pen"),
+	   "and a pattern ignores it, too");
+}
+
 static void test_protected(void)
 {
 	static const char *const denied[] = {
@@ -694,6 +721,7 @@ int main(void)
 {
 	test_glob();
 	test_glob_fold();
+	test_folded();
 	test_glob_hostile();
 	test_writes();
 	test_reads();
