@@ -44,6 +44,11 @@ static int with_changes(struct cow *cow, const struct harvest *harvest,
 
 	if (r < 0)
 		return r;
+	if (!land_choose(&changes, harvest, reason)) {
+		*ret_verdict = VERDICT_CONFLICT;
+		changes_release(&changes);
+		return 0;
+	}
 	r = what(cow, &changes, &options, &report, err);
 	if (r == 0)
 		r = failure(&report, err);

@@ -4,7 +4,7 @@
  * order, each part knowing whether it was done already, so that it can be finished after a kill anywhere:
  *
  *	1. the paths it changed are written down             patches/N.paths, patches/N.diff
- *	   the gate has seen them, together with what landed meanwhile
+ *	   the gate has seen them, together with what landed meanwhile; what it made of them is put back
  *	2. the item is 'landing'                             from here on it is finished, never begun again
  *	3. the files, by the journal of the session (cow/apply.h)
  *	4. the commit: its id is in the record before the branch moves
@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "cow/node.h"
 #include "ralph/work.h"
 
 /* What is in the session of an attempt, looked at once when the agent has ended. */
@@ -23,7 +24,8 @@ struct harvest {
 	char *id; /* of the session; NULL: nothing was changed */
 	char **paths;
 	size_t n;
-	size_t ignored; /* by git: they are left behind */
+	size_t ignored;     /* by git: they are left behind */
+	struct node *nodes; /* of each path what it was before the gate; NULL: there was none */
 };
 
 /*
@@ -46,6 +48,15 @@ void land_give_turn(struct work *work, const void *who);
  * VERDICT_CONFLICT with the reason. */
 int land_rebase(struct work *work, const struct attempt *attempt, const struct harvest *harvest,
 		enum verdict *ret_verdict, struct str *reason, struct err *err);
+
+/* Around the gate, which is not to change what is taken over. After it: VERDICT_COMPLETE, or VERDICT_GATE with the reason. */
+int land_keep(struct work *work, const struct attempt *attempt, struct harvest *harvest,
+	      struct err *err);
+int land_restore(struct work *work, const struct attempt *attempt, const struct harvest *harvest,
+		 enum verdict *ret_verdict, struct str *reason, struct err *err);
+/* Leaves those of the changes that were looked at; false with the reason when they do not go apart from others. */
+struct changes;
+bool land_choose(struct changes *changes, const struct harvest *harvest, struct str *reason);
 
 /* In one's turn, too. Takes it over. VERDICT_CONFLICT when it does not fit what is in the project now: nothing was changed, and
  * the session stays. The item is 'landing' before and 'done' afterwards. */

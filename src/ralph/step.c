@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "ralph/turn_priv.h"
 
 enum { GATE_OUTPUT_MAX = 65536, GATE_SHOWN = 3000 };
 
@@ -122,6 +123,19 @@ static void on_gate_bytes(void *ctx, const char *bytes, size_t len)
 		 MIN(len, (size_t)GATE_OUTPUT_MAX));
 }
 
+static void land_gated(struct step_run *run)
+{
+	struct err err = { 0 };
+
+	if (land_restore(run->work, &run->turn.attempt, &run->harvest, &run->verdict, &run->reason,
+			 &err) < 0)
+		fail(run, &err);
+	else if (run->verdict != VERDICT_COMPLETE)
+		settle(run);
+	else
+		land(run);
+}
+
 static void on_gate_end(void *ctx, int status)
 {
 	struct step_run *run = ctx;
@@ -129,7 +143,7 @@ static void on_gate_end(void *ctx, int status)
 
 	if (status == 0) {
 		run->gate_output.len = 0;
-		land(run);
+		land_gated(run);
 		return;
 	}
 	run->verdict = run->gate_stopped;
@@ -188,6 +202,7 @@ static void start_gate(struct step_run *run)
 	run->gate.on_end = on_gate_end;
 	run->gate.ctx = run;
 	work_say(work, "%s: the gate: %s", run->item->id, work->config.gate);
+	turn_add_protected(&run->turn, &spec);
 	r = process_start(&run->gate, run->loop, &spec, &err);
 	if (r < 0)
 		fail(run, &err);
@@ -207,6 +222,9 @@ void step_go_on(struct step_run *run)
 		fail(run, &err);
 	else if (r > 0 && run->verdict != VERDICT_COMPLETE)
 		settle(run);
+	else if (r > 0 && run->work->config.gate &&
+		 land_keep(run->work, &run->turn.attempt, &run->harvest, &err) < 0)
+		fail(run, &err);
 	else if (r > 0 && run->work->config.gate)
 		start_gate(run);
 	else if (r > 0)

@@ -217,6 +217,31 @@ check "it stays hidden when the database is made again" eval '"$ralph" status se
 rx use feature
 check "features stand side by side" eval 'is "$rc" 0 && "$ralph" status --all | grep -q "^secret"'
 
+# --- what runs in the gate was written by the agent ---
+
+new_project around '{"gate": "sh build.sh; sh tests/run.sh", "protect": ["tests"], "attempts": 3}'
+mkdir tests gone && echo 'grep -q good work.txt' >tests/run.sh && echo : >build.sh
+for file in gone/f victim kept; do echo "$file" >"$file"; done
+git add -A && git commit -qm more
+cat >.agent/build <<'END'
+echo : >tests/run.sh
+rm -rf x; mkdir -p x/.vscode; echo pwned >x/.envrc; echo {} >x/.vscode/tasks.json
+echo later >y; chmod 777 y; ln -sf /etc/passwd z; rm victim; echo back >gone/f; mkdir -p gone/dir; echo more >gone/dir/g
+echo beside >made/evil; mv kept .mcp.json
+END
+task talks 'sh: cat .agent/build >build.sh; echo bad >work.txt'
+rx step
+check "what is protected cannot be rewritten in the gate" eval 'is "$rc" 1 && has "$out" "the gate" && has tests/run.sh grep && absent work.txt'
+rx item drop "$(id_of talks)"
+task swaps 'sh: cat .agent/build >build.sh; echo hi >x; echo agent >y; echo z >z; rm gone/f; mkdir made; echo mine >made/mine; echo victim >copy; echo good >work.txt'
+rx step
+check "what is taken over is what was looked at, whatever the gate made of it" eval 'is "$rc" 0 && is "$(cat x) $(cat y) $(cat z) $(cat made/mine)" "hi agent z mine" && is "$(stat -c %a y)" 644'
+check "... what was removed, and what only the gate removed" eval 'absent gone/f && exists victim && exists copy && exists kept'
+check "... and nothing that it put beside" eval 'absent made/evil && absent gone/dir && absent .mcp.json && is "$(git status --porcelain | grep -v -e .agent -e .wrapix)" ""'
+task moves 'sh: rm kept; echo "echo kept >.mcp.json" >build.sh'
+rx step
+check "... nor under another name" eval 'isnt "$rc" 0 && has "$out" "of what the step had removed" && absent .mcp.json && exists kept'
+
 # --- hooks, trust, pushes ---
 
 git init -q --bare "$tmp/remote.git"
