@@ -217,6 +217,21 @@ check "it stays hidden when the database is made again" eval '"$ralph" status se
 rx use feature
 check "features stand side by side" eval 'is "$rc" 0 && "$ralph" status --all | grep -q "^secret"'
 
+# --- a plan is a spec ---
+
+new_project plans
+echo keep >other && git add -A && git commit -qm other
+printf 'rm specs/feature.md; mkdir -p specs/feature.md/.vscode; echo pwned >specs/feature.md/.envrc; echo {} >specs/feature.md/.vscode/tasks.json\n' >.agent/plan
+rx plan
+check "a directory in the spec's place is not taken over" eval 'has "$out" "not kept" && has specs/feature.md "Success Criteria"'
+printf 'rm specs/feature.md; ln -s /etc/passwd specs/feature.md\n' >.agent/plan
+rx plan
+check "... nor is a link, or that it is gone" eval 'has specs/feature.md "Success Criteria" && [ ! -L specs/feature.md ] && echo "rm specs/feature.md" >.agent/plan && "$ralph" plan >"$out" 2>"$err"; has specs/feature.md "Success Criteria"'
+git rm -q specs/feature.md && git commit -qm gone
+printf 'mkdir -p specs; mv other specs/feature.md\n' >.agent/plan
+rx plan
+check "... nor what another file lost by becoming the spec" eval 'has specs/feature.md keep && has other keep'
+
 # --- what runs in the gate was written by the agent ---
 
 new_project around '{"gate": "sh build.sh; sh tests/run.sh", "protect": ["tests"], "attempts": 3}'

@@ -8,6 +8,7 @@
 #include "cli/ralph/ralph.h"
 #include "cow/apply.h"
 #include "ralph/criteria.h"
+#include "ralph/land.h"
 
 struct plan_args {
 	const char *agent;
@@ -34,13 +35,24 @@ static int render(struct work *work, const struct feature *feature, struct str *
 	return template_fill(ret, &work->templates, "plan", vars, ARRAY_LEN(vars), err);
 }
 
+/* A file, and nothing that a directory of its name could bring. */
+static bool is_spec(const struct change *change)
+{
+	return change && S_ISREG(change->new.mode);
+}
+
 /* Of all that the session wrote, the spec alone is taken over. */
 static int keep_spec(struct work *work, const struct feature *feature, const char *session,
 		     struct err *err)
 {
 	_cleanup_cow_ struct cow cow = COW_NONE;
+	_cleanup_str_ struct str reason = { 0 };
+	const struct harvest spec = { .paths = (char *[]){ feature->spec }, .n = 1 };
 	struct apply_report report = { 0 };
-	struct apply_options options = { .resolution = CONFLICTS_THEIRS, .sensitive = true };
+	struct apply_options options = { .resolution = CONFLICTS_THEIRS,
+					 .sensitive = true,
+					 .paths = spec.paths,
+					 .n_paths = spec.n };
 	struct changes changes;
 	size_t others = 0;
 	int r = work_open_session(work, session, &cow, err);
@@ -50,12 +62,12 @@ static int keep_spec(struct work *work, const struct feature *feature, const cha
 	r = changes_find(&changes, &cow, err);
 	if (r < 0)
 		return r;
-	options.paths = (char *const[]){ feature->spec };
-	options.n_paths = 1;
 	for (size_t i = 0; i < changes.n; i++)
 		others += !change_is_implied(&changes, i) &&
-			  strcmp(changes.v[i].path, feature->spec) != 0;
-	if (!feature->hidden && changes_at(&changes, feature->spec))
+			  (strcmp(changes.v[i].path, feature->spec) != 0 ||
+			   !is_spec(&changes.v[i]));
+	if (!feature->hidden && is_spec(changes_at(&changes, feature->spec)) &&
+	    land_choose(&changes, &spec, &reason))
 		r = apply_changes(&cow, &changes, &options, &report, err);
 	if (r == 0 && others)
 		printf("%zu other changed %s not kept: a plan is a spec.\n", others,
