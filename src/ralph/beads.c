@@ -6,6 +6,8 @@
 #include "ralph/beads.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
@@ -379,13 +382,53 @@ static int sync_feature(struct work *work, const struct feature *feature, struct
 	return r;
 }
 
+/* --- what bd would run --- */
+
+/* bd's own have an underscore ("on_close", "pre_write"), and run with each change; git's have none. */
+static int check_hooks(const struct work *work, struct arena *arena, const char *beads,
+		       struct err *err)
+{
+	_cleanup_dir_ DIR *list = opendir(path_join(arena, beads, "hooks"));
+	_cleanup_str_ struct str shown = { 0 };
+	const struct dirent *entry;
+
+	while ((entry = os_dir_next(list)) != NULL)
+		if (strchr(entry->d_name, '_') && !work->host) {
+			str_quote(&shown, path_join(arena, beads,
+						    path_join(arena, "hooks", entry->d_name)));
+			err_set(err, EPERM, "bd would run %s outside of a sandbox", shown.s);
+			return err_hint(
+				err, "look at it, and move it away; 'ralph loop --host' runs it, "
+				     "when 'wrapix trust' has accepted wrapix.json");
+		}
+	return 0;
+}
+
+/* The directory, and the one that it says bd is to use in its place. */
+static int check_programs(const struct work *work, struct arena *arena, struct err *err)
+{
+	char *beads = path_join(arena, work->site.top, ".beads");
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = check_hooks(work, arena, beads, err);
+
+	if (r == 0 && os_read_file_at(AT_FDCWD, path_join(arena, beads, "redirect"), PATH_MAX,
+				      &text, &len) == 0) {
+		text[strcspn(text, "\r\n")] = '\0';
+		r = check_hooks(work, arena, path_join(arena, work->site.top, text), err);
+	}
+	return r;
+}
+
 int beads_sync(struct work *work, struct err *err)
 {
 	struct arena arena = { 0 };
 	struct feature *list;
 	size_t n = 0;
-	int r = feature_list(&work->db, &arena, &list, &n, err);
+	int r = check_programs(work, &arena, err);
 
+	if (r == 0)
+		r = feature_list(&work->db, &arena, &list, &n, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (!list[i].hidden)
 			r = sync_feature(work, &list[i], err);

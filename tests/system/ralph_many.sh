@@ -202,6 +202,27 @@ while [ $i -le 60 ]; do
 done
 check "more issues than bd lists of itself, in their order" eval 'is "$(json "[.items[] | select(.title | startswith(\"issue\")) | .title] | length, first, last" | tr "\n" " ")" "60 issue 1 issue 60 "'
 check "there is no export beside it" absent .wrapix/ralph/beads.jsonl
+for i in $(json '.items[] | select(.status == "open") | .id'); do bd close "$i" >/dev/null; done
+task hooks "sh: mkdir -p .beads/hooks; printf '#!/bin/sh\necho ran >>$tmp/ran\n' >.beads/hooks/on_close; chmod 755 .beads/hooks/on_close"
+rx step
+check "a program that bd would run on the host is not taken over" eval 'is "$rc" 1 && has "$out" refused && absent .beads/hooks && absent "$tmp/ran"'
+rx item drop "$(id_of hooks)"
+task leads "sh: mkdir -p other/hooks; printf '#!/bin/sh\necho ran >>$tmp/ran\n' >other/hooks/on_close; chmod 755 other/hooks/on_close; echo other >.beads/redirect"
+rx step
+check "... nor what leads bd to one" eval 'is "$rc" 1 && has "$out" refused && absent .beads/redirect && absent "$tmp/ran"'
+rx item drop "$(id_of leads)"
+mkdir -p .beads/hooks other/hooks
+printf '#!/bin/sh\necho ran >>%s/ran\n' "$tmp" >other/hooks/on_create
+chmod 755 other/hooks/on_create
+cp other/hooks/on_create .beads/hooks
+rx item add --title cloned
+check "where one came with the project bd is not run" eval 'isnt "$rc" 0 && has "$err" "on_create" && has "$err" "outside of a sandbox" && absent "$tmp/ran"'
+mv .beads/hooks/on_create .beads/hooks/pre-commit && echo other >.beads/redirect
+rx item add --title cloned
+check "... nor where it leads to one" eval 'isnt "$rc" 0 && has "$err" "other/hooks/on_create" && absent "$tmp/ran"'
+rm -r .beads/redirect other
+rx status
+check "(control) hooks of git's are none of bd's" is "$rc" 0
 rm .beads/issues.json && echo '{' >.beads/issues.json
 rx status
 check "a bd that fails is an error" eval 'is "$rc" 1 && has "$err" "bd list"'
