@@ -237,29 +237,35 @@ static const struct special {
 	  true }, /* Teredo: two IPv4 in it */
 };
 
-/* Where translators and tunnels keep an IPv4 address. Plain mapped addresses are IPv4 already. */
+/* Where translators and tunnels keep an IPv4 address. Plain mapped addresses are IPv4 already. A site's own NAT64 has it
+ * at the end, or behind a prefix of 48 bits with nothing at the end. */
 static const struct {
 	struct address_range range;
-	unsigned at;
+	uint8_t at[4];
 } carriers[] = {
-	{ V6(0x0064, 0xff9b, 0, 0, 0, 0, 0, 0, 96), 12 }, /* NAT64 */
-	{ V6(0x2002, 0, 0, 0, 0, 0, 0, 0, 16), 2 },       /* 6to4 */
-	{ V6(0, 0, 0, 0, 0xffff, 0, 0, 0, 96), 12 },      /* translated */
-	{ V6(0, 0, 0, 0, 0, 0, 0, 0, 96), 12 },           /* compatible */
+	{ V6(0x0064, 0xff9b, 0, 0, 0, 0, 0, 0, 96), { 12, 13, 14, 15 } }, /* NAT64 */
+	{ V6(0x0064, 0xff9b, 1, 0, 0, 0, 0, 0, 48), { 12, 13, 14, 15 } },
+	{ V6(0x0064, 0xff9b, 1, 0, 0, 0, 0, 0, 48), { 6, 7, 9, 10 } },
+	{ V6(0x2002, 0, 0, 0, 0, 0, 0, 0, 16), { 2, 3, 4, 5 } },     /* 6to4 */
+	{ V6(0, 0, 0, 0, 0xffff, 0, 0, 0, 96), { 12, 13, 14, 15 } }, /* translated */
+	{ V6(0, 0, 0, 0, 0, 0, 0, 0, 96), { 12, 13, 14, 15 } },      /* compatible */
 };
 
 bool address_embedded(const struct address *addr, struct address *ret)
 {
-	for (size_t i = 0; i < ARRAY_LEN(carriers); i++) {
-		uint32_t n;
+	uint32_t n = 0;
+	bool found = false;
 
+	/* The next has a word where there are only zeros. */
+	for (size_t i = 0; !n && i < ARRAY_LEN(carriers); i++) {
 		if (!range_has(&carriers[i].range, addr))
 			continue;
-		memcpy(&n, addr->b + carriers[i].at, sizeof(n));
-		*ret = address_v4(ntohl(n));
-		return true;
+		for (size_t k = 0; k < ARRAY_LEN(carriers[i].at); k++)
+			n = n << 8 | addr->b[carriers[i].at[k]];
+		*ret = address_v4(n);
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 static enum address_class class_in_table(const struct address_guard *guard,
