@@ -132,28 +132,59 @@ static bool agree_to_sensitive(const struct cow_target *target, const struct cha
 	return !asked || cli_ask("Take them over, too?");
 }
 
+/* What stays in the session is named: each repository, not each of its files. How many those are. */
+static size_t print_inner(const struct branch_report *report)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n_inner; i++) {
+		const struct branch_inner *inner = &report->inner[i];
+		_cleanup_str_ struct str name = { 0 };
+
+		add_quoted_name(&name, "", inner->path);
+		printf("%s: stays in the session, with %zu %s: it is a repository of its own\n",
+		       name.s, inner->changes, inner->changes == 1 ? "change" : "changes");
+		n += inner->changes;
+	}
+	return n;
+}
+
+static void print_branch(const struct branch_report *report, const char *branch)
+{
+	_cleanup_str_ struct str name = { 0 };
+	size_t stay = print_inner(report);
+
+	str_add_escaped(&name, branch);
+	if (report->taken)
+		printf("The branch '%s' has %zu changed %s", name.s, report->taken,
+		       report->taken == 1 ? "file" : "files");
+	else
+		printf("There is nothing to put on a branch");
+	if (report->ignored)
+		printf(", without %zu that git ignores", report->ignored);
+	if (report->refused)
+		printf(", without %zu that are never taken over", report->refused);
+	if (stay)
+		printf(", without %zu in repositories of their own", stay);
+	puts(report->taken ? ". Your files are as they were." : ". None was made.");
+	if (stay)
+		printf("hint: 'wrapix apply PATH' takes over the files in such a repository\n");
+}
+
+/* 1: something is not on the branch that plain apply takes over. */
 static int make_branch(struct cow_target *target, const struct changes *changes, const char *branch,
 		       struct err *err)
 {
-	_cleanup_str_ struct str name = { 0 };
 	struct branch_report report;
 	int r = branch_make(&target->cow, changes, target->paths, target->n_paths, branch, &report,
 			    err);
 
-	if (r < 0)
-		return r;
-	str_add_escaped(&name, branch);
-	if (report.taken)
-		printf("The branch '%s' has %zu changed %s", name.s, report.taken,
-		       report.taken == 1 ? "file" : "files");
-	else
-		printf("There is nothing to put on a branch");
-	if (report.ignored)
-		printf(", without %zu that git ignores", report.ignored);
-	if (report.refused)
-		printf(", without %zu that are never taken over", report.refused);
-	puts(report.taken ? ". Your files are as they were." : ". None was made.");
-	return 0;
+	if (r == 0) {
+		print_branch(&report, branch);
+		r = report.n_inner > 0;
+	}
+	branch_report_release(&report);
+	return r;
 }
 
 /* The session is ours alone, and nothing is half done. */
@@ -217,11 +248,11 @@ static int cmd_apply(int argc, char **argv)
 	r = begin(&target, rest.operands, rest.n_operands, true, &report, &err);
 	if (r == 0)
 		r = apply(&args, &target, &report, &err);
-	if (r == 0 && args.json)
+	if (r >= 0 && args.json)
 		print_json(&target.cow, &report);
 	else if (r == 0 && !args.branch)
 		cli_print_report(&report);
-	status = r < 0 ? cli_fail(&err) : cli_report_status(&report);
+	status = r < 0 ? cli_fail(&err) : r ? r : cli_report_status(&report);
 	apply_report_release(&report);
 	cli_cow_close(&target);
 	return status;

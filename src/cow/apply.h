@@ -84,6 +84,9 @@ bool resolve_is_repository(struct cow *cow, const char *path);
 /* For the files of this room: the same of the project as it is at this moment, with that name added. */
 bool resolve_makes_repository(const struct cow *cow, const char *path);
 
+/* For the files of this room: that directory of the project or the session, reached by no link, has that name. */
+bool resolve_has_name(int root, const char *dir, const char *name);
+
 /* For the files of this room: the steps that the changes need. dir is the journal's, for merges. */
 int resolve_changes(struct cow *cow, const struct changes *changes,
 		    const struct apply_options *options, struct journal *journal, int dir,

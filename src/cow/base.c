@@ -47,11 +47,11 @@ static void add_environment(struct arena *a, struct strv *env, const struct cow 
 	strv_add(a, env, "GIT_OPTIONAL_LOCKS=0");
 }
 
-int base_git(const struct cow *cow, const char *const *args, char *const *extra, int in, int out)
+static int run_git(const struct cow *cow, const char *const *args, char *const *extra,
+		   struct os_command command)
 {
 	struct arena arena = { 0 };
 	struct strv argv = { 0 }, env = { 0 };
-	struct os_command command = { .cwd = cow->project, .in = in, .out = out };
 	char *git = os_find_program(&arena, "git", getenv("PATH"), cow->project);
 	int r = -ENOENT;
 
@@ -62,12 +62,37 @@ int base_git(const struct cow *cow, const char *const *args, char *const *extra,
 		add_environment(&arena, &env, cow);
 		for (; extra && *extra; extra++)
 			strv_add(&arena, &env, *extra);
+		command.cwd = cow->project;
 		command.argv = argv.v;
 		command.env = env.v;
 		r = os_run(&command);
 	}
 	arena_release(&arena);
 	return r;
+}
+
+int base_git(const struct cow *cow, const char *const *args, char *const *extra, int in, int out)
+{
+	return run_git(cow, args, extra, (struct os_command){ .in = in, .out = out });
+}
+
+int base_ask(const struct cow *cow, const char *const *args, int in, int out, int most,
+	     struct err *err)
+{
+	_cleanup_close_ int said = os_said_open(); /* without it the reason is not known */
+	_cleanup_str_ struct str line = { 0 };
+	int status = run_git(cow, args, NULL,
+			     (struct os_command){ .in = in, .out = out, .said = said });
+
+	if (status == -ENOENT)
+		return err_set(err, ENOENT, "git is not installed");
+	if (status < 0)
+		return err_errno(err, -status, "running 'git %s'", args[0]);
+	if (WIFEXITED(status) && WEXITSTATUS(status) <= most)
+		return WEXITSTATUS(status);
+	return os_said_line(said, false, &line)
+		       ? err_set(err, EIO, "'git %s' failed: %s", args[0], line.s)
+		       : err_set(err, EIO, "'git %s' failed", args[0]);
 }
 
 enum { LEFT_OUT_MAX = 500 }; /* git compares each with each of its paths */

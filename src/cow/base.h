@@ -30,3 +30,8 @@ int base_merge(const struct cow *cow, const char *ours, const char *base, const 
  * list of further variables or NULL. The wait status or -errno; -ENOENT when there is no git.
  */
 int base_git(const struct cow *cow, const char *const *args, char *const *extra, int in, int out);
+
+/* The same for who needs the answer: its exit code, which is 'most' at most; all else is an error that has git's own
+ * reason. */
+int base_ask(const struct cow *cow, const char *const *args, int in, int out, int most,
+	     struct err *err);

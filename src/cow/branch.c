@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -11,12 +12,14 @@
 #include "base/str.h"
 #include "cow/apply.h"
 #include "cow/base.h"
-#include "cow/copy.h"
+#include "cow/inner.h"
 #include "cow/show.h"
 #include "os/fs.h"
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define OUTPUT_MAX ((size_t)64 << 20)
+#define HERE "./" /* before each name: one that begins with ':' would be an expression */
+enum { COPY_SIZE = 1 << 16 };
 
 static int scratch_file(const struct cow *cow)
 {
@@ -72,23 +75,6 @@ static int check_name(const struct cow *cow, const char *name, struct err *err)
 	return 0;
 }
 
-/* Those of the new paths that git ignores, as NUL-terminated names. */
-static int find_ignored(const struct cow *cow, const struct changes *changes, char **ret,
-			size_t *len)
-{
-	_cleanup_close_ int fd = scratch_file(cow);
-	int r = fd < 0 ? -errno : 0;
-
-	for (size_t i = 0; r == 0 && i < changes->n; i++)
-		if (node_exists(&changes->v[i].new))
-			r = os_write_all(fd, changes->v[i].path, strlen(changes->v[i].path) + 1);
-	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
-		r = -errno;
-	if (r == 0)
-		r = ask_git(cow, ARGS("check-ignore", "-z", "--stdin"), fd, ret, len);
-	return r < 0 || r > 1 ? -EIO : 0;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -97,7 +83,7 @@ static int by_name(const void *a, const void *b)
 static void split(struct arena *arena, const char *text, size_t len, struct strv *ret)
 {
 	for (const char *p = text; p && p < text + len; p += strlen(p) + 1)
-		strv_add(arena, ret, p);
+		strv_add(arena, ret, p + strlen(HERE));
 	if (ret->len)
 		qsort(ret->v, ret->len, sizeof(*ret->v), by_name);
 }
@@ -106,9 +92,84 @@ struct stream {
 	struct cow *cow;
 	int fd;
 	const char *prefix; /* of the project below the top, with its '/' */
+	const struct changes *changes;
 	struct strv ignored;
+	struct inner inner;
 	struct branch_report *report;
 };
+
+static int find_inner(struct stream *s, struct err *err)
+{
+	int fd = scratch_file(s->cow), r;
+
+	if (fd < 0)
+		return err_errno(err, errno, "asking git for submodules");
+	r = base_ask(s->cow, ARGS("ls-files", "-s", "-z"), -1, fd, 0, err);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	r = inner_load(&s->inner, s->cow, fd);
+	return r < 0 ? err_errno(err, -r, "asking git for submodules") : 0;
+}
+
+/* The link of the project that the session made a directory of, on the way to that path; NULL: none. */
+static const char *link_above(const struct changes *changes, struct arena *arena, const char *path)
+{
+	while (strchr(path, '/')) {
+		const struct change *above;
+
+		path = path_parent(arena, path);
+		above = changes_at(changes, path);
+		if (above && S_ISLNK(above->old.mode))
+			return above->path;
+	}
+	return NULL;
+}
+
+/* Git answers none of the questions when one of them is about what it has no opinion on. */
+static bool may_ask(struct stream *s, struct arena *arena, const struct change *change)
+{
+	return node_exists(&change->new) && !inner_of(&s->inner, change->path) &&
+	       !link_above(s->changes, arena, change->path);
+}
+
+/* Those of the new paths that git ignores, as NUL-terminated names. */
+static int find_ignored(struct stream *s, struct arena *arena, char **ret, size_t *len,
+			struct err *err)
+{
+	_cleanup_close_ int in = scratch_file(s->cow), out = scratch_file(s->cow);
+	int r = in < 0 || out < 0 ? -errno : 0;
+
+	for (size_t i = 0; r == 0 && i < s->changes->n; i++) {
+		const char *path = s->changes->v[i].path;
+
+		if (!may_ask(s, arena, &s->changes->v[i]))
+			continue;
+		r = os_write_all(in, HERE, strlen(HERE));
+		if (r == 0)
+			r = os_write_all(in, path, strlen(path) + 1);
+	}
+	if (r == 0 && lseek(in, 0, SEEK_SET) < 0)
+		r = -errno;
+	if (r == 0 && base_ask(s->cow, ARGS("check-ignore", "-z", "--stdin"), in, out, 1, err) < 0)
+		return err_wrap(err, "asking git which files it ignores");
+	if (r == 0 && (lseek(out, 0, SEEK_SET) < 0 || os_read_fd(out, OUTPUT_MAX, ret, len) < 0))
+		r = -EIO;
+	return r < 0 ? err_errno(err, -r, "asking git which files it ignores") : 0;
+}
+
+/* What a link was made to goes the way of the link. */
+static bool is_ignored(const struct stream *s, const char *path)
+{
+	struct arena arena = { 0 };
+	const char *link = link_above(s->changes, &arena, path);
+
+	arena_release(&arena);
+	path = link ? link : path;
+	return s->ignored.len &&
+	       bsearch(&path, s->ignored.v, s->ignored.len, sizeof(*s->ignored.v), by_name);
+}
 
 static void add_path(struct str *out, const struct stream *s, const char *path)
 {
@@ -132,24 +193,58 @@ static int write_str(const struct stream *s, const struct str *text)
 	return os_write_all(s->fd, text->s, text->len);
 }
 
-static int write_file(const struct stream *s, const struct change *change)
+static int write_file_head(const struct stream *s, const struct change *change, uint64_t len)
 {
 	_cleanup_str_ struct str head = { 0 };
-	_cleanup_free_ char *content = NULL;
-	size_t len;
-	int r = change_read(s->cow, change, true, &content, &len);
 
-	if (r < 0)
-		return r;
 	str_addf(&head, "M %s inline ",
 		 S_ISLNK(change->new.mode)     ? "120000"
 		 : (change->new.mode &S_IXUSR) ? "100755"
 					       : "100644");
 	add_path(&head, s, change->path);
-	str_addf(&head, "data %zu\n", len);
-	r = write_str(s, &head);
+	str_addf(&head, "data %llu\n", (unsigned long long)len);
+	return write_str(s, &head);
+}
+
+/* The rest of it, which is to be so long. */
+static int write_rest(const struct stream *s, int from, uint64_t len)
+{
+	_cleanup_free_ char *buf = malloc(COPY_SIZE);
+	int r = buf ? 0 : -ENOMEM;
+
+	while (r == 0 && len) {
+		ssize_t n = read(from, buf, MIN(len, (uint64_t)COPY_SIZE));
+
+		r = n < 0 ? -errno : n == 0 ? -EIO : os_write_all(s->fd, buf, (size_t)n);
+		len -= n > 0 ? (uint64_t)n : 0;
+	}
+	return r;
+}
+
+/* One that is too large to be shown is not too large for a commit. */
+static int write_large(const struct stream *s, const struct change *change)
+{
+	_cleanup_close_ int fd = change_open(s->cow, change);
+	struct stat st;
+	int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+
 	if (r == 0)
-		r = os_write_all(s->fd, content, len);
+		r = write_file_head(s, change, (uint64_t)st.st_size);
+	return r < 0 ? r : write_rest(s, fd, (uint64_t)st.st_size);
+}
+
+static int write_file(const struct stream *s, const struct change *change)
+{
+	_cleanup_free_ char *content = NULL;
+	size_t len;
+	int r = change_read(s->cow, change, true, &content, &len);
+
+	if (r == -EFBIG) {
+		r = write_large(s, change);
+	} else if (r == 0) {
+		r = write_file_head(s, change, len);
+		r = r < 0 ? r : os_write_all(s->fd, content, len);
+	}
 	return r < 0 ? r : os_write_all(s->fd, "\n", 1);
 }
 
@@ -162,26 +257,59 @@ static int write_removal(const struct stream *s, const char *path)
 	return write_str(s, &line);
 }
 
-static int write_change(struct stream *s, const struct change *change)
+/* True when it lies in a repository of its own, which is counted there. */
+static bool stays(struct stream *s, const char *path, bool counts)
+{
+	struct branch_report *report = s->report;
+	const char *top = inner_of(&s->inner, path);
+	size_t i = 0;
+
+	if (!top)
+		return false;
+	while (i < report->n_inner && strcmp(report->inner[i].path, top) != 0)
+		i++;
+	if (counts && i == report->n_inner)
+		*(struct branch_inner *)arena_grow(&report->arena, &report->inner, &report->n_inner,
+						   sizeof(*report->inner)) = (struct branch_inner){
+			.path = arena_strdup(&report->arena, top)
+		};
+	if (counts)
+		report->inner[i].changes++;
+	return true;
+}
+
+/* What was there and is there no more; that of a directory is told by what was in it. */
+static int write_removals(struct stream *s, const struct change *change)
 {
 	int r = 0;
 
+	if (change->from && !stays(s, change->from, true))
+		r = write_removal(s, change->from);
+	if (r == 0 && node_exists(&change->old) && !S_ISDIR(change->old.mode) &&
+	    (!node_exists(&change->new) || S_ISDIR(change->new.mode)))
+		r = write_removal(s, change->path);
+	return r;
+}
+
+static int write_change(struct stream *s, const struct change *change)
+{
+	bool counts = !S_ISDIR(change->new.mode | change->old.mode);
+	int r;
+
+	if (stays(s, change->path, counts))
+		return 0;
 	if (change->status == CHANGE_IGNORED || resolve_is_repository(s->cow, change->path)) {
 		s->report->refused++;
 		return 0;
 	}
-	if (s->ignored.len &&
-	    bsearch(&change->path, s->ignored.v, s->ignored.len, sizeof(*s->ignored.v), by_name)) {
+	if (is_ignored(s, change->path)) {
 		s->report->ignored++;
 		return 0;
 	}
-	if (change->from)
-		r = write_removal(s, change->from);
-	if (r == 0 && !node_exists(&change->new))
-		r = S_ISDIR(change->old.mode) ? 0 : write_removal(s, change->path);
-	else if (r == 0 && !S_ISDIR(change->new.mode))
+	r = write_removals(s, change);
+	if (r == 0 && node_exists(&change->new) && !S_ISDIR(change->new.mode))
 		r = write_file(s, change);
-	s->report->taken += r == 0 && !S_ISDIR(change->new.mode | change->old.mode);
+	s->report->taken += r == 0 && counts;
 	return r;
 }
 
@@ -205,9 +333,10 @@ static int write_head(const struct stream *s, const char *name, struct err *err)
 	return write_str(s, &out) < 0 ? err_set(err, EIO, "writing the commit") : 0;
 }
 
-static int write_stream(struct stream *s, const struct changes *changes, char *const *paths,
-			size_t n_paths, const char *name, struct err *err)
+static int write_stream(struct stream *s, char *const *paths, size_t n_paths, const char *name,
+			struct err *err)
 {
+	const struct changes *changes = s->changes;
 	int r = write_head(s, name, err);
 
 	for (size_t i = 0; r == 0 && i < changes->n; i++) {
@@ -223,33 +352,50 @@ static int write_stream(struct stream *s, const struct changes *changes, char *c
 	return r;
 }
 
+static int commit(const struct stream *s, struct err *err)
+{
+	int r = base_ask(s->cow, ARGS("fast-import", "--quiet", "--done"), s->fd, -1, 0, err);
+
+	if (r == 0)
+		return 0;
+	err_wrap(err, "git refused the commit");
+	return err_hint(err, "'wrapix apply --as-branch BRANCH SESSION PATH...' makes it of those "
+			     "paths alone, and "
+			     "'wrapix apply' takes the files over");
+}
+
+void branch_report_release(struct branch_report *report)
+{
+	arena_release(&report->arena);
+	*report = (struct branch_report){ 0 };
+}
+
 int branch_make(struct cow *cow, const struct changes *changes, char *const *paths, size_t n_paths,
 		const char *name, struct branch_report *ret, struct err *err)
 {
 	struct arena arena = { 0 };
 	const char *below = cow->git_top ? path_below(cow->project, cow->git_top) : NULL;
-	struct stream s = { .cow = cow, .fd = -1, .report = ret };
+	struct stream s = { .cow = cow, .changes = changes, .report = ret };
 	_cleanup_free_ char *ignored = NULL;
 	size_t len = 0;
-	int r = check_name(cow, name, err), status;
+	int r = check_name(cow, name, err);
 
 	*ret = (struct branch_report){ 0 };
 	if (r < 0)
 		return r;
 	s.prefix = arena_printf(&arena, "%s%s", below ? below : "", below && *below ? "/" : "");
-	if (find_ignored(cow, changes, &ignored, &len) < 0)
-		r = err_set(err, EIO, "asking git which files it ignores");
-	split(&arena, ignored, len, &s.ignored);
 	s.fd = scratch_file(cow);
+	r = find_inner(&s, err);
 	if (r == 0)
-		r = write_stream(&s, changes, paths, n_paths, name, err);
-	if (r == 0 && ret->taken) {
-		status = base_git(cow, ARGS("fast-import", "--quiet", "--done"), NULL, s.fd, -1);
-		if (status != 0)
-			r = err_set(err, EIO, "git refused the commit");
-	}
+		r = find_ignored(&s, &arena, &ignored, &len, err);
+	split(&arena, ignored, len, &s.ignored);
+	if (r == 0)
+		r = write_stream(&s, paths, n_paths, name, err);
+	if (r == 0 && ret->taken)
+		r = commit(&s, err);
 	if (s.fd >= 0)
 		close(s.fd);
+	inner_release(&s.inner);
 	arena_release(&arena);
 	return r;
 }

@@ -53,7 +53,7 @@ static struct step *add_step(struct resolver *r, enum step_kind kind, const char
 	return step;
 }
 
-static bool has_name(int root, const char *dir, const char *name)
+bool resolve_has_name(int root, const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -76,8 +76,8 @@ static bool is_repository(const struct resolver *r, const char *dir, bool both)
 	bool has[ARRAY_LEN(repository_names)] = { false };
 
 	for (size_t i = 0; i < ARRAY_LEN(has); i++)
-		has[i] = has_name(r->cow->root, dir, repository_names[i]) ||
-			 (both && has_name(r->cow->upper, dir, repository_names[i]));
+		has[i] = resolve_has_name(r->cow->root, dir, repository_names[i]) ||
+			 (both && resolve_has_name(r->cow->upper, dir, repository_names[i]));
 	return has[0] && ((has[1] && has[2]) || has[3]);
 }
 
@@ -395,7 +395,7 @@ bool resolve_makes_repository(const struct cow *cow, const char *path)
 
 			has[i] = (strcspn(name, "/") == n &&
 				  !strncasecmp(name, repository_names[i], n)) ||
-				 has_name(cow->root, dir, repository_names[i]);
+				 resolve_has_name(cow->root, dir, repository_names[i]);
 		}
 		found = has[0] && ((has[1] && has[2]) || has[3]);
 	} while (!found && strcmp(dir, ".") != 0);

@@ -13,6 +13,9 @@
 int change_read(const struct cow *cow, const struct change *change, bool new, char **ret,
 		size_t *ret_len);
 
+/* The session's file, where it is a regular one: descriptor or -errno. */
+int change_open(const struct cow *cow, const struct change *change);
+
 /* A name as git writes it: bare, or in quotes with C's escapes. */
 void add_quoted_name(struct str *out, const char *prefix, const char *path);
 

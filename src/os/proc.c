@@ -178,7 +178,7 @@ _Noreturn static void run_command(const struct os_command *command, pid_t parent
 	os_reset_signals();
 	dup2(command->in < 0 ? null : command->in, STDIN_FILENO);
 	dup2(command->out < 0 ? null : command->out, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
+	dup2(command->said > 0 ? command->said : null, STDERR_FILENO);
 	os_close_all_but(3, &command->keep, command->keep > 2);
 	if (command->keep > 2)
 		fcntl(command->keep, F_SETFD, 0);

@@ -90,7 +90,8 @@ struct os_command {
 	char *const *argv; /* argv[0] is an absolute path */
 	char *const *env;
 	const char *cwd;
-	int in, out; /* -1: /dev/null; its errors always go there */
+	int in, out; /* -1: /dev/null */
+	int said;    /* where its errors go (os_said_open()), or 0: /dev/null */
 	int keep;    /* what it inherits beside these, or 0 */
 };
 /* Runs a program to its end, which comes with ours; returns the wait status, or -errno. */

@@ -313,6 +313,50 @@ check "(control) nothing is left to apply, and that is no failure" is "$rc $(cat
 wx apply --as-branch empty
 check "... and nothing for a branch, which is said and not made" is "$rc $(cat "$out") $(git branch --list empty)" "0 There is nothing to put on a branch. None was made. "
 
+reset
+git init -q "$tmp/other"
+git -C "$tmp/other" commit -q --allow-empty -m o
+git init -q .
+printf '/*.o\nlib\n' >.gitignore
+echo a >a
+ln -s a link
+ln -s a lib
+git -c protocol.file.allow=always submodule --quiet add "$tmp/other" sub
+git add -A
+git commit -qm 1
+git init -q nest
+git worktree add -q --detach wt
+cow 'echo b >a; echo x >sub/s; mv a sub/a; echo n >nest/n; echo w >wt/w; echo c >":c"; echo o >":o.o"; echo m >":(glob)m"
+	rm link lib; mkdir link lib; echo l >link/l; echo i >lib/i; echo y >"$(printf "y\377\nz\t\"\\\\")"; head -c 17000000 /dev/zero >large'
+wx apply --as-branch try
+cat >"$tmp/want" <<'EOF'
+nest: stays in the session, with 1 change: it is a repository of its own
+sub: stays in the session, with 2 changes: it is a repository of its own
+wt: stays in the session, with 1 change: it is a repository of its own
+The branch 'try' has 7 changed files, without 3 that git ignores, without 4 in repositories of their own. Your files are as they were.
+hint: 'wrapix apply PATH' takes over the files in such a repository
+EOF
+check "as a branch with submodules and others in it: what stays is named" sh -c "cat '$err'; [ $rc = 1 ] && diff '$tmp/want' '$out'"
+git ls-tree -r --name-only try >"$tmp/names"
+cat >"$tmp/want" <<'EOF'
+.gitignore
+.gitmodules
+:(glob)m
+:c
+large
+link/l
+sub
+"y\377\nz\t\"\\"
+EOF
+check "... any name is on it, and a large file" sh -c "diff '$tmp/want' '$tmp/names' && [ \$(git cat-file -s try:large) = 17000000 ]"
+check "... the submodule is what it was" is "$(git rev-parse try:sub)" "$(git rev-parse HEAD:sub)"
+wx apply sub nest/n
+check "... and what stayed is taken over by plain apply" is "$rc $(cat sub/s nest/n sub/a | tr '\n' ' ')" "0 x n b "
+chmod 555 .git/refs/heads
+wx apply --as-branch unwritable
+chmod 755 .git/refs/heads
+check "... where git refuses it its reason is told" refused 125 "git refused the commit: 'git fast-import' failed: error: cannot lock ref "
+
 # --- repositories around it ---
 reset
 git init -q .
