@@ -11,10 +11,47 @@
 
 #include "base/base64.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
 extern char **environ;
+
+char *const *api_git_env(struct arena *arena, const char *protocols)
+{
+	struct strv env = { 0 };
+
+	for (char **e = environ; *e; e++)
+		if (!str_starts(*e, "GIT_ALLOW_PROTOCOL="))
+			strv_add(arena, &env, *e);
+	strv_addf(arena, &env, "GIT_ALLOW_PROTOCOL=%s", protocols);
+	strv_add(arena, &env, "GIT_NO_LAZY_FETCH=1"); /* from git 2.44 on */
+	return env.v;
+}
+
+static bool has_commit(char *git, const char *dir)
+{
+	_cleanup_free_ char *output = NULL;
+	char *argv[] = { git,          (char *)"rev-parse",     (char *)"--verify",
+			 (char *)"-q", (char *)"HEAD^{commit}", NULL };
+
+	return os_capture(argv, dir, 4096, &output) == 0;
+}
+
+static int no_bundle(char *git, const char *dir, int said, struct err *err)
+{
+	_cleanup_str_ struct str line = { 0 };
+
+	if (!has_commit(git, dir)) {
+		err_set(err, ENOENT, "the project has no commit to begin with");
+		return err_hint(err, "it goes there as a git bundle: commit something first");
+	}
+	err_set(err, EIO, "git makes no bundle of the project: %s",
+		os_said_line(said, false, &line) ? line.s : "it does not say why");
+	return err_hint(err,
+			"in a partial clone 'git bundle create /dev/null HEAD' fetches what is "
+			"missing; wrapix fetches nothing");
+}
 
 /* The branch that is checked out, or HEAD; in the arena. */
 static char *branch_of(struct arena *arena, char *git, const char *dir)
@@ -31,7 +68,7 @@ static char *branch_of(struct arena *arena, char *git, const char *dir)
 int api_bundle(struct arena *arena, const char *dir, struct err *err)
 {
 	char *git = os_find_program(arena, "git", getenv("PATH"), dir);
-	_cleanup_close_ int fd = memfd_create("bundle", MFD_CLOEXEC);
+	_cleanup_close_ int fd = memfd_create("bundle", MFD_CLOEXEC), said = os_said_open();
 	char *argv[] = { git, (char *)"bundle", (char *)"create", (char *)"-q", (char *)"-", NULL,
 			 NULL };
 	struct stat st;
@@ -44,14 +81,16 @@ int api_bundle(struct arena *arena, const char *dir, struct err *err)
 		return err_hint(err, "the project goes there as a git bundle");
 	}
 	argv[5] = branch_of(arena, git, dir);
-	status = os_run(&(struct os_command){
-		.argv = argv, .env = environ, .cwd = dir, .in = -1, .out = fd });
+	status = os_run(&(struct os_command){ .argv = argv,
+					      .env = api_git_env(arena, "none"),
+					      .cwd = dir,
+					      .in = -1,
+					      .out = fd,
+					      .said = said });
 	if (status < 0)
 		return err_errno(err, -status, "running git");
-	if (status || fstat(fd, &st) < 0 || !st.st_size) {
-		err_set(err, ENOENT, "the project has no commit to begin with");
-		return err_hint(err, "it goes there as a git bundle: commit something first");
-	}
+	if (status || fstat(fd, &st) < 0 || !st.st_size)
+		return no_bundle(git, dir, said, err);
 	return take_fd(&fd);
 }
 

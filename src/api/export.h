@@ -12,3 +12,7 @@ int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool wi
 /* The project's branch and its history as a bundle in a file without a name, or -errno; -ENOENT: it has
  * no commit. */
 int api_bundle(struct arena *arena, const char *dir, struct err *err);
+
+/* The caller's environment for a git in a repository that may be anybody's: it speaks with nobody but by these
+ * protocols, whatever its configuration allows, and so starts none of the programs that are named there for that. */
+char *const *api_git_env(struct arena *arena, const char *protocols);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,18 +14,20 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "cow/copy.h"
-#include "cow/manifest.h"
 #include "cow/show.h"
+#include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
 
-/* Nothing of the user's runs because of us, and nothing goes out. */
+#define EXCLUDES_MAX ((size_t)4 << 20)
+
+/* Nothing of the user's runs because of us, and nothing goes out (GIT_ALLOW_PROTOCOL: no key of a repository is above
+ * that). */
 static const char *const settings[][2] = {
 	{ "core.hooksPath", "/dev/null" },       { "core.fsmonitor", "false" },
 	{ "core.alternateRefsCommand", "true" }, { "gc.auto", "0" },
 	{ "maintenance.auto", "false" },         { "submodule.recurse", "false" },
-	{ "protocol.allow", "never" },           { "core.untrackedCache", "false" },
-	{ "core.splitIndex", "false" },          { "advice.addEmbeddedRepo", "false" },
+	{ "core.untrackedCache", "false" },      { "core.splitIndex", "false" },
 };
 
 static void add_environment(struct arena *a, struct strv *env, const struct cow *cow)
@@ -40,7 +44,8 @@ static void add_environment(struct arena *a, struct strv *env, const struct cow 
 	}
 	if (cow->git_top)
 		strv_addf(a, env, "GIT_CEILING_DIRECTORIES=%s", path_parent(a, cow->git_top));
-	strv_add(a, env, "GIT_NO_LAZY_FETCH=1");
+	strv_add(a, env, "GIT_NO_LAZY_FETCH=1"); /* from git 2.44 on */
+	strv_add(a, env, "GIT_ALLOW_PROTOCOL=none");
 	strv_add(a, env, "GIT_NO_REPLACE_OBJECTS=1");
 	strv_add(a, env, "GIT_TERMINAL_PROMPT=0");
 	strv_add(a, env, "GIT_ASKPASS=/bin/false");
@@ -95,8 +100,6 @@ int base_ask(const struct cow *cow, const char *const *args, int in, int out, in
 		       : err_set(err, EIO, "'git %s' failed", args[0]);
 }
 
-enum { LEFT_OUT_MAX = 500 }; /* git compares each with each of its paths */
-
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static int worked(int status)
@@ -104,73 +107,218 @@ static int worked(int status)
 	return status < 0 ? status : WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* The path of something in the repository's git directory, absolute. */
-static char *git_path(struct arena *arena, const struct cow *cow, const char *name)
-{
-	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int fd = openat(cow->dir, "base", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	size_t len;
-
-	if (fd < 0 ||
-	    worked(base_git(cow, ARGS("rev-parse", "--git-path", name), NULL, -1, fd)) < 0 ||
-	    lseek(fd, 0, SEEK_SET) < 0 || os_read_fd(fd, PATH_MAX, &text, &len) < 0 || len < 2)
-		return NULL;
-	text[len - 1] = '\0';
-	return strchr(text, '\n') ? NULL : path_join(arena, cow->project, text);
-}
-
-/* The variables that lead git to the session's store. */
+/*
+ * The variables that lead git to the session's own repository, over the project's files. No configuration counts there
+ * but the few lines that we wrote: neither the repository's nor the user's can name a filter or another program.
+ */
 static char *const *store_env(struct arena *arena, const struct cow *cow)
 {
 	struct strv env = { 0 };
 
-	strv_addf(arena, &env, "GIT_INDEX_FILE=%s/%s/base/index", cow->base, cow->id);
-	strv_addf(arena, &env, "GIT_OBJECT_DIRECTORY=%s/%s/base/objects", cow->base, cow->id);
+	strv_addf(arena, &env, "GIT_DIR=%s/%s/base", cow->base, cow->id);
+	strv_addf(arena, &env, "GIT_WORK_TREE=%s", cow->git_top ? cow->git_top : cow->project);
+	strv_add(arena, &env, "GIT_CONFIG_NOSYSTEM=1");
+	strv_add(arena, &env, "GIT_CONFIG_GLOBAL=/dev/null");
+	strv_add(arena, &env, "GIT_ATTR_NOSYSTEM=1");
 	return env.v;
 }
 
-static int make_store(struct arena *arena, const struct cow *cow, int base)
+static int scratch(const struct cow *cow)
 {
-	char *objects = git_path(arena, cow, "objects"), *index = git_path(arena, cow, "index");
-	_cleanup_close_ int fd = -1;
-	char *borrowed;
-	struct err err;
+	int fd = openat(cow->dir, "base", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 
-	if (!objects || !index)
-		return -ENOENT;
-	borrowed = arena_printf(arena, "%s\n", objects);
-	if (mkdirat(base, "objects", 0700) < 0 || mkdirat(base, "objects/info", 0700) < 0)
-		return -errno;
-	fd = openat(base, "objects/info/alternates", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || os_write_all(fd, borrowed, strlen(borrowed)) < 0)
-		return -EIO;
-	/* A repository without a commit has none. */
-	if (access(index, F_OK) == 0 && copy_tree(AT_FDCWD, index, base, "index", &err) < 0)
-		return -err.code;
-	return 0;
+	return fd < 0 ? -errno : fd;
 }
 
-/* Files that nobody would merge are not kept: which, as git reads it from a file. False: there are none. */
-static bool write_paths(const struct cow *cow, int base)
+/* What git says, as text; NULL when it fails. */
+static char *say(const struct cow *cow, const char *const *args, size_t max)
 {
-	_cleanup_str_ struct str text = { 0 };
-	struct manifest manifest;
-	struct err err;
-	size_t left_out = 0;
-	int r = manifest_load(&manifest, cow, &err);
+	_cleanup_close_ int fd = scratch(cow);
+	char *text = NULL;
+	size_t len;
 
-	str_addn(&text, ".", sizeof("."));
-	for (size_t i = 0; r == 0 && i < manifest.n && left_out < LEFT_OUT_MAX; i++) {
-		const struct manifest_entry *entry = &manifest.v[i];
+	if (fd < 0 || worked(base_git(cow, args, NULL, -1, fd)) < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
+	    os_read_fd(fd, max, &text, &len) < 0)
+		return NULL;
+	return text;
+}
 
-		if (!S_ISREG(entry->node.mode) || entry->node.size <= SHOW_MAX)
-			continue;
-		str_addf(&text, ":(exclude,literal)%s", entry->path);
-		str_addn(&text, "", 1);
-		left_out++;
+/* Where things are in the repository, absolute. */
+struct origin {
+	char *format, *objects, *index, *exclude;
+};
+
+static bool find_origin(struct arena *arena, const struct cow *cow, struct origin *ret)
+{
+	_cleanup_free_ char *text = say(cow,
+					ARGS("rev-parse", "--show-object-format", "--git-path",
+					     "objects", "--git-path", "index", "--git-path",
+					     "info/exclude"),
+					4 * PATH_MAX);
+	char **parts[] = { &ret->format, &ret->objects, &ret->index, &ret->exclude };
+	char *line = text, *end;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++, line = end + 1) {
+		end = line ? strchr(line, '\n') : NULL;
+		if (!end)
+			return false;
+		*end = '\0';
+		*parts[i] = i ? path_join(arena, cow->project, line) : arena_strdup(arena, line);
 	}
-	manifest_release(&manifest);
-	return left_out && os_write_file_soon(base, "paths", text.s, text.len, 0600, &err) == 0;
+	return !*line; /* a name with a newline in it is none of ours */
+}
+
+static int write_text(int base, const char *name, const char *text)
+{
+	_cleanup_close_ int fd = openat(base, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : os_write_all(fd, text, strlen(text));
+}
+
+static void add_file(struct str *out, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	if (*path && os_read_file_at(AT_FDCWD, path, EXCLUDES_MAX, &text, &len) == 0)
+		str_addf(out, "%s\n", text);
+}
+
+/* What is ignored here, by the user's file and the repository's; a default one git finds by itself. */
+static int write_exclude(const struct cow *cow, const struct origin *origin, int base)
+{
+	_cleanup_free_ char *file = say(
+		cow, ARGS("config", "--type=path", "--get", "core.excludesFile"), PATH_MAX);
+	_cleanup_str_ struct str out = { 0 };
+
+	str_add(&out, "");
+	if (file) {
+		file[strcspn(file, "\n")] = '\0';
+		add_file(&out, file);
+	}
+	add_file(&out, origin->exclude);
+	return write_text(base, "info/exclude", out.s);
+}
+
+/* An index may be a few entries over one that it shares, which lies beside it. */
+static int copy_index(struct arena *arena, const struct origin *origin, int base)
+{
+	const char *parent = path_parent(arena, origin->index);
+	_cleanup_dir_ DIR *dir = os_dir_open(AT_FDCWD, parent);
+	struct dirent *entry;
+	struct err err;
+	int r = 0;
+
+	/* A repository without a commit has none. */
+	if (access(origin->index, F_OK) == 0)
+		r = copy_tree(AT_FDCWD, origin->index, base, "index", &err);
+	while (r == 0 && dir && (entry = os_dir_next(dir)))
+		if (str_starts(entry->d_name, "sharedindex."))
+			r = copy_tree(AT_FDCWD, path_join(arena, parent, entry->d_name), base,
+				      entry->d_name, &err);
+	return r < 0 ? -err.code : 0;
+}
+
+/* A repository of the session's own: its objects are the project's and what is added. */
+static int make_store(struct arena *arena, const struct cow *cow, int base)
+{
+	static const char *const dirs[] = { "objects", "objects/info", "refs", "info" };
+	struct origin origin;
+	bool sha1;
+	int r = 0;
+
+	if (!find_origin(arena, cow, &origin))
+		return -ENOENT;
+	sha1 = !strcmp(origin.format, "sha1");
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+		if (mkdirat(base, dirs[i], 0700) < 0)
+			return -errno;
+	const char *const files[][2] = {
+		{ "objects/info/alternates", arena_printf(arena, "%s\n", origin.objects) },
+		{ "config", sha1 ? "[core]\n\trepositoryformatversion = 0\n"
+				 : arena_printf(arena,
+						"[core]\n\trepositoryformatversion = 1\n"
+						"[extensions]\n\tobjectFormat = %s\n",
+						origin.format) },
+		/* Above all that the project's own attributes say: content is kept as it is. */
+		{ "info/attributes", "* -filter -text -ident -working-tree-encoding\n" },
+		{ "HEAD", "ref: refs/heads/none\n" },
+	};
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(files); i++)
+		r = write_text(base, files[i][0], files[i][1]);
+	if (r == 0)
+		r = write_exclude(cow, &origin, base);
+	return r < 0 ? r : copy_index(arena, &origin, base);
+}
+
+/* Only what somebody may merge is kept: a regular file that is not too large. A repository has a '/' at its end. */
+static bool is_kept(int root, const char *path)
+{
+	char parent[PATH_MAX];
+	const char *name = strrchr(path, '/');
+	struct stat st;
+	_cleanup_close_ int dir = -1;
+
+	if (snprintf(parent, sizeof(parent), "%.*s", name ? (int)(name - path) : 1,
+		     name ? path : ".") >= (int)sizeof(parent))
+		return false;
+	name = name ? name + 1 : path;
+	dir = os_openat2(root, parent, O_PATH | O_DIRECTORY, 0,
+			 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	return dir >= 0 && *name && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && st.st_size <= (off_t)SHOW_MAX &&
+	       faccessat(dir, name, R_OK, 0) == 0;
+}
+
+/* Those of the listed paths that are kept, as git takes them. The number of them or -errno. */
+static int choose(const struct cow *cow, int listed, int chosen)
+{
+	_cleanup_close_ int root = os_openat2(AT_FDCWD, cow->project, O_PATH | O_DIRECTORY, 0,
+					      RESOLVE_NO_SYMLINKS);
+	FILE *in = root < 0 ? NULL : fdopen(listed, "r"), *out = NULL;
+	int copy = in ? fcntl(chosen, F_DUPFD_CLOEXEC, 3) : -1, n = 0;
+	char *path = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	if (!in)
+		close(listed);
+	out = copy < 0 ? NULL : fdopen(copy, "w");
+	while (out && (len = getdelim(&path, &room, '\0', in)) > 0)
+		if (is_kept(root, path) && fwrite(path, 1, (size_t)len, out) == (size_t)len)
+			n++;
+	free(path);
+	if (in)
+		fclose(in);
+	if (!out || fclose(out) != 0 || lseek(chosen, 0, SEEK_SET) < 0)
+		return -EIO;
+	return n;
+}
+
+/*
+ * What differs from the index, and what is not in it. Not by 'git add': that asks each submodule how it is, by a git
+ * that obeys the submodule's own configuration. What is gone stays in the index, and has a time that nobody asks for.
+ */
+static int take_changed(const struct cow *cow, char *const *env)
+{
+	_cleanup_close_ int chosen = scratch(cow);
+	int listed = scratch(cow), n;
+	int r = chosen < 0 || listed < 0 ? -EIO : 0;
+
+	if (r == 0)
+		r = worked(base_git(cow, ARGS("ls-files", "-z", "-m", "-o", "--exclude-standard"),
+				    env, -1, listed));
+	if (r < 0 || lseek(listed, 0, SEEK_SET) < 0) {
+		if (listed >= 0)
+			close(listed);
+		return -EIO;
+	}
+	n = choose(cow, listed, chosen);
+	return n <= 0 ? n
+		      : worked(base_git(cow,
+					ARGS("update-index", "-z", "--add", "--remove", "--replace",
+					     "--stdin"),
+					env, chosen, -1));
 }
 
 int base_write(const struct cow *cow, struct err *err)
@@ -178,7 +326,6 @@ int base_write(const struct cow *cow, struct err *err)
 	_cleanup_close_ int base = -1, tree = -1;
 	struct arena arena = { 0 };
 	char *const *env = store_env(&arena, cow);
-	char *paths = NULL;
 	int r;
 
 	if (!cow->git_top)
@@ -187,18 +334,11 @@ int base_write(const struct cow *cow, struct err *err)
 		return errno == EEXIST ? 0 : err_errno(err, errno, "creating 'base'");
 	base = openat(cow->dir, "base", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = make_store(&arena, cow, base);
-	if (r == 0 && write_paths(cow, base))
-		paths = arena_printf(&arena, "--pathspec-from-file=%s/%s/base/paths", cow->base,
-				     cow->id);
 	if (r == 0)
-		r = worked(base_git(
-			cow,
-			paths ? ARGS("add", "-A", "--ignore-errors", "--pathspec-file-nul", paths)
-			      : ARGS("add", "-A", "--ignore-errors", "--", "."),
-			env, -1, -1));
+		r = take_changed(cow, env);
 	tree = openat(base, "tree.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (r == 0 || r == -EIO) /* a file that cannot be read is no reason to know none */
-		r = worked(base_git(cow, ARGS("write-tree"), env, -1, tree));
+		r = worked(base_git(cow, ARGS("write-tree", "--missing-ok"), env, -1, tree));
 	if (r == 0 && renameat(base, "tree.new", base, "tree") < 0)
 		r = -errno;
 	arena_release(&arena);
@@ -208,7 +348,7 @@ int base_write(const struct cow *cow, struct err *err)
 /* "  mtime: SECONDS:NANOSECONDS" and "  size: BYTES" of the index that the content was kept with. */
 bool base_is(const struct cow *cow, const char *path, const struct node *node)
 {
-	_cleanup_close_ int out = openat(cow->dir, "base", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	_cleanup_close_ int out = scratch(cow);
 	_cleanup_free_ char *text = NULL;
 	struct arena arena = { 0 };
 	long long seconds = -1, nanoseconds = 0, size = -1;

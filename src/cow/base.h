@@ -5,7 +5,11 @@
  * files that differ from the index are read for it, none that is too large to be merged, and nothing in
  * the repository changes.
  *
- *	BASE/ID/base/objects, index, tree (its name, in hexadecimal)
+ *	BASE/ID/base/           a repository of ours: config, objects, index, info/attributes ...
+ *	            tree        (its name, in hexadecimal)
+ *
+ * Files are kept as they are: no filter runs, and nothing else that the repository's configuration, its submodules' or
+ * the user's names.
  */
 #pragma once
 
