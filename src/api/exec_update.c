@@ -186,10 +186,18 @@ static void lose_patience(struct exec *x)
 static void on_lost(void *ctx, int code)
 {
 	struct exec *x = ctx;
+	char text[256];
 
-	(void)code;
 	if (x->got_line)
 		return;
+	snprintf(text, sizeof(text),
+		 "--control-fd %d is not usable: %s. The command is ended: it was to run with that "
+		 "control "
+		 "channel.",
+		 x->request.control_fd,
+		 code == -EOPNOTSUPP ? "a device that has no end cannot be waited for"
+				     : strerror(-code));
+	exec_say(x, x->hooks.on_warning, text);
 	x->lost_control = true;
 	raise(SIGTERM); /* forwarded, as any other */
 	lose_patience(x);

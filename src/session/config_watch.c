@@ -208,7 +208,7 @@ static int read_file(struct config_watch *w)
 	char byte;
 
 	if (!regular)
-		return (n = read(w->control.fd, &byte, 1)) < 0 ? -errno : n ? -EINVAL : 0;
+		return (n = read(w->control.fd, &byte, 1)) < 0 ? -errno : n ? -EOPNOTSUPP : 0;
 	while (left > 0 && ((n = read_control(w)) > 0 || n == -EINTR))
 		left -= MAX(n, 0);
 	return (int)MIN(n, 0);

@@ -3,7 +3,7 @@
 # What a copy-on-write session keeps of a repository to merge with, and that no program of the repository's runs for it,
 # nor for a branch. Prints TAP.
 #
-# shellcheck disable=SC1091,SC2015,SC2016,SC2034,SC2154,SC2317 # the library; scripts for the shell inside; functions called by name
+# shellcheck disable=SC1091,SC2015,SC2016,SC2034,SC2088,SC2154,SC2317 # the library; a tilde for git; scripts for the shell inside; functions called by name
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up

@@ -102,8 +102,12 @@ os.dup2(ours.fileno(), 9)
 os.execv(sys.argv[1], sys.argv[1:])'
 python3 -c "$reset" "$tmp/bin/srt" --control-fd 9 -c 'trap "" TERM; sleep 1000; sleep 1000' >"$out" 2>"$err" </dev/null
 check "a control descriptor that fails ends the command, whatever it ignores" is "$?" 1
+check "... and says why" has "$err" "Warning: --control-fd 9 is not usable: Connection reset by peer. The command is ended"
 srt --control-fd 9 -c 'exec sleep 1000' 9</dev/zero
 check "... and so does one that ends nowhere" is "$rc" 1
+check "... and that" has "$err" "Warning: --control-fd 9 is not usable: a device that has no end cannot be waited for. The command is ended"
+wx exec --control-fd 9 -- sleep 1000 9</dev/zero
+check "... under 'wrapix exec' as well" has "$err" "wrapix: warning: --control-fd 9 is not usable: a device that has no end"
 
 # --- settings ---
 
