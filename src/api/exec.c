@@ -318,9 +318,12 @@ static void on_log_opened(void *ctx)
 	((struct exec *)ctx)->logged = true;
 }
 
-static void on_log_failed(void *ctx, _unused_ const struct err *err)
+static void on_log_failed(void *ctx, const struct err *err)
 {
-	((struct exec *)ctx)->logged = false;
+	struct exec *x = ctx;
+
+	x->logged = false;
+	exec_say(x, x->hooks.on_unlogged, err->msg);
 }
 
 /* The registry does not list single commands; the log is there once something was refused. */

@@ -30,6 +30,8 @@ struct exec_hooks {
 	void (*on_line)(void *ctx, const char *line);
 	/* New settings came, and hold (why NULL) or do not. control: by the descriptor. */
 	void (*on_settings)(void *ctx, bool control, const char *why);
+	/* There is no log of it, or not all of it is there; once. */
+	void (*on_unlogged)(void *ctx, const char *text);
 	/* What happens, for the curious. */
 	void (*on_debug)(void *ctx, const char *text);
 	/* The supervisor's loop: guests may be added. NULL: it ends. May be NULL. */

@@ -396,6 +396,7 @@ _Noreturn static void run(struct job *j)
 {
 	const struct exec_hooks hooks = {
 		.on_warning = on_warning,
+		.on_unlogged = on_warning,
 		.on_weaker = on_weaker,
 		.on_denied = on_denied,
 		.on_debug = on_debug,

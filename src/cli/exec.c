@@ -127,6 +127,7 @@ static int run(struct speaker *s, const struct exec_request *request)
 {
 	const struct exec_hooks hooks = {
 		.on_warning = speaker_warning,
+		.on_unlogged = speaker_unlogged,
 		.on_weaker = speaker_weaker,
 		.on_denied = on_denied,
 		.on_line = speaker_event,

@@ -51,6 +51,14 @@ void speaker_debug(void *ctx, const char *text)
 		say(s, "debug", "[SandboxDebug] ", text);
 }
 
+/* Of a log srt's users know nothing. */
+void speaker_unlogged(void *ctx, const char *text)
+{
+	const struct speaker *s = ctx;
+
+	(s->args->srt && !s->args->json ? speaker_debug : speaker_warning)(ctx, text);
+}
+
 /* Scripts that know srt's words get none that it does not say. */
 void speaker_unused(void *ctx, const char *text)
 {

@@ -19,6 +19,7 @@ struct speaker {
 void speaker_warning(void *ctx, const char *text);
 void speaker_weaker(void *ctx, const char *text);
 void speaker_unused(void *ctx, const char *text);
+void speaker_unlogged(void *ctx, const char *text);
 void speaker_debug(void *ctx, const char *text);
 void speaker_event(void *ctx, const char *line);
 void speaker_settings(void *ctx, bool control, const char *why);

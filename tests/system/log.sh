@@ -361,6 +361,13 @@ full '"$1" run --network filtered -- getent hosts one.example; "$1" exec -- touc
 check "on a full disk a log is said to be missing" has "$err" "'wrapix log' will not show all of this session: writing its log: No space left"
 check "... and is not promised" sh -c 'grep -q "^wrapix: refused writing" "$1" && ! grep -q "log --violations\|null" "$1"' sh "$err"
 check "... and no empty one is left" empty "$out"
+full '"$1" exec -- sh -c "touch $HOME/x; touch $HOME/y; echo ran"'
+check "... once for a single command, which runs" is "$(cat "$out") $(grep -c "^wrapix: warning: 'wrapix log' will not show all of this session: writing its log: No space left" "$err")" "ran 1"
+mkdir -p "$tmp/fixed/.local/state/wrapix"
+chmod 555 "$tmp/fixed/.local/state/wrapix"
+HOME=$tmp/fixed wx exec -- sh -c 'touch /nowhere; echo ran'
+check "... and where the state directory is read-only" is "$(cat "$out") $(grep -c "^wrapix: warning: 'wrapix log' will not show all of this session: .*: Permission denied" "$err")" "ran 1"
+chmod 755 "$tmp/fixed/.local/state/wrapix"
 full '"$1" doctor; "$1" key add site; true'
 check "... doctor asks for room there" grep -q 'fix: room on that file system' "$out"
 check "... what ssh-keygen says comes without its end of line" sh -c 'grep -q "No space left on device$" "$1" && ! grep -q x0d "$1"' sh "$err"
