@@ -13,6 +13,7 @@
 #include "cow/changes.h"
 #include "cow/copy.h"
 #include "os/fs.h"
+#include "os/linux/files.h"
 #include "ralph/land.h"
 
 #define KEPT "looked" /* in the session's directory, and gone with it */

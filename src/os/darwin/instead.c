@@ -42,6 +42,12 @@ ssize_t darwin_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, s
 	return lacking();
 }
 
+int darwin_mknodat(int dir, const char *name, mode_t mode, dev_t device)
+{
+	(void)dir, (void)name, (void)mode, (void)device;
+	return lacking();
+}
+
 int name_to_handle_at(int dir, const char *name, struct file_handle *ret, int *ret_mount, int flags)
 {
 	(void)dir, (void)name, (void)ret, (void)ret_mount, (void)flags;

@@ -18,6 +18,10 @@ ssize_t darwin_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, s
 			       unsigned flags);
 #define copy_file_range darwin_copy_file_range
 
+/* Only overlayfs's mark for what is removed is ever asked for. */
+int darwin_mknodat(int dir, const char *name, mode_t mode, dev_t device);
+#define mknodat darwin_mknodat
+
 struct file_handle {
 	unsigned handle_bytes;
 	int handle_type;
