@@ -38,6 +38,7 @@ struct project_config {
 	struct widening *hosts; /* more of them, but only where the user has a filter */
 	size_t n_hosts;
 	bool chose_profile; /* it, and not the user, says which */
+	char *agent;        /* it names one, which counts for commands once it is trusted; NULL */
 	bool has_ralph;     /* commands that ralph runs, on the host when the user says --host */
 };
 

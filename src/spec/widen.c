@@ -173,9 +173,11 @@ void widen_profile(struct project_config *project, const char *place, const char
 	note(project, place, shown.s);
 }
 
+/* Who starts an agent gives it its credentials; who starts a command gives that none, but for one of the user's choice. */
 static bool agent_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return strchr(want->agent, '/') || (users && strcmp(now->agent, want->agent));
+	return strchr(want->agent, '/') ||
+	       (users ? strcmp(now->agent, want->agent) : now->cmd != NULL);
 }
 
 /* A profile mounts caches of the user's tools, which the tools outside trust. */
@@ -385,6 +387,8 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 		return;
 	if (!strcmp(key, "profile") && !(layer == LAYER_USER && !strcmp(spec->profile, value)))
 		project->chose_profile = true;
+	if (!strcmp(key, "agent") && layer != LAYER_USER)
+		project->agent = arena_strdup(&project->arena, value);
 	if (spec_set(&want, key, value, LAYER_PROJECT, &ignored) == 0)
 		for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 			if (!strcmp(rules[i].key, key))

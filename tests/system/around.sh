@@ -77,6 +77,17 @@ printf '{"mounts": ["sub:~/.config/x:ro"]}\n' >wrapix.json
 wx run -- true
 check "what would be the agent's settings is asked about" is "$rc" 125
 
+# --- whose credentials a command has ---
+
+mkdir -p "$home/bin" && printf '#!/bin/sh\n' >"$home/bin/claude" && chmod +x "$home/bin/claude"
+printf '{"agent": "claude"}\n' >wrapix.json
+PATH=$home/bin:$PATH CLAUDE_CODE_OAUTH_TOKEN=s3cret wx run -- env
+check "a command does not get what an agent of the project's choice has" eval 'is "$rc" 125 && lacks "$out" s3cret'
+wx trust --yes
+check "... which is shown" has "$out" "agent: claude, whose credentials commands that you name get, too"
+PATH=$home/bin:$PATH CLAUDE_CODE_OAUTH_TOKEN=s3cret wx run -- env
+check "... and then it does" has "$out" s3cret
+
 # --- a directory alone ---
 
 printf '{"only": true}\n' >wrapix.json

@@ -309,6 +309,14 @@ static void test_widening_over_user(void)
 	config_parse(&spec, "{\"network\":\"host\"}", 18, "f", LAYER_PROJECT, &project, &err);
 	ok(spec.net == NET_NONE && !project.n_widenings, "what a flag decides, no project widens");
 	project_config_release(&project);
+	config_parse(&spec, "{\"agent\":\"x\"}", 13, "f", LAYER_PROJECT, &project, &err);
+	ok(!project.n_widenings && project.agent, "an agent that is started is no question");
+	project_config_release(&project);
+	spec.agent = NULL;
+	spec.cmd = (char *[]){ "make", NULL };
+	config_parse(&spec, "{\"agent\":\"x\"}", 13, "f", LAYER_PROJECT, &project, &err);
+	ok(project.n_widenings == 1, "... but for a command, which gets what it has");
+	project_config_release(&project);
 	spec_release(&spec);
 }
 
