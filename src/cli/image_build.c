@@ -313,13 +313,26 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 	return r;
 }
 
-/* A profile of the project's own may ask for what nobody agreed to. */
+static bool is_projects(const struct project_config *project, const char *name)
+{
+	for (size_t i = 0; i < project->n_profiles; i++)
+		if (!strcmp(project->profiles[i].name, name))
+			return true;
+	return false;
+}
+
+/* The packages of a project's own profile are fetched and set up outside of any sandbox, and the image is there for
+ * every project: nothing of it is without a look. */
 static int load_profile(struct spec *spec, const char *name, struct err *err)
 {
 	struct project_config project;
 	int r = api_load_profile(spec, name, &project, err);
 
-	if (r == 0)
+	if (r == 0 && is_projects(&project, name))
+		r = trust_check_host(&project, spec->config_dir,
+				     api_base_dir(&spec->arena, "XDG_STATE_HOME", ".local/state"),
+				     err);
+	else if (r == 0)
 		r = api_check_trust(spec, &project, err);
 	project_config_release(&project);
 	return r;

@@ -37,6 +37,9 @@ static void show(const struct project_config *project)
 	for (size_t i = 0; i < project->n_hosts; i++)
 		printf("  %s: %s, beyond the hosts that you name yourself\n", project->hosts[i].key,
 		       project->hosts[i].shown);
+	for (size_t i = 0; i < project->n_profiles; i++)
+		say("  profile ", project->profiles[i].name,
+		    ": its packages, where you make an image of it");
 	if (project->agent)
 		say("  agent: ", project->agent,
 		    ", whose credentials commands that you name get, too");
@@ -52,7 +55,8 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		say("'", dir, "' has no wrapix.json; there is nothing to trust.");
 		return 0;
 	}
-	if (!project->n_widenings && !project->n_hosts && !project->agent && !project->has_ralph) {
+	if (!project->n_widenings && !project->n_hosts && !project->agent && !project->has_ralph &&
+	    !project->n_profiles) {
 		say("", project->path, " asks for nothing beyond the defaults; it needs no trust.");
 		return 0;
 	}

@@ -113,6 +113,14 @@ wx plan --profile wide -- true
 check "... and a plan says so" has "$out" "wrapix trust"
 wx image build wide --from "rootfs:$PWD/secret" --name wide
 check "... no image is made of it either" refused 125 "is not trusted"
+profile rust <<'END'
+{ "packages": { "debian": ["./of-the-project.deb"] } }
+END
+wx image build rust --from "rootfs:$PWD/secret" --name own
+check "... nor of one that takes a built-in one's name and asks for packages" refused 125 "is not trusted"
+wx trust </dev/null
+check "... which 'trust' shows" has "$out" "profile rust: its packages"
+rm .wrapix/profiles/rust.json
 listed=$PWD
 cd / || exit 1
 wx trust "$listed"
