@@ -60,6 +60,7 @@ static int fill(struct wrapix_spec *spec, const struct process_spec *wanted,
 	spec->spec.read_only = wanted->read_only;
 	spec->spec.resume = arena_strdup(&spec->spec.arena, wanted->resume);
 	spec->spec.keyless = true;
+	spec->spec.agentless = !wanted->agent; /* gates and hooks */
 	wrapix_spec_set_will_run(spec);
 	return r;
 }

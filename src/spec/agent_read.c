@@ -23,7 +23,10 @@ struct definition {
 
 const char *agent_wanted(const struct spec *spec)
 {
-	if (spec->agent)
+	enum layer layer;
+
+	if (spec->agent &&
+	    !(spec->agentless && spec_layer(spec, "agent", &layer) && layer == LAYER_PROJECT))
 		return spec->agent;
 	return spec->cmd ? NULL : DEFAULT_AGENT;
 }

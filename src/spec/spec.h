@@ -210,6 +210,7 @@ struct spec {
 	struct strv
 		read_only;  /* paths of the project that stand read-only; a directory ends in '/' */
 	struct strv closed; /* those that do so where nobody is asked about changes */
+	bool agentless;     /* the command gets nothing of an agent that the project names */
 	bool keyless;       /* no deploy key, whatever is configured */
 
 	bool only;         /* mount DIR alone, without its repository */

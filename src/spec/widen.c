@@ -177,7 +177,7 @@ void widen_profile(struct project_config *project, const char *place, const char
 static bool agent_widens(const struct spec *now, const struct spec *want, bool users)
 {
 	return strchr(want->agent, '/') ||
-	       (users ? strcmp(now->agent, want->agent) : now->cmd != NULL);
+	       (users ? strcmp(now->agent, want->agent) : now->cmd && !now->agentless);
 }
 
 /* A profile mounts caches of the user's tools, which the tools outside trust. */

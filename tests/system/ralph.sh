@@ -295,6 +295,11 @@ id_of skipped >skip.txt
 rx loop
 check "a hook can pass over a task" eval 'absent skipped.txt && exists after.txt && is "$(status_of skipped)" open'
 
+printf '{"agent": "claude", "ralph": {"gate": "true"}}\n' >wrapix.json
+task gated 'sh: echo g >gated.txt'
+rx loop
+check "a gate asks for nothing of an agent that the project names" exists gated.txt
+
 # --- what is said on the desktop ---
 
 printf '{"network": "none", "notify": {"webhook": "cat >>%s/posted", "always": true}, "ralph": {"agent": "%s"}}\n' "$tmp" "$agent" >"$home/.config/wrapix/config.json"
