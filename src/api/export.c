@@ -127,6 +127,9 @@ int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool wi
 	struct task_place place = { .home = home ? home : "/", .uid = getuid(), .gid = getgid() };
 	int r = spec_load_layers(&spec->spec, &project, err);
 
+	/* What somebody else's engine is told is done there: nobody asks again. */
+	if (r == 0)
+		r = api_check_trust(&spec->spec, &project, err);
 	project_config_release(&project);
 	place.dir = os_realpath(a, spec->spec.dir);
 	if (r == 0 && !place.dir)

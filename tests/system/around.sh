@@ -88,6 +88,17 @@ check "... which is shown" has "$out" "agent: claude, whose credentials commands
 PATH=$home/bin:$PATH CLAUDE_CODE_OAUTH_TOKEN=s3cret wx run -- env
 check "... and then it does" has "$out" s3cret
 
+# --- somebody else's engine ---
+
+printf '#!/bin/sh\necho "$*" >>%s/asked\n' "$tmp" >"$home/bin/podman" && chmod +x "$home/bin/podman"
+printf '{"env": {"HIDDEN": null}, "image": "theirs"}\n' >wrapix.json
+PATH=$home/bin:$PATH HIDDEN=s3cret wx run --on podman:box -- true
+check "another machine gets nothing that an untrusted project asks for" eval 'is "$rc" 125 && has "$err" "wrapix trust" && absent "$tmp/asked"'
+wx export compose
+check "... nor does a document" eval 'is "$rc" 125 && has "$err" "wrapix trust"'
+wx trust --yes && wx export compose
+check "... until it is trusted" has "$out" HIDDEN
+
 # --- a directory alone ---
 
 printf '{"only": true}\n' >wrapix.json
