@@ -313,7 +313,7 @@ static void test_widening_over_user(void)
 	ok(!project.n_widenings && project.agent, "an agent that is started is no question");
 	project_config_release(&project);
 	spec.agent = NULL;
-	spec.cmd = (char *[]){ "make", NULL };
+	spec.cmd = (char *[]){ (char *)"make", NULL };
 	config_parse(&spec, "{\"agent\":\"x\"}", 13, "f", LAYER_PROJECT, &project, &err);
 	ok(project.n_widenings == 1, "... but for a command, which gets what it has");
 	project_config_release(&project);
