@@ -15,6 +15,7 @@
 #include "image/interrupt.h"
 #include "image/names.h"
 #include "image/run.h"
+#include "image/unpack.h"
 #include "os/fs.h"
 
 #define BLOBS "blobs/sha256/"
@@ -263,6 +264,7 @@ static char **table_of(struct build_found *found, const char *path)
 /* What a layer has of them; one that a later layer had stays. */
 static int look_into(int fd, struct arena *arena, struct build_found *found, struct err *err)
 {
+	struct unpack_limits room = UNPACK_LIMITS;
 	struct archive *tar = archive_read_new();
 	struct archive_entry *entry;
 	char name[NAME_SIZE];
@@ -279,6 +281,10 @@ static int look_into(int fd, struct arena *arena, struct build_found *found, str
 			char **table = path ? table_of(found, path) : NULL;
 			la_int64_t size = archive_entry_size(entry);
 
+			if (!unpack_fits(entry, &room.bytes)) {
+				archive_read_free(tar);
+				return unpack_too_big(err);
+			}
 			if (!table || *table || archive_entry_filetype(entry) != AE_IFREG ||
 			    size > TABLE_MAX)
 				continue;

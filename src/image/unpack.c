@@ -22,6 +22,21 @@
 #define WHITEOUT ".wh."
 #define OPAQUE ".wh..wh..opq"
 
+bool unpack_fits(struct archive_entry *entry, uint64_t *left)
+{
+	la_int64_t size = archive_entry_hardlink(entry) ? 0 : archive_entry_size(entry);
+
+	if (size < 0 || (uint64_t)size > *left)
+		return false;
+	*left -= (uint64_t)size;
+	return true;
+}
+
+int unpack_too_big(struct err *err)
+{
+	return err_set(err, EDQUOT, "the image is too big when it is unpacked");
+}
+
 struct unpack {
 	int root;
 	struct archive *tar;
@@ -207,7 +222,7 @@ static int take_entry(struct unpack *unpack, const char *path, struct archive_en
 	dir = open_parent(unpack->root, path, true, &name);
 	r = dir < 0 ? dir : make_entry(unpack, dir, name, entry);
 	if (r == -EDQUOT)
-		return err_set(err, EDQUOT, "the image is too big when it is unpacked");
+		return unpack_too_big(err);
 	return r < 0 ? err_errno(err, -r, "unpacking '%s'", path) : 0;
 }
 
@@ -217,6 +232,7 @@ static int pass(int root, int blob, struct unpack_limits *left,
 {
 	struct unpack unpack = { root, archive_read_new(), left };
 	struct archive_entry *entry;
+	uint64_t room = left->bytes;
 	int r = 0, status = ARCHIVE_FATAL;
 
 	if (!unpack.tar || lseek(blob, 0, SEEK_SET) < 0)
@@ -231,7 +247,9 @@ static int pass(int root, int blob, struct unpack_limits *left,
 		       status != ARCHIVE_EOF) {
 			char path[NAME_SIZE];
 
-			if (!name_clean(archive_entry_pathname(entry), path))
+			if (!unpack_fits(entry, &room))
+				r = unpack_too_big(err);
+			else if (!name_clean(archive_entry_pathname(entry), path))
 				r = err_set(err, EBADMSG,
 					    "the layer has an entry that leaves its root");
 			else if (*path)

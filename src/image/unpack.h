@@ -16,6 +16,12 @@ struct unpack_limits {
 		.bytes = 64ULL << 30, .entries = 4000000 \
 	}
 
+/* The entry's file has as many bytes at most, which are taken off: what says of itself that it is too big is neither
+ * unpacked nor gone through. A few megabytes can stand for a terabyte. */
+struct archive_entry;
+bool unpack_fits(struct archive_entry *entry, uint64_t *left);
+int unpack_too_big(struct err *err);
+
 /* One layer on top of what is in 'root'; takes what it used off 'left'. */
 int unpack_layer(int root, int blob, struct unpack_limits *left, struct err *err);
 

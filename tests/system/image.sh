@@ -184,6 +184,11 @@ for layer in "$top"/tests/fuzz/corpus/layer/*; do
 	check "${layer##*/}: unpacked or refused" sh -c '[ "$1" = 0 ] || [ "$1" = 125 ]' sh "$rc"
 	check "... and nothing outside was touched" is "$(find "$tmp/outside" "$HOME" -path "$store" -prune -o -newer "$tmp/mark" -print)" ""
 done
+# A few megabytes can stand for a terabyte: what an entry says of itself is believed before it is gone through.
+python3 -c 'import sys, tarfile; t = tarfile.TarInfo("big"); t.size = 100 << 30; sys.stdout.buffer.write(t.tobuf(tarfile.GNU_FORMAT) + bytes(1024))' >"$tmp/bomb"
+python3 "$tmp/image.py" "$store" "$tmp/bomb" "$tmp/outside"
+wx image unpack hostile
+check "a file that is bigger than all that is unpacked is refused at once" eval 'is "$rc" 125 && has "$err" "too big"'
 wx image remove hostile
 wx image gc
 check "gc removes unpacked roots that no image has" is "$(find "$store/roots" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2 # one's, and that of n1 to n4
