@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/api.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "cow/paths.h"
+#include "os/fs.h"
 #include "spec/config.h"
 #include "spec/project.h"
 
@@ -355,6 +357,30 @@ static int take_text(struct ralph_config *config, const char *path, const char *
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
+/* Where a protected path is a link, or lies behind one: the links on the way, and what they lead to in the project. */
+static void protect_behind(struct ralph_config *config, const char *top, const char *path)
+{
+	struct arena *a = &config->arena;
+	const char *real_top = os_realpath(a, top), *real, *below;
+	bool linked = false;
+
+	for (const char *end = path; *end; end += *end == '/') {
+		const char *part;
+		struct stat st;
+
+		end += strcspn(end, "/");
+		part = arena_strndup(a, path, (size_t)(end - path));
+		if (lstat(path_join(a, top, part), &st) < 0 || !S_ISLNK(st.st_mode))
+			continue;
+		linked = true;
+		strv_add(a, &config->protect, part);
+	}
+	real = linked ? os_realpath(a, path_join(a, top, path)) : NULL;
+	below = real && real_top ? path_below(real, real_top) : NULL;
+	if (below && *below)
+		strv_add(a, &config->protect, below);
+}
+
 static int take_users(struct ralph_config *config, struct err *err)
 {
 	struct arena *a = &config->arena;
@@ -384,13 +410,19 @@ static int take_projects(struct ralph_config *config, const char *dir, struct er
 int ralph_config_load(struct ralph_config *config, const struct site *site, struct err *err)
 {
 	char *dir;
+	size_t n;
 	int r;
 
 	ralph_config_init(config);
 	dir = project_config_dir(&config->arena, site->top);
 	r = take_users(config, err);
 	config->from_project = true;
-	return r == 0 && dir ? take_projects(config, dir, err) : r;
+	if (r == 0 && dir)
+		r = take_projects(config, dir, err);
+	n = config->protect.len;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		protect_behind(config, site->top, config->protect.v[i]);
+	return r;
 }
 
 void ralph_config_release(struct ralph_config *config)

@@ -217,6 +217,18 @@ check "it stays hidden when the database is made again" eval '"$ralph" status se
 rx use feature
 check "features stand side by side" eval 'is "$rc" 0 && "$ralph" status --all | grep -q "^secret"'
 
+# --- protected, by a link ---
+
+new_project linked '{"gate": "sh way/tests/run.sh", "protect": ["way/tests"], "attempts": 3}'
+mkdir -p real/tests other/tests && ln -s real way && echo 'grep -q good work.txt' >real/tests/run.sh && git add -A && git commit -qm linked
+task behind 'sh: echo : >real/tests/run.sh; echo bad >work.txt'
+rx step
+check "what a protected path leads to is protected" eval 'is "$rc" 1 && has real/tests/run.sh grep && absent work.txt'
+rx item drop "$(id_of behind)"
+task link 'sh: echo : >other/tests/run.sh; ln -sfn other way; echo bad >work.txt'
+rx step
+check "... and so is the link on the way" eval 'is "$rc" 1 && is "$(readlink way)" real && absent work.txt'
+
 # --- a plan is a spec ---
 
 new_project plans
