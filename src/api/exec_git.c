@@ -371,6 +371,58 @@ const char *exec_git_sealed(const struct exec *x, const char *path)
 	return NULL;
 }
 
+/* Of one repository, without beginning anything; NULL: it may be written, or the path is not in its git directory. */
+static const char *waits(struct exec *x, const struct project_facts *project, const char *path)
+{
+	struct git_about about = { 0 };
+	char id[GIT_LASTING_ID];
+	struct err err;
+
+	if (project->git == GIT_NONE)
+		return NULL;
+	about = describe(x, project);
+	if ((!path_is_below(path, about.common) && !path_is_below(path, about.real)) ||
+	    exec_git_obstacle(x, &about))
+		return NULL;
+	git_lasting_id(about.real, id);
+	about.id = id;
+	repository_take_modules(project, &x->arena, &about);
+	return git_lasting_waits(&about, &err)
+		       ? arena_printf(&x->arena, DENIAL_SEALED "%s", err.msg)
+		       : NULL;
+}
+
+/* Where the first ".git" of a path begins, with its '/'; NULL. */
+static const char *find_dot_git(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "/.git")) != NULL; p++)
+		if (p > path && (!p[5] || p[5] == '/'))
+			return p;
+	return NULL;
+}
+
+const char *exec_git_waits(struct exec *x, const char *path)
+{
+	struct host host = { .uid = geteuid() }, whole = { .uid = geteuid() };
+	const char *end = find_dot_git(path), *why;
+
+	/* That of the working directory, as a command begins with it; else the one that the name leads to. */
+	if (x->host.project.git != GIT_NONE && exec_git_is_shared(x, &x->host.project)) {
+		probe(&whole, NULL, x->host.project.commondir);
+		why = waits(x, &whole.project, path);
+	} else {
+		why = waits(x, &x->host.project, path);
+	}
+	if (!why && end) {
+		host.home = arena_strdup(&host.arena, x->host.home);
+		probe(&host, arena_strndup(&host.arena, path, (size_t)(end - path)), NULL);
+		why = waits(x, &host.project, path);
+	}
+	arena_release(&whole.arena);
+	arena_release(&host.arena);
+	return why;
+}
+
 static void on_failure(void *ctx, const char *text)
 {
 	const struct exec *x = ctx;

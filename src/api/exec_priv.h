@@ -25,6 +25,8 @@ size_t exec_git_come(void *ctx, const char *dir, const char *gitdir, bool made,
 void exec_git_change(void *ctx, const char *path);
 /* Why nothing in the repository of this path is written, whatever the rules say; NULL: it is. */
 const char *exec_git_sealed(const struct exec *x, const char *path);
+/* The same before anything began: what a command would be told. */
+const char *exec_git_waits(struct exec *x, const char *path);
 /* The loop ends. */
 void exec_git_unwatch(struct exec *x);
 /* What the command did is the host's before we return. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/exec_priv.h"
 #include "api/explain.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -70,6 +71,25 @@ static void judge_file(struct why *w, const char *path, const char *what, struct
 		allow(w, a,
 		      arena_printf(&w->arena, "%s, '%s'%s%s", rule->key, rule->text,
 				   rule->origin ? " at " : "", rule->origin ? rule->origin : ""));
+}
+
+/* The rules, and then whether its repository waits for the user. */
+static void judge_write(struct why *w, const char *path)
+{
+	struct file_verdict v = file_rules_write(w->plan->files, path);
+	const char *sealed = v.allowed && w->exec ? exec_git_waits(w->exec, path) : NULL;
+
+	struct why_answer *a;
+
+	if (!sealed) {
+		judge_file(w, path, "write", v);
+		return;
+	}
+	a = add_answer(w,
+		       &(struct denial){
+			       .what = "write", .call = "openat", .path = path, .reason = sealed });
+	refuse(w, a);
+	a->fix.none = "no setting changes that";
 }
 
 static void judge_socket(struct why *w, const char *path)
@@ -234,7 +254,7 @@ void why_path(struct why *w, const char *path)
 		judge_socket(w, path);
 	} else {
 		judge_file(w, path, "read", file_rules_read(w->plan->files, path));
-		judge_file(w, path, "write", file_rules_write(w->plan->files, path));
+		judge_write(w, path);
 	}
 }
 

@@ -13,10 +13,12 @@ struct why_answer {
 	struct fix fix;  /* where it is refused */
 };
 
+struct exec;
 struct why {
 	struct arena arena;
 	const struct plan *plan;
 	const struct srt_config *config; /* the settings it was made of; NULL: wrapix.json's */
+	struct exec *exec;               /* the command that is asked about; NULL: 'wrapix run' */
 	struct fix_place place;
 	struct why_answer answers[2];
 	size_t n;

@@ -192,6 +192,7 @@ static int ask_exec(const struct why_args *args, const char *word)
 		status = cli_fail(&err);
 	} else {
 		w.plan = &x.plan;
+		w.exec = &x;
 		w.config = &x.config;
 		w.place = exec_fix_place(&x);
 		status = ask(&w, args, word);

@@ -218,6 +218,30 @@ static int lock_shared(struct git_store *store, struct err *err)
 		       : 0;
 }
 
+static int say_waits(const struct git_store *store, struct err *err)
+{
+	return err_set(err, EEXIST,
+		       "its layout changed (a submodule came, say) while something is held back: "
+		       "'wrapix git held %s' lists it, 'wrapix git accept' or 'wrapix git drop' "
+		       "decides, and then commands can write it again",
+		       store->id);
+}
+
+bool git_lasting_waits(const struct git_about *about, struct err *err)
+{
+	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
+	struct git_held *held = NULL;
+	struct err ignored;
+	size_t n = 0;
+
+	if (git_open(&store, about->state_home, about->id, about->program, &ignored) < 0 ||
+	    fits(&store, about) || git_held_read(&store, &store.arena, &held, &n, &ignored) < 0 ||
+	    !n)
+		return false;
+	say_waits(&store, err);
+	return true;
+}
+
 /* One that fits no more (a submodule came) gives way, unless it holds something: that is the user's to decide first. */
 static int give_way(struct git_store *store, struct err *err)
 {
@@ -227,11 +251,7 @@ static int give_way(struct git_store *store, struct err *err)
 	if (r == 0)
 		r = git_publish(store, true, &report, err);
 	if (r == 0 && report.n_held)
-		r = err_set(err, EEXIST,
-			    "its layout changed (a submodule came, say) while something is held "
-			    "back: 'wrapix git held %s' lists it, 'wrapix git accept' or 'wrapix "
-			    "git drop' decides, and then commands can write it again",
-			    store->id);
+		r = say_waits(store, err);
 	git_report_release(&report);
 	return r < 0 ? r : git_remove(store, err);
 }

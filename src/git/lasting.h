@@ -30,6 +30,8 @@ void git_lasting_id(const char *gitdir, char ret[GIT_LASTING_ID]);
 
 /* Commands have worked in one. */
 bool git_lasting_exists(const struct git_about *about);
+/* The next git_lasting_begin() will say that the user is to decide first, as err does; nothing is changed for that. */
+bool git_lasting_waits(const struct git_about *about, struct err *err);
 /* about->id is git_lasting_id()'s. Opens it or makes it, and takes in what the host changed. */
 int git_lasting_begin(struct git_store *store, const struct git_about *about, struct err *err);
 /* Of one that was just made: a git that is at work in the host's, all of which is the sandboxes' own, goes on in

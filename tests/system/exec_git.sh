@@ -207,6 +207,17 @@ sealed() { # sealed DIR: has one in it
 	new_repo "$tmp/$1" && cd "$tmp/$1" && git branch old && ex 'git branch -q -D old' && git submodule --quiet add "$tmp/both" sub 2>/dev/null && git commit -q -m sub
 }
 sealed sealed || exit 1
+for path in .git/HEAD .git/modules/sub/HEAD .git/new "$tmp/sealed/.git"; do
+	wx why "$path"
+	check "'wrapix why' says that it is read-only ($path)" is "$rc $(grep -c "its repository is read-only: .*'wrapix git held x[0-9a-f]*' lists it" "$out") $(grep -c allowWrite "$out")" "3 1 0"
+done
+wx why ./file
+check "... not of files beside it" is "$rc" 0
+cd "$tmp/plain" || exit 1
+printf '{"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": {"denyRead": [], "allowWrite": ["%s"], "denyWrite": []}}\n' "$tmp/sealed" >"$tmp/above.json"
+wx why -s "$tmp/above.json" ../sealed/.git/HEAD
+check "... also from elsewhere" has "$out" "its repository is read-only: "
+cd "$tmp/sealed" || exit 1
 ex 'git commit -q --allow-empty -m refused'
 way="'wrapix git held x[0-9a-f]*' lists it, 'wrapix git accept' or 'wrapix git drop' decides"
 check "a repository that cannot be written is told of with the way out" is "$((rc > 0)) $(git log -1 --format=%s) $(grep -c "is read-only: .*$way" "$err")" "1 sub 2"
@@ -215,6 +226,8 @@ wx learn "$(sed -n "s/.*'wrapix learn \([^']*\)'.*/\1/p" "$err")"
 check "... nor by 'wrapix learn', which names the way, too" is "$rc $(grep -c "$way" "$out") $(grep -c 'allowWrite' "$out")" "0 1 0"
 wx git accept "$("$wrapix" git held --json | sed -n 's/.*"session": "\([^"]*\)".*/\1/p')" branch:refs/heads/old
 ex 'git commit -q --allow-empty -m accepted'
+wx why .git/HEAD
+check "... and 'wrapix why' says so" is "$rc" 0
 check "... to accept it is one" is "$rc $(git log -1 --format=%s) $(git branch --list old)" "0 accepted "
 sealed dropped || exit 1
 ex 'git commit -q --allow-empty -m refused'
