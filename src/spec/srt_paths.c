@@ -6,6 +6,9 @@
  * A rule that allows follows only those that the sandbox cannot have made: in directories that belong
  * to root, that nobody else may write, and that do not lie in the working directory. Otherwise a
  * command could leave 'build -> ~/.ssh' behind and be given ~/.ssh the next time.
+ *
+ * '..' after a link is the parent of what the link leads to, as the kernel has it; who reads the text takes it for another
+ * place. A deny rule denies both, and one that allows allows neither.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -104,11 +107,64 @@ static char *make_absolute(struct arena *arena, const struct srt_place *place, c
 	return path_join(arena, place->cwd, text);
 }
 
+/* The same with every '..' where it stands. */
+static char *make_raw(struct arena *arena, const struct srt_place *place, const char *text)
+{
+	if (text[0] == '~' && (!text[1] || text[1] == '/'))
+		return arena_printf(arena, "%s/%s", place->home, text + 1);
+	return text[0] == '/' ? arena_strdup(arena, text)
+			      : arena_printf(arena, "%s/%s", place->cwd, text);
+}
+
+static bool goes_up(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")) != NULL; p++)
+		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
+			return true;
+	return false;
+}
+
+/* The beginning of a path without patterns leads elsewhere than its text says: 1 and the walk; 0: it does not. */
+static int leads_elsewhere(const struct srt_place *place, const char *raw, struct walk *ret,
+			   struct err *err)
+{
+	struct walk text = { .arena = ret->arena, .cwd = place->cwd, .follow_all = true };
+	int r;
+
+	*ret = text;
+	if (!goes_up(raw))
+		return 0;
+	r = walk_path(ret, raw, err);
+	if (r == 0)
+		r = walk_path(&text, path_join(ret->arena, "/", raw), err);
+	return r < 0 ? r : strcmp(text.done, ret->done) != 0;
+}
+
+/* 1 for an entry that is to allow something and says one thing and means another, which is told. */
+static int is_ambiguous(struct arena *arena, const struct srt_place *place, const char *text,
+			bool literal, const char *key, struct srt_notes *notes, struct err *err)
+{
+	struct walk w = { .arena = arena };
+	char *raw = make_raw(arena, place, text);
+	int r = leads_elsewhere(place, literal ? raw : glob_prefix(arena, raw), &w, err);
+
+	if (r == 1)
+		strv_addf(notes->arena, &notes->lines,
+			  "%s: '%s' goes up by '..' from what the symbolic link '%s' points to, "
+			  "and is not "
+			  "followed; name the place itself",
+			  key, text, w.links.len ? w.links.v[w.links.len - 1] : raw);
+	return r < 0 ? err_wrap(err, "%s", key) : r;
+}
+
 char *srt_resolve_allowed(struct arena *arena, const struct srt_place *place, const char *text,
 			  const char *key, struct srt_notes *notes, struct err *err)
 {
 	struct walk w = { .arena = arena, .cwd = place->cwd };
+	int r = is_ambiguous(arena, place, text, true, key, notes, err);
 
+	if (r)
+		return r < 0 ? NULL : arena_strdup(arena, "");
 	if (walk_path(&w, make_absolute(arena, place, text), err) < 0) {
 		err_wrap(err, "%s", key);
 		return NULL;
@@ -272,6 +328,23 @@ static void warn_for_shell(const struct maker *m, const struct srt_path *entry, 
 			  entry->key, entry->text);
 }
 
+/* What the kernel means by an entry that denies, where that is another place than its text says. */
+static int deny_as_kernel(const struct maker *m, const struct srt_path *entry,
+			  struct file_rule_source source, struct err *err)
+{
+	char *raw = make_raw(m->arena, m->place, entry->text);
+	char *prefix = entry->literal ? raw : glob_prefix(m->arena, raw);
+	const char *tail = raw + (strcmp(prefix, "/") ? strlen(prefix) : 0);
+	struct walk w = { .arena = m->arena };
+	int r = leads_elsewhere(m->place, prefix, &w, err);
+
+	if (r <= 0)
+		return r < 0 ? err_wrap(err, "%s", source.key) : 0;
+	source.path = prefix;
+	source.literal = !*tail;
+	return add_resolved(m, source, *tail ? path_join(m->arena, "/", tail) : "", err);
+}
+
 static int add_entry(const struct maker *m, const struct srt_path *entry, struct err *err)
 {
 	char *path = make_absolute(m->arena, m->place, entry->text);
@@ -287,6 +360,7 @@ static int add_entry(const struct maker *m, const struct srt_path *entry, struct
 		.literal = entry->literal,
 		.firm = entry->firm,
 	};
+	int r;
 
 	warn_for_shell(m, entry, path);
 	if (entry->kind == FILE_ALLOW_WRITE && is_private(path)) {
@@ -295,7 +369,10 @@ static int add_entry(const struct maker *m, const struct srt_path *entry, struct
 				  "%s: '%s' cannot be made writable", entry->key, entry->text);
 		return 0;
 	}
-	return add_rule(m, source, err);
+	r = denies(entry->kind) ? deny_as_kernel(m, entry, source, err)
+				: is_ambiguous(m->arena, m->place, entry->text, entry->literal,
+					       entry->key, m->notes, err);
+	return r ? MIN(r, 0) : add_rule(m, source, err);
 }
 
 static int allow_write(const struct maker *m, const char *path, const char *key, struct err *err)

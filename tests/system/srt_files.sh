@@ -115,6 +115,41 @@ check "... nor /proc/self/cwd" cannot 'echo x >/proc/self/cwd/keep/x'
 check "... nor /proc/self/root" cannot "echo x >/proc/self/root$project/keep/x"
 check "... nor an open directory" cannot 'exec 5<keep; echo x >/proc/self/fd/5/x'
 rm -f l1 keep-link
+# '..' after a link: where the kernel goes by that path, and what its text says.
+mkdir -p far/deep/in far/deep/secret.d secret.d "$HOME/far/in" "$HOME/far/open"
+echo far | tee far/deep/secret >far/deep/secret.d/s
+echo near | tee secret >secret.d/s
+ln -s far/deep/in in-far
+for entry in in-far/../secret ./in-far/../secret far/../in-far/../secret "$project/in-far/../secret" 'in-far/../secre[t]' 'in-far/../s?cret*'; do
+	settings '' '' '' "\"$entry\""
+	check "denyWrite of '$entry': where it leads" cannot 'echo x >far/deep/secret'
+	check "... by its own name" cannot 'echo x >in-far/../secret'
+	check "... and what it looks like" cannot 'echo x >secret'
+	check "... and the link stays" cannot 'ln -sfn /tmp in-far'
+	check "... and where it goes up from" cannot 'mv far/deep/in far/deep/out'
+	check "... not more" can 'echo x >far/deep/other && echo x >other'
+	settings "\"$entry\"" '' '' ''
+	check "denyRead of '$entry': where it leads" cannot 'cat far/deep/secret' ""
+	check "... and what it looks like" cannot 'cat secret' ""
+	check "... not more" can 'cat far/deep/other other'
+done
+settings '' '' '' '"in-far/../secret.d/**"'
+check "denyWrite of a pattern below: where it leads" cannot 'echo x >far/deep/secret.d/s'
+check "... and what it looks like" cannot 'echo x >secret.d/s'
+settings '' '' '' '"nowhere/../secret", "far/deep/../deep/secret"'
+check "'..' of what is not there, or is no link, is what it looks like" cannot 'echo x >secret'
+check "... the other, too" cannot 'echo x >far/deep/secret'
+ln -s "$HOME/far/in" up
+for entry in up/../open 'up/../ope[n]' up/../../far/open "$project/up/../open"; do
+	settings '' '' "\"$entry\"" ''
+	check "allowWrite of '$entry' allows neither" cannot 'echo x >~/far/open/x' ""
+	check "... and says why" has "$err" "filesystem.allowWrite[0]: '$entry' goes up by '..' from what the symbolic link '$project/up' points to, and is not followed; name the place itself"
+done
+settings '"~/far"' '"up/../open"' '' ''
+check "allowRead of such a path, too" cannot 'ls ~/far/open' ""
+settings '' '' '"~/far/in/../open"' ''
+check "(control) without a link it is what it was" can 'echo x >~/far/open/x'
+rm -rf far secret secret.d other in-far up "$HOME/far"
 # The settings and the report by names whose '..' follows a link: what the kernel opens is kept, and the way to it.
 mkdir -p way/in way/other/in way/side
 ln -s way/in in-link
