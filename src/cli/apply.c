@@ -171,19 +171,19 @@ static void print_branch(const struct branch_report *report, const char *branch)
 		printf("hint: 'wrapix apply PATH' takes over the files in such a repository\n");
 }
 
-/* 1: something is not on the branch that plain apply takes over. */
-static int make_branch(struct cow_target *target, const struct changes *changes, const char *branch,
-		       struct err *err)
+static int make_branch(struct cow_target *target, const struct changes *changes,
+		       const struct apply_args *args, struct apply_report *report, struct err *err)
 {
-	struct branch_report report;
-	int r = branch_make(&target->cow, changes, target->paths, target->n_paths, branch, &report,
-			    err);
+	struct branch_report made;
+	int r = branch_make(&target->cow, changes, target->paths, target->n_paths, args->branch,
+			    &made, err);
 
-	if (r == 0) {
-		print_branch(&report, branch);
-		r = report.n_inner > 0;
-	}
-	branch_report_release(&report);
+	if (r == 0 && !args->json)
+		print_branch(&made, args->branch);
+	for (size_t i = 0; r == 0 && i < made.n_inner; i++)
+		apply_report_add(report, OUTCOME_REFUSED, made.inner[i].path,
+				 "it is a repository of its own");
+	branch_report_release(&made);
 	return r;
 }
 
@@ -220,7 +220,7 @@ static int apply(const struct apply_args *args, struct cow_target *target,
 	if (r < 0)
 		return r;
 	if (args->branch) {
-		r = make_branch(target, &changes, args->branch, err);
+		r = make_branch(target, &changes, args, report, err);
 	} else {
 		options.sensitive = args->yes || agree_to_sensitive(target, &changes);
 		r = apply_changes(&target->cow, &changes, &options, report, err);
@@ -248,11 +248,11 @@ static int cmd_apply(int argc, char **argv)
 	r = begin(&target, rest.operands, rest.n_operands, true, &report, &err);
 	if (r == 0)
 		r = apply(&args, &target, &report, &err);
-	if (r >= 0 && args.json)
+	if (r == 0 && args.json)
 		print_json(&target.cow, &report);
 	else if (r == 0 && !args.branch)
 		cli_print_report(&report);
-	status = r < 0 ? cli_fail(&err) : r ? r : cli_report_status(&report);
+	status = r < 0 ? cli_fail(&err) : cli_report_status(&report);
 	apply_report_release(&report);
 	cli_cow_close(&target);
 	return status;

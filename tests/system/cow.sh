@@ -352,6 +352,8 @@ check "... any name is on it, and a large file" sh -c "diff '$tmp/want' '$tmp/na
 check "... the submodule is what it was" is "$(git rev-parse try:sub)" "$(git rev-parse HEAD:sub)"
 wx apply sub nest/n
 check "... and what stayed is taken over by plain apply" is "$rc $(cat sub/s nest/n sub/a | tr '\n' ' ')" "0 x n b "
+wx apply --as-branch json --json
+check "... as JSON alone" is "$rc $(python3 -c 'import json, sys; print([(r["outcome"], r["path"]) for r in json.load(sys.stdin)["results"]])' <"$out")" "1 [('refused', 'wt')]"
 chmod 555 .git/refs/heads
 wx apply --as-branch unwritable
 chmod 755 .git/refs/heads
