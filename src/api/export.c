@@ -117,7 +117,7 @@ static int add_bundle(struct task *task, struct arena *arena, struct err *err)
 	return 0;
 }
 
-int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool with_bundle,
+int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, enum task_use use,
 	     struct task *ret, struct err *err)
 {
 	struct arena *a = &spec->spec.arena;
@@ -127,8 +127,8 @@ int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool wi
 	struct task_place place = { .home = home ? home : "/", .uid = getuid(), .gid = getgid() };
 	int r = spec_load_layers(&spec->spec, &project, err);
 
-	/* What somebody else's engine is told is done there: nobody asks again. */
-	if (r == 0)
+	/* Another engine asks nobody: what widens the sandbox is in the document, and counts there. */
+	if (r == 0 && use != TASK_SHOWN)
 		r = api_check_trust(&spec->spec, &project, err);
 	project_config_release(&project);
 	place.dir = os_realpath(a, spec->spec.dir);
@@ -140,7 +140,7 @@ int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool wi
 		r = api_check_rules(&spec->spec, err);
 	if (r == 0)
 		r = task_make(a, &spec->spec, &place, wishes, ret, err);
-	if (r == 0 && with_bundle)
+	if (r == 0 && use == TASK_CARRIED)
 		r = add_bundle(ret, a, err);
 	return r;
 }

@@ -5,8 +5,14 @@
 #include "api/api.h"
 #include "export/task.h"
 
-/* The task and its strings live in the spec's arena. with_bundle: the project's last commit goes along. */
-int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, bool with_bundle,
+enum task_use {
+	TASK_SHOWN,   /* looked at, and no more: also before the project's settings are trusted */
+	TASK_USED,    /* somebody runs it */
+	TASK_CARRIED, /* and the project's last commit goes along */
+};
+
+/* The task and its strings live in the spec's arena. */
+int api_task(struct wrapix_spec *spec, const struct task_wishes *wishes, enum task_use use,
 	     struct task *ret, struct err *err);
 
 /* The project's branch and its history as a bundle in a file without a name, or -errno; -ENOENT: it has

@@ -374,7 +374,7 @@ int api_plan_on(struct wrapix_spec *spec, const char *where, const struct task_w
 	struct task task;
 	struct lease l = { .arena = &spec->spec.arena, .task = &task, .hold = -1 };
 	struct strv words = { 0 };
-	int r = api_task(spec, wishes, false, &task, err);
+	int r = api_task(spec, wishes, TASK_SHOWN, &task, err);
 
 	if (r == 0)
 		r = prepare(&l, where, err);
@@ -396,7 +396,7 @@ int api_run_on(struct wrapix_spec *spec, const char *where, const struct task_wi
 	struct task task;
 	struct lease l = { .arena = &spec->spec.arena, .task = &task, .hooks = hooks, .hold = -1 };
 	_cleanup_close_ int bundle = -1;
-	int r = api_task(spec, wishes, false, &task, err);
+	int r = api_task(spec, wishes, TASK_USED, &task, err);
 
 	if (r == 0)
 		r = prepare(&l, where, err);

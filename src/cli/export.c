@@ -74,8 +74,10 @@ static int export_task(struct run_args *args, const struct form *form, struct er
 {
 	_cleanup_str_ struct str text = { 0 };
 	struct task task;
-	int r = api_task(args->spec, &args->task, form == &task_forms[FORM_KUBE] && !args->weaker,
-			 &task, err);
+	enum task_use use = args->weaker                     ? TASK_SHOWN
+			    : form == &task_forms[FORM_KUBE] ? TASK_CARRIED
+							     : TASK_USED;
+	int r = api_task(args->spec, &args->task, use, &task, err);
 
 	if (r < 0)
 		return r;
