@@ -66,6 +66,23 @@ static void put_env(struct json_object *root, const struct task *task)
 	}
 }
 
+/* The editor replaces "${localEnv:NAME}" by what its environment has, in every text, and knows no way to write it. */
+static int check(const struct task *task, struct err *err)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < task->n_env; i++)
+		if (strstr(task->env[i].value, "${"))
+			found = task->env[i].name;
+	for (size_t i = 0; task->spec->cmd && i < task->argv.len; i++)
+		if (strstr(task->argv.v[i], "${"))
+			found = "the command";
+	if (!found)
+		return 0;
+	err_usage(err, "%s: '${' cannot be written there: the editor replaces it", found);
+	return err_hint(err, "in a script '$NAME' is the same");
+}
+
 static void put_ports(struct json_object *root, const struct task *task)
 {
 	struct json_object *list = NULL;
@@ -81,10 +98,13 @@ static void put_ports(struct json_object *root, const struct task *task)
 
 int task_devcontainer(struct str *out, const struct task *task, const char *kind, struct err *err)
 {
-	struct json_object *root = json_object_new_object(), *list;
-	int r;
+	struct json_object *root, *list;
+	int r = check(task, err);
 
 	(void)kind;
+	if (r < 0)
+		return r;
+	root = json_object_new_object();
 	json_put_text(root, "name", task->name);
 	json_put_text(root, "image", task->image);
 	json_put_text(root, "workspaceMount",

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* A systemd quadlet: a .container file that podman's generator makes a service from. */
+#include <ctype.h>
 #include <string.h>
 
 #include "export/task.h"
 
-/* A word as systemd's files quote it: specifiers and variables stay text. */
+/* Text between quotes as systemd's files have it. Specifiers and variables stay text, also in an assignment: podman's
+ * generator makes a word of the command line of it, in which systemd replaces them by what the user's other services
+ * have. A carriage return ends a line there as a newline does, and what follows would be an order of its own. */
+static void add_quoted(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\')
+			str_addf(out, "\\%c", *text);
+		else if (*text == '%' || *text == '$')
+			str_addf(out, "%c%c", *text, *text);
+		else if (iscntrl((unsigned char)*text))
+			str_addf(out, "\\x%02x", (unsigned char)*text);
+		else
+			str_addf(out, "%c", *text);
+}
+
 static void add_word(struct str *out, const char *word)
 {
 	str_add(out, "\"");
-	for (; *word; word++) {
-		if (*word == '"' || *word == '\\')
-			str_addf(out, "\\%c", *word);
-		else if (*word == '\n')
-			str_add(out, "\\n");
-		else if (*word == '%' || *word == '$')
-			str_addf(out, "%c%c", *word, *word);
-		else
-			str_addf(out, "%c", *word);
-	}
+	add_quoted(out, word);
 	str_add(out, "\"");
 }
 
-/* In an assignment no variable is replaced. */
 static void add_assignment(struct str *out, const char *name, const char *value)
 {
 	str_addf(out, "Environment=\"%s=", name);
-	for (; *value; value++)
-		str_addf(out,
-			 *value == '"' || *value == '\\' ? "\\%c"
-			 : *value == '%'                 ? "%%%c"
-							 : "%c",
-			 *value);
+	add_quoted(out, value);
 	str_add(out, "\"\n");
 }
 
@@ -80,7 +81,7 @@ int task_quadlet(struct str *out, const struct task *task, const char *kind, str
 	(void)kind;
 	if (task->spec->net == NET_HOST)
 		return err_usage(err, "the host's own network is nothing to write down");
-	if (task->dir[strcspn(task->dir, ":%\n")])
+	if (task->dir[strcspn(task->dir, ":%$\n\r")])
 		return err_usage(err, "the project's path cannot be written there");
 	str_addf(out, "# %s. Made by 'wrapix export quadlet' from the project's settings.\n",
 		 task->name);

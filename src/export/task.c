@@ -168,17 +168,27 @@ int task_make(struct arena *arena, const struct spec *spec, const struct task_pl
 
 const char *const task_places[] = { HOME_INSIDE, "/tmp", "/var/tmp", "/run", NULL };
 
+static bool is_plain_path(const char *path)
+{
+	for (; *path; path++)
+		if (strchr(":,=\"$%", *path) || iscntrl((unsigned char)*path))
+			return false;
+	return true;
+}
+
+/* compose and systemd replace what is behind a '$' or a '%', and so may lead "a/${X-..}" out of the project. */
 int task_add_source(struct str *out, const struct task *task, const struct mount_spec *mount,
 		    const char *home, struct err *err)
 {
 	const char *src = mount->src;
 
-	if (src[strcspn(src, ":,=\"\n")] || mount->dest[strcspn(mount->dest, ":,=\"\n")]) {
+	if (!is_plain_path(src) || !is_plain_path(mount->dest) ||
+	    (src[0] != '~' && src[0] != '/' && !is_plain_path(task->dir))) {
 		_cleanup_str_ struct str shown = { 0 };
 
 		return err_usage(err,
-				 "mount %s: a name with ':', ',', '=' or a quote cannot be "
-				 "written there",
+				 "mount %s: a name with ':', ',', '=', '$', '%%' or a quote cannot "
+				 "be written there",
 				 str_quote(&shown, src));
 	}
 	if (src[0] == '~')

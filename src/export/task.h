@@ -104,7 +104,7 @@ void task_add_weaker(struct str *out, const struct task *task, enum task_form fo
 		     const char *prefix);
 
 /* Where a mount of the spec's comes from, for engines of this machine; 'home' stands for the home
- * directory. Fails where the path holds a character that separates fields there. */
+ * directory. Fails where the path holds a character that separates fields there, or that is replaced. */
 int task_add_source(struct str *out, const struct task *task, const struct mount_spec *mount,
 		    const char *home, struct err *err);
 /* Directories that are private and writable in every form; NULL at the end. */

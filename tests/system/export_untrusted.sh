@@ -1,7 +1,8 @@
 #!/bin/sh
 # shellcheck disable=SC1091,SC2016,SC2154,SC2317 # the library; text that is not for this shell; functions called by name
 # SPDX-License-Identifier: MIT
-# A cloned repository's settings in 'wrapix export' and 'wrapix run --on': what widens counts after 'wrapix trust' alone.
+# A cloned repository's settings in 'wrapix export' and 'wrapix run --on': what widens counts after 'wrapix trust' alone,
+# and no value is more than a value in the document.
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
@@ -38,4 +39,29 @@ check "trusted, it is written" has "$out" "/etc:/there:rw"
 wx run --on podman:there -- true
 check "... and run" has "$tmp/asked" "--env=MINE"
 
+# --- values that are more than a value elsewhere ---
+# project JSON: settings that widen nothing, so that nobody is asked about them.
+project() { printf '%s' "$1" >wrapix.json; }
+project '{"env": {"A": "x\"\n[Service]\nExecStartPre=/bin/id\n", "B": "x\r[Service]\rExecStartPre=/bin/id", "C": "${HOME}%h"}}'
+wx export quadlet -- sh -c 'a
+b'
+check "quadlet: a value ends no line" is "$rc $(tr '\r' '\n' <"$out" | grep -c '^ExecStartPre')" "0 0"
+check "... and is all there" has "$out" 'Environment="A=x\"\x0a[Service]\x0aExecStartPre=/bin/id\x0a"'
+check "... of a return as well" has "$out" 'Environment="B=x\x0d[Service]\x0dExecStartPre=/bin/id"'
+check "... systemd replaces nothing in it" has "$out" 'Environment="C=$${HOME}%%h"'
+check "... nor in the command" has "$out" '"a\x0ab"'
+project '{"env": {"A": "${localEnv:MINE}"}}'
+wx export devcontainer
+check "devcontainer: no value asks for the editor's environment" refused 2 "A: '\${' cannot be written there"
+project '{}'
+wx export devcontainer -- sh -c 'echo ${localEnv:MINE}'
+check "... nor does the command" refused 2 "the command: '\${' cannot be written there"
+for path in '${X-..}/${X-..}' '%h/x'; do
+	project "{\"mounts\": [\"$path:/there:ro\"]}"
+	wx trust --yes
+	for form in compose quadlet devcontainer; do
+		wx export "$form" -- true
+		check "$form: a path that is replaced there is refused: $path" refused 2 "cannot be written there"
+	done
+done
 finish
