@@ -147,17 +147,22 @@ static void on_port_note(void *ctx, const char *text)
 		hooks->on_note(hooks->ctx, text);
 }
 
-static bool is_filters_port(void *ctx, uint16_t port)
+/* What listens inside and is ours: the filter, and the relays, by which everybody on the host could use a credential. */
+static bool is_own_port(void *ctx, uint16_t port)
 {
 	const struct network *n = ctx;
+	const struct plan *plan = n->sandbox->plan;
 
-	return n->sandbox->plan->net == NET_FILTERED && filter_listens_on(&n->filter, port);
+	for (size_t i = 0; i < plan->n_credentials; i++)
+		if (plan->credentials[i].port == port)
+			return true;
+	return plan->net == NET_FILTERED && filter_listens_on(&n->filter, port);
 }
 
 static int start_ports(struct network *n, struct err *err)
 {
-	const struct ports_hooks hooks = { on_port_note, on_net_failed, on_net_event,
-					   is_filters_port, n };
+	const struct ports_hooks hooks = { on_port_note, on_net_failed, on_net_event, is_own_port,
+					   n };
 
 	if (!plan_has_ports(n->sandbox->plan))
 		return 0;

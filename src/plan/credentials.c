@@ -16,8 +16,29 @@ char *plan_relay_url(struct plan *plan, const struct plan_credential *c)
 	return arena_printf(&plan->arena, "http://127.0.0.1:%u%s", c->port, c->about.base_path);
 }
 
-static int broker(struct plan *plan, const struct host *host, struct plan_credential *p,
-		  struct err *err)
+/* One that leads to the host, or from there, is no relay's. */
+static bool is_taken(const struct spec *spec, uint16_t port)
+{
+	for (size_t i = 0; i < spec->n_ports; i++)
+		if (spec->ports[i].inside == port)
+			return true;
+	return false;
+}
+
+static uint16_t next_port(struct plan *plan, const struct spec *spec)
+{
+	uint16_t port = FIRST_PORT;
+
+	for (size_t i = 0; i < plan->n_credentials; i++)
+		port = MAX(port, (uint16_t)(plan->credentials[i].port + 1));
+	while (is_taken(spec, port))
+		port++;
+	plan->n_relays++;
+	return port;
+}
+
+static int broker(struct plan *plan, const struct spec *spec, const struct host *host,
+		  struct plan_credential *p, struct err *err)
 {
 	const struct credential *c = &p->about;
 	struct arena *a = &plan->arena;
@@ -31,7 +52,7 @@ static int broker(struct plan *plan, const struct host *host, struct plan_creden
 		err_usage(err, "a brokered credential needs a network of the sandbox's own");
 		return err_hint(err, "choose another network than 'host'");
 	}
-	p->port = (uint16_t)(FIRST_PORT + plan->n_relays++);
+	p->port = next_port(plan, spec);
 	plan->relay = arena_strdup(a, host->tools.relay);
 	plan_setenv(plan, c->name, CREDENTIAL_PLACEHOLDER);
 	plan_setenv(plan, c->base_url, plan_relay_url(plan, p));
@@ -59,7 +80,7 @@ int plan_credentials(struct plan *plan, const struct spec *spec, const struct ho
 		p->about = list[i];
 		p->named = credential_is_named(spec, list[i].name);
 		if (list[i].mode == CREDENTIAL_BROKERED) {
-			r = broker(plan, host, p, err);
+			r = broker(plan, spec, host, p, err);
 		} else if (value) {
 			p->is_set = true;
 			plan_setenv(plan, list[i].name, value);

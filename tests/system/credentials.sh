@@ -126,6 +126,18 @@ asks 'for i in 1 2 3 4 5 6 7 8; do (ask /v1/messages -o /dev/null -H "$mine" -d 
 	wait; cat said*' --network none
 check "several at a time" is "$(cat "$out")" "200 200 200 200 200 200 200 200 "
 
+# Whoever is on this machine could use the credential by a port of the host's.
+PATH=$tmp/bin:$PATH "$wrapix" run --agent claude --network none --publish auto \
+	--env 'SCRIPT=python3 -m http.server --bind 127.0.0.1 5055 >/dev/null 2>&1 & while [ ! -e end ]; do sleep 0.1; done; kill $!' 2>"$err" &
+publisher=$!
+await grep -q "leads to port 5055 inside" "$err"
+touch end
+wait $publisher
+rm end
+check "--publish auto publishes what listens inside, and not the relay" lacks "$err" "leads to port 4777"
+PATH=$tmp/bin:$PATH wx plan --agent claude --publish 4777 --publish 4779:4778
+check "... and no port that is published is the relay's" has "$out" "at 127.0.0.1:4779"
+
 # Everything that can be read inside, searched for the value.
 search='find / \( -path /proc -o -path /sys -o -path /dev -o -path /usr \) -prune -o -type f -size -2000k -exec grep -laE "TRUE[T]OKEN" {} + 2>/dev/null
 	cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" "\n" | grep -aE "TRUE[T]OKEN"
