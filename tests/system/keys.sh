@@ -307,6 +307,10 @@ SSH_ASKPASS=$tmp/bin/askpass keyed 'git fetch -q && git commit -q --allow-empty 
 check "with --deploy-key-confirm the user says yes" ended 0
 check "... to each" is "$(cat "$tmp/asked")" "confirm: wrapix: may the sandbox use the deploy key 'site' to log in as $me@[127.0.0.1]:$ed?
 confirm: wrapix: may the sandbox use the signing key 'site' to sign for git?"
+: >"$tmp/asked"
+SSH_ASKPASS=$tmp/bin/askpass keyed "python3 agentattack.py question 'git@github.com, by way of us' -p $ed -T $me@127.0.0.1" --deploy-key-confirm
+check "... and the user's name is no part of the sentence: it names no other host" is "$(cat "$tmp/asked")" \
+	"confirm: wrapix: may the sandbox use the deploy key 'site' to log in as git\\x40github.com\\x2c\\x20by\\x20way\\x20of\\x20us@[127.0.0.1]:$ed?"
 echo 1 >"$tmp/answer"
 SSH_ASKPASS=$tmp/bin/askpass keyed 'git fetch -q' --deploy-key-confirm
 check "... or no" has "$err" "agent refused operation"
