@@ -94,6 +94,15 @@ static bool has_credential_parameter(struct span query)
 	return false;
 }
 
+/* "/v2" is no beginning of "/v2-admin". */
+static bool is_below(struct span path, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return path.len >= len && !memcmp(path.p, prefix, len) &&
+	       (prefix[len - 1] == '/' || path.len == len || path.p[len] == '/');
+}
+
 static bool read_line(const struct relay_rules *rules, struct span line, struct wire_out *out,
 		      struct relay_request *r)
 {
@@ -118,8 +127,7 @@ static bool read_line(const struct relay_rules *rules, struct span line, struct 
 		query = (struct span){ mark + 1, target.len - path.len - 1 };
 	if (!has_word(rules->methods, method))
 		return refuse(r, 403, "this method is not brokered");
-	if (!is_plain_path(path) || path.len < strlen(rules->prefix) ||
-	    memcmp(path.p, rules->prefix, strlen(rules->prefix)) != 0)
+	if (!is_plain_path(path) || !is_below(path, rules->prefix))
 		return refuse(r, 403, "this path is not brokered");
 	if (has_credential_parameter(query))
 		return refuse(r, 403, "a credential of somebody else's is in the address");

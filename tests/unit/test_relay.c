@@ -122,6 +122,31 @@ static void test_refused(void)
 	}
 }
 
+static void test_prefix(void)
+{
+	static const struct {
+		const char *path;
+		int status;
+	} cases[] = { { "/v2", 0 },         { "/v2?a", 0 },        { "/v2/a", 0 },
+		      { "/v2-admin", 403 }, { "/v20/admin", 403 }, { "/v2.old/a", 403 } };
+	struct relay_rules open = rules;
+	struct relay_request request;
+
+	open.prefix = "/v2";
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		uint8_t buffer[512];
+		struct wire_out out = { .p = buffer, .size = sizeof(buffer) };
+		struct blob value = { (const uint8_t *)"SECRET", 6 };
+		char text[256];
+
+		snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\n" CREDENTIAL "\r\n",
+			 cases[i].path);
+		ok(relay_request_read(&open, text, strlen(text), value, &out, &request) &&
+			   request.status == cases[i].status,
+		   "below /v2 or not: %s", cases[i].path);
+	}
+}
+
 static void test_body(void)
 {
 	static const char chunks[] = "5\r\nhello\r\n0A\r\n0123456789\r\n0\r\n\r\nGET";
@@ -293,6 +318,7 @@ int main(void)
 {
 	test_good();
 	test_refused();
+	test_prefix();
 	test_body();
 	test_rules();
 	test_spec();
