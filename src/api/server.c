@@ -20,10 +20,12 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/socket.h"
 
 struct wrapix_server {
 	pid_t pid;
-	int owner; /* its end is the server's */
+	pid_t starter; /* who made its socket, and by whom it is known */
+	int owner;     /* its end is the server's */
 	struct sockaddr_un at;
 	socklen_t at_len;
 };
@@ -67,6 +69,7 @@ static int start(struct wrapix_server *server, const char *settings, struct err 
 
 	if (listener < 0)
 		return listener;
+	server->starter = getpid();
 	if (pipe2(owner, O_CLOEXEC) < 0)
 		return err_errno(err, errno, "starting a server");
 	server->pid = fork();
@@ -151,6 +154,17 @@ static int fill(struct arena *arena, const struct wrapix_command *command, struc
 	return q->cwd ? 0 : err_errno(err, errno, "the working directory");
 }
 
+/* When the server was killed anybody may have its name, and would have the environment and the descriptors. */
+static int check_server(const struct wrapix_server *server, int fd, struct err *err)
+{
+	uid_t uid;
+	pid_t pid;
+
+	if (os_peer(fd, &uid, &pid) && uid == geteuid() && pid == server->starter)
+		return 0;
+	return err_set(err, EPIPE, "the server has ended, and somebody else has its name");
+}
+
 static int ask(const struct wrapix_server *server, struct serve_conn *conn,
 	       const struct wrapix_command *command, struct err *err)
 {
@@ -171,6 +185,8 @@ static int ask(const struct wrapix_server *server, struct serve_conn *conn,
 	if (conn->fd < 0 ||
 	    connect(conn->fd, (const struct sockaddr *)&server->at, server->at_len) < 0)
 		return err_errno(err, errno, "asking the server");
+	if (check_server(server, conn->fd, err) < 0)
+		return -err->code;
 	r = serve_conn_send(conn, line.s, line.len, command->fds ? command->fds : own, 3);
 	return r < 0 ? err_errno(err, -r, "asking the server") : 0;
 }

@@ -143,4 +143,23 @@ check "kill -9 of the caller: its command ends" await unmarked
 servers() { pgrep -x commands -u "$(as_user id -u)"; }
 unserved() { ! servers; }
 check "... and the server" await unserved
+# Whoever takes the name of a server that was killed gets neither the environment nor the descriptors.
+mkfifo "$tmp/go"
+as_user env LD_LIBRARY_PATH="$(dirname "$library")" "$tmp/commands" - true <"$tmp/go" >"$out" 2>"$err" &
+client=$!
+exec 7>"$tmp/go"
+await pgrep -xf "$tmp/commands - true"
+starter=$(pgrep -oxf "$tmp/commands - true")
+await pgrep -P "$starter"
+as_user timeout 60 python3 "$top/tests/lib/usurper.py" "$starter" >"$tmp/usurper" 2>&1 &
+usurper=$!
+await grep -q ready "$tmp/usurper"
+echo >&7
+wait $client
+check "a server that was killed: nobody else is asked in its place" is "$? $(cat "$err")" \
+	"125 commands: the server has ended, and somebody else has its name
+commands: status 125"
+exec 7>&-
+wait $usurper
+check "... who hears nothing" is "$(xargs <"$tmp/usurper")" "ready heard 0 0"
 finish

@@ -5,9 +5,12 @@
  * api.sh as example.c is.
  *
  *	commands LINE...
+ *
+ * The line "-" waits for one of standard input.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <wrapix.h>
 
 static void on_event(void *ctx, const struct wrapix_event *event)
@@ -31,6 +34,11 @@ int main(int argc, char **argv)
 		const struct wrapix_command command = { .line = argv[i],
 							.settings_json = getenv("SETTINGS") };
 
+		if (!strcmp(argv[i], "-")) {
+			while ((status = fgetc(stdin)) != '\n' && status != EOF)
+				;
+			continue;
+		}
 		if (wrapix_server_exec(server, &command, on_event, NULL, &status, &error) < 0) {
 			fprintf(stderr, "commands: %s\n", error.message);
 			status = error.exit_status;
