@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "os/socket.h"
 
 /* "unix:path=/run/user/1000/bus,guid=...": the first place that we can reach. */
 static bool find_socket(char path[108])
@@ -24,6 +25,16 @@ static bool find_socket(char path[108])
 	return p && snprintf(path, 108, "@%.*s", (int)strcspn(p + 14, ",;"), p + 14) < 108;
 }
 
+/* What is said there is for the user's own keyring. The name of a bus that has ended may be anybody's. */
+static int check_owner(const struct dbus_bus *bus, struct err *err)
+{
+	uid_t uid;
+
+	if (os_peer(bus->peer.fd, &uid, NULL) && (uid == geteuid() || uid == 0))
+		return 0;
+	return err_set(err, EPERM, "the message bus is another user's");
+}
+
 int dbus_bus_open(struct dbus_bus *bus, int seconds, struct err *err)
 {
 	struct dbus_writer w;
@@ -35,6 +46,10 @@ int dbus_bus_open(struct dbus_bus *bus, int seconds, struct err *err)
 	if (!find_socket(path))
 		return -ENOENT;
 	r = dbus_connect(&bus->peer, path, seconds);
+	if (r == 0 && check_owner(bus, err) < 0) {
+		dbus_bus_close(bus);
+		return -err->code;
+	}
 	if (r == 0)
 		r = dbus_greet(&bus->peer);
 	if (r < 0) {
