@@ -399,6 +399,7 @@ new_project
 mkdir data
 ln -s "$secret" "$tmp/data-link"
 echo "{$none, \"mounts\": [\"data:/data:ro\"]}" >wrapix.json
+wx trust --yes
 flip "$project/data" "$tmp/data-link"
 many "$wrapix" run . -- sh -c 'echo ran; cat /data/key'
 stop_flip
