@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/quiet_git.h"
 
 extern char **environ;
 
@@ -24,8 +25,7 @@ char *const *api_git_env(struct arena *arena, const char *protocols)
 	for (char **e = environ; *e; e++)
 		if (!str_starts(*e, "GIT_ALLOW_PROTOCOL="))
 			strv_add(arena, &env, *e);
-	strv_addf(arena, &env, "GIT_ALLOW_PROTOCOL=%s", protocols);
-	strv_add(arena, &env, "GIT_NO_LAZY_FETCH=1"); /* from git 2.44 on */
+	quiet_git_add_env(arena, &env, protocols);
 	return env.v;
 }
 

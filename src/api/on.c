@@ -23,6 +23,7 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/quiet_git.h"
 
 #define READY_MS (60 * 1000)
 /* Of a result: what is taken over, and what is brought back at all. */
@@ -267,19 +268,8 @@ static int fetch(const struct lease *l, const char *file, struct err *err)
 	char *git = os_find_program(l->arena, "git", getenv("PATH"), l->task->dir);
 	char *branch = arena_printf(l->arena, "wrapix/%s", l->place.name);
 	char *refs = arena_printf(l->arena, "refs/wrapix/result:refs/heads/%s", branch);
-	const char *const words[] = { git,
-				      "-c",
-				      "core.hooksPath=/dev/null",
-				      "-c",
-				      "core.fsmonitor=false",
-				      "-c",
-				      "core.alternateRefsCommand=true",
-				      "-c",
+	const char *const words[] = { "-c",
 				      "fetch.fsckObjects=true",
-				      "-c",
-				      "gc.auto=0",
-				      "-c",
-				      "maintenance.auto=false",
 				      "fetch",
 				      "--quiet",
 				      "--no-tags",
@@ -287,14 +277,19 @@ static int fetch(const struct lease *l, const char *file, struct err *err)
 				      "--no-write-fetch-head",
 				      "--upload-pack=git-upload-pack",
 				      file,
-				      refs,
-				      NULL };
-	int status = os_run(&(struct os_command){ .argv = (char *const *)words,
-						  .env = api_git_env(l->arena, "file"),
-						  .cwd = l->task->dir,
-						  .in = -1,
-						  .out = -1 });
+				      refs };
+	struct strv argv = { 0 };
+	int status;
 
+	strv_add(l->arena, &argv, git);
+	quiet_git_add_words(l->arena, &argv);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		strv_add(l->arena, &argv, words[i]);
+	status = os_run(&(struct os_command){ .argv = argv.v,
+					      .env = api_git_env(l->arena, "file"),
+					      .cwd = l->task->dir,
+					      .in = -1,
+					      .out = -1 });
 	if (status) {
 		err_set(err, EIO, "git does not take the result");
 		return err_hint(err, "it is in '%s'", file);

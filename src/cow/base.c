@@ -18,16 +18,14 @@
 #include "os/dir.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/quiet_git.h"
 
 #define EXCLUDES_MAX ((size_t)4 << 20)
 
-/* Nothing of the user's runs because of us, and nothing goes out (GIT_ALLOW_PROTOCOL: no key of a repository is above
- * that). */
-static const char *const settings[][2] = {
-	{ "core.hooksPath", "/dev/null" },       { "core.fsmonitor", "false" },
-	{ "core.alternateRefsCommand", "true" }, { "gc.auto", "0" },
-	{ "maintenance.auto", "false" },         { "submodule.recurse", "false" },
-	{ "core.untrackedCache", "false" },      { "core.splitIndex", "false" },
+/* Nor does git keep what it would have to find again in an index of ours. */
+static const struct git_setting settings[] = {
+	{ "core.untrackedCache", "false" },
+	{ "core.splitIndex", "false" },
 };
 
 static void add_environment(struct arena *a, struct strv *env, const struct cow *cow)
@@ -37,18 +35,11 @@ static void add_environment(struct arena *a, struct strv *env, const struct cow 
 	for (size_t i = 0; i < ARRAY_LEN(passed); i++)
 		if (getenv(passed[i]))
 			strv_addf(a, env, "%s=%s", passed[i], getenv(passed[i]));
-	strv_addf(a, env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings));
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
-		strv_addf(a, env, "GIT_CONFIG_KEY_%zu=%s", i, settings[i][0]);
-		strv_addf(a, env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
-	}
+	quiet_git_add_settings(a, env, settings, ARRAY_LEN(settings));
+	quiet_git_add_env(a, env, "none");
 	if (cow->git_top)
 		strv_addf(a, env, "GIT_CEILING_DIRECTORIES=%s", path_parent(a, cow->git_top));
-	strv_add(a, env, "GIT_NO_LAZY_FETCH=1"); /* from git 2.44 on */
-	strv_add(a, env, "GIT_ALLOW_PROTOCOL=none");
 	strv_add(a, env, "GIT_NO_REPLACE_OBJECTS=1");
-	strv_add(a, env, "GIT_TERMINAL_PROMPT=0");
-	strv_add(a, env, "GIT_ASKPASS=/bin/false");
 	strv_add(a, env, "GIT_OPTIONAL_LOCKS=0");
 }
 

@@ -22,26 +22,22 @@
 #include "os/linux/seccomp.h"
 #include "os/linux/userns.h"
 #include "os/proc.h"
+#include "os/quiet_git.h"
 #include "spec/gitkeys.h"
 
 enum { DEFAULT_SECONDS = 10, EXIT_ANOTHER = 124, REASON_MAX = 300 };
 #define CONFINED_MEMORY ((rlim_t)8 << 30)
 
-/* What would make git start a program, or do more than it was asked. */
-static const char *const settings[][2] = {
-	{ "core.hooksPath", "/dev/null" },
-	{ "core.fsmonitor", "false" },
+/* The last is for one whose work need not outlast a crash. */
+static const struct git_setting settings[] = {
 	{ "core.untrackedCache", "false" },
-	{ "core.alternateRefsCommand", "true" },
 	{ "core.pager", "cat" },
-	{ "gc.auto", "0" },
-	{ "maintenance.auto", "false" },
-	{ "submodule.recurse", "false" },
 	{ "pack.threads", "1" },
 	{ "pack.window", "0" }, /* objects go from hand to hand: to make them small costs more */
 	{ "pack.compression", "1" },
 	{ "log.showSignature", "false" },
 	{ "core.packedGitLimit", "2g" }, /* less than a confined one may have */
+	{ "core.fsync", "none" },
 };
 
 static const char *const fixed_env[] = {
@@ -50,11 +46,7 @@ static const char *const fixed_env[] = {
 	"LC_ALL=C",
 	"GIT_CONFIG_NOSYSTEM=1",
 	"GIT_CONFIG_GLOBAL=/dev/null",
-	"GIT_NO_LAZY_FETCH=1", /* from git 2.44 on; before, it has no protocol to fetch by */
-	"GIT_ALLOW_PROTOCOL=none",
 	"GIT_NO_REPLACE_OBJECTS=1",
-	"GIT_TERMINAL_PROMPT=0",
-	"GIT_ASKPASS=/bin/false",
 	"GIT_OPTIONAL_LOCKS=0",
 	"GIT_ATTR_NOSYSTEM=1",
 	"GIT_COMMITTER_NAME=wrapix", /* in reflogs */
@@ -73,15 +65,8 @@ static char **make_env(struct arena *a, const struct git_run *run)
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed_env); i++)
 		strv_add(a, &env, fixed_env[i]);
-	strv_addf(a, &env, "GIT_CONFIG_COUNT=%zu", ARRAY_LEN(settings) + is_for_now(run));
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
-		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=%s", i, settings[i][0]);
-		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=%s", i, settings[i][1]);
-	}
-	if (is_for_now(run)) {
-		strv_addf(a, &env, "GIT_CONFIG_KEY_%zu=core.fsync", ARRAY_LEN(settings));
-		strv_addf(a, &env, "GIT_CONFIG_VALUE_%zu=none", ARRAY_LEN(settings));
-	}
+	quiet_git_add_env(a, &env, "none");
+	quiet_git_add_settings(a, &env, settings, ARRAY_LEN(settings) - !is_for_now(run));
 	strv_addf(a, &env, "GIT_DIR=%s", run->host ? "." : run->gitdir);
 	/* Whatever the configuration says: no file is looked at. And git goes elsewhere only for its sake. */
 	strv_addf(a, &env, "GIT_WORK_TREE=%s", run->host ? "." : "/");

@@ -17,20 +17,27 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "os/quiet_git.h"
 
 enum { OUTPUT_MAX = 64 << 20 };
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* The user's environment without what would lead git elsewhere. */
+/* The user's environment without what would lead git elsewhere. A push is the user's own: it goes where, and by the
+ * programs, that the configuration says. */
 static void add_environment(struct arena *arena, struct strv *env, const char *index, bool push)
 {
 	for (char **e = environ; *e; e++)
-		if (!str_starts(*e, "GIT_") || (push && str_starts(*e, "GIT_SSH")) ||
+		if (!str_starts(*e, "GIT_") ||
+		    (push &&
+		     (str_starts(*e, "GIT_SSH") || str_starts(*e, "GIT_ALLOW_PROTOCOL="))) ||
 		    str_starts(*e, "GIT_AUTHOR_") || str_starts(*e, "GIT_COMMITTER_") ||
 		    str_starts(*e, "GIT_CONFIG_"))
 			strv_add(arena, env, *e);
-	strv_add(arena, env, "GIT_TERMINAL_PROMPT=0");
+	if (push)
+		strv_add(arena, env, "GIT_TERMINAL_PROMPT=0");
+	else
+		quiet_git_add_env(arena, env, "none");
 	strv_add(arena, env, "GIT_EDITOR=false");
 	if (index)
 		strv_addf(arena, env, "GIT_INDEX_FILE=%s", index);
@@ -64,10 +71,8 @@ static int run(const struct work *work, struct arena *arena, const struct call *
 	if (!git)
 		return -ENOENT;
 	strv_add(arena, &argv, git);
-	if (!call->push) {
-		strv_add(arena, &argv, "-c");
-		strv_add(arena, &argv, "core.hooksPath=/dev/null");
-	}
+	if (!call->push)
+		quiet_git_add_words(arena, &argv);
 	for (const char *const *arg = call->args; *arg; arg++)
 		strv_add(arena, &argv, *arg);
 	add_environment(arena, &env, call->index, call->push);
@@ -271,7 +276,9 @@ static int write_tree(const struct work *work, struct arena *arena, const struct
 				 ARGS("update-index", "--add", "--remove", "-z", "--stdin"), index,
 				 list->s, list->len, NULL);
 	if (status == 0)
-		status = git_ask(work, arena, ARGS("write-tree"), index, NULL, 0, ret);
+		/* A partial clone lacks objects of files that are not changed, and they are not fetched. */
+		status = git_ask(work, arena, ARGS("write-tree", "--missing-ok"), index, NULL, 0,
+				 ret);
 	return status ? failed(status, "writing a tree", err) : 0;
 }
 

@@ -5,7 +5,8 @@
 #include "ralph/work.h"
 
 /* Runs git in the project with its output, without the last newline, in the arena. The exit status or
- * -errno. No hook runs, and nothing asks on the terminal. */
+ * -errno. No program of the configuration's runs but filters, by which content is what the user's own git would commit;
+ * nothing is fetched, and nothing asks on the terminal. */
 int git_ask(const struct work *work, struct arena *arena, const char *const *args,
 	    const char *index, const char *input, size_t input_len, char **ret);
 
