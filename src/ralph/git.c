@@ -21,6 +21,7 @@
 
 enum { OUTPUT_MAX = 64 << 20 };
 
+#define HERE "./"
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 /* The user's environment without what would lead git elsewhere. A push is the user's own: it goes where, and by the
@@ -170,16 +171,18 @@ int git_ignored(const struct work *work, char *const *paths, size_t n, const cha
 	char *out = NULL, *links = git_submodules(work, &arena);
 	int status;
 
-	/* Of a submodule's files git does not want to speak. */
+	/* Of a submodule's files git does not want to speak, and what begins with a colon is more than a name to it. */
 	str_add(&list, "");
 	for (size_t i = 0; i < n; i++)
-		if (!git_is_in_submodule(links, paths[i]))
+		if (!git_is_in_submodule(links, paths[i])) {
+			str_add(&list, HERE);
 			git_add_paths(&list, &paths[i], 1);
+		}
 	status = git_ask(work, &arena, ARGS("-c", extra, "check-ignore", "-z", "--stdin"), NULL,
 			 list.s, list.len, &out);
 	/* The answers come in the order of the questions. */
 	for (size_t i = 0; out && status == 0 && *out && i < n; i++) {
-		ret_ignored[i] = !strcmp(out, paths[i]);
+		ret_ignored[i] = !strcmp(out + strlen(HERE), paths[i]);
 		if (ret_ignored[i])
 			out += strlen(out) + 1;
 	}

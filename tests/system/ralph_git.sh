@@ -59,4 +59,18 @@ task three 'sh: printf "*.x filter=x\n*.txt filter=x\n" >.gitattributes; echo th
 rx step
 check "for what files an agent does not say: its attributes are refused" eval 'is "$rc" 1 && has "$out" "refused: it changed '"'.gitattributes'"'" && absent three.txt'
 
+# --- names ---
+new_project names
+printf 'gone*\n' >.gitignore
+git add -A
+git commit -qm ignores
+task names 'sh: for f in ":!bang" ":(top)base.txt" ":(icase)x" ":/slash" "./-dash" "star*" gone1 ":gone"; do mkdir -p "$(dirname "./$f")"; echo x >"./$f"; done'
+rx loop
+check "names that git takes for more than a name are committed" is "$rc $(git -c core.quotePath=false show --format= --name-only HEAD | tr '\n' ' ')" \
+	"0 -dash :!bang :(icase)x :(top)base.txt :/slash :gone star* "
+check "... and of those, too, what is ignored stays behind" absent gone1
+task inner 'sh: mkdir ":!d"; echo x >":!d/gone2"; echo x >":!d/kept"'
+rx loop
+check "... in directories of such names as well" is "$rc $(git show --format= --name-only HEAD)" "0 :!d/kept"
+
 finish
