@@ -77,8 +77,8 @@ void repository_tell(const struct git_store *store, const struct git_report *rep
 		tell("held back in git", &report->held[i], below, arena, ret_says);
 	if (report->n_held)
 		strv_addf(arena, ret_says,
-			  "'wrapix git held %s' lists what was not taken over, 'wrapix git accept' "
-			  "and 'wrapix git drop' decide",
+			  "'wrapix git held %s --show' shows what was not taken over, 'wrapix git "
+			  "accept' and 'wrapix git drop' decide",
 			  store->id);
 }
 

@@ -112,7 +112,11 @@ static int held_of(struct git_job *job, const char *id, bool group, struct str *
 	if (r == 0 && group && n && !job->args.json)
 		printf("%s:\n", id);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		git_held_add_json(json, id, &held[i], (*shown)++ == 0);
+		_cleanup_str_ struct str more = { 0 };
+
+		if (job->args.json && job->args.show)
+			git_show_held_json(job, &store, &held[i], &more);
+		git_held_add_json(json, id, &held[i], more.s ? more.s : "", (*shown)++ == 0);
 		if (job->args.json)
 			continue;
 		printf("%s", indent);
@@ -120,6 +124,8 @@ static int held_of(struct git_job *job, const char *id, bool group, struct str *
 		printf("%s%s:", *held[i].where ? "//" : "", held[i].kind);
 		git_print(held[i].name);
 		printf("  %s\n", held[i].why);
+		if (job->args.show)
+			git_show_held(job, &store, &held[i], indent);
 	}
 	return r;
 }
@@ -363,6 +369,8 @@ static int cmd_git(int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ 0, "json", FLAG(git_args, json), .help = "status, held: print as JSON" },
+	{ 0, "show", FLAG(git_args, show),
+	  .help = "held: with the values of keys, the text of hooks, the commits of branches" },
 	{ 0, "ours", FLAG(git_args, ours),
 	  .help = "accept: what you changed meanwhile, keep as you have it" },
 	{ 0, "theirs", FLAG(git_args, theirs),
@@ -381,12 +389,14 @@ const struct command command_git = {
 		"tags, "
 		"the index, the stash and harmless configuration. All else is held.\n"
 		"status lists the sessions of this project that hold something, and takes over "
-		"what one that was killed left; held lists what; accept does it to the repository "
+		"what one that was killed left; held lists what, and with --show what accepting it "
+		"would change; accept does it to the repository "
 		"by your word; drop forgets it, or the whole session with what is kept of "
 		"branches that it rewrote. WHAT is KIND:NAME as held "
 		"prints it; a directory that is held, or "
 		"a file in it, is named by its path alone.",
 	.examples = EXAMPLES("wrapix git held", "what the last session here tried",
+			     "wrapix git held --show", "the same, with what would run",
 			     "wrapix git accept k3x9 hook:pre-commit", "take over a hook it made",
 			     "wrapix git accept .claude/settings.local.json",
 			     "take over a file of a directory that is held"),

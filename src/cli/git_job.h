@@ -6,7 +6,7 @@
 #include "git/git.h"
 
 struct git_args {
-	bool json, ours, theirs;
+	bool json, show, ours, theirs;
 };
 
 struct git_job {
@@ -24,6 +24,12 @@ struct git_job {
 
 /* To standard output. */
 void git_print(const char *text);
+
+/* git_show.c: what accepting it would change; as lines, or as members of JSON. */
+void git_show_held(struct git_job *job, struct git_store *store, const struct git_held *held,
+		   const char *indent);
+void git_show_held_json(struct git_job *job, struct git_store *store, const struct git_held *held,
+			struct str *json);
 
 /* git_apart.c: directories that were kept apart (protect: hold). */
 void git_print_apart(struct git_job *job, const struct apart *apart, struct str *json, bool first);

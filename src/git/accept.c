@@ -184,8 +184,7 @@ static int find(struct git_store *store, const struct git_held *held, struct git
 	return err_hint(err, "'wrapix git held %s' lists what it holds", store->id);
 }
 
-/* The repository of the session that it belongs to. */
-static struct git_store *repository(struct git_store *store, const char *where)
+struct git_store *git_part_of(struct git_store *store, const char *where)
 {
 	for (size_t i = 0; i < store->n_parts; i++)
 		if (*where &&
@@ -216,7 +215,7 @@ int git_accept(struct git_store *store, const struct git_held *held, struct err 
 		return r;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(kinds[i].kind, held->kind)) {
-			struct git_store *part = repository(store, held->where);
+			struct git_store *part = git_part_of(store, held->where);
 
 			r = kinds[i].live ? check_ended(store, err) : 0;
 			if (r == 0)

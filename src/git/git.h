@@ -185,9 +185,22 @@ void git_disarm(const struct git_store *store);
 /* What the last one held. */
 int git_held_read(const struct git_store *store, struct arena *arena, struct git_held **ret,
 		  size_t *ret_n, struct err *err);
-/* One of a list, as the record and 'wrapix git held --json' have it. */
+/* One of a list, as the record and 'wrapix git held --json' have it; 'more' is further members, each after a comma. */
 struct str;
-void git_held_add_json(struct str *out, const char *id, const struct git_held *held, bool first);
+void git_held_add_json(struct str *out, const char *id, const struct git_held *held,
+		       const char *more, bool first);
+/*
+ * What accepting it would change: what the host has now, and what the session has. A key's values, the text of a hook, the
+ * commit of a branch or tag; an empty list is none. Somebody else wrote it.
+ */
+struct git_content {
+	struct strv was, is;
+	const char *file; /* where all of it is, of a hook; else NULL */
+	size_t was_size,
+		is_size; /* in bytes: the text of a program that is no script ends earlier */
+};
+int git_held_content(struct git_store *store, const struct git_held *held, struct arena *arena,
+		     struct git_content *ret, struct err *err);
 /* Does to the host what was held ("config:core.editor"), by the user's word. The next git_publish() no
  * longer finds it. */
 int git_accept(struct git_store *store, const struct git_held *held, struct err *err);

@@ -52,7 +52,8 @@ void git_keep(struct git_report *report, const char *kind, const char *name, con
 	add(report, &report->kept, &report->n_kept, &new);
 }
 
-void git_held_add_json(struct str *out, const char *id, const struct git_held *held, bool first)
+void git_held_add_json(struct str *out, const char *id, const struct git_held *held,
+		       const char *more, bool first)
 {
 	str_addf(out, "%s\n  {", first ? "" : ",");
 	if (id)
@@ -65,7 +66,7 @@ void git_held_add_json(struct str *out, const char *id, const struct git_held *h
 	json_add_string(out, held->name);
 	str_add(out, ", \"why\": ");
 	json_add_string(out, held->why);
-	str_add(out, "}");
+	str_addf(out, "%s}", more);
 }
 
 static int write_list(const struct git_store *store, const char *file, const struct git_held *held,
@@ -75,7 +76,7 @@ static int write_list(const struct git_store *store, const char *file, const str
 
 	str_add(&out, "[");
 	for (size_t i = 0; i < n; i++)
-		git_held_add_json(&out, NULL, &held[i], i == 0);
+		git_held_add_json(&out, NULL, &held[i], "", i == 0);
 	str_add(&out, "\n]\n");
 	return record_write_file(store->dir, file, out.s, out.len, err);
 }

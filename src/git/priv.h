@@ -129,6 +129,9 @@ int git_private_config(struct git_store *store, struct str *out, const char **re
 /* It depends on the file 'config' alone. */
 bool git_config_is_plain(struct git_store *store, const char **ret_hooks);
 
+/* accept.c: the repository of the session that something held belongs to. */
+struct git_store *git_part_of(struct git_store *store, const char *where);
+
 /* held.c */
 bool git_held_same(const struct git_held *a, const struct git_held *b);
 void git_hold(struct git_report *report, const char *kind, const char *name, const char *why);

@@ -193,7 +193,7 @@ done
 # --- a hook that is accepted while a link is put in the repository's place ---
 new_repo "$tmp/accepted" && cd "$tmp/accepted" && new_repo sub && rm -rf "$state/turns" || exit 1
 gated 'cd sub && git commit -q --allow-empty -m x && echo "#!/bin/sh" >.git/hooks/pre-commit'
-id=$(sed -n "s/.*'wrapix git held \([a-z0-9]*\)'.*/\1/p" "$err" | head -n 1)
+id=$(sed -n "s/.*'wrapix git held \([a-z0-9]*\) --show'.*/\1/p" "$err" | head -n 1)
 first=
 waits() { # it has opened the turn, and looks again and again
 	readlink "/proc/$waiting/fd/"* | grep -qF "$state/turns/" || return 1

@@ -168,6 +168,40 @@ check "... and one here does" [ -e "$state/git/$id/lock" ]
 check "... the kept directory is no repository" fails git --git-dir "$state/gitdirs/$id/0" rev-parse HEAD
 wx git held --json
 check "... as JSON" python3 -c 'import json,sys; assert len(json.load(open(sys.argv[1]))) == 7' "$out"
+block() { sed -n "\\,^$1 ,,/^[^ ]/{/^ /p;}" "$out" | sed 's/^  //'; }
+wx git held --show
+check "held --show: the text of a hook" is "$(block hook:pre-commit)" "@@ -0,0 +1,2 @@
++#!/bin/sh
++touch /home/wrapix/ran"
+check "... the value of a key, a branch that was deleted, a tag that was moved" is "$(block config:core.editor; block branch:refs/heads/keep; block tag:refs/tags/v1)" \
+	"+ evil
+- $(git rev-parse keep)
+- $(git rev-parse v1)
++ $(git rev-parse "refs/wrapix/$id/diverged/tags/v1")"
+git config core.editor mine
+git config --add core.editor other
+seq 500 | sed 's/^/# /' >.git/hooks/pre-commit
+wx git held "$id" --show
+check "... against what the repository has now" is "$(block config:core.editor; block hook:pre-commit | sed -n '1,3p;$p')" "- mine
+- other
++ evil
+@@ -1,500 +1,2 @@
+-# 1
+-# 2
+... and 103 lines more: $state/gitdirs/$id/0/hooks/pre-commit"
+rm .git/hooks/pre-commit
+git config --unset-all core.editor
+wx git held --show --json
+check "... as JSON" is "$(jq -c '.[] | select(.kind == "hook" or .name == "alias.x") | [.was, .is, .bytes]' "$out")" "$(printf '%s\n' '[[],["!evil"],null]' "[[],[\"#!/bin/sh\\ntouch /home/wrapix/ran\\n\"],33]")"
+mv "$state/gitdirs/$id/0/hooks/pre-commit" "$tmp/hook"
+mkfifo "$state/gitdirs/$id/0/hooks/pre-commit"
+wx git held --show
+check "... one that is no file is named as that" is "$rc $(block hook:pre-commit)" "0 (it is no file, or too large a one, and cannot be accepted)"
+rm "$state/gitdirs/$id/0/hooks/pre-commit"
+{ cat "$tmp/hook"; printf '\0'; } >"$state/gitdirs/$id/0/hooks/pre-commit"
+wx git held --show
+check "... nor one with more than text shown as text" has "$out" "no text, 34 bytes: $state/gitdirs/"
+mv "$tmp/hook" "$state/gitdirs/$id/0/hooks/pre-commit"
 private 'git config alias.y "!evil"'
 other=$("$wrapix" git status --json | jq -r '.[].id' | grep -vxF "$id")
 wx git held

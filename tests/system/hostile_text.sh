@@ -42,7 +42,7 @@ git("config", "core.editor", line)
 git("config", "alias.z", "!" + line)
 git("remote", "add", "r" + ref.replace("/", ""), "https://example.org/" + line)
 try:
-    write(".git/hooks/h" + name, "x")
+    write(".git/hooks/h" + name, evil)
 except OSError:
     pass
 git("init", "-q", "n" + name)
@@ -80,6 +80,9 @@ check "the end of a session" on_tty shown "$wrapix" run --network none --mount "
 check "git status" on_tty said "$wrapix" git status
 check "git held" on_tty shown "$wrapix" git held
 check "git held --json" on_tty shown "$wrapix" git held --json
+check "git held --show" on_tty shown "$wrapix" git held --show
+check "... which shows the text of hooks and the values of keys" is "$(grep -c '^  *+.*EV' "$tmp/log/tty" | sed 's/^[2-9].*/some/')" some
+check "git held --show --json" on_tty shown "$wrapix" git held --show --json
 check "log" on_tty shown "$wrapix" log
 "$wrapix" git status --json | jq -r '.[].id' | head -n 1 >"$tmp/id"
 check "git accept" on_tty shown "$wrapix" git accept "$(cat "$tmp/id")" "branch:refs/heads/keep$ref"
