@@ -276,8 +276,10 @@ static void on_event(void *ctx, enum engine_event event, int value)
 
 	if (event == EVENT_QUIET)
 		return;
-	if (event == EVENT_EXITED)
+	if (event == EVENT_EXITED) {
+		exec_tell_bad_lines(x);
 		event_log_flush(&x->log); /* while messages can be sent */
+	}
 	if (event == EVENT_STOPPED && x->hooks.on_stopped)
 		x->hooks.on_stopped(x->hooks.ctx, value);
 	snprintf(text, sizeof(text), "%s %d", names[event],

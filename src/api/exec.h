@@ -115,6 +115,11 @@ struct exec {
 	bool lost_control;           /* before the first line: the command is ended */
 	struct loop_source patience; /* until it is killed */
 	bool got_line;
+	struct {
+		int64_t until; /* os_now_ms(): bad lines are counted, no more; 0: none came */
+		int64_t pause; /* how long that is, which grows while they go on */
+		size_t n;
+	} bad_lines;
 	bool logged; /* there is a log, and it has all */
 	pid_t left;  /* PID 1 of a sandbox that is empty, on its way out; 0: none */
 };

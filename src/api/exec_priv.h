@@ -9,6 +9,8 @@ struct denial;
 
 /* Calls fn, if there is one. */
 void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text);
+/* exec_update.c: those of the control descriptor that were only counted. */
+void exec_tell_bad_lines(struct exec *x);
 
 /* Hooks of the engine: exec_violation.c */
 void exec_on_network(void *ctx, const struct net_event *event);

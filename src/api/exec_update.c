@@ -12,6 +12,8 @@
 #include "api/explain.h"
 #include "os/timer.h"
 
+enum { BAD_PAUSE_MS = 1000, BAD_PAUSE_MAX_MS = 64000 };
+
 struct exec_update {
 	struct srt_config config;
 	struct spec spec;
@@ -79,11 +81,43 @@ static void warn_late(const struct exec *x, const struct file_rules *rules)
 	}
 }
 
+/* Of the control descriptor's lines, of which there may be a flood: the first is told, and those that come at its heels are
+ * told as a number. */
+static bool is_counted(struct exec *x)
+{
+	const int64_t now = os_now_ms();
+
+	if (now < x->bad_lines.until)
+		return ++x->bad_lines.n;
+	x->bad_lines.pause = x->bad_lines.n ? MIN(x->bad_lines.pause * 2, BAD_PAUSE_MAX_MS)
+					    : BAD_PAUSE_MS;
+	exec_tell_bad_lines(x);
+	x->bad_lines.until = now + x->bad_lines.pause;
+	return false;
+}
+
+void exec_tell_bad_lines(struct exec *x)
+{
+	char text[128];
+
+	if (x->bad_lines.n) {
+		snprintf(text, sizeof(text),
+			 "... and %zu more lines of the control descriptor that are no settings",
+			 x->bad_lines.n);
+		event_log_text(&x->log, "warning", text);
+		exec_say(x, x->hooks.on_warning, text);
+	}
+	x->bad_lines.until = 0;
+	x->bad_lines.n = 0;
+}
+
 /* The old ones stay in force: into the log, and to whoever runs the command. */
 static void refuse(struct exec *x, bool control, const char *why)
 {
 	_cleanup_str_ struct str text = { 0 };
 
+	if (control && is_counted(x))
+		return;
 	str_addf(&text, "the settings stay as they were: %s", why);
 	event_log_text(&x->log, "warning", text.s);
 	x->hooks.on_settings(x->hooks.ctx, control, why);
@@ -110,8 +144,10 @@ static void update(struct exec *x, struct srt_config *config, bool control)
 		free_update(u);
 		return;
 	}
-	if (control)
+	if (control) {
 		config_watch_overrule(&x->watch);
+		exec_tell_bad_lines(x);
+	}
 	x->hooks.on_settings(x->hooks.ctx, control, NULL);
 	explain_change(&x->log,
 		       &(struct settings_rules){ exec_config(x), x->update ? &x->update->exec.files

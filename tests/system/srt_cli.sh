@@ -108,6 +108,12 @@ check "... and so does one that ends nowhere" is "$rc" 1
 check "... and that" has "$err" "Warning: --control-fd 9 is not usable: a device that has no end cannot be waited for. The command is ended"
 wx exec --control-fd 9 -- sleep 1000 9</dev/zero
 check "... under 'wrapix exec' as well" has "$err" "wrapix: warning: --control-fd 9 is not usable: a device that has no end"
+bad='{"network":{}}'
+{ yes "$bad" | head -n 5000; echo "{$no_net,$no_files}"; echo "$bad"; echo "$bad"; } >"$tmp/lines"
+wx exec --control-fd 9 -- sh -c 'sleep 1' 9<"$tmp/lines"
+more() { sed -n 's/.*\.\.\. and \([0-9]*\) more lines of the control descriptor that are no settings.*/\1/p' "$1"; }
+told() { grep -c 'Invalid config on control fd 9' "$1"; }
+check "bad lines without number: few are told, the rest is counted, and none is lost" is "$rc $(($(told "$err") < 9)) $(($(told "$err") + $(more "$err" | paste -sd+ - | sed 's/^$/0/')))" "0 1 5002"
 
 # --- settings ---
 
