@@ -348,25 +348,56 @@ static void open_log(struct exec *x)
 	event_log_init(&x->log, x->host.state_home, &about, &place, &hooks);
 }
 
+/* A file in the place of one of the directories above: there is nothing below it, unless the command puts a directory there. */
+static int check_in_the_way(struct exec *x, const char *path, struct err *err)
+{
+	struct stat st;
+
+	while (stat(path, &st) < 0 && strcmp(path, "/") != 0)
+		path = path_parent(&x->arena, path);
+	if (S_ISDIR(st.st_mode) || !file_rules_write(x->plan.files, path).allowed)
+		return 0;
+	err_set(err, ENOTDIR,
+		"'%s' is no directory, and the command may put one there: it could read what other "
+		"sessions keep in it",
+		path);
+	return err_hint(err, "move it away, or set XDG_STATE_HOME to another place");
+}
+
 /* Copies of repositories are there, whatever may be read of those themselves; and there is the file of 'wrapix secret'.
  * It is a mount and no rule: no opening is asked about because of it. */
-static void hide_state(struct exec *x)
+static int hide_dir(struct exec *x, const char *path, struct err *err)
+{
+	struct stat st = { .st_mode = S_IFDIR };
+	int r = stat(path, &st) < 0 ? -errno : 0;
+
+	if (!file_rules_read(x->plan.files, path).allowed)
+		return 0;
+	if (r == -ENOTDIR)
+		return check_in_the_way(x, path, err);
+	plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, path), NULL,
+		 (S_ISDIR(st.st_mode) ? OPF_DIR : 0) | OPF_OPTIONAL);
+	return 0;
+}
+
+static int hide_state(struct exec *x, struct err *err)
 {
 	const char *const all[] = { x->state, x->spare_state };
 	struct err ignored;
+	int r = 0;
 
 	if (x->plan.engine != ENGINE_NATIVE || x->host.inside || !x->plan.files ||
 	    x->exec_spec.files.disabled)
-		return;
+		return 0;
 	/* Or it would be there, and seen, once we make it. */
 	(void)os_mkdirs(all[0], 0700, &ignored);
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (file_rules_read(x->plan.files, all[i]).allowed)
-			plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, all[i]), NULL,
-				 OPF_DIR | OPF_OPTIONAL);
-	if (access(x->secrets, F_OK) == 0 && file_rules_read(x->plan.files, x->secrets).allowed)
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(all); i++)
+		r = hide_dir(x, all[i], err);
+	if (r == 0 && access(x->secrets, F_OK) == 0 &&
+	    file_rules_read(x->plan.files, x->secrets).allowed)
 		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, x->secrets), NULL,
 			 OPF_OPTIONAL);
+	return r;
 }
 
 /* A sandbox around has its own broker, which makes our changes. */
@@ -397,8 +428,10 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 
 	for (size_t i = 0; i < x->plan.weaker.len; i++)
 		exec_say(x, x->hooks.on_weaker, x->plan.weaker.v[i]);
+	r = hide_state(x, err);
+	if (r < 0)
+		return r;
 	open_log(x);
-	hide_state(x);
 	exec_git_begin(x);
 	session.id = x->id;
 	session.private = x->git.private;

@@ -368,6 +368,16 @@ chmod 555 "$tmp/fixed/.local/state/wrapix"
 HOME=$tmp/fixed wx exec -- sh -c 'touch /nowhere; echo ran'
 check "... and where the state directory is read-only" is "$(cat "$out") $(grep -c "^wrapix: warning: 'wrapix log' will not show all of this session: .*: Permission denied" "$err")" "ran 1"
 chmod 755 "$tmp/fixed/.local/state/wrapix"
+for file in .local/state/wrapix .local/state .local; do
+	rm -rf "$tmp/fixed/.local"
+	mkdir -p "$(dirname "$tmp/fixed/$file")" && echo mine >"$tmp/fixed/$file"
+	HOME=$tmp/fixed wx exec -- sh -c 'touch /nowhere; echo ran; cat "$HOME/.local/state/wrapix" 2>/dev/null'
+	check "... and where a file stands in its place ($file)" is "$rc $(cat "$out") $(grep -c "^wrapix: warning: 'wrapix log' will not show all of this session: .*: Not a directory" "$err")" "1 ran 1"
+	check "... which stays" is "$(cat "$tmp/fixed/$file")" mine
+done
+echo "{\"network\":{\"allowedDomains\":[],\"deniedDomains\":[]},\"filesystem\":{\"denyRead\":[],\"allowWrite\":[\"$tmp/fixed\"],\"denyWrite\":[]}}" >"$tmp/s.json"
+HOME=$tmp/fixed wx exec -s "$tmp/s.json" -- sh -c 'rm "$HOME/.local"; mkdir -p "$HOME/.local/state"'
+check "... but a command that could put a directory there does not run" eval 'refused 125 "is no directory, and the command may put one there" && is "$(cat "$tmp/fixed/.local")" mine'
 full '"$1" doctor; "$1" key add site; true'
 check "... doctor asks for room there" grep -q 'fix: room on that file system' "$out"
 check "... what ssh-keygen says comes without its end of line" sh -c 'grep -q "No space left on device$" "$1" && ! grep -q x0d "$1"' sh "$err"
