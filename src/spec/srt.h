@@ -6,7 +6,7 @@
  *
  *	text --srt_parse()--> srt_config --srt_to_spec()--> spec, exec_spec
  *
- * srt_load.c and srt_paths.c look at the file system; the rest is pure.
+ * srt_load.c, srt_walk.c and srt_paths.c look at the file system; the rest is pure.
  */
 #pragma once
 

@@ -1,183 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The paths of the settings become rules on resolved paths. This file looks at the file system.
- *
- * Symbolic links: a deny rule follows them all, and also denies changing a link that it went through.
- * A rule that allows follows only those that the sandbox cannot have made: in directories that belong
- * to root, that nobody else may write, and that do not lie in the working directory. Otherwise a
- * command could leave 'build -> ~/.ssh' behind and be given ~/.ssh the next time.
- *
- * '..' after a link is the parent of what the link leads to, as the kernel has it; who reads the text takes it for another
- * place. A deny rule denies both, and one that allows allows neither.
- */
+/* The paths of the settings become rules on resolved paths (srt_walk.h); and the rules that are there without being asked for. */
 #include <ctype.h>
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
 #include "os/dir.h"
 #include "spec/glob.h"
-#include "spec/srt.h"
-#include "spec/srt_paths.h"
-
-#define MAX_LINKS 40
-
-/* Goes through the components of a path. */
-struct walk {
-	struct arena *arena;
-	const char *cwd;
-	bool follow_all;
-	char *done, *rest;
-	struct strv links; /* that were gone through */
-	struct strv left;  /* directories that '..' went up from */
-	const char *stop;  /* the link that was not followed, or NULL */
-	bool absent;
-};
-
-static bool is_trusted_dir(const struct walk *w, const char *dir)
-{
-	struct stat st;
-
-	return !stat(dir, &st) && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
-	       !path_is_below(dir, w->cwd);
-}
-
-static int follow(struct walk *w, const char *link, struct err *err)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(link, target, sizeof(target));
-
-	if (n < 0 || n == sizeof(target))
-		return err_errno(err, n < 0 ? errno : ENAMETOOLONG, "reading the link '%s'", link);
-	if (w->links.len >= MAX_LINKS)
-		return err_errno(err, ELOOP, "resolving '%s'", link);
-	strv_add(w->arena, &w->links, link);
-	w->rest = arena_printf(w->arena, "%.*s/%s", (int)n, target, w->rest);
-	if (target[0] == '/')
-		w->done = arena_strdup(w->arena, "/");
-	return 0;
-}
-
-/* One component further; '..' of a link's target goes up from where the link led to. */
-static int step(struct walk *w, struct err *err)
-{
-	size_t skip = strspn(w->rest, "/"), n = strcspn(w->rest + skip, "/");
-	char *name = arena_strndup(w->arena, w->rest + skip, n), *next;
-	struct stat st;
-
-	w->rest += skip + n;
-	if (!n || !strcmp(name, "."))
-		return 0;
-	next = path_join(w->arena, w->done, name);
-	if (!strcmp(name, "..") && !w->absent)
-		strv_add(w->arena, &w->left, w->done);
-	if (!strcmp(name, "..") || w->absent || lstat(next, &st) < 0) {
-		w->absent = w->absent || strcmp(name, "..") != 0;
-		w->done = next;
-		return 0;
-	}
-	if (!S_ISLNK(st.st_mode)) {
-		w->done = next;
-		return 0;
-	}
-	if (w->follow_all || is_trusted_dir(w, w->done))
-		return follow(w, next, err);
-	w->stop = next;
-	return 0;
-}
-
-static int walk_path(struct walk *w, const char *path, struct err *err)
-{
-	int r = 0;
-
-	w->done = arena_strdup(w->arena, "/");
-	w->rest = arena_strdup(w->arena, path);
-	while (r == 0 && *w->rest && !w->stop)
-		r = step(w, err);
-	return r;
-}
-
-/* '~' is the home; the rest counts from the working directory. */
-static char *make_absolute(struct arena *arena, const struct srt_place *place, const char *text)
-{
-	if (text[0] == '~' && (!text[1] || text[1] == '/'))
-		return path_join(arena, place->home, text + 1 + (text[1] == '/'));
-	return path_join(arena, place->cwd, text);
-}
-
-/* The same with every '..' where it stands. */
-static char *make_raw(struct arena *arena, const struct srt_place *place, const char *text)
-{
-	if (text[0] == '~' && (!text[1] || text[1] == '/'))
-		return arena_printf(arena, "%s/%s", place->home, text + 1);
-	return text[0] == '/' ? arena_strdup(arena, text)
-			      : arena_printf(arena, "%s/%s", place->cwd, text);
-}
-
-static bool goes_up(const char *path)
-{
-	for (const char *p = path; (p = strstr(p, "..")) != NULL; p++)
-		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
-			return true;
-	return false;
-}
-
-/* The beginning of a path without patterns leads elsewhere than its text says: 1 and the walk; 0: it does not. */
-static int leads_elsewhere(const struct srt_place *place, const char *raw, struct walk *ret,
-			   struct err *err)
-{
-	struct walk text = { .arena = ret->arena, .cwd = place->cwd, .follow_all = true };
-	int r;
-
-	*ret = text;
-	if (!goes_up(raw))
-		return 0;
-	r = walk_path(ret, raw, err);
-	if (r == 0)
-		r = walk_path(&text, path_join(ret->arena, "/", raw), err);
-	return r < 0 ? r : strcmp(text.done, ret->done) != 0;
-}
-
-/* 1 for an entry that is to allow something and says one thing and means another, which is told. */
-static int is_ambiguous(struct arena *arena, const struct srt_place *place, const char *text,
-			bool literal, const char *key, struct srt_notes *notes, struct err *err)
-{
-	struct walk w = { .arena = arena };
-	char *raw = make_raw(arena, place, text);
-	int r = leads_elsewhere(place, literal ? raw : glob_prefix(arena, raw), &w, err);
-
-	if (r == 1)
-		strv_addf(notes->arena, &notes->lines,
-			  "%s: '%s' goes up by '..' from what the symbolic link '%s' points to, "
-			  "and is not "
-			  "followed; name the place itself",
-			  key, text, w.links.len ? w.links.v[w.links.len - 1] : raw);
-	return r < 0 ? err_wrap(err, "%s", key) : r;
-}
-
-char *srt_resolve_allowed(struct arena *arena, const struct srt_place *place, const char *text,
-			  const char *key, struct srt_notes *notes, struct err *err)
-{
-	struct walk w = { .arena = arena, .cwd = place->cwd };
-	int r = is_ambiguous(arena, place, text, true, key, notes, err);
-
-	if (r)
-		return r < 0 ? NULL : arena_strdup(arena, "");
-	if (walk_path(&w, make_absolute(arena, place, text), err) < 0) {
-		err_wrap(err, "%s", key);
-		return NULL;
-	}
-	if (!w.stop)
-		return w.done;
-	strv_addf(
-		notes->arena, &notes->lines,
-		"%s: '%s' goes through the symbolic link '%s', which is not followed; name what it "
-		"points to",
-		key, text, w.stop);
-	return arena_strdup(arena, "");
-}
+#include "spec/srt_walk.h"
 
 struct maker {
 	const struct srt_config *config;
@@ -205,7 +35,7 @@ static bool is_dir(const char *path)
 }
 
 /* Something that the walk went through lies in it, and so it stays where it is. */
-static bool holds_way(const struct walk *w, const char *dir)
+static bool holds_way(const struct srt_walk *w, const char *dir)
 {
 	for (size_t i = 0; i < w->links.len; i++)
 		if (path_is_below(w->links.v[i], dir))
@@ -215,8 +45,8 @@ static bool holds_way(const struct walk *w, const char *dir)
 
 /* In the place of a directory that '..' went up from a link could stand, and '..' would be the parent of what that leads
  * to. A rule for a name that nobody may write anyway keeps it where it is, and leaves all that is in it alone. */
-static int keep_left(const struct maker *m, const struct walk *w, struct file_rule_source source,
-		     struct err *err)
+static int keep_left(const struct maker *m, const struct srt_walk *w,
+		     struct file_rule_source source, struct err *err)
 {
 	int r = 0;
 
@@ -236,8 +66,8 @@ static int keep_left(const struct maker *m, const struct walk *w, struct file_ru
 static int add_resolved(const struct maker *m, struct file_rule_source source, const char *tail,
 			struct err *err)
 {
-	struct walk w = { .arena = m->arena, .cwd = m->place->cwd, .follow_all = true };
-	int r = walk_path(&w, source.path, err);
+	struct srt_walk w = { .arena = m->arena, .cwd = m->place->cwd, .follow_all = true };
+	int r = srt_walk(&w, source.path, err);
 
 	if (r < 0)
 		return err_wrap(err, "%s", source.key);
@@ -332,11 +162,11 @@ static void warn_for_shell(const struct maker *m, const struct srt_path *entry, 
 static int deny_as_kernel(const struct maker *m, const struct srt_path *entry,
 			  struct file_rule_source source, struct err *err)
 {
-	char *raw = make_raw(m->arena, m->place, entry->text);
+	char *raw = srt_raw(m->arena, m->place, entry->text);
 	char *prefix = entry->literal ? raw : glob_prefix(m->arena, raw);
 	const char *tail = raw + (strcmp(prefix, "/") ? strlen(prefix) : 0);
-	struct walk w = { .arena = m->arena };
-	int r = leads_elsewhere(m->place, prefix, &w, err);
+	struct srt_walk w = { .arena = m->arena };
+	int r = srt_leads_elsewhere(m->place, prefix, &w, err);
 
 	if (r <= 0)
 		return r < 0 ? err_wrap(err, "%s", source.key) : 0;
@@ -347,7 +177,7 @@ static int deny_as_kernel(const struct maker *m, const struct srt_path *entry,
 
 static int add_entry(const struct maker *m, const struct srt_path *entry, struct err *err)
 {
-	char *path = make_absolute(m->arena, m->place, entry->text);
+	char *path = srt_absolute(m->arena, m->place, entry->text);
 	struct file_rule_source source = {
 		.kind = entry->kind,
 		.text = entry->shown ? entry->shown : entry->text,
@@ -370,8 +200,8 @@ static int add_entry(const struct maker *m, const struct srt_path *entry, struct
 		return 0;
 	}
 	r = denies(entry->kind) ? deny_as_kernel(m, entry, source, err)
-				: is_ambiguous(m->arena, m->place, entry->text, entry->literal,
-					       entry->key, m->notes, err);
+				: srt_is_ambiguous(m->arena, m->place, entry->text, entry->literal,
+						   entry->key, m->notes, err);
 	return r ? MIN(r, 0) : add_rule(m, source, err);
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/path.h"
 #include "spec/srt.h"
-#include "spec/srt_paths.h"
+#include "spec/srt_walk.h"
 
 struct filler {
 	const struct srt_config *config;
