@@ -250,6 +250,18 @@ static int look_below(struct walk *walk, const struct place *place)
 	return r;
 }
 
+/* Its descriptor, or -errno. What cannot be entered later, when something in it is shown or staged, is none to look in:
+ * one such directory is left out, and hides nothing else. */
+static int open_upper(const struct walk *walk, const struct place *place, const char *name)
+{
+	int dir = walk->depth < DEPTH_MAX ? node_open_dir(place->upper, name) : -ELOOP;
+
+	if (dir < 0 || faccessat(dir, ".", R_OK | X_OK, AT_EACCESS) == 0)
+		return dir;
+	close(dir);
+	return -EACCES;
+}
+
 /* A directory that the session made, or has changed something in. */
 static int look_at_dir(struct walk *walk, const struct place *place, const char *name,
 		       const struct node *lower, const struct node *new)
@@ -259,7 +271,7 @@ static int look_at_dir(struct walk *walk, const struct place *place, const char 
 	bool was_dir = S_ISDIR(lower->mode), unknown;
 	int r = 0;
 
-	below.upper = walk->depth < DEPTH_MAX ? node_open_dir(place->upper, name) : -ELOOP;
+	below.upper = open_upper(walk, place, name);
 	if (below.upper < 0) {
 		add_ignored(walk, new,
 			    below.upper == -ELOOP ? "too deep" : "its directory cannot be read");

@@ -112,8 +112,23 @@ static int take_lock(struct cow *cow)
 	return 0;
 }
 
+/* The mode of the view's root is the session's to choose and no change: one that nobody can enter would hide the session
+ * from 'ps' and 'discard', and what is in it from 'diff'. */
+static void open_up_layer(const struct cow *cow)
+{
+	_cleanup_close_ int dir = record_open_dir(cow->dir, LAYER_DIR_PROJECT);
+	const char *name = cow->copy ? "copy" : "upper";
+	struct stat st;
+
+	if (dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	    (st.st_mode & 0700) != 0700)
+		(void)!fchmodat(dir, name, (st.st_mode & 07777) | 0700,
+				0); /* the opening says it */
+}
+
 static int open_layer(struct cow *cow, struct err *err)
 {
+	open_up_layer(cow);
 	cow->upper = os_openat2(cow->dir,
 				cow->copy ? LAYER_DIR_PROJECT "/copy" : LAYER_DIR_PROJECT "/upper",
 				O_RDONLY | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);

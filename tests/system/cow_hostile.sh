@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a hostile copy-on-write session leaves, so that its user does not see it, or takes over what was not shown. Prints TAP.
+#
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154 # the library; scripts for the shell inside
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+
+cow() { # cow SCRIPT [OPTION...]: a session in which the script runs
+	inside "$@" --workspace cow
+	id=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err")
+}
+reset() { # an empty project, and no session
+	cd "$tmp" || exit 1
+	chmod -R u+rwx "$project" "$state/cow" 2>/dev/null
+	rm -rf "$project" "$state/cow"
+	mkdir "$project"
+	cd "$project" || exit 1
+}
+
+# --- directories that nobody can enter ---
+echo a >a
+mkdir own && echo o >own/o
+cow 'echo b >b; mkdir shut; echo s >shut/s; chmod 0 shut; mkdir list; echo l >list/l; chmod 400 list; chmod 0 own'
+wx diff --stat
+check "a directory without permissions hides nothing else" is "$rc $(sed -n 's/  not taken over: its directory cannot be read$/ not/p; /^A /p' "$out" | sort | xargs)" \
+	"0 ! list/ not ! own/ not ! shut/ not A b +1 -0"
+wx apply
+check "... and the rest is taken over" is "$(find . -type f | sort | xargs)" "./a ./b ./own/o"
+wx discard --yes
+check "... and it can be discarded" is "$rc $(ls "$state/cow")" "0 "
+reset
+cow 'echo b >b; chmod 0 .'
+wx diff --stat
+check "a session whose root nobody can enter is one still" has "$out" "A b"
+wx apply
+check "... its changes are taken over, and the project's own mode stays" is "$(cat b) $(stat -c %a .)" "b 755"
+wx discard --yes
+check "... and it can be discarded" is "$rc $(ls "$state/cow")" "0 "
+
+finish
