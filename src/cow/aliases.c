@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "cow/paths.h"
+#include "cow/way.h"
 #include "os/dir.h"
 #include "os/fs.h"
 
@@ -30,13 +31,23 @@ static bool counts(const char *link)
 	return false;
 }
 
-/* Where it leads in the project, in buf; NULL: elsewhere, or nowhere. */
+/* A link to nothing yet: who makes that, as a file or a directory, makes what the link's name stands for. */
+static const char *missing_target_of(int root, const char *project, const char *link,
+				     char buf[PATH_MAX], bool *ret_dir)
+{
+	*ret_dir = true;
+	return way_find(&(struct way_view){ &root, 1, project }, link, buf) ? buf : NULL;
+}
+
+/* Where it leads in the project, in buf; NULL: elsewhere. */
 static const char *target_of(int root, const char *project, const char *link, char buf[PATH_MAX],
 			     bool *ret_dir)
 {
 	_cleanup_close_ int fd = openat(root, link, O_PATH | O_CLOEXEC);
 	struct stat st;
 
+	if (fd < 0 && errno == ENOENT)
+		return missing_target_of(root, project, link, buf, ret_dir);
 	if (fd < 0 || fstat(fd, &st) < 0 || os_fd_name(fd, buf) <= 0)
 		return NULL;
 	*ret_dir = S_ISDIR(st.st_mode);

@@ -18,6 +18,7 @@
 #include "cow/copy.h"
 #include "cow/paths.h"
 #include "cow/show.h"
+#include "cow/way.h"
 #include "os/fs.h"
 
 struct resolver {
@@ -259,28 +260,19 @@ static void add_steps(struct resolver *r, const struct change *change, const cha
 	}
 }
 
+/* Where a link leads is looked at in the project with all that the session made: other links of its may be on the way. */
 static void remark(struct resolver *r, const struct change *change)
 {
+	const int roots[] = { r->cow->upper, r->cow->root };
+	const struct way_view view = { roots, ARRAY_LEN(roots), r->cow->project };
+	char target[PATH_MAX];
+
 	if (!change->from && S_ISREG(change->new.mode) && (change->new.mode & 07000))
 		apply_report_add(r->report, OUTCOME_REMARK, change->path,
 				 "without its set-user-id, set-group-id or sticky bit");
-	if (S_ISLNK(change->new.mode)) {
-		_cleanup_free_ char *target = NULL;
-		struct arena arena = { 0 };
-		size_t len;
-
-		if (change_read(r->cow, change, true, &target, &len) == 0) {
-			char *base = path_join(&arena, "/p",
-					       strchr(change->path, '/')
-						       ? path_parent(&arena, change->path)
-						       : ".");
-
-			if (!path_is_below(path_join(&arena, base, target), "/p"))
-				apply_report_add(r->report, OUTCOME_REMARK, change->path,
-						 "it is a link that leaves the project");
-		}
-		arena_release(&arena);
-	}
+	if (S_ISLNK(change->new.mode) && !way_find(&view, change->path, target))
+		apply_report_add(r->report, OUTCOME_REMARK, change->path,
+				 "it is a link that leaves the project");
 }
 
 /* The directories that a chosen change needs and that the session made. */

@@ -39,4 +39,20 @@ check "... its changes are taken over, and the project's own mode stays" is "$(c
 wx discard --yes
 check "... and it can be discarded" is "$rc $(ls "$state/cow")" "0 "
 
+# --- links ---
+reset
+mkdir -p a/b/c in
+cow 'ln -s ../../.. a/b/c/top; ln -s a/b/c/top/../.ssh out; ln -s a/b/c/top/in fine; ln -s ../.. plain; ln -s a/../in/. fine2; ln -s missing/x fine3; ln -s loop loop'
+wx apply
+check "a link that leaves the project by another link is told" is "$(sed -n 's/: taken over, it is a link that leaves the project//p' "$out" | sort | xargs)" "loop out plain"
+
+reset
+ln -s env/local .envrc
+ln -s conf .vscode
+mkdir x && ln -s ../first x/Makefile && ln -s gone/second first
+ln -s /nowhere/at/all .exrc
+cow 'mkdir env conf gone; echo e >env/local; echo {} >conf/tasks.json; echo m >gone/second; echo f >free'
+wx apply </dev/null
+check "what a link of the project names, to something that was not there, is asked about" is "$(find . -type f | xargs) $(grep -c 'not taken over; it would be executed' "$out")" "./free 3"
+
 finish
