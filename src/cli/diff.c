@@ -89,6 +89,10 @@ static void print_remark(const struct view *view, const struct change *change)
 			change->why);
 	else if (!change_is_git(change))
 		print_bare(view, change, name.s);
+	if (change_is_open(change))
+		fprintf(view->plain ? stderr : stdout,
+			"wrapix: everybody on this machine may write %s (mode %04o)\n", name.s,
+			(unsigned)change->new.mode & 0777);
 	if (change->conflict)
 		fprintf(view->plain ? stderr : stdout, "wrapix: conflict in %s: %s\n", name.s,
 			conflict_text(change->conflict));
@@ -135,6 +139,8 @@ static void print_stat_line(const struct view *view, const struct change *change
 	    node_same_kind(&change->old, &change->new) && !S_ISLNK(change->new.mode))
 		str_addf(&line, "  mode %04o => %04o", (unsigned)change->old.mode & 07777,
 			 (unsigned)change->new.mode & 0777);
+	else if (change_is_open(change))
+		str_addf(&line, "  mode %04o", (unsigned)change->new.mode & 0777);
 	if (change->sensitive && change->status != CHANGE_IGNORED)
 		str_addf(&line, "  [%s]", change->sensitive);
 	if (change->conflict)

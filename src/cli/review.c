@@ -31,6 +31,9 @@ static void load_diff(struct review *r)
 			 conflict_text(change->conflict));
 	if (change->sensitive)
 		str_addf(&r->diff, "Executed or obeyed %s.\n", sensitive_when(change->sensitive));
+	if (change_is_open(change))
+		str_addf(&r->diff, "Everybody on this machine may write it (mode %04o).\n",
+			 (unsigned)change->new.mode & 0777);
 	if (change->status != CHANGE_IGNORED && !change_is_git(change))
 		str_addf(&r->diff, "Mode %04o, was %04o.\n", (unsigned)change->new.mode & 0777,
 			 (unsigned)change->old.mode & 07777);

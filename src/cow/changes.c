@@ -441,12 +441,22 @@ static bool lies_below(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && path[n] == '/';
 }
 
+bool change_is_open(const struct change *change)
+{
+	const struct node *old = change->from ? &change->from_node : &change->old;
+
+	return change->status != CHANGE_IGNORED && node_exists(&change->new) &&
+	       !S_ISLNK(change->new.mode) && (change->new.mode &S_IWOTH) &&
+	       !(node_same_kind(old, &change->new) && (old->mode & S_IWOTH));
+}
+
 bool change_is_implied(const struct changes *changes, size_t i)
 {
 	const struct change *change = &changes->v[i];
 	mode_t mode = change->status == CHANGE_DELETED ? change->old.mode : change->new.mode;
 
-	if (!S_ISDIR(mode) || (change->status != CHANGE_ADDED && change->status != CHANGE_DELETED))
+	if (!S_ISDIR(mode) || change_is_open(change) ||
+	    (change->status != CHANGE_ADDED && change->status != CHANGE_DELETED))
 		return false;
 	for (size_t k = i + 1; k < changes->n; k++) {
 		const struct change *other = &changes->v[k];

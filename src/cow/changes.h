@@ -67,6 +67,9 @@ bool is_opaque_dir(int dir);
 /* The change of that path, or NULL. */
 const struct change *changes_at(const struct changes *changes, const char *path);
 
+/* The session made it, and anybody on this machine may write it: no diff says so. */
+bool change_is_open(const struct change *change);
+
 /* True for a directory whose change needs no line of its own: others below it tell. */
 bool change_is_implied(const struct changes *changes, size_t i);
 /* True when path is one of the n paths or lies below one; always, when n is 0. */

@@ -270,6 +270,9 @@ static void remark(struct resolver *r, const struct change *change)
 	if (!change->from && S_ISREG(change->new.mode) && (change->new.mode & 07000))
 		apply_report_add(r->report, OUTCOME_REMARK, change->path,
 				 "without its set-user-id, set-group-id or sticky bit");
+	if (change_is_open(change))
+		apply_report_add(r->report, OUTCOME_REMARK, change->path,
+				 "everybody on this machine may write it");
 	if (S_ISLNK(change->new.mode) && !way_find(&view, change->path, target))
 		apply_report_add(r->report, OUTCOME_REMARK, change->path,
 				 "it is a link that leaves the project");

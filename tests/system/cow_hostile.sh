@@ -55,4 +55,15 @@ cow 'mkdir env conf gone; echo e >env/local; echo {} >conf/tasks.json; echo m >g
 wx apply </dev/null
 check "what a link of the project names, to something that was not there, is asked about" is "$(find . -type f | xargs) $(grep -c 'not taken over; it would be executed' "$out")" "./free 3"
 
+# --- rights ---
+reset
+echo k >known && chmod 666 known && echo m >mode
+cow 'umask 0; echo o >open; mkdir -p dir/sub; echo x >dir/sub/x; chmod 755 dir; chmod 644 dir/sub/x; echo k >>known; echo m >>mode; chmod 666 mode'
+wx diff --stat
+check "what everybody may write is shown" is "$(sed -n 's/  .*mode/ mode/p' "$out" | sort | xargs)" "A dir/sub/ mode 0777 A open mode 0666 M mode mode 0644 => 0666"
+wx diff
+check "... by the diff, too, which has no word for it" is "$(sed -n 's/^wrapix: everybody on this machine may write //p' "$err" | sort | xargs)" "dir/sub (mode 0777) mode (mode 0666) open (mode 0666)"
+wx apply
+check "... and by apply" is "$(sed -n 's/: taken over, everybody on this machine may write it//p' "$out" | sort | xargs)" "dir/sub mode open"
+
 finish
