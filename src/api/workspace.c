@@ -197,11 +197,12 @@ static void tell(struct workspace *workspace, struct arena *arena, struct strv *
 	for (size_t i = 0; i < changes.n; i++)
 		n += !change_is_implied(&changes, i);
 	if (n)
-		strv_addf(
-			arena, ret_says,
-			"%zu %s changed in the session %s, none in the project: 'wrapix diff' "
-			"shows what, 'wrapix review' goes through it, 'wrapix apply' takes it over",
-			n, n == 1 ? "file was" : "files were", id);
+		strv_addf(arena, ret_says,
+			  "%zu %s changed in the session %s, none in the project: 'wrapix diff %s' "
+			  "shows what, 'wrapix review %s' goes through it, 'wrapix apply %s' takes "
+			  "it "
+			  "over",
+			  n, n == 1 ? "file was" : "files were", id, id, id, id);
 	else
 		strv_addf(arena, ret_says,
 			  "no file was changed%s; 'wrapix discard %s' removes the session",

@@ -43,7 +43,7 @@ python3 "$random" times >"$tmp/before"
 cow 'echo new >n; echo ONE >d/a; mv d/b d/c; rm x; rm link; ln -s n link; rm -r gone; touch touched; chmod 700 mode
 	rm f2d; mkdir f2d; echo k >f2d/k; rm -r d2f; echo file >d2f; rm -r e; mkdir e; echo fresh >e/new; mkdir empty
 	echo same >touched; mkfifo pipe'
-check "a session says what it changed" is "$rc $(grep -c 'none in the project' "$err")" "0 1"
+check "a session says what it changed, and what to type anywhere" is "$rc $(grep -c "in the session \([a-z0-9]*\), none in the project: 'wrapix diff \1' .*'wrapix apply \1'" "$err")" "0 1"
 python3 "$random" times >"$tmp/now"
 check "the project is as it was" cmp "$tmp/before" "$tmp/now"
 wx diff --stat
