@@ -208,6 +208,23 @@ static int decide(struct git_job *job, struct git_store *store,
 	return tidy(job, store, err);
 }
 
+/* Where one session alone holds something, 'held' does not name it. */
+static int accept_what(const struct git_job *job, struct err *err)
+{
+	_cleanup_str_ struct str word = { 0 };
+
+	err_usage(err,
+		  "'git accept' takes a session and what to accept of it, or a path that is held");
+	if (job->n != 1)
+		return err_hint(err, "'wrapix git held' lists both");
+	if (job->n_words && strcmp(job->words[0], job->list[0].id) != 0)
+		str_add_shell(&word, job->words[0]);
+	else
+		str_add(&word, "KIND:NAME");
+	return err_hint(err, "'wrapix git held' lists what; then: wrapix git accept %s %s",
+			job->list[0].id, word.s);
+}
+
 static int git_do_accept(struct git_job *job, struct err *err)
 {
 	_cleanup_git_ struct git_store store = GIT_STORE_NONE;
@@ -220,11 +237,8 @@ static int git_do_accept(struct git_job *job, struct err *err)
 	}
 	if (r != 0)
 		return MIN(r, 0);
-	if (job->n_words < 2) {
-		err_usage(err, "'git accept' takes a session and what to accept of it, or a path "
-			       "that is held");
-		return err_hint(err, "'wrapix git held' lists both");
-	}
+	if (job->n_words < 2)
+		return accept_what(job, err);
 	r = open_store(job, &store, job->words[0], err);
 	if (r == 0 && !store.program)
 		r = err_set(err, ENOENT, "git is not installed");

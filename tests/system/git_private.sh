@@ -160,6 +160,8 @@ id=$(first_id)
 wx git held
 check "held: hook, keys, deleted branch, moved tag" is "$(cut -d' ' -f1 "$out" | sort | xargs)" "branch:refs/heads/keep config:alias.x config:core.editor config:remote.new.fetch config:remote.new.url hook:pre-commit tag:refs/tags/v1"
 check "... and none of it happened" is "$(git rev-parse -q --verify keep >/dev/null && git rev-parse v1^0) $(git config --local --get-regexp 'alias|editor|remote')$(find .git/hooks -type f ! -name "*.sample")" "$(git rev-parse HEAD^) "
+wx git accept hook:pre-commit
+check "... 'accept' without the session says it" refused 2 "then: wrapix git accept $id hook:pre-commit"
 rm "$state/git/$id/lock"
 (mkdir "$tmp/elsewhere" && cd "$tmp/elsewhere" && wx exec -- true)
 check "... a command elsewhere does not ask whether it runs" [ ! -e "$state/git/$id/lock" ]
