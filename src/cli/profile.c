@@ -236,8 +236,8 @@ static char *how_to_install(struct spec *spec, struct spec *base)
 }
 
 /* In a sandbox with this profile, where the tool is meant to be. */
-static bool check_one(struct arena *arena, const char *name, const char *dir, const char *check,
-		      char **ret_line)
+static int check_one(struct arena *arena, const char *name, const char *dir, const char *check,
+		     char **ret_line)
 {
 	char *self = os_realpath(arena, "/proc/self/exe");
 	const char *argv[] = { self,   "run", dir,  "--profile", name,  "--network",
@@ -246,10 +246,24 @@ static bool check_one(struct arena *arena, const char *name, const char *dir, co
 	int status = self ? os_capture((char *const *)argv, "/", CHECK_OUTPUT_MAX, &output) : -1;
 
 	*ret_line = arena_strndup(arena, output ? output : "", output ? strcspn(output, "\n") : 0);
-	return status == 0;
+	return status < 0 ? status : os_exit_code(status);
 }
 
-static bool check_all(struct spec *spec, const char *name, const char *dir, bool json)
+/* No sandbox, as in a project that nobody trusts: that says nothing of the tool. */
+static int no_sandbox(const char *name, const char *dir, struct err *err)
+{
+	_cleanup_str_ struct str named = { 0 }, where = { 0 }, shown = { 0 };
+
+	str_add_shell(&where, dir);
+	str_add_shell(&named, name);
+	err_set(err, EPERM, "no sandbox with the profile %s could be started",
+		str_quote(&shown, name));
+	return err_hint(err, "'wrapix run %s --profile %s -- true' says why", where.s, named.s);
+}
+
+/* Returns 1 when a tool is missing. */
+static int check_all(struct spec *spec, const char *name, const char *dir, bool json,
+		     struct err *err)
 {
 	_cleanup_json_ struct json_object *out = json_object_new_array();
 	bool all = true;
@@ -259,8 +273,13 @@ static bool check_all(struct spec *spec, const char *name, const char *dir, bool
 		_cleanup_str_ struct str shown = { 0 };
 		struct json_object *row = json_object_new_object();
 		char *line;
-		bool ok = check_one(&spec->arena, name, dir, check, &line);
+		int status = check_one(&spec->arena, name, dir, check, &line);
+		bool ok = status == 0;
 
+		if (status == EXIT_WRAPIX) {
+			json_object_put(row);
+			return no_sandbox(name, dir, err);
+		}
 		all &= ok;
 		str_add_escaped(&shown, line);
 		json_object_object_add(row, "check", json_object_new_string(check));
@@ -273,7 +292,7 @@ static bool check_all(struct spec *spec, const char *name, const char *dir, bool
 	}
 	if (json)
 		puts(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PRETTY));
-	return all;
+	return !all;
 }
 
 /* One of the project's own exists there alone. */
@@ -290,18 +309,17 @@ static int do_check(const char *name, bool json, struct err *err)
 	char dir[] = "/tmp/wrapix-check.XXXXXX";
 	struct spec spec, base;
 	int r = load(&spec, name, err);
-	bool all = true;
 	char *how;
 
 	if (r == 0 && is_projects(&spec, name)) {
-		all = check_all(&spec, name, spec.config_dir, json);
+		r = check_all(&spec, name, spec.config_dir, json, err);
 	} else if (r == 0 && mkdtemp(dir)) {
-		all = check_all(&spec, name, dir, json);
+		r = check_all(&spec, name, dir, json, err);
 		rmdir(dir);
 	} else if (r == 0) {
 		r = err_errno(err, errno, "making '%s'", dir);
 	}
-	if (r == 0 && !all && !json && load(&base, "base", err) == 0) {
+	if (r == 1 && !json && load(&base, "base", err) == 0) {
 		how = how_to_install(&spec, &base);
 		if (how)
 			printf("to get what is missing: %s\n", how);
@@ -311,7 +329,7 @@ static int do_check(const char *name, bool json, struct err *err)
 		spec_release(&base);
 	}
 	spec_release(&spec);
-	return r < 0 ? r : !all;
+	return r;
 }
 
 static const char *const *actions(_unused_ const char *name)

@@ -126,6 +126,8 @@ cd / || exit 1
 wx trust "$listed"
 check "without a terminal 'trust' says how, and of which directory" has "$err" "hint: wrapix trust $listed --yes"
 cd "$listed" || exit 1
+wx profile check wide
+check "'check' does not call a tool missing where there is no sandbox to try it in" eval 'refused 125 "no sandbox with the profile" && lacks "$out" missing && has "$err" "wrapix run $listed --profile wide -- true"'
 wx trust --yes
 check "'trust' shows what any of them asks for, named or not" has "$out" "profile wide: mounts[0]: "
 wx run --profile wide --network none -- ls /config
