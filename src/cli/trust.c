@@ -48,9 +48,17 @@ static void show(const struct project_config *project)
 		       "of any sandbox; with \"push\" your own git pushes\n");
 }
 
+static const char *until(const struct project_config *project)
+{
+	return project->n_profiles ? "until the file or a profile changes"
+				   : "until the file changes";
+}
+
 static int trust(const struct project_config *project, const char *dir, const char *state,
 		 const struct trust_args *args, struct err *err)
 {
+	struct err ignored; /* why it is not trusted yet */
+
 	if (!project->path) {
 		say("'", dir, "' has no wrapix.json; there is nothing to trust.");
 		return 0;
@@ -61,6 +69,10 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		return 0;
 	}
 	show(project);
+	if (trust_check_host(project, dir, state, &ignored) == 0) {
+		printf("Trusted already, %s.\n", until(project));
+		return 0;
+	}
 	if (!args->yes && !isatty(STDIN_FILENO)) {
 		_cleanup_str_ struct str named = { 0 };
 
@@ -73,7 +85,7 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		return err_set(err, 1, "not trusted; nothing was changed");
 	if (trust_record(project, dir, state, err) < 0)
 		return -err->code;
-	printf("Trusted until the file changes.\n");
+	printf("Trusted %s.\n", until(project));
 	return 0;
 }
 

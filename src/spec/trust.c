@@ -68,15 +68,27 @@ static bool record_says(struct json_object *record, const char *key, const char 
 
 enum { WIDENINGS_SHOWN = 3 }; /* 'wrapix trust' shows them all, one a line */
 
-static int refuse(const struct project_config *project, bool changed, struct err *err)
+/* The record holds for the project's own profiles as well, and does not tell which of them it was. */
+static const char *state_of(const struct project_config *project, bool changed)
 {
-	_cleanup_str_ struct str list = { 0 }, path = { 0 };
+	if (!changed)
+		return "is not trusted";
+	return project->n_profiles
+		       ? "or a profile in .wrapix/profiles has changed since it was trusted"
+		       : "has changed since it was trusted";
+}
 
+static int refuse(const struct project_config *project, const char *dir, bool changed,
+		  struct err *err)
+{
+	_cleanup_str_ struct str list = { 0 }, path = { 0 }, named = { 0 };
+	const char *state = state_of(project, changed);
+
+	str_add_shell(&named, dir);
 	if (!project->n_widenings) {
 		err_set(err, EPERM, "%s %s, so nothing that it names runs on the host",
-			str_quote(&path, project->path),
-			changed ? "has changed since it was trusted" : "is not trusted");
-		return err_hint(err, "read it; 'wrapix trust' accepts this content");
+			str_quote(&path, project->path), state);
+		return err_hint(err, "read it; 'wrapix trust %s' accepts this content", named.s);
 	}
 	for (size_t i = 0; i < project->n_widenings && i < WIDENINGS_SHOWN; i++)
 		str_addf(&list, "%s%s: %s", i ? "; " : "", project->widenings[i].key,
@@ -84,11 +96,11 @@ static int refuse(const struct project_config *project, bool changed, struct err
 	if (project->n_widenings > WIDENINGS_SHOWN)
 		str_addf(&list, "; and %zu more", project->n_widenings - WIDENINGS_SHOWN);
 	err_set(err, EPERM, "%s %s; it widens the sandbox in %zu place%s: %s",
-		str_quote(&path, project->path),
-		changed ? "has changed since it was trusted" : "is not trusted",
-		project->n_widenings, project->n_widenings == 1 ? "" : "s", list.s);
-	return err_hint(err, "read it; 'wrapix trust' in that directory shows each of them and "
-			     "accepts this content");
+		str_quote(&path, project->path), state, project->n_widenings,
+		project->n_widenings == 1 ? "" : "s", list.s);
+	return err_hint(err,
+			"read it; 'wrapix trust %s' shows each of them and accepts this content",
+			named.s);
 }
 
 static int check_record(const struct project_config *project, const char *dir,
@@ -98,9 +110,9 @@ static int check_record(const struct project_config *project, const char *dir,
 	char sum[SHA256_HEX];
 
 	if (read_record(dir, state_home, &record) < 0 || !record_says(record, "dir", dir))
-		return refuse(project, false, err);
+		return refuse(project, dir, false, err);
 	sha256_hex(project->bytes, project->len, sum);
-	return record_says(record, "sha256", sum) ? 0 : refuse(project, true, err);
+	return record_says(record, "sha256", sum) ? 0 : refuse(project, dir, true, err);
 }
 
 int trust_check(const struct project_config *project, const char *dir, const char *state_home,

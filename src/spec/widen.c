@@ -373,6 +373,16 @@ static const struct {
 	{ "notify.quiet", quiet_widens },
 };
 
+/* What is no more than the default says is a riddle without the file that leaves less. */
+static void add_around(struct str *shown, const struct spec *spec)
+{
+	str_add(shown, ", and less is left by");
+	for (size_t i = 0; i < spec->around.len; i++) {
+		str_add(shown, i ? ", " : " ");
+		str_add_escaped(shown, spec->around.v[i]);
+	}
+}
+
 void widen_scalar(struct project_config *project, const struct spec *spec, const char *place,
 		  const char *key, const char *value)
 {
@@ -397,5 +407,7 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 	if (!widens)
 		return;
 	json_add_string(&shown, value);
+	if (layer == LAYER_AROUND)
+		add_around(&shown, spec);
 	note(project, place, shown.s);
 }

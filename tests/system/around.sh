@@ -46,6 +46,10 @@ for text in '"network": "open"' '"network": {"allow": ["example.com"]}' '"limits
 	wx run sub/deep -- true
 	check "one that says $text is asked about" eval 'is "$rc" 125 && has "$err" "deep/wrapix.json'"'"' is not trusted"'
 done
+echo '{"network": "open"}' >sub/deep/wrapix.json
+wx run sub/deep -- true
+check "... with the file that leaves less, and what to type" eval 'has "$err" "network: \"open\", and less is left by $PWD/wrapix.json" && has "$err" "wrapix trust $PWD/sub/deep"'
+echo '{"protect": {"./kept": "report"}}' >sub/deep/wrapix.json
 wx trust --yes sub/deep
 wx run sub/deep -- sh -c "$try"
 check "... and counts when it is trusted" is "$(cat "$out")" changed

@@ -132,11 +132,13 @@ wx trust --yes
 check "'trust' shows what any of them asks for, named or not" has "$out" "profile wide: mounts[0]: "
 wx run --profile wide --network none -- ls /config
 check "... and then it runs" is "$rc $(cat "$out")" "0 wrapix"
+wx trust </dev/null
+check "what is trusted is not asked about again" eval 'is "$rc" 0 && has "$out" "Trusted already, until the file or a profile changes."'
 profile other <<'END'
 { "mounts": ["~:/host:rw"] }
 END
 wx run --profile wide --network none -- true
-check "a change of any of them asks again" refused 125 "has changed since it was trusted"
+check "a change of any of them asks again" refused 125 "or a profile in .wrapix/profiles has changed since it was trusted"
 rm .wrapix/profiles/other.json
 wx run --profile wide --network none -- true
 check "... and the old content is as it was" is "$rc" 0

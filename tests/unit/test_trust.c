@@ -47,7 +47,7 @@ static void test_check(void)
 	       "'/p/wrapix.json' is not trusted; it widens the sandbox in 2 places: network: "
 	       "\"host\"; mounts[0]: \"~/.ssh\" at \"/s\\u001b[2J\", read-only",
 	       "each key is shown, escaped");
-	ok(strstr(err.hint, "wrapix trust"), "with what to type");
+	ok(strstr(err.hint, "'wrapix trust /p'"), "with what to type");
 	is_int(trust_check(&wide, "p", state, &err), -EINVAL, "a relative directory is a bug");
 	project_config_release(&wide);
 	project_config_release(&narrow);
