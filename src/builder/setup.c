@@ -7,9 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/sha256.h"
 #include "builder/setup_priv.h"
@@ -71,7 +74,11 @@ int setup_read(struct arena *arena, const char *path, struct found *ret, struct 
 
 /* --- whose files are read --- */
 
-static gid_t own_gid;
+/* Root's own, which would open to the user's links what only root's groups may read. */
+static struct {
+	gid_t gid, groups[NGROUPS_MAX];
+	int n;
+} own;
 
 int builder_become(const char *user, struct err *err)
 {
@@ -81,8 +88,10 @@ int builder_become(const char *user, struct err *err)
 		return 0;
 	if (!pw)
 		return err_usage(err, "there is no user '%s'", user);
-	own_gid = getegid();
-	if (setegid(pw->pw_gid) < 0 || seteuid(pw->pw_uid) < 0)
+	own.gid = getegid();
+	own.n = getgroups(NGROUPS_MAX, own.groups);
+	if (own.n < 0 || initgroups(user, pw->pw_gid) < 0 || setegid(pw->pw_gid) < 0 ||
+	    seteuid(pw->pw_uid) < 0)
 		return err_errno(err, errno, "becoming '%s'", user);
 	return 0;
 }
@@ -91,7 +100,8 @@ int builder_return(struct err *err)
 {
 	if (geteuid() == getuid())
 		return 0;
-	if (seteuid(getuid()) < 0 || setegid(own_gid) < 0)
+	if (seteuid(getuid()) < 0 || setegid(own.gid) < 0 ||
+	    setgroups((size_t)own.n, own.groups) < 0)
 		return err_errno(err, errno, "becoming root again");
 	return 0;
 }
