@@ -55,7 +55,7 @@ int cow_create(struct cow *cow, const struct cow_about *about, struct err *err);
 int cow_open(struct cow *cow, const char *base, const char *id, struct err *err);
 /* -EBUSY when a sandbox runs in it or somebody works on it. Waits for a sandbox that is dying. */
 int cow_lock(struct cow *cow, struct err *err);
-/* Opens the project; -ESTALE when another directory stands in its place. */
+/* Opens the project, by no link. */
 int cow_open_project(struct cow *cow, struct err *err);
 /* True when the sandbox wrote nothing at all. */
 bool cow_is_empty(const struct cow *cow);
