@@ -348,56 +348,57 @@ static void open_log(struct exec *x)
 	event_log_init(&x->log, x->host.state_home, &about, &place, &hooks);
 }
 
-/* A file in the place of one of the directories above: there is nothing below it, unless the command puts a directory there. */
+/* What is not there cannot be covered, and need not be, unless the command can have it made: it puts a directory in the place of
+ * a file that is in the way, or makes its user's own directory writable. */
 static int check_in_the_way(struct exec *x, const char *path, struct err *err)
 {
 	struct stat st;
 
 	while (stat(path, &st) < 0 && strcmp(path, "/") != 0)
 		path = path_parent(&x->arena, path);
-	if (S_ISDIR(st.st_mode) || !file_rules_write(x->plan.files, path).allowed)
+	if (!file_rules_write(x->plan.files, path).allowed ||
+	    (S_ISDIR(st.st_mode) && st.st_uid != geteuid()))
 		return 0;
-	err_set(err, ENOTDIR,
-		"'%s' is no directory, and the command may put one there: it could read what other "
-		"sessions keep in it",
+	err_set(err, EACCES,
+		"'%s' is no directory that wrapix can write to, and the command could make it one, "
+		"and read what "
+		"other sessions keep there",
 		path);
-	return err_hint(err, "move it away, or set XDG_STATE_HOME to another place");
+	return err_hint(err, "put that right, or set XDG_STATE_HOME to another place");
 }
 
 /* Copies of repositories are there, whatever may be read of those themselves; and there is the file of 'wrapix secret'.
  * It is a mount and no rule: no opening is asked about because of it. */
-static int hide_dir(struct exec *x, const char *path, struct err *err)
+static void hide_dir(struct exec *x, const char *path)
 {
 	struct stat st = { .st_mode = S_IFDIR };
 	int r = stat(path, &st) < 0 ? -errno : 0;
 
-	if (!file_rules_read(x->plan.files, path).allowed)
-		return 0;
-	if (r == -ENOTDIR)
-		return check_in_the_way(x, path, err);
-	plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, path), NULL,
-		 (S_ISDIR(st.st_mode) ? OPF_DIR : 0) | OPF_OPTIONAL);
-	return 0;
+	if (r != -ENOTDIR && file_rules_read(x->plan.files, path).allowed)
+		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, path), NULL,
+			 (S_ISDIR(st.st_mode) ? OPF_DIR : 0) | OPF_OPTIONAL);
 }
 
 static int hide_state(struct exec *x, struct err *err)
 {
 	const char *const all[] = { x->state, x->spare_state };
 	struct err ignored;
-	int r = 0;
+	int r;
 
 	if (x->plan.engine != ENGINE_NATIVE || x->host.inside || !x->plan.files ||
 	    x->exec_spec.files.disabled)
 		return 0;
 	/* Or it would be there, and seen, once we make it. */
-	(void)os_mkdirs(all[0], 0700, &ignored);
-	for (size_t i = 0; r == 0 && i < ARRAY_LEN(all); i++)
-		r = hide_dir(x, all[i], err);
-	if (r == 0 && access(x->secrets, F_OK) == 0 &&
-	    file_rules_read(x->plan.files, x->secrets).allowed)
+	r = os_mkdirs(all[0], 0700, &ignored);
+	if ((r == -ENOTDIR || r == -EACCES) && file_rules_read(x->plan.files, all[0]).allowed &&
+	    check_in_the_way(x, all[0], err) < 0)
+		return -err->code;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		hide_dir(x, all[i]);
+	if (access(x->secrets, F_OK) == 0 && file_rules_read(x->plan.files, x->secrets).allowed)
 		plan_add(&x->plan, OP_DENY, arena_strdup(&x->plan.arena, x->secrets), NULL,
 			 OPF_OPTIONAL);
-	return r;
+	return 0;
 }
 
 /* A sandbox around has its own broker, which makes our changes. */

@@ -377,7 +377,13 @@ for file in .local/state/wrapix .local/state .local; do
 done
 echo "{\"network\":{\"allowedDomains\":[],\"deniedDomains\":[]},\"filesystem\":{\"denyRead\":[],\"allowWrite\":[\"$tmp/fixed\"],\"denyWrite\":[]}}" >"$tmp/s.json"
 HOME=$tmp/fixed wx exec -s "$tmp/s.json" -- sh -c 'rm "$HOME/.local"; mkdir -p "$HOME/.local/state"'
-check "... but a command that could put a directory there does not run" eval 'refused 125 "is no directory, and the command may put one there" && is "$(cat "$tmp/fixed/.local")" mine'
+check "... but a command that could put a directory there does not run" eval 'refused 125 "is no directory that wrapix can write to, and the command could" && is "$(cat "$tmp/fixed/.local")" mine'
+rm "$tmp/fixed/.local" && mkdir -m 555 "$tmp/fixed/.local"
+HOME=$tmp/fixed wx exec -s "$tmp/s.json" -- sh -c 'chmod 755 "$HOME/.local"; mkdir "$HOME/.local/state"'
+check "... nor one that could make the place writable" eval 'refused 125 "is no directory that wrapix can write to, and the command could" && is "$(ls "$tmp/fixed/.local")" ""'
+HOME=$tmp/fixed wx exec -- sh -c 'touch /nowhere; echo ran'
+check "... while another runs" is "$rc $(cat "$out")" "0 ran"
+chmod 755 "$tmp/fixed/.local"
 full '"$1" doctor; "$1" key add site; true'
 check "... doctor asks for room there" grep -q 'fix: room on that file system' "$out"
 check "... what ssh-keygen says comes without its end of line" sh -c 'grep -q "No space left on device$" "$1" && ! grep -q x0d "$1"' sh "$err"
