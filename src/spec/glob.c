@@ -67,7 +67,13 @@ static void add_literal(struct arena *arena, struct glob *glob, uint32_t cp)
 		add_token(arena, glob, LITERAL)->cp = folded[i];
 }
 
-/* The length of the set that begins at s, 0 when it is plain text. With an arena its ranges are
+static void add_range(struct arena *arena, struct range **ranges, size_t *n, struct range range)
+{
+	*(struct range *)arena_grow(arena, (void *)ranges, n, sizeof(range)) = range;
+}
+
+/* No set has the slash in it, whatever lies to both sides of it.
+ * The length of the set that begins at s, 0 when it is plain text. With an arena its ranges are
  * added to token. */
 static size_t parse_set(const char *s, struct arena *arena, struct token *token)
 {
@@ -88,9 +94,12 @@ static size_t parse_set(const char *s, struct arena *arena, struct token *token)
 		}
 		if (range.last < range.first)
 			return 0;
+		if (arena && range.first < '/' && range.last > '/') {
+			add_range(arena, &ranges, &n, (struct range){ range.first, '/' - 1 });
+			range.first = '/' + 1;
+		}
 		if (arena)
-			*(struct range *)arena_grow(arena, (void *)&ranges, &n,
-						    sizeof(range)) = range;
+			add_range(arena, &ranges, &n, range);
 	}
 	if (token) {
 		token->ranges = ranges;
