@@ -51,7 +51,8 @@ static int enter_landlock(const struct plan *plan, struct err *err)
 	for (size_t i = 0; i < plan->n_rules; i++)
 		all[i] = (struct landlock_rule){ plan->rules[i].path,
 						 classes[plan->rules[i].class] };
-	r = landlock_restrict(plan->landlock_abi, all, plan->n_rules, err);
+	r = (plan_is_brokered(plan) ? landlock_restrict_guarded : landlock_restrict)(
+		plan->landlock_abi, all, plan->n_rules, err);
 	if (all != rules)
 		free(all);
 	return r;

@@ -34,7 +34,7 @@ bool landlock_has_scopes(int abi)
 	return abi >= 6;
 }
 
-static struct landlock_ruleset handled_by(int abi, bool files, bool reads)
+static struct landlock_ruleset handled_by(int abi, bool files, bool reads, bool guarded)
 {
 	struct landlock_ruleset all = {
 		.fs = FS_ABI_1 | LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_TRUNCATE |
@@ -66,9 +66,11 @@ static struct landlock_ruleset handled_by(int abi, bool files, bool reads)
 	}
 	if (!files)
 		all.fs = 0;
-	/* Each open for reading would be asked whether the file may be cut off later. */
 	if (!reads)
-		all.fs &= ~(__u64)(FS_READ | LANDLOCK_ACCESS_FS_TRUNCATE);
+		all.fs &= ~(__u64)FS_READ;
+	/* Each open for reading would be asked whether the file may be cut off later. */
+	if (!reads && guarded)
+		all.fs &= ~(__u64)LANDLOCK_ACCESS_FS_TRUNCATE;
 	return all;
 }
 
@@ -141,9 +143,11 @@ static int add_standard_files(int ruleset, __u64 handled, struct err *err)
 	return 0;
 }
 
-int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, struct err *err)
+static int enter(int abi, const struct landlock_rule *rules, size_t n, bool guarded,
+		 struct err *err)
 {
-	struct landlock_ruleset attr = handled_by(abi, n > 0, has_class(rules, n, LANDLOCK_READ));
+	struct landlock_ruleset attr = handled_by(abi, n > 0, has_class(rules, n, LANDLOCK_READ),
+						  guarded);
 	size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 2 * sizeof(__u64) : sizeof(__u64);
 	_cleanup_close_ int ruleset = -1;
 
@@ -163,4 +167,14 @@ int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, stru
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return err_errno(err, errno, "entering the Landlock domain");
 	return 0;
+}
+
+int landlock_restrict(int abi, const struct landlock_rule *rules, size_t n, struct err *err)
+{
+	return enter(abi, rules, n, false, err);
+}
+
+int landlock_restrict_guarded(int abi, const struct landlock_rule *rules, size_t n, struct err *err)
+{
+	return enter(abi, rules, n, true, err);
 }
