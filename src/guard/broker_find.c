@@ -113,7 +113,7 @@ static int read_link(struct place *p, char path[PATH_MAX], int *links)
 	return 0;
 }
 
-static int set_root(struct request *r)
+int place_set_root(struct request *r)
 {
 	if (!r->nested || r->own_root >= 0)
 		return 0;
@@ -163,7 +163,7 @@ int place_find(struct request *r, int dirfd, const char *given, int follow, stru
 {
 	_cleanup_(start_release) struct start start = { -1, -1 };
 	char path[PATH_MAX];
-	int links = 0, e = set_root(r);
+	int links = 0, e = place_set_root(r);
 
 	if (e == 0 && !*given)
 		e = -ENOENT;

@@ -422,6 +422,8 @@ int do_openat2(struct request *r)
 	if (r->b->reads == FILE_READS_WATCHED)
 		covers_check(r->b);
 	e = read_how(r, &how);
+	if (e == 0)
+		e = place_set_root(r);
 	if (e < 0)
 		return e;
 	change = is_change((int)how.flags);

@@ -301,6 +301,8 @@ enum follow {
 	FOLLOW_NEW = 2, /* unless a '/' comes after it, which no new file can have */
 };
 int place_find(struct request *r, int dirfd, const char *path, int follow, struct place *p);
+/* The caller may have another root than the sandbox has (--allow-nested): r->root is its own from then on. */
+int place_set_root(struct request *r);
 /* Which makes the kernel follow a link, whatever the call says. */
 bool ends_in_slash(const char *path);
 /* What exists at the place, into p->st; 0 also when nothing does. */

@@ -236,6 +236,20 @@ check "... where it is mounted elsewhere" cannot 'unshare -Ur --mount sh -ec "mo
 check "... under a view of its own" cannot 'mkdir -p $TMPDIR/u $TMPDIR/w && unshare -Ur --mount sh -ec \
 	"mount -t overlay -o lowerdir=$HOME/other,upperdir=$TMPDIR/u,workdir=$TMPDIR/w,userxattr o h; cat h/k.pem"'
 check "... what is the sandbox's own is read" nested 'mount -t tmpfs none h && echo mine >h/k && cat h/k ~/other/k.txt /proc/self/comm'
+cat >root.py <<'END'
+import ctypes, os, struct, sys
+call, how = ctypes.CDLL(None).syscall, struct.pack("QQQ", 0, 0, 0)
+def opens(*paths):
+    return [call(437, -100, path.encode(), how, 24) >= 0 for path in paths]
+outer = os.path.expanduser("~/other/k.txt")
+before = opens(outer)
+os.chroot("h")
+os.chdir("/")
+print(before + opens(outer, "../" * 40 + outer))
+END
+nested 'mount -t tmpfs none h && python3 root.py'
+check "... and openat2 finds nothing out of the caller's own root" is "$(cat "$out")" "[True, False, False]"
+rm root.py
 
 mkdir -p "$HOME/other/shut" "$HOME/other/ajar"
 echo secret >"$HOME/other/shut/f"
