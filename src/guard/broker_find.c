@@ -122,6 +122,15 @@ int place_set_root(struct request *r)
 	return r->own_root < 0 ? r->own_root : 0;
 }
 
+/* In the root of a procfs links are names ("mounts" is "self/mounts"), but for the caller's own directory. */
+static bool is_proc_name(const struct place *p)
+{
+	struct stat st;
+
+	return fstat(p->view, &st) == 0 && st.st_ino == PROC_ROOT_INO &&
+	       strncmp(p->name, "self", 4) != 0 && strncmp(p->name, "thread-self", 11) != 0;
+}
+
 /* A link of procfs is a file and not a name. The way to it may have led through "self", which was
  * our own, so it is gone again, by hand. */
 static int follow_proc(struct request *r, int start, const char *dir, int *links, struct place *p)
@@ -136,7 +145,9 @@ static int follow_proc(struct request *r, int start, const char *dir, int *links
 	if (p->view < 0)
 		return p->view;
 	fd = openat(p->view, p->name, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : place_of(r, fd, p);
+	if (fd < 0) /* "self" is nobody to us */
+		fd = errno == ENOENT ? walk_by_hand(r, p->view, p->name, links) : -errno;
+	return fd < 0 ? fd : place_of(r, fd, p);
 }
 
 static int find_start(struct request *r, int dirfd, struct start *ret)
@@ -181,7 +192,7 @@ int place_find(struct request *r, int dirfd, const char *given, int follow, stru
 		e = place_stat(p);
 		if (e < 0 || !p->exists || !S_ISLNK(p->st.st_mode))
 			break;
-		if (in_proc(p->view))
+		if (in_proc(p->view) && !is_proc_name(p))
 			return follow_proc(r, start.fd, path, &links, p);
 		e = read_link(p, path, &links);
 		if (e == 0)

@@ -281,6 +281,7 @@ int turn_take(struct request *r);
 void turn_give(struct request *r);
 
 /* ---- broker_walk.c */
+enum { PROC_ROOT_INO = 1 };
 /* Where a path starts: the caller's working directory or its descriptor; -errno. */
 int walk_start(struct request *r, int dirfd);
 /* Of a procfs: a link there leads to a file and not to a name. */

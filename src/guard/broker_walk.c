@@ -16,8 +16,6 @@
 #include "os/fs.h"
 #include "os/linux/files.h"
 
-#define PROC_ROOT_INO 1
-
 #define O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
 /* One walk: where it is, and what of the path is left. */

@@ -279,6 +279,7 @@ check "... with the umask, and cut off by who reads it" can 'umask 027 && python
 d = os.environ[\"TMPDIR\"]; open(d + \"/f\", \"w\").write(\"text\"); os.open(d + \"/f\", os.O_RDONLY | os.O_TRUNC); assert os.stat(d + \"/f\").st_size == 0
 os.open(d + \"/g\", os.O_RDONLY | os.O_CREAT, 0o666); assert os.stat(d + \"/g\").st_mode & 0o777 == 0o640"'
 check "... but not elsewhere" cannot 'flock /opt/lock true' "Read-only file system"
+check "... and /proc is the command's own" can 'cat /proc/mounts /proc/net/dev /proc/thread-self/stat >out; ls /proc/self /proc/net/ >out && cat /proc/self/comm | grep -q cat && rm out'
 check "... of the home" cannot 'cat ~/.keys/k'
 check "what it does not match can be read" can 'cat deep/c.txt && ls deep/er && python3 -c "import json"'
 check "allowRead of one that it matches" can 'cat pub/ok.pem'

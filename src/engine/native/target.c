@@ -33,13 +33,16 @@ static int take_terminal(const struct child *child, struct err *err)
 	return 0;
 }
 
-static int enter_landlock(const struct plan *plan, struct err *err)
+/* Under the broker is who has its filter. */
+static int enter_landlock(const struct child *child, struct err *err)
 {
 	static const enum landlock_class classes[] = {
 		[ACCESS_READ] = LANDLOCK_READ,
 		[ACCESS_WRITE] = LANDLOCK_WRITE,
 		[ACCESS_DEV] = LANDLOCK_DEV,
 	};
+	bool guarded = child->seccomp & SECCOMP_NOTIFY_FILES;
+	const struct plan *plan = child->plan;
 	struct landlock_rule rules[64];
 	struct landlock_rule *all = rules;
 	int r;
@@ -51,8 +54,8 @@ static int enter_landlock(const struct plan *plan, struct err *err)
 	for (size_t i = 0; i < plan->n_rules; i++)
 		all[i] = (struct landlock_rule){ plan->rules[i].path,
 						 classes[plan->rules[i].class] };
-	r = (plan_is_brokered(plan) ? landlock_restrict_guarded : landlock_restrict)(
-		plan->landlock_abi, all, plan->n_rules, err);
+	r = (guarded ? landlock_restrict_guarded : landlock_restrict)(plan->landlock_abi, all,
+								      plan->n_rules, err);
 	if (all != rules)
 		free(all);
 	return r;
@@ -76,7 +79,7 @@ static int confine(const struct child *child, struct err *err)
 	int r = rlimits_apply(&plan->cgroup, child->limits_by, &plan->limits, err);
 
 	if (r == 0)
-		r = enter_landlock(plan, err);
+		r = enter_landlock(child, err);
 	return r == 0 ? load_filter(child, err) : r;
 }
 
