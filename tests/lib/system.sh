@@ -216,6 +216,21 @@ inside() {
 	wx run --network none "$@" -- sh -c "$inside_script"
 }
 
+# cow SCRIPT [OPTION...]: a copy-on-write session in which the script runs; $id is it
+cow() {
+	inside "$@" --workspace cow
+	id=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err")
+}
+
+# An empty project, and no copy-on-write session of it.
+reset() {
+	cd "$tmp" || exit 1
+	chmod -R u+rwx "$project" "$state/cow" 2>/dev/null
+	rm -rf "$project" "$state/cow"
+	mkdir "$project"
+	cd "$project" || exit 1
+}
+
 # Nothing on standard error, but for what the end says of writes to what is read-only.
 no_word() {
 	grep -v "^wrapix: refused writing .*: the sandbox has it to read\( ([0-9]* times)\)\?\$\|^wrapix: and refused [0-9]* more\$\|^hint: 'wrapix log --violations" \

@@ -12,18 +12,7 @@ git config --global user.name T
 git config --global user.email t@example.com
 git config --global init.defaultBranch main
 
-cow() { # cow SCRIPT [OPTION...]: a session in which the script runs; $id is it
-	inside "$@" --workspace cow
-	id=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err")
-}
 resumed() { wx run --network none --resume "$id" -- sh -c "$1"; }
-reset() { # an empty project, and no session
-	cd "$tmp" || exit 1
-	chmod -R u+rwx "$project" "$state/cow" 2>/dev/null
-	rm -rf "$project" "$state/cow"
-	mkdir "$project"
-	cd "$project" || exit 1
-}
 says_line() { grep -qxF -- "$1" "$out" || { printf "no line '%s' in:\n" "$1"; cat "$out"; false; }; }
 
 # --- the view ---

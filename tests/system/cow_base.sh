@@ -13,13 +13,6 @@ git config --global user.email t@example.com
 git config --global init.defaultBranch main
 git config --global protocol.file.allow always
 
-reset() { # an empty project, and no session
-	cd "$tmp" || exit 1
-	rm -rf "$project" "$state/cow"
-	mkdir "$project"
-	cd "$project" || exit 1
-}
-
 # --- programs that configurations name ---
 mkdir "$tmp/ran" "$tmp/hooks"
 evil=$tmp/evil
@@ -78,7 +71,7 @@ GIT_INDEX_FILE=$tmp/index timeout 20 git add -A >/dev/null 2>&1
 check "(control) git itself runs them" exists "$tmp/ran/top-filter.x.clean"
 rm -f "$tmp"/ran/*
 lose
-inside 'for f in a a.f a.y new new.f new.y; do echo end >>$f; done; echo T >sub/s; sleep 1' --workspace cow
+inside 'for f in a a.f a.y new new.f new.y; do echo end >>$f; done; echo T >sub/s' --workspace cow
 check "a session begins: nothing of them runs" nothing_ran
 for f in a a.f a.y new new.f new.y; do sed -i 1ibegin "$f"; done
 wx diff --stat
@@ -100,7 +93,7 @@ check "... and that something is missing is told as what it is" refused 125 "git
 
 # --- other kinds of repositories ---
 merges() { # merges: what is there is merged; git as it is
-	inside 'echo end >>a; sleep 1' --workspace cow
+	inside 'echo end >>a' --workspace cow
 	sed -i 1ibegin a
 	wx apply
 	is "$rc $(sed -n '1p;$p' a | tr '\n' ' ')" "0 begin end " || { cat "$out" "$err"; return 1; }
@@ -148,7 +141,7 @@ chmod 0 unreadable
 git init -q nest
 echo n >nest/n
 for f in 'd/y"q' "$(printf 'd/n\nl')" 'd/:c' d/plain d/file; do seq 0 9 >"$f"; done
-inside 'for f in d/*; do echo end >>"$f"; done; sleep 1' --workspace cow
+inside 'for f in d/*; do echo end >>"$f"; done' --workspace cow
 for f in d/*; do sed -i 1ibegin "$f"; done
 wx apply
 check "any name, links for directories, files that cannot be read, repositories in it: the rest is merged" is \
@@ -162,7 +155,7 @@ echo '*.global' >"$HOME/my-ignores"
 echo '*.own' >.git/info/exclude
 echo '*.file' >.gitignore
 for f in a.global a.own a.file a.kept; do echo "$f" >"$f"; done
-inside 'echo x >x; sleep 1' --workspace cow
+inside 'echo x >x' --workspace cow
 set -- "$state"/cow/*/base
 check "what is ignored is not kept, whoever says so" is "$(git --git-dir="$1" ls-tree -r --name-only "$(cat "$1/tree")" | tr '\n' ' ')" ".gitignore a.kept "
 

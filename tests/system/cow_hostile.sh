@@ -7,17 +7,6 @@
 be_user "$@"
 set_up
 
-cow() { # cow SCRIPT [OPTION...]: a session in which the script runs
-	inside "$@" --workspace cow
-	id=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err")
-}
-reset() { # an empty project, and no session
-	cd "$tmp" || exit 1
-	chmod -R u+rwx "$project" "$state/cow" 2>/dev/null
-	rm -rf "$project" "$state/cow"
-	mkdir "$project"
-	cd "$project" || exit 1
-}
 
 # --- directories that nobody can enter ---
 echo a >a
