@@ -44,6 +44,21 @@ static const struct word requests[] = {
 	{ 0x541c, "TIOCLINUX" },
 	{ 0x541d, "TIOCCONS" },
 	{ 0x5423, "TIOCSETD" },
+	{ 0x40086602, "FS_IOC_SETFLAGS" },
+	{ 0x40046602, "FS_IOC_SETFLAGS" },
+	{ 0x401c5820, "FS_IOC_FSSETXATTR" },
+	{ 0x40087602, "FS_IOC_SETVERSION" },
+	{ 0x40047602, "FS_IOC_SETVERSION" },
+	{ 0x40086604, "EXT4_IOC_SETVERSION" },
+	{ 0x40046604, "EXT4_IOC_SETVERSION" },
+	{ 0x6609, "EXT4_IOC_MIGRATE" },
+	{ 0x40806685, "FS_IOC_ENABLE_VERITY" },
+	{ 0x50009402, "BTRFS_IOC_DEFRAG" },
+	{ 0x40309410, "BTRFS_IOC_DEFRAG_RANGE" },
+	{ 0x4004f50d, "F2FS_IOC_SET_PIN_FILE" },
+	{ 0x40047211, "FAT_IOCTL_SET_ATTRIBUTES" },
+	{ 0xc0506617, "FS_IOC_ADD_ENCRYPTION_KEY" },
+	{ 0xc0406618, "FS_IOC_REMOVE_ENCRYPTION_KEY" },
 };
 
 static const struct word commands[] = {
@@ -90,6 +105,7 @@ static const struct {
 	{ "fchmod", { { 0, NUMBER }, { 1, MODE } } },
 	{ "fchmodat", { { 1, TEXT }, { 2, MODE } } },
 	{ "fchmodat2", { { 1, TEXT }, { 2, MODE } } },
+	{ "file_setattr", { { 1, TEXT } } },
 };
 
 static void add_flags(struct str *out, uint64_t value)

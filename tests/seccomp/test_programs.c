@@ -146,7 +146,8 @@ static const struct {
 	{ X86_64, 460, "lsm_set_self_attr", PERM, PERM },
 	{ X86_64, 462, "mseal", ALLOW, ALLOW },
 	{ X86_64, 467, "open_tree_attr", PERM, ALLOW },
-	{ X86_64, 469, "file_setattr", ALLOW, ALLOW },
+	{ X86_64, 468, "file_getattr", ALLOW, ALLOW },
+	{ X86_64, 469, "file_setattr", PERM, PERM },
 	{ X86_64, 470, "a call to come", NOSYS, NOSYS },
 	{ X86_64, 520, "execve of x32 without its bit", NOSYS, NOSYS },
 	{ X86_64, 100000, "not a call", NOSYS, NOSYS },
@@ -299,6 +300,25 @@ static const struct {
 	{ IOCTL, { 0, HIGH | 0x541c, 0 }, PERM, PERM, PERM },
 	{ IOCTL, { 0, 0x541d, 0 }, PERM, PERM, PERM },
 	{ IOCTL, { 0, HIGH | 0x5423, 0 }, PERM, PERM, PERM },
+	{ IOCTL, { 0, 0x40086602, 0 }, PERM, PERM, PERM },        /* FS_IOC_SETFLAGS */
+	{ IOCTL, { 0, HIGH | 0x40046602, 0 }, PERM, PERM, PERM }, /* of 32-bit programs */
+	{ IOCTL, { 0, 0x401c5820, 0 }, PERM, PERM, PERM },        /* FS_IOC_FSSETXATTR */
+	{ IOCTL, { 0, HIGH | 0x40087602, 0 }, PERM, PERM, PERM }, /* FS_IOC_SETVERSION */
+	{ IOCTL, { 0, 0x40047602, 0 }, PERM, PERM, PERM },        /* of 32-bit programs */
+	{ IOCTL, { 0, HIGH | 0x40086604, 0 }, PERM, PERM, PERM }, /* EXT4_IOC_SETVERSION */
+	{ IOCTL, { 0, 0x40046604, 0 }, PERM, PERM, PERM },        /* of 32-bit programs */
+	{ IOCTL, { 0, HIGH | 0x6609, 0 }, PERM, PERM, PERM },     /* EXT4_IOC_MIGRATE */
+	{ IOCTL, { 0, 0x40806685, 0 }, PERM, PERM, PERM },        /* FS_IOC_ENABLE_VERITY */
+	{ IOCTL, { 0, HIGH | 0x50009402, 0 }, PERM, PERM, PERM }, /* BTRFS_IOC_DEFRAG */
+	{ IOCTL, { 0, 0x40309410, 0 }, PERM, PERM, PERM },        /* BTRFS_IOC_DEFRAG_RANGE */
+	{ IOCTL, { 0, HIGH | 0x4004f50d, 0 }, PERM, PERM, PERM }, /* F2FS_IOC_SET_PIN_FILE */
+	{ IOCTL, { 0, 0x40047211, 0 }, PERM, PERM, PERM },        /* FAT_IOCTL_SET_ATTRIBUTES */
+	{ IOCTL, { 0, HIGH | 0xc0506617, 0 }, PERM, PERM, PERM }, /* FS_IOC_ADD_ENCRYPTION_KEY */
+	{ IOCTL, { 0, 0xc0406618, 0 }, PERM, PERM, PERM },        /* FS_IOC_REMOVE_ENCRYPTION_KEY */
+	{ IOCTL, { 0, 0x80086601, 0 }, ALLOW, ALLOW, ALLOW },     /* FS_IOC_GETFLAGS */
+	{ IOCTL, { 0, 0x801c581f, 0 }, ALLOW, ALLOW, ALLOW },     /* FS_IOC_FSGETXATTR */
+	{ IOCTL, { 0, 0x40049409, 0 }, ALLOW, ALLOW, ALLOW },     /* FICLONE */
+	{ IOCTL, { 0, 0xc020660b, 0 }, ALLOW, ALLOW, ALLOW },     /* FS_IOC_FIEMAP */
 
 	{ FCNTL, { 0, 1, 0 }, ALLOW, ALLOW, ALLOW },
 	{ FCNTL, { 0, 1025, 0 }, ALLOW, ALLOW, ALLOW }, /* F_GETLEASE */

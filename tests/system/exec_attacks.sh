@@ -314,7 +314,40 @@ check "... locks are" can 'python3 -c "
 import fcntl
 fcntl.flock(open(\"f\"), fcntl.LOCK_EX)
 fcntl.lockf(open(\"f\"), fcntl.LOCK_SH)"'
+
+# A file that is handed in is on the host's own mount, and who owns it needs no descriptor for writing.
 echo mine >"$HOME/other/input"
+cat >flags.py <<'EOF'
+import ctypes, fcntl, os, struct, sys
+
+SETFLAGS, FSSETXATTR = 0x40086602, 0x401C5820  # 64-bit programs'
+flags = struct.unpack("i4x", fcntl.ioctl(0, 0x80086601, bytes(8)))[0]
+attributes = fcntl.ioctl(0, 0x801C581F, bytes(28))
+if sys.argv[1] == "look":
+    print(flags)
+elif sys.argv[1] == "flags":
+    fcntl.ioctl(0, SETFLAGS, struct.pack("i4x", flags ^ 0x40))  # no dump
+elif sys.argv[1] == "attributes":
+    fcntl.ioctl(0, FSSETXATTR, struct.pack("I24x", struct.unpack_from("I", attributes)[0] ^ 0x80))
+else:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(469, 0, b"", bytes(24), 24, 0x1000) < 0:
+        sys.exit(os.strerror(ctypes.get_errno()))
+EOF
+flags_of() { python3 flags.py look <"$HOME/other/input"; }
+kept() { # kept HOW MESSAGE
+	was=$(flags_of)
+	run "python3 flags.py $1" <"$HOME/other/input"
+	isnt "$rc" 0 && has "$err" "$2" && is "$(flags_of)" "$was"
+}
+was=$(flags_of)
+python3 flags.py flags <"$HOME/other/input"
+check "a file's flags can be changed by who may only read it" isnt "$(flags_of)" "$was"
+check "... but not inside, by standard input" kept flags 'Operation not permitted'
+check "... nor its attributes" kept attributes 'Operation not permitted'
+check "... nor by the newer call" kept call 'Operation not permitted'
+looked() { run 'python3 flags.py look' <"$HOME/other/input" && is "$rc" 0 && is "$(cat "$out")" "$(flags_of)"; }
+check "... which can be read" looked
 settings ''
 
 # --- a socket that wrapix takes orders on, among those that are allowed ---

@@ -9,6 +9,9 @@
 
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -150,6 +153,15 @@ const struct attempt filter_attempts[] = {
 	CALL("filter-lease-high", SYS_fcntl, -1, 1024 | 1L << 32),
 	CALL("filter-delegation", SYS_fcntl, -1, 1039),
 
+	/* what the owner of a file may do to it by a descriptor for reading */
+	CALL("filter-file-flags", SYS_ioctl, -1, FS_IOC_SETFLAGS),
+	CALL("filter-file-flags-high", SYS_ioctl, -1, FS_IOC_SETFLAGS | 1L << 32),
+	CALL("filter-file-attributes", SYS_ioctl, -1, FS_IOC_FSSETXATTR),
+	CALL("filter-file-attributes-call", 469, -1),
+	CALL("filter-file-version", SYS_ioctl, -1, FS_IOC_SETVERSION),
+	CALL("filter-file-sealed", SYS_ioctl, -1, FS_IOC_ENABLE_VERITY),
+	CALL("filter-file-key", SYS_ioctl, -1, FS_IOC_REMOVE_ENCRYPTION_KEY),
+
 	/* families and protocols of sockets */
 	CALL("filter-alg", SYS_socket, AF_ALG, SOCK_SEQPACKET),
 	CALL("filter-packet", SYS_socket, AF_PACKET, SOCK_RAW),
@@ -202,6 +214,7 @@ const struct attempt filter_attempts[] = {
 	GATE("filter-i386-socketcall", 102, 1),
 	GATE("filter-i386-ipc", 117),
 	GATE("filter-i386-socket-alg", 359, AF_ALG, SOCK_SEQPACKET),
+	GATE("filter-i386-file-flags", 54, -1, FS_IOC32_SETFLAGS),
 	GATE("filter-i386-keyctl", 288, 99),
 	GATE("filter-i386-add-key", 286),
 	GATE("filter-i386-bpf", 357, 99),
