@@ -252,8 +252,10 @@ static int scan(struct key_job *job, const char *host, const char *port, struct 
 			str_addf(&lines, "%s\n", line);
 	if (!lines.s) {
 		said[strcspn(said, "\r")] = '\0';
-		return err_set(err, ENOENT, "'%s' offers no key at port %s%s%.300s", host, port,
-			       *said ? ": " : "", said);
+		err_set(err, ENOENT, "'%s' offers no key at port %s%s%.300s", host, port,
+			*said ? ": " : "", said);
+		return err_hint(err,
+				"is the name right? 'wrapix key trust HOST:PORT' for another port");
 	}
 	return pins_add(pins, lines.s, "ssh-keyscan", err);
 }

@@ -78,8 +78,12 @@ static int read_value(struct secret *ret, size_t *ret_len, struct err *err)
 		return err_errno(err, errno, "reading the value");
 	if (len && ret->data[len - 1] == '\n')
 		len--;
-	if (!len || len > VAULT_VALUE_MAX)
-		return err_usage(err, "a value has 1 to %d bytes", VAULT_VALUE_MAX);
+	if (!len || len > VAULT_VALUE_MAX) {
+		err_usage(err, "a value has 1 to %d bytes", VAULT_VALUE_MAX);
+		return err_hint(
+			err,
+			"it is typed, or comes by standard input: wrapix secret set NAME <FILE");
+	}
 	*ret_len = len;
 	return 0;
 }

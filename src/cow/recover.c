@@ -120,8 +120,10 @@ static int undo(struct work *w, struct err *err)
 		r = sweep(w, number, state, err);
 	journal_release(&w->journal);
 	number = last_done(w->cow, &state);
-	if (r == 0 && !number)
-		return err_set(err, ENOENT, "nothing of the session '%s' was applied", w->cow->id);
+	if (r == 0 && !number) {
+		err_set(err, ENOENT, "nothing of the session '%s' was applied", w->cow->id);
+		return err_hint(err, "'wrapix apply %s' takes its changes over", w->cow->id);
+	}
 	if (r == 0)
 		r = open_work(w, number, err);
 	if (r == 0)

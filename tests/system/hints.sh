@@ -48,6 +48,8 @@ command -v script >/dev/null || bail "script is not installed"
 mkdir "$tmp/pager" && printf '#!/bin/sh\necho paged\nexec cat\n' >"$tmp/pager/less" && chmod +x "$tmp/pager/less" || exit 1
 paged() { PATH=$tmp/pager:$PATH TERM=$1 timeout 60 script -qec "'$wrapix' diff" /dev/null </dev/null >"$tmp/log/tty" 2>&1; grep -c -e paged -e '+x' "$tmp/log/tty"; }
 check "a difference goes through the pager, unless the terminal can do nothing" is "$(paged xterm) $(paged dumb)" "2 1"
+wx undo
+check "an undo before any apply" hinted 125 "nothing of the session" "'wrapix apply "
 wx review
 check "review without a terminal says what does without" hinted 2 "must be a terminal" "'wrapix diff'"
 wx discard --yes
@@ -87,6 +89,16 @@ check "... and --mount brings it" printed mine
 wx exec -- nosuch
 check "of a single command, which has the host's, it is not said" refused 127 "executing 'nosuch'"
 check "..." lacks "$err" "hint:"
+printf '#!/bin/sh\necho mine\n' >script
+for how in 'run --network none' exec; do
+	# shellcheck disable=SC2086 # words
+	wx $how -- ./script
+	check "a script without the mode of one, in ${how%% *}: what gives it" hinted 126 "executing './script': Permission denied" "its mode lets nobody execute it: chmod +x './script'"
+done
+sh -c "$(sed -n 's/^hint: .*: \(chmod .*\)$/\1/p' "$err")"
+wx run --network none -- ./script
+check "... which the hint does" printed mine
+rm script
 wx run --network none --mount "$home/bin:/usr/nosuch:ro" -- true
 check "a mount in the system has no place" hinted 125 "mounting on '/usr/nosuch'" "wrapix creates nothing in your files; choose"
 wx run --network none --mount "$home/bin:/workspace/nosuch:ro" -- true
@@ -115,6 +127,11 @@ check "a key without its public half" hinted 125 "is not there, or no Ed25519 ke
 sh -c "$(sed -n 's/^hint: \(.*\) writes it anew$/\1/p' "$err")"
 wx run --network none --deploy-key site -- true
 check "... which the hint writes" ended 0
+
+wx key trust localhost:1
+check "a host that has no keys" hinted 125 "'localhost' offers no key at port 1" "is the name right? 'wrapix key trust HOST:PORT'"
+wx secret set X
+check "a secret without a value" hinted 2 "a value has 1 to 8192 bytes" "it is typed, or comes by standard input"
 
 # --- git ---
 wx git drop nosuch

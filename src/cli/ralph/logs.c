@@ -110,9 +110,13 @@ static int cmd_logs(int argc, char **argv)
 		print_list(&attempts);
 	else if (r == 0 && a)
 		r = print_log(&work, a, &args, &err);
-	else if (r == 0)
-		r = err_usage(&err, "there is no log%s%s", rest.n_operands ? " of " : " yet",
-			      rest.n_operands ? rest.operands[0] : "");
+	else if (r == 0) {
+		err_usage(&err, "there is no log%s%s", rest.n_operands ? " of " : " yet",
+			  rest.n_operands ? rest.operands[0] : "");
+		r = err_hint(&err, rest.n_operands
+					   ? "'ralph logs --list' has those there are"
+					   : "'ralph step' or 'ralph loop' makes the first");
+	}
 	if (r == 0 && !args.raw)
 		say_next_of(&work, args.list || !a ? NULL : a->feature);
 	attempts_release(&attempts);

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/command.h"
 #include "engine/native/native.h"
@@ -88,10 +89,13 @@ static int start_command(const struct child *child, struct err *err)
 	const struct plan *plan = child->plan;
 	const char *name = plan->argv.v[0];
 	int code = exec_command(plan->argv.v, plan->env.v);
+	struct stat st;
 
 	err_errno(err, code, "executing '%s'", name);
 	err->exit = code == ENOENT || code == ENOTDIR ? EXIT_NOTFOUND : EXIT_NOEXEC;
-	if (code == ENOENT && strchr(name, '/') && !access(name, F_OK))
+	if (code == EACCES && strchr(name, '/') && !stat(name, &st) && !(st.st_mode & 0111))
+		err_hint(err, "its mode lets nobody execute it: chmod +x '%s'", name);
+	else if (code == ENOENT && strchr(name, '/') && !access(name, F_OK))
 		err_hint(err,
 			 "'%s' is there; what is not is the interpreter in its first line, or "
 			 "the loader it was built for",
