@@ -69,6 +69,17 @@ static int read_agent(struct ralph_config *config, const struct key *key, const 
 	return r;
 }
 
+/* The user's own holds in every project: a project's is one more, and not in its place. */
+static int read_gate(struct ralph_config *config, const struct key *key, const struct json_at *at,
+		     struct json_object *value, struct err *err)
+{
+	char *users = config->from_project ? config->gate : NULL;
+	int r = read_string(config, key, at, value, err);
+
+	config->users_gate = r == 0 && users && strcmp(users, config->gate) != 0 ? users : NULL;
+	return r;
+}
+
 /* A path below the project. */
 static int read_path(struct ralph_config *config, const struct key *key, const struct json_at *at,
 		     struct json_object *value, struct err *err)
@@ -282,7 +293,7 @@ static const struct key keys[] = {
 	{ "agent", read_agent, AT(agent), 0, 0 },
 	{ "attempts", read_int, AT(attempts), 1, 100 },
 	{ "commit", read_bool, AT(commit), 0, 0 },
-	{ "gate", read_string, AT(gate), 0, 0 },
+	{ "gate", read_gate, AT(gate), 0, 0 },
 	{ "grace", read_time, AT(grace), 0, 0 },
 	{ "hooks", read_hooks, 0, 0, 0 },
 	{ "keepLogs", read_int, AT(keep_logs), 1, 100000 },
@@ -423,6 +434,13 @@ int ralph_config_load(struct ralph_config *config, const struct site *site, stru
 	for (size_t i = 0; r == 0 && i < n; i++)
 		protect_behind(config, site->top, config->protect.v[i]);
 	return r;
+}
+
+const char *config_gate(const struct ralph_config *config, struct arena *arena)
+{
+	return config->users_gate
+		       ? arena_printf(arena, "%s; then %s", config->users_gate, config->gate)
+		       : config->gate;
 }
 
 void ralph_config_release(struct ralph_config *config)

@@ -34,9 +34,10 @@ struct ralph_config {
 	size_t len;
 	char *agent; /* NULL: wrapix's own choice */
 	char *models[PHASE_COUNT];
-	char *gate;   /* for a shell; NULL: none */
-	char *specs;  /* the directory of the specs */
-	char *pinned; /* a file of the project that every agent is given */
+	char *gate;       /* for a shell; NULL: none */
+	char *users_gate; /* the user's own, where gate is the project's: both must agree */
+	char *specs;      /* the directory of the specs */
+	char *pinned;     /* a file of the project that every agent is given */
 	struct strv protect;
 	struct hook_config hooks[HOOK_COUNT];
 	bool commit, push;
@@ -57,6 +58,9 @@ void ralph_config_release(struct ralph_config *config);
 struct json_object;
 int ralph_config_take(struct ralph_config *config, struct json_object *object, struct err *err);
 void ralph_config_init(struct ralph_config *config);
+
+/* The gate in words: the user's own, then the project's. */
+const char *config_gate(const struct ralph_config *config, struct arena *arena);
 
 /* "90", "90s", "30m", "2h", "1d" in seconds. */
 int parse_duration(const char *text, int64_t *ret, struct err *err);

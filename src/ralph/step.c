@@ -158,8 +158,8 @@ static void on_gate_end(void *ctx, int status)
 		memmove(run->gate_output.s, run->gate_output.s + len - GATE_SHOWN, GATE_SHOWN + 1);
 		run->gate_output.len = GATE_SHOWN;
 	}
-	str_addf(&run->reason, "the gate '%.200s' ended with status %d", run->work->config.gate,
-		 status);
+	str_addf(&run->reason, "the gate '%.200s' ended with status %d",
+		 config_gate(&run->work->config, &run->arena), status);
 	settle(run);
 }
 
@@ -183,12 +183,19 @@ static void on_tick(struct ticker *ticker)
 static void start_gate(struct step_run *run)
 {
 	struct work *work = run->work;
-	char *command[] = { (char *)"/bin/sh", (char *)"-c", work->config.gate, NULL };
+	char *one[] = { (char *)"/bin/sh", (char *)"-c", work->config.gate, NULL };
+	/* Each is a text of its own: what a project's says cannot end the user's early, nor change what it sees. */
+	char *both[] = { (char *)"/bin/sh",
+			 (char *)"-c",
+			 (char *)"/bin/sh -c \"$0\" && exec /bin/sh -c \"$1\"",
+			 work->config.users_gate,
+			 work->config.gate,
+			 NULL };
 	struct process_spec spec = {
 		.dir = work->site.top,
 		.name = run->turn.attempt.session,
 		.resume = run->harvest.id,
-		.command = command,
+		.command = work->config.users_gate ? both : one,
 		.in = -1,
 		.err = -1,
 	};
@@ -201,7 +208,7 @@ static void start_gate(struct step_run *run)
 	run->gate.on_bytes = on_gate_bytes;
 	run->gate.on_end = on_gate_end;
 	run->gate.ctx = run;
-	work_say(work, "%s: the gate: %s", run->item->id, work->config.gate);
+	work_say(work, "%s: the gate: %s", run->item->id, config_gate(&work->config, &run->arena));
 	turn_add_protected(&run->turn, &spec);
 	r = process_start(&run->gate, run->loop, &spec, &err);
 	if (r < 0)

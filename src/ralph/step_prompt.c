@@ -90,7 +90,7 @@ int step_prompt(struct work *work, struct arena *arena, const struct feature *fe
 				  "When you are done, this command decides whether it counts, in a "
 				  "sandbox like yours: `%s`. If it fails, all of your changes are "
 				  "rolled back.",
-				  work->config.gate)
+				  config_gate(&work->config, arena))
 			: arena_strdup(arena, "");
 	const struct template_var vars[] = {
 		{ "FEATURE", feature->name },

@@ -312,6 +312,23 @@ task gated 'sh: echo g >gated.txt'
 rx loop
 check "a gate asks for nothing of an agent that the project names" exists gated.txt
 
+# --- the user's own gate ---
+
+printf '{"network": "none", "notify": false, "ralph": {"agent": "%s", "gate": "test ! -e bad.txt"}}\n' "$agent" >"$home/.config/wrapix/config.json"
+new_project own '{"gate": "true"}'
+task breaks 'sh: echo x >bad.txt'
+rx step
+check "a project's gate does not take the place of the user's" eval 'is "$rc" 1 && has "$out" "the gate" && absent bad.txt'
+rx item drop "$(id_of breaks)"
+printf '{"ralph": {"gate": "test -e good.txt"}}\n' >wrapix.json
+task fails 'sh: echo x >other.txt'
+rx step
+check "... nor the user's that of the project's" eval 'is "$rc" 1 && has "$out" "then test -e good.txt" && absent other.txt'
+rx item drop "$(id_of fails)"
+task holds 'sh: echo x >good.txt'
+rx step
+check "... and what both let through is taken over" eval 'is "$rc" 0 && exists good.txt'
+
 # --- what is said on the desktop ---
 
 printf '{"network": "none", "notify": {"webhook": "cat >>%s/posted", "always": true}, "ralph": {"agent": "%s"}}\n' "$tmp" "$agent" >"$home/.config/wrapix/config.json"
