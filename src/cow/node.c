@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "os/fs.h"
 
 static int64_t ns(const struct timespec *t)
@@ -121,6 +122,16 @@ int node_same_content(int dir_a, const char *name_a, const struct node *a, int d
 		return fd_a;
 	fd_b = node_open(dir_b, name_b);
 	return fd_b < 0 ? fd_b : same_bytes(fd_a, fd_b);
+}
+
+int node_open_parent(int root, const char *path)
+{
+	struct arena arena = { 0 };
+	int dir = os_openat2(root, strchr(path, '/') ? path_parent(&arena, path) : ".",
+			     O_RDONLY | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+	arena_release(&arena);
+	return dir;
 }
 
 bool node_take_number(char **p, uint64_t *ret)

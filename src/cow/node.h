@@ -34,6 +34,8 @@ bool node_is_same(const struct node *a, const struct node *b);
  * it, is changed for that moment. Descriptor or -errno. */
 int node_open(int dir, const char *name);
 int node_open_dir(int dir, const char *name);
+/* The directory that a path below root is in, reached by no link; descriptor or -errno. */
+int node_open_parent(int root, const char *path);
 
 /* 1 when two regular files, or two links, hold the same; 0 when not; or -errno. */
 int node_same_content(int dir_a, const char *name_a, const struct node *a, int dir_b,

@@ -17,17 +17,12 @@
 /* Nobody has the view mounted: the session is locked. */
 static int replace(const struct cow *cow, int dir, const struct step *step, struct err *err)
 {
-	struct arena arena = { 0 };
-	const char *above = strchr(step->path, '/') ? path_parent(&arena, step->path) : ".";
-	_cleanup_close_ int parent = os_openat2(cow->upper, above,
-						O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
-						RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	_cleanup_close_ int parent = node_open_parent(cow->upper, step->path);
 	int r = parent < 0 ? parent : 0;
 
 	if (r == 0 && (fchmodat(dir, step->merged, step->post.mode & 0777, 0) < 0 ||
 		       renameat(dir, step->merged, parent, path_name(step->path)) < 0))
 		r = -errno;
-	arena_release(&arena);
 	return r < 0 ? err_errno(err, -r, "merging '%s'", step->path) : 0;
 }
 

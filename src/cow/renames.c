@@ -22,12 +22,6 @@ struct origin {
 	unsigned char id[HANDLE_MAX];
 };
 
-static int open_parent(int root, struct arena *arena, const char *path)
-{
-	return os_openat2(root, strchr(path, '/') ? path_parent(arena, path) : ".",
-			  O_RDONLY | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-}
-
 /* The overlay's mark on a file that was copied up from the project. */
 static void read_origin(int dir, const char *name, struct origin *ret)
 {
@@ -89,7 +83,6 @@ static int by_size(const void *a, const void *b)
 static size_t collect(const struct changes *changes, const struct cow *cow, bool added,
 		      struct side *sides)
 {
-	struct arena arena = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < changes->n; i++) {
@@ -101,13 +94,12 @@ static size_t collect(const struct changes *changes, const struct cow *cow, bool
 		    c->conflict || !node->size)
 			continue;
 		sides[n] = (struct side){ .index = i, .size = node->size };
-		dir = cow->copy ? -1 : open_parent(added ? cow->upper : cow->root, &arena, c->path);
+		dir = cow->copy ? -1 : node_open_parent(added ? cow->upper : cow->root, c->path);
 		if (dir >= 0)
 			(added ? read_origin : read_handle)(dir, path_name(c->path),
 							    &sides[n].origin);
 		n++;
 	}
-	arena_release(&arena);
 	qsort(sides, n, sizeof(*sides), by_size);
 	return n;
 }
@@ -116,15 +108,12 @@ static bool same_file(const struct changes *changes, const struct cow *cow, cons
 		      const struct side *new)
 {
 	const struct change *a = &changes->v[old->index], *b = &changes->v[new->index];
-	struct arena arena = { 0 };
-	_cleanup_close_ int dir_a = open_parent(cow->root, &arena, a->path);
-	_cleanup_close_ int dir_b = open_parent(cow->upper, &arena, b->path);
-	bool same = dir_a >= 0 && dir_b >= 0 &&
-		    node_same_content(dir_a, path_name(a->path), &a->old, dir_b, path_name(b->path),
-				      &b->new) > 0;
+	_cleanup_close_ int dir_a = node_open_parent(cow->root, a->path);
+	_cleanup_close_ int dir_b = node_open_parent(cow->upper, b->path);
 
-	arena_release(&arena);
-	return same;
+	return dir_a >= 0 && dir_b >= 0 &&
+	       node_same_content(dir_a, path_name(a->path), &a->old, dir_b, path_name(b->path),
+				 &b->new) > 0;
 }
 
 static void pair(struct changes *changes, struct side *old, struct side *new, bool content)

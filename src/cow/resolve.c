@@ -120,14 +120,9 @@ static bool is_in_repository(struct resolver *r, struct arena *arena, const char
 
 static int copy_out(int root, const char *path, int dir, const char *name)
 {
-	struct arena arena = { 0 };
-	_cleanup_close_ int from = -1, to = -1;
-	_cleanup_close_ int parent = os_openat2(
-		root, strchr(path, '/') ? path_parent(&arena, path) : ".", O_RDONLY | O_DIRECTORY,
-		0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	_cleanup_close_ int from = -1, to = -1, parent = node_open_parent(root, path);
 
 	from = parent < 0 ? parent : node_open(parent, path_name(path));
-	arena_release(&arena);
 	to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (from < 0 || to < 0)
 		return -EIO;

@@ -11,27 +11,16 @@
 #include "base/path.h"
 #include "os/fs.h"
 
-/* The directory that the path is in, reached by no link; descriptor or -errno. */
-static int open_parent(int root, const char *path)
-{
-	struct arena arena = { 0 };
-	int dir = os_openat2(root, strchr(path, '/') ? path_parent(&arena, path) : ".",
-			     O_RDONLY | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-
-	arena_release(&arena);
-	return dir;
-}
-
 int change_open(const struct cow *cow, const struct change *change)
 {
-	_cleanup_close_ int dir = open_parent(cow->upper, change->path);
+	_cleanup_close_ int dir = node_open_parent(cow->upper, change->path);
 
 	return dir < 0 ? dir : node_open(dir, path_name(change->path));
 }
 
 static int read_node(int root, const char *path, const struct node *node, char **ret, size_t *len)
 {
-	_cleanup_close_ int fd = -1, dir = open_parent(root, path);
+	_cleanup_close_ int fd = -1, dir = node_open_parent(root, path);
 	char target[PATH_MAX];
 	ssize_t n;
 	int r = dir < 0 ? dir : 0;

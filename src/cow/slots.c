@@ -222,7 +222,6 @@ static int stage_link(int from_dir, const char *from, int dir, const char *name)
 
 static int stage_from(const struct step *step, int upper, int journal, int dir, const char *name)
 {
-	struct arena arena = { 0 };
 	_cleanup_close_ int parent = -1, from = -1;
 
 	if (S_ISDIR(step->post.mode))
@@ -234,10 +233,7 @@ static int stage_from(const struct step *step, int upper, int journal, int dir, 
 		from = node_open(journal, step->merged);
 		return from < 0 ? from : stage_file(from, dir, name, step);
 	}
-	parent = os_openat2(upper,
-			    strchr(step->source, '/') ? path_parent(&arena, step->source) : ".",
-			    O_RDONLY | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	arena_release(&arena);
+	parent = node_open_parent(upper, step->source);
 	if (parent < 0)
 		return parent;
 	if (S_ISLNK(step->post.mode))
