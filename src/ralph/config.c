@@ -281,6 +281,8 @@ static int read_hooks(struct ralph_config *config, _unused_ const struct key *ke
 			i++;
 		if (i == HOOK_COUNT)
 			return json_err_key(JSON_KEY(at, name), hook_names, HOOK_COUNT, err);
+		if (config->from_project)
+			config->users_hooks[i] = config->hooks[i];
 		r = read_hook(config, JSON_KEY(at, name), entry, &config->hooks[i], err);
 		if (r < 0)
 			return r;

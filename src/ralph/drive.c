@@ -73,11 +73,11 @@ static char **environment(struct drive *d, const struct step_run *run)
 }
 
 /* True: go on. */
-static bool hook(struct drive *d, enum hook which, const struct step_run *run)
+static bool one_hook(struct drive *d, enum hook which, const struct hook_config *config,
+		     const struct step_run *run)
 {
-	const struct hook_config *config = &d->work->config.hooks[which];
 	char why[128];
-	int status = hook_run(d->work, which, environment(d, run), d->err);
+	int status = hook_run(d->work, which, config, environment(d, run), d->err);
 
 	if (status < 0)
 		d->failure = status;
@@ -91,6 +91,15 @@ static bool hook(struct drive *d, enum hook which, const struct step_run *run)
 		end(d, status, why);
 	}
 	return false;
+}
+
+/* The user's own stands in no project's gift: it runs first, and what it stops is stopped. */
+static bool hook(struct drive *d, enum hook which, const struct step_run *run)
+{
+	const struct ralph_config *config = &d->work->config;
+
+	return one_hook(d, which, &config->users_hooks[which], run) &&
+	       one_hook(d, which, &config->hooks[which], run);
 }
 
 static void tell(struct drive *d, const struct step_run *run)

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-int hook_run(struct work *work, enum hook hook, char *const *env, struct err *err)
+int hook_run(struct work *work, enum hook hook, const struct hook_config *config, char *const *env,
+	     struct err *err)
 {
 	enum { SHOWN = 600 };
-	const struct hook_config *config = &work->config.hooks[hook];
 	char *command[] = { (char *)"/bin/sh", (char *)"-c", config->run, NULL };
 	struct arena arena = { 0 };
 	_cleanup_str_ struct str out = { 0 };

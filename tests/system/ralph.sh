@@ -329,6 +329,17 @@ task holds 'sh: echo x >good.txt'
 rx step
 check "... and what both let through is taken over" eval 'is "$rc" 0 && exists good.txt'
 
+printf '{"network": "none", "notify": false, "ralph": {"agent": "%s", "hooks": {"pre-step": "exit 3"}}}\n' "$agent" >"$home/.config/wrapix/config.json"
+new_project hooked '{"hooks": {"pre-step": {"run": "true", "onFailure": "warn"}}}'
+task stopped 'sh: echo x >stopped.txt'
+rx loop
+check "a project's hook does not take the place of the user's" eval 'is "$rc" 3 && has "$out" "the hook pre-step ended with status 3" && absent stopped.txt'
+printf '{"ralph": {"hooks": {"pre-step": "exit 4"}}}\n' >wrapix.json
+printf '{"network": "none", "notify": false, "ralph": {"agent": "%s", "hooks": {"pre-step": "true"}}}\n' "$agent" >"$home/.config/wrapix/config.json"
+rx loop
+check "... nor the user's that of the project's" eval 'is "$rc" 4 && absent stopped.txt'
+printf '{"network": "none", "notify": false, "ralph": {"agent": "%s"}}\n' "$agent" >"$home/.config/wrapix/config.json"
+
 # --- what is said on the desktop ---
 
 printf '{"network": "none", "notify": {"webhook": "cat >>%s/posted", "always": true}, "ralph": {"agent": "%s"}}\n' "$tmp" "$agent" >"$home/.config/wrapix/config.json"
