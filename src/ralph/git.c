@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "api/api.h"
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
@@ -159,6 +160,16 @@ bool git_is_in_submodule(const char *links, const char *path)
 		links = link + len + (link[len] == '\n');
 	}
 	return false;
+}
+
+char *git_excludes(const struct work *work, struct arena *arena)
+{
+	char *path = NULL;
+
+	if (git_ask(work, arena, ARGS("config", "--type=path", "core.excludesFile"), NULL, NULL, 0,
+		    &path) == 0)
+		return path_join(arena, work->site.top, path);
+	return path_join(arena, api_base_dir(arena, "XDG_CONFIG_HOME", ".config"), "git/ignore");
 }
 
 int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,

@@ -20,6 +20,9 @@ void git_add_paths(struct str *out, char *const *paths, size_t n);
 char *git_submodules(const struct work *work, struct arena *arena);
 bool git_is_in_submodule(const char *links, const char *path);
 
+/* The file of what the user ignores in all projects; there may be none. */
+char *git_excludes(const struct work *work, struct arena *arena);
+
 /* Those of the n paths that git ignores, by the project's rules and, where it is not NULL, by those of
  * the file 'more'. *ret_ignored[i] says so of the i-th. */
 int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,

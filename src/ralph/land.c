@@ -28,12 +28,38 @@ static int failure(const struct apply_report *report, struct err *err)
 	return 0;
 }
 
-/* What an apply says of the session's changes: 'what' is apply_changes() or apply_rebase(). */
-static int with_changes(struct cow *cow, const struct harvest *harvest,
-			int (*what)(struct cow *cow, const struct changes *changes,
-				    const struct apply_options *options,
-				    struct apply_report *report, struct err *err),
-			enum verdict *ret_verdict, struct str *reason, struct err *err)
+/* With what no commit has kept before: what an agent throws away may be the user's. */
+static int save_and_apply(const struct work *work, const struct attempt *attempt, struct cow *cow,
+			  const struct changes *changes, const struct apply_options *options,
+			  struct apply_report *report, struct err *err)
+{
+	struct arena arena = { 0 };
+	size_t n = 0;
+	int r = land_save(work, attempt, cow, changes, &n, err);
+
+	if (r == 0)
+		r = apply_changes(cow, changes, options, report, err);
+	if (r == 0 && n && !apply_report_is_partial(report))
+		work_say(work, "%zu file%s not committed before this step: as %s in %s", n,
+			 n == 1 ? " was" : "s were", n == 1 ? "it was" : "they were",
+			 work_file(work, &arena, LAND_BEFORE, (long long)attempt->id));
+	arena_release(&arena);
+	return r;
+}
+
+static void add_conflicts(const struct apply_report *report, struct str *reason)
+{
+	str_add(reason, "others have changed the same meanwhile:");
+	for (size_t i = 0; i < report->n && reason->len < 1500; i++)
+		if (report->v[i].outcome == OUTCOME_CONFLICT ||
+		    report->v[i].outcome == OUTCOME_REFUSED)
+			str_addf(reason, " %s", report->v[i].path);
+}
+
+/* What an apply says of the session's changes. apply: takes them over; else they are rebased. */
+static int with_changes(const struct work *work, const struct attempt *attempt, struct cow *cow,
+			const struct harvest *harvest, bool apply, enum verdict *ret_verdict,
+			struct str *reason, struct err *err)
 {
 	struct apply_options options = {
 		.paths = harvest->paths, .n_paths = harvest->n, .sensitive = true, .whole = true
@@ -49,16 +75,13 @@ static int with_changes(struct cow *cow, const struct harvest *harvest,
 		changes_release(&changes);
 		return 0;
 	}
-	r = what(cow, &changes, &options, &report, err);
+	r = apply ? save_and_apply(work, attempt, cow, &changes, &options, &report, err)
+		  : apply_rebase(cow, &changes, &options, &report, err);
 	if (r == 0)
 		r = failure(&report, err);
 	if (r == -ECANCELED || (r == 0 && apply_report_is_partial(&report))) {
 		*ret_verdict = VERDICT_CONFLICT;
-		str_add(reason, "others have changed the same meanwhile:");
-		for (size_t i = 0; i < report.n && reason->len < 1500; i++)
-			if (report.v[i].outcome == OUTCOME_CONFLICT ||
-			    report.v[i].outcome == OUTCOME_REFUSED)
-				str_addf(reason, " %s", report.v[i].path);
+		add_conflicts(&report, reason);
 		r = 0;
 	}
 	apply_report_release(&report);
@@ -176,7 +199,7 @@ static int finish(struct work *work, const struct item *item, struct attempt *at
 	int r = 0;
 
 	if (cow)
-		r = with_changes(cow, harvest, apply_changes, ret_verdict, reason, err);
+		r = with_changes(work, attempt, cow, harvest, true, ret_verdict, reason, err);
 	if (r == 0 && *ret_verdict == VERDICT_CONFLICT)
 		return set_item(work, item, ITEM_LANDING, ITEM_RUNNING, err);
 	if (r == 0 && work->site.git && work->config.commit && harvest->n)
@@ -217,7 +240,9 @@ int land_rebase(struct work *work, const struct attempt *attempt, const struct h
 	int r = harvest->n ? work_open_session(work, attempt->session, &cow, err) : 0;
 
 	*ret_verdict = VERDICT_COMPLETE;
-	return r <= 0 ? r : with_changes(&cow, harvest, apply_rebase, ret_verdict, reason, err);
+	return r <= 0 ? r
+		      : with_changes(work, attempt, &cow, harvest, false, ret_verdict, reason,
+				     err);
 }
 
 int land_item(struct work *work, const struct item *item, struct attempt *attempt,

@@ -6,7 +6,8 @@
  *	1. the paths it changed are written down             patches/N.paths, patches/N.diff
  *	   the gate has seen them, together with what landed meanwhile; what it made of them is put back
  *	2. the item is 'landing'                             from here on it is finished, never begun again
- *	3. the files, by the journal of the session (cow/apply.h)
+ *	3. what they replace and no commit has is kept       before/N
+ *	   the files, by the journal of the session (cow/apply.h)
  *	4. the commit: its id is in the record before the branch moves
  *	5. the item is 'done'
  *	6. the session is removed
@@ -57,6 +58,11 @@ int land_restore(struct work *work, const struct attempt *attempt, const struct 
 /* Leaves those of the changes that were looked at; false with the reason when they do not go apart from others. */
 struct changes;
 bool land_choose(struct changes *changes, const struct harvest *harvest, struct str *reason);
+
+/* Keeps the files that the changes replace or remove and that no commit has as they are; *ret_n is how many. */
+#define LAND_BEFORE "before/%lld"
+int land_save(const struct work *work, const struct attempt *attempt, const struct cow *cow,
+	      const struct changes *changes, size_t *ret_n, struct err *err);
 
 /* In one's turn, too. Takes it over. VERDICT_CONFLICT when it does not fit what is in the project now: nothing was changed, and
  * the session stays. The item is 'landing' before and 'done' afterwards. */

@@ -113,30 +113,68 @@ static void load_hidden(struct looking *l)
 	}
 }
 
-/* What git ignores stays behind: build products. The session's own rules count as well. */
-static int leave_ignored(struct work *work, const struct cow *cow, struct harvest *h,
-			 struct err *err)
+/* The session's rules, after the user's own for all projects, whose place they take in git's question. NULL: it has none. */
+static int write_rules(struct work *work, const struct cow *cow, struct arena *arena,
+		       char **ret_path, struct err *err)
+{
+	enum { RULES_MAX = 1 << 20 };
+	_cleanup_close_ int fd = os_openat2(cow->upper, ".gitignore", O_RDONLY | O_CLOEXEC, 0,
+					    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	_cleanup_free_ char *users = NULL, *own = NULL;
+	_cleanup_str_ struct str rules = { 0 };
+	size_t len;
+
+	*ret_path = NULL;
+	if (fd < 0 || os_read_fd(fd, RULES_MAX, &own, &len) < 0)
+		return 0;
+	if (os_read_file_at(AT_FDCWD, git_excludes(work, arena), RULES_MAX, &users, &len) == 0)
+		str_addf(&rules, "%s\n", users);
+	str_add(&rules, own);
+	*ret_path = work_file(work, arena, "gitignore");
+	return work_write_soon(work, "gitignore", rules.s, rules.len, err);
+}
+
+/* A directory stays when something in it does that the session has removed. *ret_stays[i] says so of the i-th change. */
+static void keep_dirs_above(const struct changes *changes, const char *path, bool *ret_stays)
+{
+	const struct change *change = changes_at(changes, path);
+	struct arena arena = { 0 };
+
+	while (change && !node_exists(&change->new) && strchr(path, '/')) {
+		path = path_parent(&arena, path);
+		change = changes_at(changes, path);
+		if (change)
+			ret_stays[change - changes->v] = true;
+	}
+	arena_release(&arena);
+}
+
+/* What git ignores stays behind: build products, and the user's own of before. The session's own rules count as well. */
+static int leave_ignored(struct work *work, const struct cow *cow, const struct changes *changes,
+			 struct harvest *h, struct err *err)
 {
 	_cleanup_free_ bool *ignored = calloc(h->n + 1, sizeof(bool));
-	_cleanup_close_ int rules = os_openat2(cow->upper, ".gitignore", O_RDONLY | O_CLOEXEC, 0,
-					       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ bool *stays = calloc(changes->n + 1, sizeof(bool));
 	char *more = NULL;
-	size_t n = h->n, len;
-	int r = 0;
+	size_t n = h->n;
+	int r;
 
-	if (!work->site.git || !n || !ignored)
+	if (!ignored || !stays)
+		return err_errno(err, ENOMEM, "asking which files are ignored");
+	if (!work->site.git || !n)
 		return 0;
-	if (rules >= 0 && os_read_fd(rules, 1 << 20, &text, &len) == 0) {
-		more = work_file(work, &h->arena, "gitignore");
-		r = work_write_soon(work, "gitignore", text, len, err);
-	}
+	r = write_rules(work, cow, &h->arena, &more, err);
 	if (r == 0)
 		r = git_ignored(work, h->paths, n, more, ignored, err);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (ignored[i])
+			keep_dirs_above(changes, h->paths[i], stays);
 	for (size_t i = h->n = 0; r == 0 && i < n; i++) {
+		const struct change *change = changes_at(changes, h->paths[i]);
+
 		if (ignored[i])
 			h->ignored++;
-		else
+		else if (!change || !stays[change - changes->v])
 			h->paths[h->n++] = h->paths[i];
 	}
 	return r;
@@ -200,7 +238,7 @@ int land_look(struct work *work, struct attempt *attempt, struct harvest *ret,
 	}
 	ret->paths = paths.v;
 	ret->n = paths.len;
-	r = leave_ignored(work, &cow, ret, err);
+	r = leave_ignored(work, &cow, &changes, ret, err);
 	if (r == 0)
 		r = write_down(work, attempt, ret, &cow, &changes, err);
 	changes_release(&changes);

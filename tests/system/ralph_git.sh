@@ -73,4 +73,61 @@ task inner 'sh: mkdir ":!d"; echo x >":!d/gone2"; echo x >":!d/kept"'
 rx loop
 check "... in directories of such names as well" is "$rc $(git show --format= --name-only HEAD)" "0 :!d/kept"
 
+# --- the user's own work that no commit has ---
+before() { find "$state/ralph" -path '*/before/*' -name "$1" -exec cat {} +; }
+new_project loss
+printf 'ignored*\n' >.gitignore
+mkdir dir only
+for f in same two kept dir/file moved; do echo "$f" >"$f"; done
+git add -A
+git commit -qm more
+echo 'an edit' >>two
+echo draft >draft
+echo 'in a directory' >dir/new
+ln -s nowhere link
+echo secret >dir/ignored
+echo secret >only/ignored
+echo 'not committed' >>moved
+task tidy 'sh: git checkout -q two; rm draft link same; rm -r dir only; mv moved further; echo more >>kept; echo x >x.txt'
+rx step
+check "a step that throws uncommitted work away is taken over" eval 'is "$rc" 0 && absent draft dir/file dir/new && exists x.txt && is "$(cat two)" two'
+check "... what no commit has is as it was in the state directory" is "$(before two; before draft; before new)" "two
+an edit
+draft
+in a directory"
+check "... a link as a link, and nothing that a commit has or that is there under another name" \
+	is "$(find "$state/ralph" -path '*/before/*' ! -type d -printf '%f\n' | sort | tr '\n' ' ')" "draft link new two "
+check "... and it is said" has "$out" "4 files were not committed before this step: as they were in $state/ralph/"
+check "what is ignored stays when the directory around it is removed" is "$(cat dir/ignored only/ignored)" "secret
+secret"
+task again 'sh: echo y >>two; echo z >>x.txt'
+rx step
+check "what was committed before is kept by git alone" eval 'is "$rc" 0 && lacks "$out" "not committed"'
+echo 'mine' >>two
+task turned 'sh: rm -r dir; echo x >dir'
+rx step
+check "a file in the place of a directory does not take along what is ignored in it" is "$(cat dir/ignored)" secret
+mkdir "$tmp/plain" && cd "$tmp/plain" || exit 1
+mkdir specs
+printf '# plain\n\n## Success Criteria\n- [ ] it works\n' >specs/feature.md
+echo 'no git' >precious
+rx start feature
+task one 'sh: echo other >precious'
+rx step
+check "without git all that is replaced is kept" eval 'is "$rc $(cat precious)" "0 other" && is "$(before precious)" "no git"'
+
+# --- rules of the user's own for all projects ---
+printf '*.swp\n' >"$tmp/ignored"
+git config --global core.excludesFile "$tmp/ignored"
+new_project rules
+task rules 'sh: echo "*.o" >.gitignore; for f in a.swp a.o a.c; do echo x >$f; done'
+rx step
+check "what the user ignores everywhere is ignored where a step brings rules, too" is "$rc $(git show --format= --name-only HEAD | tr '\n' ' ')" "0 .gitignore a.c "
+git config --global --unset core.excludesFile
+mkdir -p "$home/.config/git"
+printf '*.swp\n' >"$home/.config/git/ignore"
+task default 'sh: echo "*.obj" >>.gitignore; for f in b.swp b.obj b.c; do echo x >$f; done'
+rx step
+check "... also by the file that git takes by itself" is "$rc $(git show --format= --name-only HEAD | tr '\n' ' ')" "0 .gitignore b.c "
+
 finish
