@@ -9,12 +9,25 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Where nobody listens, a socket may be given the very port that it dials as its own: then it meets itself. */
+static bool met_itself(int fd)
+{
+	struct sockaddr_storage own = { 0 }, peer = { 0 };
+	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+
+	return getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 &&
+	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 && own_len == peer_len &&
+	       !memcmp(&own, &peer, own_len);
+}
+
 int os_connect_result(int fd)
 {
 	int code = 0;
 	socklen_t len = sizeof(code);
 
-	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0 ? errno : code;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
+		return errno;
+	return !code && met_itself(fd) ? ECONNREFUSED : code;
 }
 
 void os_socket_linger(int fd, bool reset)

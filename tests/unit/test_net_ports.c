@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Ports as text, in several layers, and the host's ports that are tried for one inside. */
 #include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/tap.h"
 #include "net/autopublish.h"
+#include "os/socket.h"
 #include "spec/spec.h"
 
 static void test_publish_text(void)
@@ -153,8 +157,24 @@ static void test_candidates(void)
 	ok(auto_publish_candidate(3000, 1) == 3001, "3001 for 3000");
 }
 
+/* As one does by chance that dials a port of the range in which the kernel finds own ones. */
+static void test_own_port(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr *address = (struct sockaddr *)&at;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(at);
+
+	ok(bind(fd, address, len) == 0 && getsockname(fd, address, &len) == 0 &&
+		   connect(fd, address, len) == 0,
+	   "a socket is connected to itself");
+	is_int(os_connect_result(fd), ECONNREFUSED, "... which is nobody's answer");
+	close(fd);
+}
+
 int main(void)
 {
+	test_own_port();
 	test_publish_text();
 	test_host_port_text();
 	test_layers();
