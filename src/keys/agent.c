@@ -10,7 +10,7 @@
  *	                                 `-> wait for the user's yes -'
  *
  * What an attacker controls: how many connections there are, when they stall, every byte. Buffers
- * are of fixed size; at most AGENT_CONNECTIONS exist.
+ * are of fixed size; at most AGENT_CONNECTIONS exist, and those that ask for nothing make room.
  */
 #include "keys/agent.h"
 
@@ -31,6 +31,7 @@ struct key_connection {
 	struct loop_source source;
 	struct key_binding binding;
 	pid_t pid;
+	int64_t since; /* its last request, in seconds */
 	uint8_t in[4 + AGENT_MESSAGE];
 	size_t in_len;
 	uint8_t out_bytes[AGENT_REPLY];
@@ -40,10 +41,24 @@ struct key_connection {
 	struct key_wish wish;
 };
 
+static void listen_again(struct key_agent *agent)
+{
+	struct err err; /* tried again */
+
+	agent->listening = loop_add(agent->loop, &agent->listener, LOOP_IN, &err) == 0;
+}
+
+/* More wait in the socket's queue. */
+static void rest(struct key_agent *agent)
+{
+	loop_remove(agent->loop, &agent->listener);
+	agent->listening = false;
+	ticker_keep(&agent->ticker, true);
+}
+
 static void drop(struct key_connection *c)
 {
 	struct key_agent *agent = c->agent;
-	struct err err;
 
 	loop_remove(agent->loop, &c->source);
 	close(c->source.fd);
@@ -52,11 +67,24 @@ static void drop(struct key_connection *c)
 		c->next->link = c->link;
 	free(c);
 	agent->n_connections--;
-	if (agent->listening)
-		return;
-	agent->listening = loop_add(agent->loop, &agent->listener, LOOP_IN, &err) == 0;
 	if (!agent->listening)
-		agent->hooks.warn(agent->hooks.ctx, &err);
+		listen_again(agent);
+}
+
+/* Whoever holds a place and asks for nothing must not keep the others out. */
+static void on_tick(struct ticker *ticker)
+{
+	struct key_agent *agent = container_of(ticker, struct key_agent, ticker);
+	bool full = !agent->listening;
+
+	for (struct key_connection *c = agent->connections, *next; c; c = next) {
+		next = c->next;
+		if (full && !c->waits && os_seconds() - c->since > AGENT_SILENCE)
+			drop(c);
+	}
+	if (!agent->listening && agent->n_connections < AGENT_CONNECTIONS)
+		listen_again(agent);
+	ticker_keep(ticker, !agent->listening);
 }
 
 static void count_second(struct key_agent *agent)
@@ -220,6 +248,7 @@ static void answer(struct key_connection *c)
 	enum key_reason reason = KEY_MALFORMED;
 	enum key_outcome outcome;
 
+	c->since = os_seconds();
 	if (key_request_is_dear(request) && is_too_much(agent)) {
 		deny(c, KEY_TOO_MANY);
 		flush(c);
@@ -310,6 +339,7 @@ static void add_connection(struct key_agent *agent, int fd)
 	c->agent = agent;
 	c->source = (struct loop_source){ .fd = fd, .on_event = on_peer };
 	c->pid = peer_of(fd);
+	c->since = os_seconds();
 	c->out = (struct wire_out){ .p = c->out_bytes, .size = sizeof(c->out_bytes) };
 	c->next = agent->connections;
 	c->link = &agent->connections;
@@ -330,18 +360,17 @@ static int on_listener(struct loop_source *source, uint32_t events, struct err *
 	(void)err;
 	if (fd >= 0)
 		add_connection(agent, fd);
-	/* Without a descriptor to accept with the loop would spin: the agent closes, and says so. */
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+	/* Without a descriptor to accept with the loop would spin. */
+	if (fd < 0 && os_is_exhausted(errno)) {
 		struct err why;
 
-		loop_remove(agent->loop, source);
-		agent->listening = false;
-		err_errno(&why, errno, "the ssh-agent takes no more connections");
-		agent->hooks.warn(agent->hooks.ctx, &why);
-	}
-	if (agent->n_connections == AGENT_CONNECTIONS && agent->listening) {
-		loop_remove(agent->loop, source);
-		agent->listening = false;
+		err_errno(&why, errno, "the ssh-agent cannot take a connection in now");
+		if (!agent->warned)
+			agent->hooks.warn(agent->hooks.ctx, &why);
+		agent->warned = true;
+		rest(agent);
+	} else if (agent->n_connections == AGENT_CONNECTIONS) {
+		rest(agent);
 	}
 	return 0;
 }
@@ -363,6 +392,8 @@ int key_agent_start(struct key_agent *agent, struct loop *loop, int listener,
 	*keyring = (struct keyring){ .memory = { 0 } };
 	r = confirm_by ? confirm_start(&agent->confirm, loop, on_answer, agent, err) : 0;
 	if (r == 0)
+		r = ticker_start(&agent->ticker, loop, on_tick, err);
+	if (r == 0)
 		r = loop_add(loop, &agent->listener, LOOP_IN, err);
 	agent->listening = r == 0;
 	return r;
@@ -375,6 +406,7 @@ void key_agent_stop(struct key_agent *agent)
 	confirm_stop(&agent->confirm);
 	while (agent->connections)
 		drop(agent->connections);
+	ticker_stop(&agent->ticker);
 	loop_remove(agent->loop, &agent->listener);
 	close(agent->listener.fd);
 	keyring_release(&agent->keys);

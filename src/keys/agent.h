@@ -8,6 +8,7 @@
 
 enum {
 	AGENT_CONNECTIONS = 64, /* at a time; more wait in the socket's queue */
+	AGENT_SILENCE = 5, /* seconds without a request, after which one makes room for those */
 	AGENT_PER_SECOND = 200, /* signatures and bindings; more are refused */
 	AGENT_NAMED = 64,       /* events in a second that say whose they are */
 };
@@ -34,7 +35,8 @@ struct key_connection;
 struct key_agent {
 	struct loop *loop; /* NULL: not started */
 	struct loop_source listener;
-	bool listening;
+	struct ticker ticker; /* runs while nobody is let in */
+	bool listening, warned;
 	struct keyring keys;
 	const char *name;
 	const char *confirm_by; /* the program that asks; NULL: nobody is asked */

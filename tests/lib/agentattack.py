@@ -208,6 +208,14 @@ def attack_crowd():
     return attack_list()
 
 
+def attack_silent():
+    """As many connections as are served at a time, none of which asks for anything, or says it to the end."""
+    many = [connect() for _ in range(64)]
+    for s in many[::2]:
+        s.sendall(b"\0\0\0\5\13")
+    return attack_list()
+
+
 def attack_flood():
     """Wishes without waiting for each answer, of which only so many a second are granted; then it works again."""
     import time

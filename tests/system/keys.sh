@@ -250,6 +250,7 @@ attack other_requests refused "adding, removing, locking, anything else"
 attack lengths "both and no other closed refused" "lengths that lie"
 attack byte_by_byte identities "a request byte by byte"
 attack crowd "both and no other" "200 connections"
+attack silent "both and no other" "64 connections that ask for nothing"
 attack flood bounded "a flood of wishes"
 keyed 'echo x | ssh-keygen -Y sign -n git -f /etc/wrapix/ssh/signing.pub >/dev/null 2>&1; ls -l /etc/wrapix/ssh/agent | cut -c1-10; rm -f /etc/wrapix/ssh/agent; touch /etc/wrapix/ssh/x; ls /etc/wrapix/ssh | tr "\n" " "'
 check "the socket and all beside it stay as they are" is "$(cat "$out")" "srw-------
