@@ -79,6 +79,18 @@ for client in clients:
 wait(lambda: status()["connections"] == 0)
 check("... and falls again", memory()[1] < MOST)
 
+# --- as many clients as are let in, who say nothing, or half of it ---
+seen = status()["received"]
+clients = [connect() for _ in range(512)]
+for client in clients[::2]:
+    client.sendall(LINE[:20])
+check("512 clients are connected", wait(lambda: status()["connections"] == 512), status())
+notify("who has", "something to say")
+check("who says nothing makes room for who does", wait(lambda: status()["received"] == seen + 1), status())
+for client in clients:
+    client.close()
+wait(lambda: status()["connections"] == 0)
+
 # --- the bus dies and returns under load ---
 before = status()
 stopped = threading.Event()

@@ -17,11 +17,13 @@ struct conn {
 	struct sender *sender;
 	struct conn *next;
 	struct loop_source source;
-	char *stash; /* the beginning of a line */
+	int64_t since; /* its last line, in seconds */
+	char *stash;   /* the beginning of a line */
 	size_t len;
 	bool skipping; /* the rest of a line that is too long */
 	bool waits;    /* for the user's answer */
 	bool read_out; /* the client has said all */
+	bool goes;
 };
 
 static struct conn *conns; /* the daemon has one hub */
@@ -71,6 +73,7 @@ static void take_line(struct conn *c, const char *line, size_t len)
 	struct stats *stats = &c->sender->hub->stats;
 	struct message message;
 
+	c->since = os_seconds();
 	while (len && line[len - 1] == '\r')
 		len--;
 	if (len > MESSAGE_LINE_MAX)
@@ -183,6 +186,28 @@ void conn_resume(struct hub *hub)
 			s->full = loop_change(&hub->loop, &s->listener, LOOP_IN, &err) < 0;
 }
 
+/* What it has written is taken first. */
+static bool is_silent(const struct conn *c)
+{
+	char byte;
+
+	return !c->waits && os_seconds() - c->since > SENDER_SILENCE &&
+	       recv(c->source.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+/* Whoever holds a place and says nothing must not keep the others of its sandbox out. */
+void conn_make_room(void)
+{
+	/* First who goes: the first that has gone makes room already. */
+	for (struct conn *c = conns; c; c = c->next)
+		c->goes = c->sender->full && is_silent(c);
+	for (struct conn *c = conns, *next; c; c = next) {
+		next = c->next;
+		if (c->goes)
+			conn_free(c);
+	}
+}
+
 static void conn_new(struct sender *sender, int fd)
 {
 	struct conn *c = calloc(1, sizeof(*c));
@@ -195,6 +220,7 @@ static void conn_new(struct sender *sender, int fd)
 		return;
 	}
 	c->sender = sender;
+	c->since = os_seconds();
 	c->source = (struct loop_source){ .fd = fd, .on_event = on_bytes };
 	if (loop_add(&sender->hub->loop, &c->source, LOOP_IN, &err) < 0) {
 		close(fd);

@@ -119,6 +119,7 @@ static void on_tick(struct ticker *ticker)
 {
 	struct hub *hub = container_of(ticker, struct hub, ticker);
 
+	conn_make_room();
 	conn_resume(hub);
 	deliver_tick(hub);
 	look_around(hub);

@@ -21,7 +21,8 @@
 #include "os/listener.h"
 
 enum {
-	SENDER_CONNS = 512,          /* connections of one sender; the others wait in the backlog */
+	SENDER_CONNS = 512, /* connections of one sender; the others wait in the backlog */
+	SENDER_SILENCE = 5, /* seconds without a line, after which one makes room for those */
 	STASH_MAX = 2 * 1024 * 1024, /* bytes of lines that have begun, of all connections */
 	RATE_BURST = 5,              /* messages at once, then one a second */
 	SHOWN_MAX = 64,              /* bubbles that an action may still come from */
@@ -125,6 +126,7 @@ int conn_accept(struct loop_source *listener, uint32_t events, struct err *err);
 void conn_wait(struct conn *conn);
 void conn_answer(struct conn *conn, const char *action); /* the connection may be gone then */
 void conn_end_all(struct hub *hub, const struct sender *sender); /* NULL: everybody's */
+void conn_make_room(void);         /* once a second: where there is none, who is silent goes */
 void conn_resume(struct hub *hub); /* listeners that rest, where there is room again */
 
 /* door.c: what supervisors and commands of this user ask */
