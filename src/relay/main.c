@@ -103,6 +103,11 @@ static int on_door(struct loop_source *source, _unused_ uint32_t events, _unused
 
 /* --- connections --- */
 
+static void on_resolved(void *ctx, const struct resolver_answer *answer)
+{
+	pairs_resolved(ctx, answer);
+}
+
 static int listen_again(struct relay *relay, struct err *err)
 {
 	int r = loop_add(&relay->loop, &relay->listener, LOOP_IN, err);
@@ -191,6 +196,8 @@ static int start(struct relay *relay, struct err *err)
 		r = loop_add(&relay->loop, &relay->door, LOOP_IN, err);
 	if (r == 0)
 		r = ticker_start(&relay->ticker, &relay->loop, on_tick, err);
+	if (r == 0)
+		r = resolver_start(&relay->resolver, &relay->loop, on_resolved, relay, err);
 	if (r == 0 && fcntl(RELAY_LISTENER, F_SETFL, O_NONBLOCK) < 0)
 		r = err_errno(err, errno, "the socket of the sandbox");
 	return r < 0 ? r : listen_again(relay, err);

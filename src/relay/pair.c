@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/address.h"
 #include "os/socket.h"
 #include "os/ticker.h"
 
@@ -32,6 +33,7 @@
 #define CONNECT_SECONDS 20
 #define CLOSE_SECONDS 2
 #define RESOLVE_SECONDS 60
+#define SILENT_SECONDS 30 /* then a pair makes room for those that wait */
 
 static void set_state(struct pair *p, enum pair_state state)
 {
@@ -96,28 +98,8 @@ static void answer(struct pair *p, int status, const char *why)
 
 /* --- the way up --- */
 
-static bool resolve(struct relay *relay)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG };
-	struct addrinfo *found = NULL;
-	char port[8];
-
-	if (relay->addresses && os_seconds() - relay->resolved < RESOLVE_SECONDS)
-		return true;
-	snprintf(port, sizeof(port), "%u", relay->rules.port);
-	if (getaddrinfo(relay->rules.host, port, &hints, &found) != 0)
-		return relay->addresses != NULL; /* the old ones may still do */
-	/* Those that are being tried must not go away under them. */
-	for (struct pair *p = relay->pairs; p; p = p->next)
-		p->address = NULL;
-	if (relay->addresses)
-		freeaddrinfo(relay->addresses);
-	relay->addresses = found;
-	relay->resolved = os_seconds();
-	return true;
-}
-
 static int on_upstream(struct loop_source *source, uint32_t events, struct err *err);
+static void pump(struct pair *p);
 
 static void fail_upstream(struct pair *p, const char *why)
 {
@@ -125,20 +107,26 @@ static void fail_upstream(struct pair *p, const char *why)
 	answer(p, 502, why);
 }
 
+/* The next address that can be tried. */
 static void call(struct pair *p)
 {
+	const struct resolver_answer *found = &p->relay->found;
 	struct err err;
 	int on = 1, fd;
 
-	for (; p->address; p->address = p->address->ai_next) {
-		const struct addrinfo *a = p->address;
+	while (p->address < found->n) {
+		struct sockaddr_storage to;
+		struct address address;
+		socklen_t len;
 
-		fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		memcpy(address.b, found->addresses[p->address++].s6_addr, sizeof(address.b));
+		len = address_to_sockaddr(&address, p->relay->rules.port, &to);
+		fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 		if (fd < 0)
 			continue;
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		p->upstream = (struct loop_source){ .fd = fd, .on_event = on_upstream };
-		if ((connect(fd, a->ai_addr, a->ai_addrlen) == 0 || errno == EINPROGRESS) &&
+		if ((connect(fd, (struct sockaddr *)&to, len) == 0 || errno == EINPROGRESS) &&
 		    loop_add(&p->relay->loop, &p->upstream, LOOP_IN | LOOP_OUT | LOOP_EDGE, &err) ==
 			    0) {
 			set_state(p, PAIR_CONNECTING);
@@ -149,14 +137,45 @@ static void call(struct pair *p)
 	fail_upstream(p, "the upstream host cannot be reached");
 }
 
+static void call_anew(struct pair *p)
+{
+	p->address = 0;
+	if (p->relay->found.n)
+		call(p);
+	else
+		fail_upstream(p, "the upstream host's name is not known");
+}
+
+/* Names are looked up elsewhere, so that no other pair has to wait for it. */
 static void begin_call(struct pair *p)
 {
-	if (!resolve(p->relay)) {
-		fail_upstream(p, "the upstream host's name is not known");
+	struct relay *relay = p->relay;
+
+	if (relay->found.n && os_seconds() - relay->resolved < RESOLVE_SECONDS) {
+		call_anew(p);
 		return;
 	}
-	p->address = p->relay->addresses;
-	call(p);
+	if (!relay->resolving)
+		relay->resolving = resolver_ask(&relay->resolver, relay->rules.host) == 0;
+	if (relay->resolving)
+		set_state(p, PAIR_RESOLVING);
+	else
+		call_anew(p);
+}
+
+void pairs_resolved(struct relay *relay, const struct resolver_answer *answer)
+{
+	relay->resolving = false;
+	relay->resolved = os_seconds();
+	if (answer->n) /* else the old ones may still do */
+		relay->found = *answer;
+	for (struct pair *p = relay->pairs, *next; p; p = next) {
+		next = p->next;
+		if (p->state != PAIR_RESOLVING)
+			continue;
+		call_anew(p);
+		pump(p); /* it may end here */
+	}
 }
 
 static void begin_tls(struct pair *p)
@@ -194,8 +213,6 @@ static bool go_on_calling(struct pair *p)
 			return true;
 		}
 		drop_upstream(p);
-		if (p->address)
-			p->address = p->address->ai_next;
 		call(p);
 		return true;
 	}
@@ -252,6 +269,7 @@ static bool pull_down(struct pair *p)
 	ERR_clear_error();
 	n = moved(p, SSL_read(p->ssl, p->down, (int)DOWN_SIZE));
 	p->down_len = (size_t)n;
+	p->asked = p->asked && !n;
 	return n > 0;
 }
 
@@ -317,6 +335,7 @@ static bool judge_head(struct pair *p)
 		return true;
 	}
 	relay_touch_value(relay);
+	p->asked = true;
 	took(p, request.len);
 	p->out_len = out.len;
 	p->body = request.body;
@@ -331,7 +350,10 @@ static bool pass_body(struct pair *p)
 
 	if (n < 0) {
 		relay_say(p->relay, "refused", "not a body");
-		p->dead = true;
+		if (p->asked)
+			answer(p, 400, "not a body");
+		else
+			p->dead = true; /* it would be read as part of the answer that has begun */
 		return true;
 	}
 	memcpy(p->out.data + p->out_len, p->in, (size_t)n);
@@ -356,13 +378,18 @@ static void pump(struct pair *p)
 	bool more = true;
 
 	for (int i = 0; more && i < ROUNDS && !p->dead; i++) {
+		bool moves;
+
 		more = pull_in(p);
 		if (p->state == PAIR_CONNECTING || p->state == PAIR_HANDSHAKE)
 			more |= go_on_calling(p);
-		more |= judge(p);
+		moves = judge(p);
 		more |= push_out(p);
 		more |= pull_down(p);
-		more |= push_down(p);
+		moves |= push_down(p);
+		if (moves)
+			p->moved = os_seconds();
+		more |= moves;
 	}
 	/* The end may come with bytes that the client has not taken yet. */
 	if (p->dead) {
@@ -407,6 +434,7 @@ int pair_begin(struct relay *relay, int client, struct err *err)
 		.client = { .fd = client, .on_event = on_client },
 		.upstream = { .fd = -1 },
 		.since = os_seconds(),
+		.moved = os_seconds(),
 		.in = malloc(IN_SIZE),
 		.down = malloc(DOWN_SIZE),
 		.body.done = true,
@@ -423,16 +451,27 @@ int pair_begin(struct relay *relay, int client, struct err *err)
 	return 0;
 }
 
+/* It waits for its client, not for the upstream host's answer. */
+static bool is_silent(const struct pair *p, int64_t now)
+{
+	return (p->state == PAIR_IDLE || p->state == PAIR_OPEN) && !(p->asked && p->body.done) &&
+	       now - p->moved > SILENT_SECONDS;
+}
+
 void pairs_expire(struct relay *relay)
 {
 	int64_t now = os_seconds();
 
 	for (struct pair *p = relay->pairs, *next; p; p = next) {
 		next = p->next;
-		if (p->state == PAIR_CLOSING && now - p->since > CLOSE_SECONDS)
+		if ((p->state == PAIR_CLOSING && now - p->since > CLOSE_SECONDS) ||
+		    (!relay->listening && is_silent(p, now))) {
 			pair_end(p);
-		else if ((p->state == PAIR_CONNECTING || p->state == PAIR_HANDSHAKE) &&
-			 now - p->since > CONNECT_SECONDS)
+		} else if (p->state >= PAIR_RESOLVING && p->state <= PAIR_HANDSHAKE &&
+			   now - p->since > CONNECT_SECONDS) {
+			relay->resolving = false; /* no answer has come within its time */
 			fail_upstream(p, "the upstream host does not answer");
+			pump(p); /* nothing else would send it */
+		}
 	}
 }

@@ -18,6 +18,7 @@ import time
 
 program, directory, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 seen = []
+stalled = []  # connections of the relay that get no TLS, while this holds something
 
 
 def check(name, good):
@@ -26,22 +27,29 @@ def check(name, good):
     print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
 
 
+def answer(plain, context):
+    try:
+        conn = context.wrap_socket(plain, server_side=True)
+        while True:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                more = conn.recv(65536)
+                if not more:
+                    raise OSError
+                head += more
+            seen.append(head.decode())
+            conn.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+    except OSError:
+        plain.close()
+
+
 def serve(listener, context):
     while True:
         plain, _ = listener.accept()
-        try:
-            conn = context.wrap_socket(plain, server_side=True)
-            while True:
-                head = b""
-                while b"\r\n\r\n" not in head:
-                    more = conn.recv(65536)
-                    if not more:
-                        raise OSError
-                    head += more
-                seen.append(head.decode())
-                conn.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
-        except OSError:
-            plain.close()
+        if stalled:
+            stalled.append(plain)
+        else:
+            threading.Thread(target=answer, args=(plain, context), daemon=True).start()
 
 
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -61,14 +69,20 @@ def start():
         "SSL_CERT_FILE": f"{directory}/cert.pem", "PATH": "/usr/bin:/bin", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")})
 
 
+def begin(text):
+    client = socket.create_connection(inside_address)
+    client.settimeout(120)
+    client.sendall(text.encode())
+    return client
+
+
 def ask(path="/v1/x"):
-    with socket.create_connection(inside.getsockname()) as client:
-        client.sendall(f"GET {path} HTTP/1.1\r\nhost: x\r\nx-key: PLACE\r\n\r\n".encode())
+    with begin(f"GET {path} HTTP/1.1\r\nhost: x\r\nx-key: PLACE\r\n\r\n") as client:
         return client.recv(4096).decode().split("\r\n")[0]
 
 
 def rules(fresh):
-    fields = ["localhost", str(upstream.getsockname()[1]), "/v1/", "GET ", "x-key", "", "PLACE", str(fresh)]
+    fields = ["localhost", str(upstream.getsockname()[1]), "/v1/", "GET POST ", "x-key", "", "PLACE", str(fresh)]
     return b"R" + "".join(f + "\0" for f in fields).encode()
 
 
@@ -79,9 +93,9 @@ def last_value():
 door.settimeout(60)
 door.send(rules(0))
 door.send(b"Vfirst")
+inside_address = inside.getsockname()
 process = start()
 its_door.close()
-inside_address = inside.getsockname()
 check("a request goes on with the value", ask() == "HTTP/1.1 200 OK" and last_value() == ["first"])
 check("... and a value that is not fresh is asked for", door.recv(100) == b"W")
 check("... but holds until there is another", ask() == "HTTP/1.1 200 OK" and last_value() == ["first"])
@@ -107,6 +121,10 @@ lines = []
 while not lines or not lines[-1].startswith(b"S"):
     lines.append(door.recv(200))
 check("... and the supervisor hears of it", lines[-1] == b"Srefused: this path is not brokered")
+
+
+with begin("POST /v1/x HTTP/1.1\r\nx-key: PLACE\r\ntransfer-encoding: chunked\r\n\r\n1;a=b\r\nx\r\n0\r\n\r\n") as client:
+    check("so is a body that two could read differently", client.recv(4096).startswith(b"HTTP/1.1 400"))
 
 
 def is_ended(client):
@@ -145,5 +163,20 @@ with socket.create_connection(inside_address) as held:
     resource.prlimit(process.pid, resource.RLIMIT_NOFILE, limits)
     held.settimeout(60)
     check("... until there is room", held.recv(4096).startswith(b"HTTP/1.1 200"))
+# As many as are let in, of whom none says what it wants: one that does has its turn all the same. Meanwhile a host that
+# answers nothing, whose client hears of it.
+stalled.append(None)
+unanswered = begin("GET /v1/x HTTP/1.1\r\nx-key: PLACE\r\n\r\n")
+while len(stalled) < 2:
+    time.sleep(0.01)
+held = stalled.pop()
+stalled.clear()
+head = "POST /v1/x HTTP/1.1\r\nx-key: PLACE\r\ncontent-length: 9\r\n\r\n"
+silent = [begin(("", head[:30], head + "half")[i % 3]) for i in range(300)]
+check("300 clients that say nothing, or half of it, make room", ask() == "HTTP/1.1 200 OK")
+said = unanswered.recv(4096)
+check("who waits for a host that does not answer is told", said.startswith(b"HTTP/1.1 502") and b"does not answer" in said)
+for client in [unanswered, held, *silent]:
+    client.close()
 door.close()
 check("it ends with the supervisor", process.wait(60) == 0)

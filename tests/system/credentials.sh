@@ -170,7 +170,7 @@ mkfifo up go
 asks 'ask /v1/messages -H "$mine" -d "{}" >up; read -r line <go' --network none &
 session=$!
 started="$started $session"
-relays() { below "$session" | while read -r p; do ! grep -qx wrapix-relay "/proc/$p/comm" || echo "$p"; done | grep .; }
+relays() { below "$session" | while read -r p; do ! grep -qx wrapix-relay "/proc/$p/comm" || echo "$p"; done | grep . | head -n 1; } # the second looks up names
 hear up # its relay has answered
 pid=$(relays)
 check "the relay's memory and environment are closed to others of the user's" sh -c '! cat /proc/'"$pid"'/environ 2>/dev/null && ! head -c 1 /proc/'"$pid"'/mem 2>/dev/null'

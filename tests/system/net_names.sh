@@ -164,4 +164,10 @@ inside_net "getent ahostsv4 allowed.test; cat /etc/resolv.conf" --allow allowed.
 check "getent as the first command" has "$out" "allowed.test"
 check "the resolver's file has no search domain" lacks "$out" search
 
+# --- a brokered credential's relay, which looks its host up by itself ---
+[ $tier != queue ] || {
+	python3 -B "$lib/relay_name.py" "${wrapix%/cli/wrapix}/wrapix-relay" never.test >"$tmp/log/out" 2>"$tmp/log/err"
+	check "a name that nobody answers for delays nobody else at the relay" is "$(cat "$tmp/log/out")" "path 403, name 502, name 502 0"
+}
+
 finish
