@@ -45,9 +45,8 @@ static bool ask_which(const struct work *work, struct arena *arena, const struct
 	unlink(index);
 	unlink(arena_printf(arena, "%s.lock", index)); /* of one that was killed */
 	git_add_paths(&list, replaced->v, replaced->len);
-	said = git_ask(work, arena,
-		       ARGS("update-index", "--info-only", "--add", "-z", "--stdin"), index, list.s,
-		       list.len, NULL) == 0 &&
+	said = git_ask(work, arena, ARGS("update-index", "--info-only", "--add", "-z", "--stdin"),
+		       index, list.s, list.len, NULL) == 0 &&
 	       git_ask(work, arena,
 		       ARGS("diff-index", "--cached", "-z", "--name-only", "--no-renames",
 			    "--diff-filter=AMT", "HEAD"),

@@ -40,7 +40,8 @@ struct ralph_config {
 	char *pinned;     /* a file of the project that every agent is given */
 	struct strv protect;
 	struct hook_config hooks[HOOK_COUNT];
-	struct hook_config users_hooks[HOOK_COUNT]; /* where hooks has the project's: they run first */
+	struct hook_config
+		users_hooks[HOOK_COUNT]; /* where hooks has the project's: they run first */
 	bool commit, push;
 	bool push_asked; /* by the project's file, and not by the user's */
 	int64_t attempts, parallel;

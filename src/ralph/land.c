@@ -241,8 +241,7 @@ int land_rebase(struct work *work, const struct attempt *attempt, const struct h
 
 	*ret_verdict = VERDICT_COMPLETE;
 	return r <= 0 ? r
-		      : with_changes(work, attempt, &cow, harvest, false, ret_verdict, reason,
-				     err);
+		      : with_changes(work, attempt, &cow, harvest, false, ret_verdict, reason, err);
 }
 
 int land_item(struct work *work, const struct item *item, struct attempt *attempt,

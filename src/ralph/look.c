@@ -161,8 +161,6 @@ static int leave_ignored(struct work *work, const struct cow *cow, const struct 
 
 	if (!ignored || !stays)
 		return err_errno(err, ENOMEM, "asking which files are ignored");
-	if (!work->site.git || !n)
-		return 0;
 	r = write_rules(work, cow, &h->arena, &more, err);
 	if (r == 0)
 		r = git_ignored(work, h->paths, n, more, ignored, err);
@@ -238,7 +236,7 @@ int land_look(struct work *work, struct attempt *attempt, struct harvest *ret,
 	}
 	ret->paths = paths.v;
 	ret->n = paths.len;
-	r = leave_ignored(work, &cow, &changes, ret, err);
+	r = work->site.git && ret->n ? leave_ignored(work, &cow, &changes, ret, err) : 0;
 	if (r == 0)
 		r = write_down(work, attempt, ret, &cow, &changes, err);
 	changes_release(&changes);
