@@ -13,10 +13,7 @@
 #include "api/protection.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "base/str.h"
-#include "cow/changes.h"
 #include "cow/copy.h"
-#include "cow/paths.h"
 #include "os/dir.h"
 #include "os/fs.h"
 

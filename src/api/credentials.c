@@ -19,7 +19,6 @@
 #include "base/str.h"
 #include "os/proc.h"
 #include "relay/door.h"
-#include "spec/agent.h"
 
 struct session_relay {
 	struct credentials *owner;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/base64.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "os/fs.h"
 #include "os/proc.h"

@@ -10,7 +10,6 @@
 
 #include "api/gated_priv.h"
 #include "api/later_priv.h"
-#include "base/path.h"
 #include "os/fs.h"
 
 static void open_file(struct later *bases, int meta)

@@ -11,7 +11,6 @@
 #include "api/later_priv.h"
 #include "api/protection.h"
 #include "base/path.h"
-#include "base/str.h"
 #include "cow/aliases.h"
 #include "cow/paths.h"
 #include "cow/unified.h"

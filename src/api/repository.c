@@ -11,7 +11,6 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "git/lasting.h"
-#include "os/fs.h"
 #include "os/proc.h"
 #include "session/record.h"
 #include "spec/gitnamed.h"

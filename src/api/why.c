@@ -16,7 +16,6 @@
 #include "engine/rules.h"
 #include "guard/refused.h"
 #include "net/policy.h"
-#include "os/fs.h"
 #include "os/linux/seccomp.h"
 #include "spec/file_rules.h"
 

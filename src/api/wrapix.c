@@ -16,15 +16,12 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "keys/agent.h"
-#include "net/filter.h"
-#include "os/fs.h"
 #include "os/platform.h"
 #include "os/proc.h"
 #include "session/events.h"
 #include "session/session.h"
 #include "session/turn.h"
 #include "spec/agent.h"
-#include "spec/project.h"
 
 const char *wrapix_version(void)
 {

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/sha256.h"
-#include "base/str.h"
 #include "builder/machine.h"
 #include "entry/builder.h"
 #include "os/darwin/container.h"

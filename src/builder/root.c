@@ -11,7 +11,6 @@
 
 #include "base/path.h"
 #include "builder/machine.h"
-#include "entry/builder.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "spec/host.h"

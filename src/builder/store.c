@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
-#include "base/str.h"
 #include "builder/machine.h"
 #include "cow/copy.h"
 #include "entry/builder.h"

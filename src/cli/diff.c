@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/cow.h"
-#include "cow/paths.h"
 #include "cow/show.h"
 
 struct diff_args {

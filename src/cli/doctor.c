@@ -11,13 +11,11 @@
 
 #include "api/api.h"
 #include "base/json.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "engine/engine.h"
 #include "engine/native/probe.h"
-#include "os/fs.h"
 #include "os/platform.h"
 #include "os/proc.h"
 #include "os/linux/landlock.h"

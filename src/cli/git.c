@@ -7,7 +7,6 @@
 
 #include "api/repository.h"
 #include "base/json.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "os/fs.h"

@@ -10,7 +10,6 @@
 
 #include "base/json.h"
 #include "base/json_span.h"
-#include "base/path.h"
 #include "cli/settings.h"
 #include "engine/native/probe.h"
 #include "os/fs.h"

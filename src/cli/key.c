@@ -11,7 +11,6 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
-#include "spec/deploykey.h"
 
 int key_job_name(struct key_job *job, char **ret, struct err *err)
 {

@@ -9,7 +9,6 @@
 
 #include "base/path.h"
 #include "cow/changes.h"
-#include "os/fs.h"
 #include "os/linux/files.h"
 
 #define HANDLE_MAX 128

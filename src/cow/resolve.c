@@ -16,7 +16,6 @@
 #include "cow/apply.h"
 #include "cow/base.h"
 #include "cow/copy.h"
-#include "cow/paths.h"
 #include "cow/show.h"
 #include "cow/way.h"
 #include "os/fs.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "engine/client.h"
-#include "os/fs.h"
 #include "os/proc.h"
 #include "os/tty.h"
 

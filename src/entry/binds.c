@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "entry/entry.h"
 #include "os/fs.h"
 #include "os/linux/mount.h"

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/str.h"
 #include "entry/builder_priv.h"
 #include "entry/entry.h"
 #include "os/dir.h"

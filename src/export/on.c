@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "export/pod.h"
-#include "export/yaml.h"
 
 /* --- where --- */
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "cow/copy.h"
 #include "git/priv.h"
 #include "os/fs.h"
 #include "spec/gitkeys.h"

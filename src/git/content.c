@@ -7,7 +7,6 @@
 
 #include "base/path.h"
 #include "git/priv.h"
-#include "os/fs.h"
 #include "spec/gitkeys.h"
 
 static void add_values(struct arena *a, const struct gitkeys *keys, const char *name,

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/path.h"
-#include "git/lasting.h"
 #include "git/priv.h"
 #include "os/dir.h"
 #include "os/fs.h"

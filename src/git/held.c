@@ -11,7 +11,6 @@
 #include "os/dir.h"
 #include "os/fs.h"
 #include "session/record.h"
-#include "spec/gitkeys.h"
 
 enum { HELD_MAX = 1000, HOOKS_MAX = 256, HOOK_SIZE = 1 << 20, FILE_MAX = 4 << 20 };
 

@@ -9,7 +9,6 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "base/path.h"
 #include "base/sha256.h"
 #include "cow/copy.h"
 #include "git/priv.h"

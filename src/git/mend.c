@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "cow/copy.h"
 #include "git/lasting.h"
 #include "git/priv.h"

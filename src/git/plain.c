@@ -7,7 +7,6 @@
 #include "base/util.h"
 #include "git/priv.h"
 #include "git/run.h"
-#include "os/fs.h"
 
 /* What git opens whatever it is asked. The first one also where all that is read of a repository is its objects. */
 static const char *const names[] = { "objects/info/alternates",

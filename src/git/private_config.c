@@ -7,7 +7,6 @@
 
 #include "base/path.h"
 #include "git/priv.h"
-#include "os/fs.h"
 #include "spec/gitconfig.h"
 #include "spec/gitkeys.h"
 

@@ -7,9 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/path.h"
 #include "git/priv.h"
-#include "os/fs.h"
 
 enum { ATTEMPTS = 4 };
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/path.h"
 #include "git/lasting.h"
 #include "git/priv.h"
 #include "session/record.h"

@@ -8,10 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/path.h"
 #include "git/priv.h"
 #include "os/dir.h"
-#include "os/fs.h"
 #include "os/linux/files.h"
 #include "os/proc.h"
 #include "os/timer.h"

@@ -8,7 +8,6 @@
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
 #include "guard/gate.h"
-#include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "os/linux/processor.h"
 #include "os/linux/seccomp.h"

@@ -14,7 +14,6 @@
 
 #include "guard/broker_priv.h"
 #include "guard/caller.h"
-#include "os/fs.h"
 #include "os/linux/files.h"
 #include "os/linux/kernel.h"
 

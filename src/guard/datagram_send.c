@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 #include "guard/datagram_priv.h"
-#include "os/fs.h"
 #include "os/linux/brief.h"
 
 /* More would be lost in a few tiny messages, and is for us to pay. */

@@ -15,7 +15,6 @@
 #include "os/fs.h"
 #include "os/linux/kernel.h"
 #include "os/linux/mount.h"
-#include "os/linux/overlay.h"
 #include "os/proc.h"
 
 struct entry {

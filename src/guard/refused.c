@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "guard/caller.h"
 #include "os/linux/kernel.h"
 #include "os/linux/seccomp.h"

@@ -15,7 +15,6 @@
 #include "guard/caller.h"
 #include "guard/connect_priv.h"
 #include "guard/datagram.h"
-#include "os/fs.h"
 #include "os/linux/brief.h"
 #include "os/linux/kernel.h"
 

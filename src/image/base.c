@@ -11,7 +11,6 @@
 
 #include "base/json.h"
 #include "base/path.h"
-#include "base/str.h"
 #include "image/interrupt.h"
 #include "image/names.h"
 #include "image/run.h"

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "image/layer.h"
-#include "os/fs.h"
 
 /* --- a layout --- */
 

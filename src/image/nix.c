@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
-#include "base/str.h"
 #include "image/run.h"
 #include "os/dir.h"
 #include "os/fs.h"

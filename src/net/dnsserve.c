@@ -12,7 +12,6 @@
 
 #include "net/nsconf.h"
 #include "net/owner.h"
-#include "os/socket.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_SECONDS 10

@@ -16,8 +16,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/str.h"
-
 #define PORTS_MAX 64
 
 struct port_listener {

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/str.h"
 #include "net/address.h"
 
 static bool base64(const char *text, size_t len, char *out, size_t size)

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "os/dir.h"
 
 #ifndef __O_TMPFILE

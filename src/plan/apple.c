@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "base/str.h"
 #include "os/darwin/container.h"
 #include "plan/apple.h"
 #include "plan/parts.h"

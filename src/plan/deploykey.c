@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "base/str.h"
 #include "plan/parts.h"
 #include "spec/gitconfig.h"

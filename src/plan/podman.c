@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "base/str.h"
-#include "os/linux/landlock.h"
 #include "plan/parts.h"
 #include "plan/podman.h"
 

@@ -2,7 +2,6 @@
 /* The plan as text, for people. */
 #include <string.h>
 
-#include "base/path.h"
 #include "base/str.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"

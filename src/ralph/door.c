@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "base/path.h"
 #include "ralph/wire.h"
 
 static void drop(struct door_conn *conn)

@@ -13,7 +13,6 @@
 #include "git/locks.h"
 #include "git/run.h"
 #include "git/state.h"
-#include "os/fs.h"
 #include "ralph/git.h"
 
 enum { TRIES = 16, PAUSE_MS = 500 };

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "os/dir.h"
 #include "ralph/lines.h"
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "ralph/turn_priv.h"
 
 enum { GATE_OUTPUT_MAX = 65536, GATE_SHOWN = 3000 };

@@ -8,11 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/json.h"
-#include "base/path.h"
 #include "os/fs.h"
 #include "ralph/turn_priv.h"
-#include "ralph/wire.h"
 
 enum { LOG_MAX = 256 << 20, KILL_AFTER = 3, STATUS_NOT_STARTED = 125 };
 

@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include "os/dir.h"
-#include "os/fs.h"
 #include "session/store.h"
 
 #define READ_MAX ((uint64_t)16 << 20) /* of one file; ours are smaller */

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include "base/path.h"
-#include "base/str.h"
 #include "os/fs.h"
 #include "os/linux/caps.h"
 #include "os/linux/landlock.h"

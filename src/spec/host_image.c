@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
-#include "base/str.h"
 #include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/overlay.h"

@@ -15,7 +15,6 @@
 #include <strings.h>
 #include <sys/wait.h>
 
-#include "base/json.h"
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/str.h"

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "cli/ralph/ralph.h"
 #include "cow/apply.h"
 #include "ralph/criteria.h"

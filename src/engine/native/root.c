@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/fs.h"
 #include "os/linux/mount.h"
 #include "os/proc.h"
 

@@ -16,7 +16,6 @@
 #include "os/fs.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
-#include "os/proc.h"
 
 /* A group of its own in PID 1's session: with its parent in the same session it is not orphaned, so
  * Ctrl-Z stops it. */

@@ -3,7 +3,6 @@
  * The daemon's side of the door. Who comes must be this user and outside every sandbox: a sandbox that
  * was given the directory, by a mount of the user's own choice, must not register itself as another.
  */
-#include "notify/door.h"
 
 #include <errno.h>
 #include <fcntl.h>
