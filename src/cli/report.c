@@ -186,12 +186,9 @@ static void on_event(void *ctx, struct json_object *event)
 		return;
 	}
 	r->started = time_of(event, "started");
-	if (!r->network) {
+	if (!r->network)
 		r->network = arena_strdup(
 			&r->arena, json_text(event, "network") ? json_text(event, "network") : "");
-		r->engine = arena_strdup(
-			&r->arena, json_text(event, "engine") ? json_text(event, "engine") : "");
-	}
 }
 
 static int by_time(const void *a, const void *b)
@@ -323,7 +320,6 @@ static bool find_without_log(struct report *r, const char *word)
 		describe(r, running->id, running->name, running->dir, running->command,
 			 running->started);
 		r->network = arena_strdup(&r->arena, running->network);
-		r->engine = arena_strdup(&r->arena, running->engine);
 		return true;
 	}
 	if (cli_cow_list(&arena, &list, &n, &ignored) == 0)

@@ -34,7 +34,7 @@ struct report_change {
 struct report {
 	struct arena arena;
 	struct lessons lessons; /* what was refused; also the session's name and place */
-	const char *network, *engine;
+	const char *network;
 	int64_t started, ended; /* ended 0: it runs, or was killed */
 	int status;             /* -1: not known */
 	double cpu, memory;     /* seconds; bytes of the largest process; -1: not known */

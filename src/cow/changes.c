@@ -407,7 +407,6 @@ int changes_find(struct changes *changes, struct cow *cow, struct err *err)
 	if (r == 0)
 		r = manifest_load_settled(&walk.settled, cow, err);
 	if (r == 0) {
-		changes->no_manifest = !walk.manifest.complete;
 		find_aliases(&walk);
 		gitnamed_find_in(&changes->arena, cow->project, false, &walk.named);
 		r = look_below(&walk, &top);
@@ -421,8 +420,6 @@ int changes_find(struct changes *changes, struct cow *cow, struct err *err)
 		qsort(changes->v, changes->n, sizeof(*changes->v), by_path);
 	if (r == 0)
 		changes_find_renames(changes, cow);
-	for (size_t i = 0; i < changes->n; i++)
-		changes->conflicts += changes->v[i].conflict != CONFLICT_NONE;
 	if (r < 0)
 		changes_release(changes);
 	return r;

@@ -48,9 +48,7 @@ struct changes {
 	struct arena arena;
 	struct change *v; /* by path; directories before what is in them */
 	size_t n;
-	bool git;         /* something in a git directory changed: that is never taken over */
-	bool no_manifest; /* so what the user changed meanwhile is told by its time alone */
-	size_t conflicts;
+	bool git;               /* something in a git directory changed: that is never taken over */
 	struct aliases aliases; /* links of the project whose names count */
 };
 

@@ -36,11 +36,10 @@ struct step {
 	enum step_kind kind;
 	const char *path;
 	struct node pre,
-		post; /* at the place; the post of an added or replaced one when it is staged */
-	const struct change *change; /* NULL when read from the disk */
-	unsigned phase;              /* the order: see journal_sort() */
-	const char *source;          /* in the session, where the content comes from */
-	const char *merged;          /* or a file in the journal's directory */
+		post;   /* at the place; the post of an added or replaced one when it is staged */
+	unsigned phase; /* the order: see journal_sort() */
+	const char *source; /* in the session, where the content comes from */
+	const char *merged; /* or a file in the journal's directory */
 };
 
 struct touched {

@@ -146,7 +146,6 @@ int contents_find_agent(struct contents *contents, struct arena *arena, struct e
 	if (r <= 0)
 		return r < 0 ? r
 			     : err_usage(err, "--agent: there is no agent '%s'", contents->agent);
-	contents->program = agent.program;
 	if (!strcmp(agent.program, "$SHELL"))
 		return 0;
 	data = data && data[0] == '/' ? data : path_join(arena, home ?: "/", ".local/share");

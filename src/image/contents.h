@@ -11,12 +11,12 @@
 
 struct contents {
 	const char *architecture;
-	const char *agent;          /* NULL: none */
-	const struct spec *spec;    /* the profile: variables, writable directories */
-	struct build_found found;   /* the source's tables of users */
-	char *program, *program_at; /* the agent's, by contents_find_agent() */
-	char *interpreter;          /* that it needs in the image; or NULL */
-	char *root, *root_at;       /* its files on this machine, and where they go */
+	const char *agent;        /* NULL: none */
+	const struct spec *spec;  /* the profile: variables, writable directories */
+	struct build_found found; /* the source's tables of users */
+	char *program_at;         /* the agent's, by contents_find_agent() */
+	char *interpreter;        /* that it needs in the image; or NULL */
+	char *root, *root_at;     /* its files on this machine, and where they go */
 };
 
 /* Where the agent that was asked for is installed here. */

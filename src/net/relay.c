@@ -88,14 +88,14 @@ void relay_prepare(int fd)
 	os_socket_linger(fd, true);
 }
 
-static void end(struct relay_conn *conn, const struct relay_stats *how)
+static void end(struct relay_conn *conn, enum relay_end how)
 {
 	struct relay *relay = conn->relay;
-	struct relay_stats stats = *how;
+	struct relay_stats stats = { .sent = conn->up.moved,
+				     .received = conn->down.moved,
+				     .end = how };
 
-	stats.sent = conn->up.moved;
-	stats.received = conn->down.moved;
-	if (stats.end == RELAY_CLOSED) {
+	if (how == RELAY_CLOSED) {
 		os_socket_linger(conn->inside.fd, false);
 		os_socket_linger(conn->outside.fd, false);
 	}
@@ -173,7 +173,7 @@ static bool check_hello(struct relay_conn *conn)
 	case HELLO_BAD:
 		break;
 	}
-	end(conn, &(struct relay_stats){ .end = RELAY_REFUSED, .other_name = pin->hello.name });
+	end(conn, RELAY_REFUSED);
 	return false;
 }
 
@@ -202,11 +202,11 @@ static int flow(struct relay_conn *conn, bool down_first, struct err *err)
 	if (!down_first)
 		down = pump_down(conn);
 	if (up == PUMP_BROKEN || down == PUMP_BROKEN) {
-		end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+		end(conn, RELAY_RESET);
 		return 0;
 	}
 	if (conn->up.shut && conn->down.shut) {
-		end(conn, &(struct relay_stats){ .end = RELAY_CLOSED });
+		end(conn, RELAY_CLOSED);
 		return 0;
 	}
 	/* Changing nothing makes the kernel report again what is ready: after the others' turn. */
@@ -228,7 +228,7 @@ static int on_reset(struct relay_conn *conn, struct pump *last, int from, int to
 	last->closing = true;
 	while (!conn->pin && pump(last, conn->relay->buffer, from, to) == PUMP_MORE)
 		;
-	end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+	end(conn, RELAY_RESET);
 	return 0;
 }
 
@@ -265,7 +265,7 @@ static void on_tick(struct ticker *ticker)
 		if (!conn->pin)
 			continue;
 		if (os_seconds() >= conn->pin->deadline)
-			end(conn, &(struct relay_stats){ .end = RELAY_STALLED });
+			end(conn, RELAY_STALLED);
 		else
 			awaited = true;
 	}
@@ -343,7 +343,7 @@ int relay_add(struct relay *relay, int inside, int outside, const char *tls_name
 		r = err->code == ENOENT ? loop_add(relay->loop, &conn->outside, events, err)
 					: -err->code;
 	if (r < 0)
-		end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+		end(conn, RELAY_RESET);
 	return r;
 }
 
@@ -352,7 +352,7 @@ void relay_reset_if(struct relay *relay, bool (*doomed)(void *ctx, void *tag), v
 	for (struct relay_conn *conn = relay->conns, *next; conn; conn = next) {
 		next = conn->next;
 		if (doomed(ctx, conn->tag))
-			end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+			end(conn, RELAY_RESET);
 	}
 }
 
@@ -379,9 +379,9 @@ static size_t flush(struct relay *relay, struct pollfd *fds)
 		while (r == PUMP_MORE)
 			r = pump_up(conn);
 		if (r == PUMP_BROKEN)
-			end(conn, &(struct relay_stats){ .end = RELAY_RESET });
+			end(conn, RELAY_RESET);
 		else if (conn->up.shut)
-			end(conn, &(struct relay_stats){ .end = RELAY_CLOSED });
+			end(conn, RELAY_CLOSED);
 		else
 			fds[n++] = awaited(conn);
 	}
@@ -406,7 +406,7 @@ void relay_finish(struct relay *relay)
 void relay_stop(struct relay *relay)
 {
 	while (relay->conns)
-		end(relay->conns, &(struct relay_stats){ .end = RELAY_RESET });
+		end(relay->conns, RELAY_RESET);
 	ticker_stop(&relay->ticker);
 	free(relay->buffer);
 	*relay = (struct relay){ .loop = NULL };

@@ -20,7 +20,6 @@ enum relay_end {
 struct relay_stats {
 	uint64_t sent, received; /* seen from inside */
 	enum relay_end end;
-	const char *other_name; /* RELAY_REFUSED: what the hello asked for */
 };
 
 struct relay_hooks {

@@ -51,8 +51,6 @@ static bool read_criterion(struct reader *r, const char *s, size_t n)
 	    r->ret->n >= CRITERIA_MAX)
 		return false;
 	c = arena_grow(&r->ret->arena, &r->ret->v, &r->ret->n, sizeof(*c));
-	c->checked = s[3] != ' ';
-	c->line = r->line;
 	s += 6, n -= 6;
 	trim(&s, &n);
 	c->text = arena_strndup(&r->ret->arena, s, n);

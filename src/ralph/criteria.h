@@ -26,8 +26,6 @@ struct trial {
 
 struct criterion {
 	char *text;
-	bool checked; /* "- [x]" */
-	unsigned line;
 	struct trial *trials;
 	size_t n_trials;
 };

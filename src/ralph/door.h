@@ -25,7 +25,6 @@ struct door {
 	struct loop *loop;
 	struct db *db;
 	const char *feature, *item; /* item NULL: the session works on none */
-	enum phase phase;
 	struct listener listener;
 	struct door_conn conns[DOOR_CONNS];
 	unsigned added, noted;

@@ -219,8 +219,7 @@ int turn_start(struct turn *turn, struct loop *loop, const char *prompt, struct 
 	turn->stream = (struct stream){ .dialect = turn->work->dialect, .show = show, .ctx = turn };
 	turn->door = (struct door){ .db = &turn->work->db,
 				    .feature = turn->feature->name,
-				    .item = turn->item ? turn->item->id : NULL,
-				    .phase = turn->phase };
+				    .item = turn->item ? turn->item->id : NULL };
 	turn->began = turn->heard = os_seconds();
 	r = turn_make_run_dir(turn, err);
 	if (r == 0)

@@ -19,7 +19,6 @@ struct turn {
 	struct attempt attempt;  /* its record; begun by the caller */
 	double budget;           /* dollars it may cost; 0: no limit */
 	const char *previous;    /* a file with the diff of the last try; NULL */
-	bool read_only_spec;
 	void (*on_done)(struct turn *turn);
 
 	/* What came of it, when it is done. */

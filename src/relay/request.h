@@ -36,7 +36,7 @@ struct relay_body {
 		BODY_END_LF
 	} at; /* chunked */
 	unsigned digits;
-	bool last, done;
+	bool done;
 };
 
 struct relay_request {

@@ -54,18 +54,14 @@ bool shell_take_word(struct shell_reader *r, const char *word)
 
 static int add_part(struct shell_reader *r, struct shell_part *part)
 {
-	_cleanup_str_ struct str raw = { 0 }, plain = { 0 };
+	_cleanup_str_ struct str raw = { 0 };
 
 	if (r->script->n_parts >= SHELL_MAX_PARTS)
 		return shell_fail(r, "too many commands");
 	str_add(&raw, "");
-	str_add(&plain, "");
-	for (size_t i = 0; i < part->n_words; i++) {
+	for (size_t i = 0; i < part->n_words; i++)
 		str_addf(&raw, "%s%s", i ? " " : "", part->words[i].raw);
-		str_addf(&plain, "%s%s", i ? " " : "", part->words[i].plain);
-	}
 	part->raw = arena_strdup(r->arena, raw.s);
-	part->plain = arena_strdup(r->arena, plain.s);
 	part->substituted = r->substituted > 0;
 	*(struct shell_part *)arena_grow(r->arena, &r->script->parts, &r->script->n_parts,
 					 sizeof(*part)) = *part;
@@ -222,7 +218,6 @@ int shell_read_function(struct shell_reader *r)
 {
 	int k = shell_skip_space(r);
 
-	r->script->control = true;
 	if (k == 0 && shell_at(r, 0) != '{' && shell_at(r, 0) != '(')
 		return shell_fail(r, "a function without a body");
 	return k < 0 ? k : read_command(r);

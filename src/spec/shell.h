@@ -40,9 +40,8 @@ struct shell_part {
 	size_t n_assignments;
 	struct shell_redirect *redirects;
 	size_t n_redirects;
-	const char *raw;   /* the words as written, one space between them */
-	const char *plain; /* the words without their quotes */
-	bool substituted;  /* stands in a $(...), `...` or <(...) */
+	const char *raw;  /* the words as written, one space between them */
+	bool substituted; /* stands in a $(...), `...` or <(...) */
 };
 
 struct shell_script {
@@ -50,7 +49,6 @@ struct shell_script {
 	size_t n_parts;
 	bool substitution; /* there is a $(...), `...` or <(...) */
 	bool here;         /* there is a here-document */
-	bool control;      /* there is a loop, a condition, a function, a subshell */
 };
 
 /* Everything lives in the arena. -EINVAL: "column N: what is not understood". */

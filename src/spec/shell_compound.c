@@ -196,7 +196,5 @@ int shell_read_compound(struct shell_reader *r, bool *ret_done)
 		if (*ret_done)
 			k = compounds[i].read(r);
 	}
-	if (*ret_done)
-		r->script->control = true;
 	return k == 0 && *ret_done ? shell_read_redirects(r) : k;
 }

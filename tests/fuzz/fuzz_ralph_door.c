@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str question = { 0 }, answer = { 0 };
 	struct arena arena = { NULL };
 	struct db db = { 0 };
-	struct door door = { .db = &db, .feature = "f", .item = "one", .phase = PHASE_STEP };
+	struct door door = { .db = &db, .feature = "f", .item = "one" };
 	struct err err;
 	int status;
 

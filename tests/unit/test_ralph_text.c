@@ -325,7 +325,6 @@ static void test_criteria(void)
 	is_int((long long)c.n, 4, "the criteria");
 	if (c.n == 4) {
 		is_str(c.v[0].text, "first", "their text");
-		ok(!c.v[0].checked && c.v[1].checked, "checked or not");
 		ok(c.v[0].n_trials == 1 && c.v[0].trials[0].kind == TRIAL_VERIFY, "verify");
 		is_str(c.v[0].trials[0].path, "../tests/a.sh", "its path");
 		is_str(c.v[0].trials[0].function, "one", "its function");

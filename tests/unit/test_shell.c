@@ -23,7 +23,9 @@ static void describe(struct arena *arena, const char *text, const char *between,
 	for (size_t i = 0; i < script.n_parts; i++) {
 		const struct shell_part *part = &script.parts[i];
 
-		str_addf(out, "%s%s", i ? between : "", part->plain);
+		str_add(out, i ? between : "");
+		for (size_t k = 0; k < part->n_words; k++)
+			str_addf(out, "%s%s", k ? " " : "", part->words[k].plain);
 		for (size_t k = 0; k < part->n_redirects; k++) {
 			static const char *const signs[] = { "<", ">", "<<", "&" };
 

@@ -46,7 +46,7 @@ struct belt {
 	struct violations violations;
 	char tag[64], tty[64];
 	char *tmpdir; /* of our own; NULL: the user's */
-	int slave, log_out;
+	int slave;
 	struct strv argv, env, log_argv;
 };
 

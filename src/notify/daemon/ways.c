@@ -144,13 +144,9 @@ int way_program(struct sender *s, job_done_fn *done)
 
 /* --- the terminal --- */
 
-/* Terminals that draw a notification, and the sequence each of them knows. */
-static const struct {
-	const char *term;
-	bool osc777;
-} terminals[] = {
-	{ "foot", true },         { "ghostty", true },       { "WezTerm", true },
-	{ "rxvt-unicode", true }, { "xterm-ghostty", true }, { "contour", true },
+/* Terminals that draw a notification by OSC 777; the others that draw one know OSC 9. */
+static const char *const terminals[] = {
+	"foot", "ghostty", "WezTerm", "rxvt-unicode", "xterm-ghostty", "contour",
 };
 
 /* Semicolons divide the fields. */
@@ -166,7 +162,7 @@ static void add_sequence(struct str *out, const struct sender *s)
 	bool osc777 = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(terminals); i++)
-		osc777 |= str_starts(s->place.term, terminals[i].term);
+		osc777 |= str_starts(s->place.term, terminals[i]);
 	str_add(out, osc777 ? "\033]777;notify;" : "\033]9;");
 	add_field(out, m->title);
 	str_add(out, osc777 ? ";" : ": ");

@@ -69,8 +69,6 @@ enum container_state {
 struct container_info {
 	char *id;
 	enum container_state state;
-	char *image;        /* its reference; NULL: not said */
-	char *address;      /* IPv4, without the length of its network; NULL: none */
 	struct strv labels; /* "NAME=VALUE" */
 };
 

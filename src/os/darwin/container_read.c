@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What container prints as JSON. Up to 0.12 a container's state was a word at the top and its networks
- * stood beside it; since 1.0 both are in an object 'status'. Members were renamed in 0.8 (address ->
- * ipv4Address). Labels are of whoever made the container, so nothing here is trusted further than its form.
+ * What container prints as JSON. Up to 0.12 a container's state was a word at the top; since 1.0 it is in an
+ * object 'status'. Members of networks were renamed in 0.8 (address -> ipv4Subnet). Labels are of whoever made
+ * the container, so nothing here is trusted further than its form.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,19 +53,6 @@ static enum container_state state_of(struct json_object *object)
 	return word && !strcmp(word, "stopped") ? CONTAINER_STOPPED : CONTAINER_BETWEEN;
 }
 
-/* "192.168.64.3/24" without what follows the slash. */
-static char *address_of(struct arena *arena, struct json_object *object)
-{
-	struct json_object *networks = member(object, "networks");
-	const char *text;
-
-	if (!networks)
-		networks = member(member(object, "status"), "networks");
-	text = text_of(element(networks, 0),
-		       (const char *const[]){ "ipv4Address", "address", NULL });
-	return text ? arena_strndup(arena, text, strcspn(text, "/")) : NULL;
-}
-
 static void read_labels(struct arena *arena, struct json_object *labels, struct strv *ret)
 {
 	if (!json_object_is_type(labels, json_type_object))
@@ -81,9 +68,7 @@ static int read_one(struct arena *arena, struct json_object *object, struct cont
 		    struct err *err)
 {
 	static const char *const id[] = { "id", NULL };
-	static const char *const reference[] = { "reference", "name", NULL };
 	struct json_object *config = member(object, "configuration");
-	struct json_object *image = member(config, "image");
 	const char *name = text_of(object, id);
 
 	name = name ? name : text_of(config, id);
@@ -92,10 +77,6 @@ static int read_one(struct arena *arena, struct json_object *object, struct cont
 	*ret = (struct container_info){
 		.id = arena_strdup(arena, name),
 		.state = state_of(object),
-		.image = arena_strdup(arena, json_object_is_type(image, json_type_string)
-						     ? json_object_get_string(image)
-						     : text_of(image, reference)),
-		.address = address_of(arena, object),
 	};
 	read_labels(arena, member(config, "labels"), &ret->labels);
 	return 0;
