@@ -75,20 +75,6 @@ static void add_rule(struct writer *w, const char *verdict, const char *what,
 
 /* --- reading --- */
 
-static int read_rank(const struct file_rule *rule)
-{
-	switch (rule->kind) {
-	case FILE_ALLOW_WRITE:
-		return 1;
-	case FILE_DENY_READ:
-		return 2;
-	case FILE_ALLOW_READ:
-		return 3;
-	default:
-		return 0;
-	}
-}
-
 /* From the short to the long; of two as long, the one that counts comes last. */
 static int by_weight(const void *a, const void *b)
 {
@@ -98,7 +84,7 @@ static int by_weight(const void *a, const void *b)
 
 	if (m != n)
 		return m < n ? -1 : 1;
-	return read_rank(one) - read_rank(other);
+	return file_rule_read_rank(one) - file_rule_read_rank(other);
 }
 
 static void sort_literals(struct writer *w, struct arena *arena)
@@ -106,7 +92,7 @@ static void sort_literals(struct writer *w, struct arena *arena)
 	for (size_t i = 0; i < w->rules->n; i++) {
 		const struct file_rule *rule = &w->rules->rules[i];
 
-		if (read_rank(rule) && !rule->glob && !rule->firm)
+		if (file_rule_read_rank(rule) && !rule->glob && !rule->firm)
 			*(const struct file_rule **)arena_grow(
 				arena, (void *)&w->sorted, &w->n_sorted, sizeof(*w->sorted)) = rule;
 	}
@@ -156,7 +142,8 @@ static ssize_t glob_covers(const struct writer *w, const struct file_rule *liter
 		const struct file_rule *glob = &w->rules->rules[i];
 		ssize_t len;
 
-		if (!glob->glob || !read_rank(glob) || (glob->kind == FILE_DENY_READ) != denied)
+		if (!glob->glob || !file_rule_read_rank(glob) ||
+		    (glob->kind == FILE_DENY_READ) != denied)
 			continue;
 		len = glob_cover(glob->pattern, literal->path);
 		most = MAX(most, len);
@@ -196,24 +183,16 @@ static void add_globs(struct writer *w, bool denied)
 	for (size_t i = 0; i < w->rules->n; i++) {
 		const struct file_rule *rule = &w->rules->rules[i];
 
-		if (rule->glob && !rule->firm && read_rank(rule) &&
+		if (rule->glob && !rule->firm && file_rule_read_rank(rule) &&
 		    (rule->kind == FILE_DENY_READ) == denied)
 			add_rule(w, denied ? "deny" : "allow", "file-read*", rule);
 	}
 }
 
-static bool denies_reading(const struct file_rules *rules)
-{
-	for (size_t i = 0; i < rules->n; i++)
-		if (rules->rules[i].kind == FILE_DENY_READ)
-			return true;
-	return false;
-}
-
 static void add_reads(struct writer *w)
 {
 	str_add(w->out, "(allow file-read*)\n");
-	if (!denies_reading(w->rules))
+	if (!w->rules->denies_read)
 		return;
 	for (size_t i = 0; i < w->n_sorted; i++) {
 		add_rule(w, read_verdict(w->sorted[i]), "file-read*", w->sorted[i]);

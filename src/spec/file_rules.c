@@ -220,14 +220,13 @@ static ssize_t covers(const struct file_rule *rule, const char *path)
 	return glob_cover(rule->pattern, path);
 }
 
-/* Among rules that cover a path by the same length. */
-static int read_rank(const struct file_rule *rule)
+int file_rule_read_rank(const struct file_rule *rule)
 {
 	switch (rule->kind) {
 	case FILE_ALLOW_WRITE:
 		return 1;
 	case FILE_DENY_READ:
-		return rule->firm ? 4 : 2;
+		return 2;
 	case FILE_ALLOW_READ:
 		return 3;
 	default:
@@ -241,8 +240,9 @@ static bool is_nearer(const struct file_rule *rule, ssize_t len, const struct fi
 {
 	if (!other || len != other_len)
 		return len > other_len;
-	return read_rank(rule) != read_rank(other) ? read_rank(rule) > read_rank(other)
-						   : is_first(rule, other);
+	if (file_rule_read_rank(rule) != file_rule_read_rank(other))
+		return file_rule_read_rank(rule) > file_rule_read_rank(other);
+	return is_first(rule, other);
 }
 
 struct file_verdict file_rules_read(const struct file_rules *rules, const char *path)
@@ -256,7 +256,7 @@ struct file_verdict file_rules_read(const struct file_rules *rules, const char *
 	if (rules->disabled)
 		return verdict;
 	while ((rule = next_candidate(&all))) {
-		ssize_t len = read_rank(rule) ? covers(rule, path) : -1;
+		ssize_t len = file_rule_read_rank(rule) ? covers(rule, path) : -1;
 
 		if (len < 0)
 			continue;

@@ -102,6 +102,9 @@ int file_rules_protect(struct file_rules *rules, const struct strv *add, const s
 /* The i-th protected name, NULL after the last. */
 const char *file_rules_protected(size_t i);
 
+/* Who decides on reading among rules that cover a path by the same length: the higher; 0: says nothing of reading. */
+int file_rule_read_rank(const struct file_rule *rule);
+
 struct file_verdict file_rules_write(const struct file_rules *rules, const char *path);
 struct file_verdict file_rules_read(const struct file_rules *rules, const char *path);
 

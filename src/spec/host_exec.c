@@ -42,19 +42,11 @@ static bool has_point(const struct file_rule *rule)
 	       rule->kind != FILE_PROTECT;
 }
 
-static bool denies_reading(const struct file_rules *files)
-{
-	for (size_t i = 0; i < files->n; i++)
-		if (files->rules[i].kind == FILE_DENY_READ)
-			return true;
-	return false;
-}
-
 static void probe_points(const struct file_rules *files, struct host *host)
 {
 	struct path_map known = { 0 };
 
-	if (files->disabled || !denies_reading(files))
+	if (files->disabled || !files->denies_read)
 		return;
 	for (size_t i = 0; i < files->n; i++) {
 		const struct file_rule *rule = &files->rules[i];
