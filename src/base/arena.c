@@ -150,3 +150,19 @@ bool strv_has(const struct strv *list, const char *s)
 			return true;
 	return false;
 }
+
+int strv_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void strv_sort(struct strv *list)
+{
+	if (list->len)
+		qsort(list->v, list->len, sizeof(*list->v), strv_order);
+}
+
+bool strv_has_sorted(const struct strv *list, const char *s)
+{
+	return list->len && bsearch(&s, list->v, list->len, sizeof(*list->v), strv_order);
+}

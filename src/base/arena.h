@@ -33,3 +33,8 @@ struct strv {
 void strv_add(struct arena *arena, struct strv *list, const char *s);
 void strv_addf(struct arena *arena, struct strv *list, const char *fmt, ...) _printf_(3, 4);
 bool strv_has(const struct strv *list, const char *s);
+/* In the order of their bytes; and whether one that is sorted so has it. */
+void strv_sort(struct strv *list);
+bool strv_has_sorted(const struct strv *list, const char *s);
+/* For qsort() and bsearch() of strings, in that order. */
+int strv_order(const void *a, const void *b);

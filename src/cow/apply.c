@@ -42,11 +42,6 @@ static void touch(struct work *w, const char *path)
 	};
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The times of all directories in which names change, and of those that go. */
 static void note_times(struct work *w)
 {
@@ -63,7 +58,7 @@ static void note_times(struct work *w)
 			dirs[n++] = path;
 	}
 	if (n)
-		qsort(dirs, n, sizeof(*dirs), by_name);
+		qsort(dirs, n, sizeof(*dirs), strv_order);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || strcmp(dirs[i], dirs[i - 1]) != 0)
 			touch(w, dirs[i]);

@@ -75,17 +75,11 @@ static int check_name(const struct cow *cow, const char *name, struct err *err)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void split(struct arena *arena, const char *text, size_t len, struct strv *ret)
 {
 	for (const char *p = text; p && p < text + len; p += strlen(p) + 1)
 		strv_add(arena, ret, p + strlen(HERE));
-	if (ret->len)
-		qsort(ret->v, ret->len, sizeof(*ret->v), by_name);
+	strv_sort(ret);
 }
 
 struct stream {
@@ -167,8 +161,7 @@ static bool is_ignored(const struct stream *s, const char *path)
 
 	arena_release(&arena);
 	path = link ? link : path;
-	return s->ignored.len &&
-	       bsearch(&path, s->ignored.v, s->ignored.len, sizeof(*s->ignored.v), by_name);
+	return strv_has_sorted(&s->ignored, path);
 }
 
 static void add_path(struct str *out, const struct stream *s, const char *path)

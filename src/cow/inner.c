@@ -12,11 +12,6 @@
 
 #define LINK_MODE "160000 "
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Each is "MODE OBJECT STAGE\tPATH": an index may be large, and few of it are submodules. */
 int inner_load(struct inner *inner, const struct cow *cow, int index)
 {
@@ -34,8 +29,7 @@ int inner_load(struct inner *inner, const struct cow *cow, int index)
 			strv_add(&inner->arena, &inner->links, path + 1);
 	free(line);
 	fclose(file);
-	if (inner->links.len)
-		qsort(inner->links.v, inner->links.len, sizeof(*inner->links.v), by_name);
+	strv_sort(&inner->links);
 	return 0;
 }
 
@@ -43,12 +37,6 @@ void inner_release(struct inner *inner)
 {
 	arena_release(&inner->arena);
 	*inner = (struct inner){ 0 };
-}
-
-static bool is_link(const struct inner *inner, const char *path)
-{
-	return inner->links.len &&
-	       bsearch(&path, inner->links.v, inner->links.len, sizeof(*inner->links.v), by_name);
 }
 
 const char *inner_of(struct inner *inner, const char *path)
@@ -61,7 +49,8 @@ const char *inner_of(struct inner *inner, const char *path)
 		end += strcspn(end, "/");
 		was = *end;
 		*end = '\0';
-		if (is_link(inner, part) || resolve_has_name(inner->cow->root, part, ".git"))
+		if (strv_has_sorted(&inner->links, part) ||
+		    resolve_has_name(inner->cow->root, part, ".git"))
 			return part;
 		if (!was)
 			return NULL;

@@ -21,11 +21,6 @@ struct graph {
 	unsigned char *needs; /* n*n: [a*n + b]: b needs a, in the end through others */
 };
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static ssize_t index_of(const struct strv *names, const char *word, size_t len)
 {
 	char name[512];
@@ -36,7 +31,8 @@ static ssize_t index_of(const struct strv *names, const char *word, size_t len)
 		return -1;
 	memcpy(name, word, len);
 	name[len] = '\0';
-	found = names->len ? bsearch(&key, names->v, names->len, sizeof(*names->v), compare) : NULL;
+	found = names->len ? bsearch(&key, names->v, names->len, sizeof(*names->v), strv_order)
+			   : NULL;
 	return found ? found - names->v : -1;
 }
 
@@ -200,7 +196,7 @@ static int take_names(struct arena *arena, const struct strv *paths, struct nix_
 	}
 	if (!ret->names.len)
 		return err_usage(err, "there is nothing to build an image of");
-	qsort(ret->names.v, ret->names.len, sizeof(*ret->names.v), compare);
+	strv_sort(&ret->names);
 	return 0;
 }
 
@@ -273,8 +269,7 @@ static void add_programs(struct links *links, const char *package)
 	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		if (entry->d_name[0] != '.')
 			strv_add(links->arena, &names, entry->d_name);
-	if (names.len)
-		qsort(names.v, names.len, sizeof(*names.v), compare);
+	strv_sort(&names);
 	for (size_t i = 0; i < names.len; i++)
 		add_link(links, arena_printf(links->arena, "usr/bin/%s", names.v[i]),
 			 path_join(links->arena, bin, names.v[i]));

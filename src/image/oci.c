@@ -189,11 +189,6 @@ static char *read_string(struct arena *arena, struct json_object *from, const ch
 		       : NULL;
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void read_labels(struct oci_image *image, struct json_object *run)
 {
 	struct json_object *map;
@@ -210,7 +205,7 @@ static void read_labels(struct oci_image *image, struct json_object *run)
 	}
 	if (image->labels.len)
 		qsort(image->labels.v, image->labels.len / 2, 2 * sizeof(*image->labels.v),
-		      compare_pairs);
+		      strv_order);
 }
 
 static int read_diff_ids(struct oci_image *image, struct json_object *config, struct err *err)

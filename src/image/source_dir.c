@@ -38,11 +38,6 @@ static ssize_t read_file(void *from, void *buffer, size_t len)
 	return n < 0 ? -errno : n;
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The first name a file was seen by; NULL the first time. */
 static const char *seen(struct walk *walk, const struct stat *st, const char *path)
 {
@@ -124,8 +119,7 @@ static int walk_dir(struct walk *walk, int fd, const char *path, struct err *err
 		r = err_set(err, ELOOP, "'%s' is too deep", path);
 	for (struct dirent *entry; r == 0 && (entry = os_dir_next(dir));)
 		strv_add(&arena, &names, entry->d_name);
-	if (names.len)
-		qsort(names.v, names.len, sizeof(*names.v), compare);
+	strv_sort(&names);
 	for (size_t i = 0; r == 0 && i < names.len; i++)
 		r = walk_one(walk, dirfd(dir), path, names.v[i], err);
 	walk->depth--;

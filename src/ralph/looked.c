@@ -132,14 +132,9 @@ int land_restore(struct work *work, const struct attempt *attempt, const struct 
 
 /* --- choosing --- */
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool has(char *const *sorted, size_t n, const char *path)
 {
-	return bsearch(&path, sorted, n, sizeof(*sorted), by_name) != NULL;
+	return bsearch(&path, sorted, n, sizeof(*sorted), strv_order) != NULL;
 }
 
 /* With a directory that is removed goes all that is in it. */
@@ -193,7 +188,7 @@ bool land_choose(struct changes *changes, const struct harvest *harvest, struct 
 	for (size_t i = 0; i < harvest->n; i++)
 		sorted[i] = harvest->paths[i];
 	if (harvest->n)
-		qsort(sorted, harvest->n, sizeof(*sorted), by_name);
+		qsort(sorted, harvest->n, sizeof(*sorted), strv_order);
 	for (size_t i = 0; fits && i < changes->n; i++) {
 		struct change *change = &changes->v[i];
 		_cleanup_str_ struct str shown = { 0 };

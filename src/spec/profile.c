@@ -229,11 +229,6 @@ int config_load_profile(struct spec *spec, const char *name, const char *config_
 	return r;
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int spec_derive_image(struct spec *spec, struct err *err)
 {
 	const struct profile_spec *profile = &spec->from_profile;
@@ -253,7 +248,7 @@ int spec_derive_image(struct spec *spec, struct err *err)
 			  profile->packages[i].name);
 	for (size_t i = 0; i < spec->packages.len; i++)
 		strv_add(&spec->arena, &list, spec->packages.v[i]);
-	qsort(list.v, list.len, sizeof(*list.v), compare);
+	strv_sort(&list);
 	for (size_t i = 0; i < list.len; i++)
 		str_addf(&all, "%s\n", list.v[i]);
 	for (size_t i = 0; i < spec->n_env; i++)

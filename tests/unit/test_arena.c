@@ -79,6 +79,13 @@ static void test_strv(void)
 	is_str(list.v[0], "0", "its first");
 	is_str(list.v[70], "last", "its last");
 	ok(strv_has(&list, "42") && !strv_has(&list, "71"), "what it has");
+	strv_sort(&list);
+	ok(!strcmp(list.v[1], "1") && !strcmp(list.v[2], "10") && !strcmp(list.v[70], "last"),
+	   "sorted by its bytes");
+	ok(strv_has_sorted(&list, "42") && !strv_has_sorted(&list, "71"), "what it has then");
+	list = (struct strv){ NULL };
+	strv_sort(&list);
+	ok(!strv_has_sorted(&list, "a"), "an empty one is sorted");
 	arena_release(&arena);
 }
 
