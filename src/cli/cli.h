@@ -143,6 +143,9 @@ int cmd_lent(int argc, char **argv);
 enum { CLI_GO_ON = -1 };
 int cli_parse(int argc, char **argv, void *args, struct opt_rest *ret_rest);
 
+/* "y" on a terminal; false without one. */
+bool cli_ask(const char *question);
+
 /* "wrapix: MSG" and "hint: HINT" on standard error, with control bytes escaped. */
 void cli_print_err(const struct err *err);
 /* The same, and the exit status it leads to. */

@@ -139,17 +139,6 @@ void cli_cow_close(struct cow_target *target)
 	arena_release(&target->arena);
 }
 
-bool cli_ask(const char *question)
-{
-	char answer[16];
-
-	if (!isatty(STDIN_FILENO))
-		return false;
-	printf("%s [y/N] ", question);
-	fflush(stdout);
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-}
-
 void add_size(struct str *out, uint64_t bytes)
 {
 	static const char units[] = "BKMGT";

@@ -30,8 +30,6 @@ int cli_cow_changes(struct cow_target *target, struct changes *changes, struct e
 /* All of this user's, oldest first. */
 int cli_cow_list(struct arena *arena, struct cow_info **ret, size_t *ret_len, struct err *err);
 
-/* "y" on a terminal; false without one. */
-bool cli_ask(const char *question);
 /* "3.4M" */
 void add_size(struct str *out, uint64_t bytes);
 

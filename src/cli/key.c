@@ -59,19 +59,13 @@ int key_job_run(struct key_job *job, const char *const *argv, char **ret_said, s
 
 int key_job_ask(const struct key_job *job, const char *question, const char *hint, struct err *err)
 {
-	char answer[16];
-
 	if (job->args.yes)
 		return 0;
 	if (!isatty(STDIN_FILENO)) {
 		err_usage(err, "not on a terminal, so nobody can be asked");
 		return err_hint(err, "%s", hint);
 	}
-	printf("%s [y/N] ", question);
-	fflush(stdout);
-	if (fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
-		return 0;
-	return err_set(err, ECANCELED, "nothing was changed");
+	return cli_ask(question) ? 0 : err_set(err, ECANCELED, "nothing was changed");
 }
 
 /* --- list, show, remove --- */

@@ -89,6 +89,17 @@ void cli_warn(const char *fmt, ...)
 	print_labelled(label, "33", text);
 }
 
+bool cli_ask(const char *question)
+{
+	char answer[16];
+
+	if (!isatty(STDIN_FILENO))
+		return false;
+	printf("%s [y/N] ", question);
+	fflush(stdout);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 int cli_parse(int argc, char **argv, void *args, struct opt_rest *ret_rest)
 {
 	const struct command *command = command_find(argv[0]);

@@ -11,15 +11,6 @@ struct trust_args {
 	bool yes, revoke;
 };
 
-static bool agreed(void)
-{
-	char answer[16];
-
-	printf("Accept this? [y/N] ");
-	fflush(stdout);
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-}
-
 /* Directories may be called as whoever made the project likes. */
 static void say(const char *before, const char *path, const char *after)
 {
@@ -81,7 +72,7 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		return err_hint(err, "wrapix trust %s --yes, when you have read the list above",
 				named.s);
 	}
-	if (!args->yes && !agreed())
+	if (!args->yes && !cli_ask("Accept this?"))
 		return err_set(err, 1, "not trusted; nothing was changed");
 	if (trust_record(project, dir, state, err) < 0)
 		return -err->code;

@@ -41,15 +41,6 @@ static void print_change(const struct setup_change *c)
 	print_visible(diff.s ? diff.s : "", diff.len);
 }
 
-static bool agreed(void)
-{
-	char answer[16];
-
-	printf("Write this? [y/N] ");
-	fflush(stdout);
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-}
-
 /* Shows them; 1: they are to be made. */
 static int ask(const struct setup_changes *changes, const struct setup_args *args, struct err *err)
 {
@@ -71,7 +62,7 @@ static int ask(const struct setup_changes *changes, const struct setup_args *arg
 		err_usage(err, "not on a terminal, so nobody can be asked");
 		return err_hint(err, "--yes, when you have read the list above");
 	}
-	if (!args->yes && !agreed())
+	if (!args->yes && !cli_ask("Write this?"))
 		return err_set(err, ECANCELED, "nothing was changed");
 	return 1;
 }
