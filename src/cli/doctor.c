@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "api/api.h"
 #include "base/json.h"
@@ -18,6 +17,7 @@
 #include "engine/native/probe.h"
 #include "os/platform.h"
 #include "os/proc.h"
+#include "os/timer.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
 
@@ -278,18 +278,10 @@ void check_project(const struct patient *p, struct finding *f)
 		str_add(&f->fix, "it is gone; go to a directory that is there");
 }
 
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static void check_sandbox(const struct patient *p, struct finding *f)
 {
 	const struct engine_session session = { .id = "doctor" };
-	double start = now_ms();
+	double start = os_now();
 	struct err err;
 	int status = 0;
 
@@ -302,7 +294,7 @@ static void check_sandbox(const struct patient *p, struct finding *f)
 	} else if (native_run(p->plan, &session, NULL, &status, &err) < 0)
 		found_error(f, BROKEN, &err);
 	else
-		str_addf(&f->text, "started and ended one in %.1f ms", now_ms() - start);
+		str_addf(&f->text, "started and ended one in %.1f ms", (os_now() - start) * 1e3);
 }
 
 static const struct doctor_check linux_checks[] = {

@@ -10,10 +10,10 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "net/nsconf.h"
 #include "os/socket.h"
+#include "os/timer.h"
 
 #define CALLS_MAX 256
 #define DIAL_SECONDS 10 /* a server whose own backlog is full answers late */
@@ -30,14 +30,6 @@ struct call {
 };
 
 const int call_families[CALL_FAMILIES] = { AF_INET, AF_INET6 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 socklen_t call_loopback(int family, uint16_t port, struct sockaddr_storage *ret)
 {
@@ -175,7 +167,7 @@ void call_on_ended(void *ctx, void *tag, const struct relay_stats *stats)
 		.port = call->port,
 		.sent = stats->sent,
 		.received = stats->received,
-		.seconds = seconds() - call->started,
+		.seconds = os_now() - call->started,
 	};
 
 	if (call->into)
@@ -220,7 +212,7 @@ void call_begin(struct forward *forward, int fd)
 		.port = forward->to,
 		.accepted = fd,
 		.dialled.fd = -1,
-		.started = seconds(),
+		.started = os_now(),
 	};
 	if (call->next)
 		call->next->link = &call->next;
@@ -235,7 +227,7 @@ void call_expire(struct ports *p)
 {
 	for (struct call *call = p->dialling, *next; call; call = next) {
 		next = call->next;
-		if (seconds() - call->started > DIAL_SECONDS)
+		if (os_now() - call->started > DIAL_SECONDS)
 			give_up(call);
 	}
 }

@@ -10,24 +10,16 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "net/relay.h"
 #include "os/socket.h"
+#include "os/ticker.h"
 #include "os/timer.h"
 
 #define BUDGET_SECONDS 30
 #define ACCEPT_SECONDS 10 /* for the sandbox to take what was connected for it */
 #define CACHE_SIZE 64
 #define CACHE_SECONDS 30
-
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 static void watch_time(struct dial_list *list, bool on)
 {
@@ -104,7 +96,7 @@ static void connect_next(struct dial *dial)
 static void connected(struct dial *dial)
 {
 	dial->state = DIAL_CONNECTED;
-	dial->deadline = now() + ACCEPT_SECONDS;
+	dial->deadline = os_seconds() + ACCEPT_SECONDS;
 	dial->list->hooks.connected(dial->list->hooks.ctx, dial);
 }
 
@@ -266,7 +258,7 @@ static void on_resolved(void *ctx, const struct resolver_answer *answer)
 		struct dial_cached *slot = cache_slot(list, answer->name);
 
 		slot->answer = *answer;
-		slot->expires = now() + CACHE_SECONDS;
+		slot->expires = os_seconds() + CACHE_SECONDS;
 	}
 	for (struct dial *dial = list->head, *next; dial; dial = next) {
 		next = dial->next;
@@ -286,7 +278,7 @@ static int on_timer(struct loop_source *source, uint32_t events, struct err *err
 		return 0;
 	for (struct dial *dial = list->head, *next; dial; dial = next) {
 		next = dial->next;
-		if (now() < dial->deadline)
+		if (os_seconds() < dial->deadline)
 			continue;
 		if (dial->state == DIAL_CONNECTED)
 			dial_free(dial); /* the sandbox did not want it any more */
@@ -338,7 +330,7 @@ static void begin_name(struct dial *dial)
 	if (dial->via_proxy)
 		dial->port = proxy->port;
 	slot = cache_slot(dial->list, dialled_name(dial));
-	if (!strcmp(slot->answer.name, dialled_name(dial)) && now() < slot->expires) {
+	if (!strcmp(slot->answer.name, dialled_name(dial)) && os_seconds() < slot->expires) {
 		struct resolver_answer answer = slot->answer;
 
 		on_addresses(dial, &answer);
@@ -361,7 +353,7 @@ static struct dial *dial_new(struct dial_list *list, const struct queue_packet *
 		.port = packet->dport,
 		.inside = -1,
 		.outside.fd = -1,
-		.deadline = now() + BUDGET_SECONDS,
+		.deadline = os_seconds() + BUDGET_SECONDS,
 	};
 	if (dial->next)
 		dial->next->link = &dial->next;
@@ -408,7 +400,7 @@ bool dial_refuse(struct dial_list *list, const struct queue_packet *packet, cons
 	snprintf(dial->name, sizeof(dial->name), "%s", name);
 	dial->refused = reason;
 	dial->state = DIAL_CONNECTED;
-	dial->deadline = now() + ACCEPT_SECONDS;
+	dial->deadline = os_seconds() + ACCEPT_SECONDS;
 	return true;
 }
 

@@ -31,7 +31,7 @@ struct dial {
 	enum net_reason refused; /* nothing is dialled: why, for who connects; else NET_ALLOWED */
 	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_ASKING, DIAL_CONNECTED } state;
 	struct loop_source outside;
-	time_t deadline;
+	int64_t deadline; /* os_seconds() */
 	int last_error;
 };
 
@@ -47,7 +47,7 @@ struct dial_hooks {
 /* What a name was resolved to lately. */
 struct dial_cached {
 	struct resolver_answer answer;
-	time_t expires;
+	int64_t expires; /* os_seconds() */
 };
 
 struct dial_list {

@@ -4,20 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "net/owner.h"
+#include "os/timer.h"
 
 enum { HTTPS_PORT = 443 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 void flow_join(struct relay *relay, struct dial *dial, int inside)
 {
@@ -33,7 +25,7 @@ void flow_join(struct relay *relay, struct dial *dial, int inside)
 	}
 	memcpy(flow->name, dial->name, sizeof(flow->name));
 	flow->port = dial->packet.dport;
-	flow->started = seconds();
+	flow->started = os_now();
 	flow->by_proxy = dial->via_proxy;
 	flow->peer = dial->addresses[dial->at - 1];
 	flow->policy = policy_ref(dial->policy);
@@ -81,7 +73,7 @@ void flow_end(struct flow *flow, const struct relay_stats *stats, net_event_fn *
 		.rule = rule ? rule->text : NULL,
 		.sent = stats->sent,
 		.received = stats->received,
-		.seconds = seconds() - flow->started,
+		.seconds = os_now() - flow->started,
 		.owner = flow->owner,
 	};
 

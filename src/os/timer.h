@@ -15,6 +15,15 @@ static inline int64_t os_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* The same in seconds, for how long something took. */
+static inline double os_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 /* At rest; -1 with errno on failure. */
 int os_timer_open(void);
 /* In so many milliseconds and then every so many (0: once); first 0: at rest. 0, or -1 with errno. */
