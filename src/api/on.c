@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -181,17 +180,11 @@ static int check_image(const struct lease *l, struct err *err)
 static int manifest_fd(const struct lease *l)
 {
 	_cleanup_str_ struct str text = { 0 };
-	int fd;
 
 	if (l->place.kind != ON_KUBE)
 		return -1;
-	fd = memfd_create("manifest", MFD_CLOEXEC);
 	on_manifest(&text, &l->place, l->task);
-	if (fd >= 0 && (os_write_all(fd, text.s, text.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return os_memory_file("manifest", text.s, text.len);
 }
 
 static int go_up(struct lease *l, struct err *err)
@@ -238,10 +231,10 @@ static int in_container(const struct lease *l, const char *script, int in, int o
 
 static int put(const struct lease *l, int bundle, struct err *err)
 {
-	_cleanup_close_ int script = memfd_create("script", MFD_CLOEXEC);
-	int r = os_write_all(script, task_script(), strlen(task_script()));
+	_cleanup_close_ int script = os_memory_file("script", task_script(), strlen(task_script()));
+	int r;
 
-	if (r < 0 || lseek(script, 0, SEEK_SET) < 0 || lseek(bundle, 0, SEEK_SET) < 0)
+	if (script < 0 || lseek(bundle, 0, SEEK_SET) < 0)
 		return err_errno(err, EIO, "the workspace");
 	r = in_container(l, "cat >" TASK_IN "/" TASK_SCRIPT, script, -1,
 			 "bringing the workspace in", err);

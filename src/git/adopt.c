@@ -60,9 +60,7 @@ bool git_module_name_ok(const char *name)
 
 static int write_new(int dir, const char *name, const char *text, struct err *err)
 {
-	_cleanup_close_ int fd = openat(dir, name,
-					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	int r = fd < 0 ? -errno : os_write_all(fd, text, strlen(text));
+	int r = os_write_new(dir, name, text, strlen(text), 0644);
 
 	return r < 0 ? err_errno(err, -r, "writing '%s' of a new repository", name) : 0;
 }

@@ -85,18 +85,15 @@ static int find_missing(struct git_round *round, const struct strv *wants, struc
 	return 0;
 }
 
-static int write_new(int at, const char *name, const char *text)
-{
-	_cleanup_close_ int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	return fd < 0 ? -errno : os_write_all(fd, text, strlen(text));
-}
-
 /* A git directory with nothing in it. */
 static int make_importer(struct import *import, bool sha256, struct err *err)
 {
 	static const char *const dirs[] = { "refs", "objects", "objects/pack", "objects/info",
 					    "loose" };
+	static const char head[] = "ref: refs/heads/none\n";
+	const char *config = sha256 ? "[core]\n\trepositoryformatversion = 1\n[extensions]\n"
+				      "\tobjectformat = sha256\n"
+				    : "[core]\n\trepositoryformatversion = 0\n";
 	struct git_store *store = import->round->store;
 	struct err ignored;
 	int r = os_remove_tree(store->dir, "incoming");
@@ -108,12 +105,9 @@ static int make_importer(struct import *import, bool sha256, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (mkdirat(import->dir, dirs[i], 0700) < 0)
 			return err_errno(err, errno, "making room for new objects");
-	r = write_new(import->dir, "HEAD", "ref: refs/heads/none\n");
+	r = os_write_new(import->dir, "HEAD", head, strlen(head), 0600);
 	if (r == 0)
-		r = write_new(import->dir, "config",
-			      sha256 ? "[core]\n\trepositoryformatversion = 1\n[extensions]\n"
-				       "\tobjectformat = sha256\n"
-				     : "[core]\n\trepositoryformatversion = 0\n");
+		r = os_write_new(import->dir, "config", config, strlen(config), 0600);
 	if (r < 0)
 		return err_errno(err, -r, "making room for new objects");
 	copy_tree(AT_FDCWD, path_join(&store->arena, store->common, "shallow"), import->dir,

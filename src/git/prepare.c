@@ -124,9 +124,7 @@ static int copy_names(const struct git_store *store, int to, const char *hooks, 
 
 static int write_new(int to, const char *name, const char *text, size_t len, struct err *err)
 {
-	_cleanup_close_ int fd = openat(to, name,
-					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	int r = fd < 0 ? -errno : os_write_all(fd, text, len);
+	int r = os_write_new(to, name, text, len, 0644);
 
 	return r < 0 ? err_errno(err, -r, "writing '%s' of the private git directory", name) : 0;
 }

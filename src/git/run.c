@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -192,17 +191,6 @@ static int await(pid_t pid, int pidfd, unsigned seconds)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -EPIPE;
 }
 
-static int memory_file(const char *data, size_t len)
-{
-	int fd = memfd_create("git", MFD_CLOEXEC);
-
-	if (fd >= 0 && len && (os_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static int collect(int fd, struct str *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -218,8 +206,9 @@ static int collect(int fd, struct str *ret)
 static int start(const struct git_run *run, struct str *ret, int said)
 {
 	const uint64_t spaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
-	_cleanup_close_ int in = run->input ? memory_file(run->input, run->input_len) : -1;
-	_cleanup_close_ int out = memory_file(NULL, 0), pidfd = -1;
+	_cleanup_close_ int in = run->input ? os_memory_file("git", run->input, run->input_len)
+					    : -1;
+	_cleanup_close_ int out = os_memory_file("git", NULL, 0), pidfd = -1;
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	pid_t pid;

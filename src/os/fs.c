@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "os/dir.h"
 
@@ -124,6 +125,23 @@ int os_write_all(int fd, const void *data, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+int os_write_new(int dir_fd, const char *name, const void *data, size_t len, mode_t mode)
+{
+	_cleanup_close_ int fd = openat(dir_fd, name,
+					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return fd < 0 ? -errno : os_write_all(fd, data, len);
+}
+
+int os_memory_file(const char *what, const void *data, size_t len)
+{
+	int fd = memfd_create(what, MFD_CLOEXEC);
+
+	if (fd >= 0 && len && (os_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0))
+		close_ptr(&fd);
+	return fd;
 }
 
 static int fill(int fd, const void *data, size_t len, bool wait)

@@ -48,6 +48,12 @@ ssize_t os_read_start_at(int dir_fd, const char *path, char *buf, size_t size);
 /* All of it, through short writes and EINTR. */
 int os_write_all(int fd, const void *data, size_t len);
 
+/* A file that is not there yet, in dir_fd: 0 or -errno. */
+int os_write_new(int dir_fd, const char *name, const void *data, size_t len, mode_t mode);
+
+/* A file without a name that holds these bytes, to be read from their beginning; -1 and errno. */
+int os_memory_file(const char *what, const void *data, size_t len);
+
 /*
  * Writes name in dir_fd by way of a temporary file and fsync: old or new, never half, at whatever point we
  * are killed. At most '.NAME.new' is left then, whole, until the next time.

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,15 +42,6 @@ static void add_environment(struct arena *arena, struct strv *env, const char *i
 	strv_add(arena, env, "GIT_EDITOR=false");
 	if (index)
 		strv_addf(arena, env, "GIT_INDEX_FILE=%s", index);
-}
-
-static int memory_file(const char *text, size_t len)
-{
-	int fd = memfd_create("git", MFD_CLOEXEC);
-
-	if (fd >= 0 && len && (os_write_all(fd, text, len) < 0 || lseek(fd, 0, SEEK_SET) < 0))
-		close_ptr(&fd);
-	return fd;
 }
 
 struct call {
@@ -94,8 +84,8 @@ int git_tell(const struct work *work, struct arena *arena, const char *const *ar
 int git_ask(const struct work *work, struct arena *arena, const char *const *args,
 	    const char *index, const char *input, size_t input_len, char **ret)
 {
-	_cleanup_close_ int in = input ? memory_file(input, input_len) : -1;
-	_cleanup_close_ int out = memory_file(NULL, 0);
+	_cleanup_close_ int in = input ? os_memory_file("git", input, input_len) : -1;
+	_cleanup_close_ int out = os_memory_file("git", NULL, 0);
 	_cleanup_free_ char *text = NULL;
 	struct call call = { .args = args, .index = index, .in = in, .out = out };
 	struct stat st;

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "os/fs.h"
 #include "ralph/turn_priv.h"
@@ -162,14 +161,9 @@ static void on_end(void *ctx, int status)
 
 static int prompt_fd(const char *prompt, struct err *err)
 {
-	int fd = memfd_create("prompt", MFD_CLOEXEC);
+	int fd = os_memory_file("prompt", prompt, strlen(prompt));
 
-	if (fd < 0 || os_write_all(fd, prompt, strlen(prompt)) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
-		err_errno(err, errno, "keeping the prompt");
-		close_ptr(&fd);
-		return -err->code;
-	}
-	return fd;
+	return fd < 0 ? err_errno(err, errno, "keeping the prompt") : fd;
 }
 
 static int open_log(struct turn *turn, const char *suffix, struct err *err)

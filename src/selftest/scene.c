@@ -107,26 +107,20 @@ static int make_base(struct scene *scene, const char *dir, struct err *err)
 static int write_file(struct scene *scene, const char *name, mode_t mode, const char *text,
 		      struct err *err)
 {
-	int fd = openat(scene->lock_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	int r = fd < 0 ? -errno : os_write_all(fd, text, strlen(text));
+	int r = os_write_new(scene->lock_fd, name, text, strlen(text), mode);
 
-	if (fd >= 0)
-		close(fd);
 	return r < 0 ? err_errno(err, -r, "writing '%s/%s'", scene->base, name) : 0;
 }
 
 static int copy_attempt(struct scene *scene, struct err *err)
 {
 	_cleanup_free_ char *bytes = NULL;
-	_cleanup_close_ int fd = -1;
 	size_t len;
 	int r = os_read_file_at(AT_FDCWD, scene->attempt, 16 << 20, &bytes, &len);
 
 	if (r < 0)
 		return err_errno(err, -r, "reading '%s'", scene->attempt);
-	fd = openat(scene->lock_fd, "project/attempt", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0700);
-	r = fd < 0 ? -errno : os_write_all(fd, bytes, len);
+	r = os_write_new(scene->lock_fd, "project/attempt", bytes, len, 0700);
 	return r < 0 ? err_errno(err, -r, "copying '%s'", scene->attempt) : 0;
 }
 
