@@ -27,7 +27,7 @@ static void block(uint32_t h[8], const unsigned char *p)
 	uint32_t w[64], v[8];
 
 	for (int i = 0; i < 16; i++, p += 4)
-		w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+		w[i] = load_be32(p);
 	for (int i = 16; i < 64; i++) {
 		uint32_t a = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
 		uint32_t b = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;

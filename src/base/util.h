@@ -33,6 +33,14 @@ static inline int hex_digit(char c)
 	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
+/* Four bytes, the highest first. */
+static inline uint32_t load_be32(const void *bytes)
+{
+	const unsigned char *p = bytes;
+
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 /* Afterwards it is -1: the number may be another file's by now. */
 static inline void close_ptr(int *fd)
 {

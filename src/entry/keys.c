@@ -98,7 +98,7 @@ static const unsigned char *take(const unsigned char **at, const unsigned char *
 
 	if (end - p < 4)
 		return NULL;
-	len = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+	len = load_be32(p);
 	if ((size_t)(end - p - 4) < len)
 		return NULL;
 	*ret = len;

@@ -339,10 +339,7 @@ static int transfer(struct import *import, const struct strv *missing, struct er
 		return r;
 	if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return err_set(err, EIO, "the session's objects cannot be read");
-	return migrate(import,
-		       (uint32_t)header[8] << 24 | (uint32_t)header[9] << 16 |
-			       (uint32_t)header[10] << 8 | header[11],
-		       err);
+	return migrate(import, load_be32(header + 8), err);
 }
 
 /* To ask git for one that it does not have is slow; those of a new commit come with it, asked for or not. */

@@ -20,11 +20,6 @@ struct reader {
 	struct git_items *ret;
 };
 
-static uint32_t get32(const unsigned char *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 static size_t left(const struct reader *r)
 {
 	return (size_t)(r->end - r->p);
@@ -140,14 +135,14 @@ static int read_entry(struct reader *r)
 	/* By its length git finds the next entry. */
 	if (!read_path(r, start) || (flags & LENGTH) != MIN(r->path_len, (size_t)LENGTH))
 		return -EINVAL;
-	return add_entry(r, get32(start + MODE_AT), start + OID_AT, flags >> 12 & (STAGES - 1));
+	return add_entry(r, load_be32(start + MODE_AT), start + OID_AT, flags >> 12 & (STAGES - 1));
 }
 
 /* Extensions: 'link' (split) and 'sdir' (sparse) change what the entries mean. */
 static int check_extensions(struct reader *r)
 {
 	while (left(r) >= 8 + r->oid_len) {
-		uint32_t size = get32(r->p + 4);
+		uint32_t size = load_be32(r->p + 4);
 
 		if (!memcmp(r->p, "link", 4) || !memcmp(r->p, "sdir", 4))
 			return -ENOTSUP;
@@ -174,8 +169,8 @@ int git_index_read(struct arena *arena, const void *data, size_t len, bool sha25
 	*ret = (struct git_items){ .sorted = true };
 	if (len < HEADER || memcmp(data, "DIRC", 4) != 0)
 		return -EINVAL;
-	r.version = get32((const unsigned char *)data + 4);
-	n = get32((const unsigned char *)data + 8);
+	r.version = load_be32((const char *)data + 4);
+	n = load_be32((const char *)data + 8);
 	if (r.version < 2 || r.version > 4)
 		return -ENOTSUP;
 	for (uint32_t i = 0; e == 0 && i < n; i++)

@@ -29,16 +29,11 @@ bool wire_byte(struct blob *in, uint8_t *ret)
 	return true;
 }
 
-static uint32_t load_u32(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 bool wire_u32(struct blob *in, uint32_t *ret)
 {
 	if (in->len < 4)
 		return false;
-	*ret = load_u32(in->p);
+	*ret = load_be32(in->p);
 	skip(in, 4);
 	return true;
 }
@@ -49,7 +44,7 @@ bool wire_string(struct blob *in, struct blob *ret)
 
 	if (in->len < 4)
 		return false;
-	len = load_u32(in->p);
+	len = load_be32(in->p);
 	if (len > in->len - 4)
 		return false;
 	*ret = (struct blob){ in->p + 4, len };
