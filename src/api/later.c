@@ -11,6 +11,7 @@
 #include "api/later_priv.h"
 #include "api/protection.h"
 #include "base/path.h"
+#include "base/path_map.h"
 #include "cow/aliases.h"
 #include "cow/paths.h"
 #include "cow/unified.h"
@@ -24,19 +25,10 @@ enum { DEPTH_MAX = 64, ENTRIES_MAX = 50000 };
 
 /* ------------------------------------------------------------------ the list */
 
-static size_t hash(const char *path, size_t n)
-{
-	size_t h = 14695981039346656037ULL;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)path[i]) * 1099511628211ULL;
-	return h;
-}
-
 /* Where it is in the index, or would be. */
 static unsigned *find(const struct later *later, const char *path, size_t n)
 {
-	size_t i = hash(path, n) & (later->n_index - 1);
+	size_t i = path_hash(path, n) & (later->n_index - 1);
 
 	for (;; i = (i + 1) & (later->n_index - 1)) {
 		const struct later_file *file = later->index[i] ? &later->v[later->index[i] - 1]

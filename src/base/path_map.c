@@ -6,19 +6,19 @@
 
 enum { SLOTS_MIN = 32 }; /* a power of two, as all that follow */
 
-static size_t hash(const char *s, size_t len)
+size_t path_hash(const char *path, size_t len)
 {
 	uint64_t h = 14695981039346656037ULL;
 
 	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 1099511628211ULL;
+		h = (h ^ (unsigned char)path[i]) * 1099511628211ULL;
 	return (size_t)(h ^ (h >> 29));
 }
 
 /* Where it is, or where it would be. */
 static struct path_map_slot *slot_of(const struct path_map *map, const char *path, size_t len)
 {
-	size_t i = hash(path, len) & (map->n_slots - 1);
+	size_t i = path_hash(path, len) & (map->n_slots - 1);
 
 	while (map->slots[i].path &&
 	       (map->slots[i].len != len || memcmp(map->slots[i].path, path, len) != 0))

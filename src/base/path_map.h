@@ -17,6 +17,9 @@ struct path_map {
 	size_t bytes; /* that the paths take, about */
 };
 
+/* Where to begin to look for them in a table whose size is a power of two. */
+size_t path_hash(const char *path, size_t len);
+
 /* What is known of the first len bytes of path, until one more is added; NULL: they are not there. */
 void **path_map_find(const struct path_map *map, const char *path, size_t len);
 /* The same, and they are there from now on, at first with NULL. */

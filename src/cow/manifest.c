@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/path_map.h"
 #include "base/str.h"
 #include "cow/cow.h"
 #include "cow/paths.h"
@@ -156,18 +157,9 @@ char *manifest_foreign(const struct cow *cow, struct arena *arena, size_t *ret_n
 
 /* --- reading --- */
 
-static size_t hash(const char *s)
-{
-	uint64_t h = 14695981039346656037ULL;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211ULL;
-	return (size_t)(h ^ (h >> 29));
-}
-
 static size_t *slot_of(const struct manifest *m, const char *path)
 {
-	size_t i = hash(path) & (m->n_slots - 1);
+	size_t i = path_hash(path, strlen(path)) & (m->n_slots - 1);
 
 	while (m->slots[i] && strcmp(m->v[m->slots[i] - 1].path, path) != 0)
 		i = (i + 1) & (m->n_slots - 1);
