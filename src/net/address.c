@@ -68,6 +68,14 @@ const char *address_print(const struct address *addr, char buf[ADDRESS_TEXT])
 	return buf;
 }
 
+struct address address_from_in6(const struct in6_addr *in6)
+{
+	struct address address;
+
+	memcpy(address.b, in6->s6_addr, sizeof(address.b));
+	return address;
+}
+
 bool address_from_sockaddr(const struct sockaddr *sa, struct address *ret, uint16_t *ret_port)
 {
 	struct sockaddr_in6 in6;

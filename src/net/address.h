@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "base/util.h"
@@ -36,6 +37,8 @@ bool address_parse(const char *text, struct address *ret);
 /* The canonical text; IPv4 in dots. Returns buf. */
 const char *address_print(const struct address *addr, char buf[ADDRESS_TEXT]);
 
+/* As an AF_INET6 socket has it: IPv4 is mapped. */
+struct address address_from_in6(const struct in6_addr *in6);
 /* From AF_INET and AF_INET6, else false. ret_port may be NULL. */
 bool address_from_sockaddr(const struct sockaddr *sa, struct address *ret, uint16_t *ret_port);
 /* AF_INET for IPv4, else AF_INET6; returns the length. */

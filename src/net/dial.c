@@ -165,14 +165,6 @@ static int on_connected(struct loop_source *source, uint32_t events, struct err 
 	return 0;
 }
 
-static struct address from_in6(const struct in6_addr *in6)
-{
-	struct address address;
-
-	memcpy(address.b, in6->s6_addr, sizeof(address.b));
-	return address;
-}
-
 /* Keeps the addresses that the policy lets this name have. */
 static void on_addresses(struct dial *dial, const struct resolver_answer *answer)
 {
@@ -180,7 +172,7 @@ static void on_addresses(struct dial *dial, const struct resolver_answer *answer
 	struct address refused;
 
 	for (size_t i = 0; i < answer->n; i++) {
-		struct address address = from_in6(&answer->addresses[i]);
+		struct address address = address_from_in6(&answer->addresses[i]);
 		struct verdict verdict = { .allow = true };
 
 		/* Behind a proxy the name was judged, and the proxy is the user's own choice. */
@@ -382,7 +374,7 @@ bool dial_begin(struct dial_list *list, const struct queue_packet *packet, int i
 		snprintf(dial->name, sizeof(dial->name), "%s", name);
 		begin_name(dial);
 	} else {
-		dial->addresses[0] = from_in6(&packet->dst);
+		dial->addresses[0] = address_from_in6(&packet->dst);
 		dial->n_addresses = 1;
 		dial->state = DIAL_CONNECTING;
 		connect_next(dial);
@@ -442,7 +434,7 @@ static void vet_addresses(struct dial *dial)
 
 static void judge(struct dial *dial, struct policy *policy)
 {
-	struct address to = from_in6(&dial->packet.dst);
+	struct address to = address_from_in6(&dial->packet.dst);
 	uint16_t port = dial->packet.dport;
 	struct verdict verdict = dial->name[0] ? policy_connect(policy, dial->name, port)
 					       : policy_address(policy, &to, port);

@@ -24,14 +24,6 @@
 #define BATCH 64
 #define FEW 8 /* dials: then there is likely no second packet to look for */
 
-static struct address from_in6(const struct in6_addr *in6)
-{
-	struct address address;
-
-	memcpy(address.b, in6->s6_addr, sizeof(address.b));
-	return address;
-}
-
 /* packet: what the sandbox sent, to find out who did. */
 static void tell(struct filter *f, struct net_event *event, const struct queue_packet *packet)
 {
@@ -94,7 +86,7 @@ static bool tell_why(struct filter *f, const struct queue_packet *packet, int in
 /* Starts to dial for a connection that is allowed, or says why not. */
 static bool begin(struct filter *f, const struct queue_packet *packet, int inside)
 {
-	struct address dst = from_in6(&packet->dst);
+	struct address dst = address_from_in6(&packet->dst);
 	const char *name;
 	struct verdict verdict = judge(f, &dst, packet->dport, &name);
 
@@ -143,7 +135,7 @@ static int on_log(struct loop_source *source, uint32_t events, struct err *err)
 	(void)events;
 	(void)err;
 	while (log_receive(source->fd, &packet) == 0) {
-		struct address dst = from_in6(&packet.dst);
+		struct address dst = address_from_in6(&packet.dst);
 		const char *name = names_at(f->names, &dst);
 		struct verdict verdict = { .reason = packet.proto == IPPROTO_UDP ? NET_UDP
 										 : NET_DIRECT_IP };
@@ -222,7 +214,7 @@ static void on_accepted(struct filter *f, int fd)
 		join(f, dial, fd);
 	} else if (f->tier == TIER_QUEUE) {
 		/* Nobody was let through to here: it is the relay's own port that was dialled. */
-		struct address dst = from_in6(&packet.dst);
+		struct address dst = address_from_in6(&packet.dst);
 
 		deny(f, NULL, &dst, &packet, &(struct verdict){ .reason = NET_RELAY_PORT });
 		os_socket_reset(fd);
