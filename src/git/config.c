@@ -141,20 +141,12 @@ static int change(struct config_round *c, const char *name, struct err *err)
 	return git_config_set(c->round->store, name, &session, err);
 }
 
-static bool is_first(const struct gitkeys *keys, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (!strcmp(keys->keys[i].name, keys->keys[at].name))
-			return false;
-	return true;
-}
-
 static int change_all(struct config_round *c, const struct gitkeys *keys, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < keys->n; i++)
-		if (is_first(keys, i))
+		if (gitkeys_is_first(keys, i))
 			r = change(c, keys->keys[i].name, err);
 	return r;
 }
@@ -183,7 +175,7 @@ int git_apply_config(struct git_round *round, struct err *err)
 		struct git_items values;
 
 		git_values_of(a, &c.session, c.base.keys[i].name, &values);
-		if (!values.n && is_first(&c.base, i))
+		if (!values.n && gitkeys_is_first(&c.base, i))
 			r = change(&c, c.base.keys[i].name, err);
 	}
 	return r;

@@ -278,7 +278,7 @@ static bool same_values(const struct gitkeys *a, const struct gitkeys *b, const 
 }
 
 /* Each name is compared once, at its first key. */
-static bool is_first(const struct gitkeys *keys, size_t i)
+bool gitkeys_is_first(const struct gitkeys *keys, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (!strcmp(keys->keys[k].name, keys->keys[i].name))
@@ -325,10 +325,10 @@ const char *gitkeys_check(struct arena *arena, const char *old, size_t old_len, 
 	if (gitkeys_parse(arena, old, old_len, &before) < 0)
 		return "the present one cannot be compared with";
 	for (size_t i = 0; i < after.n && !why; i++)
-		if (is_first(&after, i))
+		if (gitkeys_is_first(&after, i))
 			why = check_key(arena, &before, &after, after.keys[i].name, gitdir);
 	for (size_t i = 0; i < before.n && !why; i++)
-		if (is_first(&before, i))
+		if (gitkeys_is_first(&before, i))
 			why = check_key(arena, &before, &after, before.keys[i].name, gitdir);
 	return why;
 }

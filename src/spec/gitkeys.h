@@ -24,6 +24,8 @@ struct gitkeys {
 int gitkeys_parse(struct arena *arena, const char *text, size_t len, struct gitkeys *ret);
 /* What can be read of a file of the user's own, which git takes whatever is odd about it: other lines are left out. */
 void gitkeys_gather(struct arena *arena, const char *text, size_t len, struct gitkeys *ret);
+/* The i-th is the first of its name. */
+bool gitkeys_is_first(const struct gitkeys *keys, size_t i);
 /* The value among these that git obeys, of one name; NULL where there is none. */
 const char *gitkeys_last(struct arena *arena, const char *text, size_t len, const char *name);
 
