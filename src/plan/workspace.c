@@ -248,12 +248,6 @@ int plan_workspace(struct plan *plan, const struct spec *spec, const struct host
 	return 0;
 }
 
-/* The directory that a project's file speaks for. */
-static const char *config_base(const struct spec *spec, const struct host *host)
-{
-	return spec->config_dir ? spec->config_dir : host->project.dir;
-}
-
 /* A source that a project's file names as its own and that leads elsewhere: nobody was asked. */
 static bool leaves_by_link(struct plan *plan, const struct mount_spec *mount,
 			   const struct path_fact *fact, const char *project)
@@ -340,7 +334,8 @@ int plan_mounts(struct plan *plan, const struct spec *spec, const struct host *h
 	for (size_t i = 0; i < spec->n_mounts; i++) {
 		const struct mount_spec *mount = &spec->mounts[i];
 		const struct path_fact *fact = &host->mounts.v[i];
-		int r = add_mount(plan, mount, fact, config_base(spec, host), &host->project, err);
+		int r = add_mount(plan, mount, fact, host_config_base(spec, host), &host->project,
+				  err);
 
 		if (r < 0)
 			return r;

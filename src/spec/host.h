@@ -204,6 +204,12 @@ int host_probe(const struct spec *spec, char **environment, struct host *ret, st
 
 int host_load(const char *json, size_t len, struct host *ret, struct err *err);
 void host_print_json(const struct host *host, FILE *out);
+/* The directory that the project's file speaks for: its relative sources begin there. */
+static inline const char *host_config_base(const struct spec *spec, const struct host *host)
+{
+	return spec->config_dir ? spec->config_dir : host->project.dir;
+}
+
 /* Takes each mount of the spec that the facts say nothing of for a directory that exists. */
 void host_assume_mounts(const struct spec *spec, struct host *host);
 /* Facts tell of the agent they were taken for: any other is taken for not installed, but a shell. */

@@ -8,12 +8,6 @@
 #include "os/fs.h"
 #include "spec/host_priv.h"
 
-/* What a relative source of a configuration file is relative to. */
-static const char *project_base(const struct spec *spec, const struct host *host)
-{
-	return spec->config_dir ? spec->config_dir : host->project.dir;
-}
-
 /* A sandbox writes there, an earlier one as well. */
 static bool is_open(const struct host *host, const char *real)
 {
@@ -99,7 +93,7 @@ void host_probe_mounts(const struct spec *spec, struct host *host)
 	for (size_t i = 0; i < spec->n_mounts; i++) {
 		const struct mount_spec *mount = &spec->mounts[i];
 		char *source = path_expand(&host->arena, mount->src, host->home, host->user);
-		const char *base = mount->layer == LAYER_FLAG ? here : project_base(spec, host);
+		const char *base = mount->layer == LAYER_FLAG ? here : host_config_base(spec, host);
 		char *path = source, *real;
 		struct stat st;
 
