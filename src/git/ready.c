@@ -117,13 +117,6 @@ static int open_valid(const struct git_store *store, int ready, const char *key)
 
 /* --- taking one over --- */
 
-static bool same_dir(int a, int b)
-{
-	struct stat x, y;
-
-	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && os_same_file(&x, &y);
-}
-
 /* From here on it is nobody else's. */
 static int claim(struct git_store *store, int ready, const char *key, int valid)
 {
@@ -138,7 +131,7 @@ static int claim(struct git_store *store, int ready, const char *key, int valid)
 		r = -errno;
 	if (r == 0) {
 		store->dir = record_open_dir(AT_FDCWD, store->path);
-		if (store->dir < 0 || !same_dir(store->dir, valid))
+		if (store->dir < 0 || !os_same_open(store->dir, valid))
 			r = -ESTALE;
 	}
 	if (r == 0 && renameat(store->dir, "dirs", AT_FDCWD, private) < 0)

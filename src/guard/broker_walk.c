@@ -40,13 +40,6 @@ int walk_start(struct request *r, int dirfd)
 	return fd == -ENOENT && dirfd != AT_FDCWD ? -EBADF : fd;
 }
 
-static bool same_file(int a, int b)
-{
-	struct stat x, y;
-
-	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && os_same_file(&x, &y);
-}
-
 bool in_proc(int fd)
 {
 	struct statfs fs;
@@ -126,7 +119,7 @@ static int step_up(struct walk *w)
 {
 	int fd;
 
-	if (same_file(w->at, w->r->root))
+	if (os_same_open(w->at, w->r->root))
 		return 0;
 	fd = openat(w->at, "..", O_DIR);
 	if (fd < 0)

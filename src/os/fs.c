@@ -127,6 +127,13 @@ int os_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+bool os_same_open(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && os_same_file(&x, &y);
+}
+
 int os_write_new(int dir_fd, const char *name, const void *data, size_t len, mode_t mode)
 {
 	_cleanup_close_ int fd = openat(dir_fd, name,

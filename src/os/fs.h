@@ -22,6 +22,9 @@ static inline bool os_same_file(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
+/* Both descriptors are. */
+bool os_same_open(int a, int b);
+
 /* open with a resolution rule; returns the descriptor or -errno. */
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 
