@@ -251,14 +251,14 @@ struct fix_place exec_fix_place(const struct exec *x)
 	};
 }
 
-static void on_failure(void *ctx, const struct err *err)
+void exec_on_failure(void *ctx, const struct err *err)
 {
 	const struct exec *x = ctx;
 
 	exec_say(x, x->hooks.on_warning, err->msg);
 }
 
-static void on_note(void *ctx, const char *text)
+void exec_on_note(void *ctx, const char *text)
 {
 	const struct exec *x = ctx;
 
@@ -412,8 +412,8 @@ int exec_run(struct exec *x, int *ret_status, struct err *err)
 	const struct engine_hooks hooks = {
 		.on_network = exec_on_network,
 		.on_denied = exec_on_denied,
-		.on_failure = on_failure,
-		.on_note = on_note,
+		.on_failure = exec_on_failure,
+		.on_note = exec_on_note,
 		.on_event = on_event,
 		.on_loop = on_loop,
 		.on_live = exec_on_live,

@@ -423,13 +423,6 @@ const char *exec_git_waits(struct exec *x, const char *path)
 	return why;
 }
 
-static void on_failure(void *ctx, const char *text)
-{
-	const struct exec *x = ctx;
-
-	exec_say(x, x->hooks.on_debug, text); /* it is published at the end */
-}
-
 static bool has_dir(const struct exec_repo *repo, const char *path)
 {
 	for (size_t i = 0; i < repo->n_dirs; i++)
@@ -450,8 +443,8 @@ void exec_git_change(void *ctx, const char *path)
 			continue;
 		repo->changed = true;
 		git_lasting_change(&repo->store);
-		if (x->loop)
-			git_watch_start(&repo->watch, x->loop, &repo->store, on_failure, x,
+		if (x->loop) /* what fails there is published at the end */
+			git_watch_start(&repo->watch, x->loop, &repo->store, exec_on_note, x,
 					&ignored);
 	}
 }

@@ -9,6 +9,9 @@ struct denial;
 
 /* Calls fn, if there is one. */
 void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), const char *text);
+/* ctx is the struct exec: what failed, as a warning; and what only who looks for a mistake is told. */
+void exec_on_failure(void *ctx, const struct err *err);
+void exec_on_note(void *ctx, const char *text);
 /* exec_update.c: those of the control descriptor that were only counted. */
 void exec_tell_bad_lines(struct exec *x);
 

@@ -91,17 +91,10 @@ void exec_explain(const struct exec *x, const struct denial *denial, struct str 
 		str_addf(ret_change, " (careful: %s)", fix.risk);
 }
 
-static void on_messages_failed(void *ctx, const struct err *err)
-{
-	const struct exec *x = ctx;
-
-	exec_say(x, x->hooks.on_warning, err->msg);
-}
-
 /* What the user's own configuration says about messages, asked for when there is something to tell. */
 static void make_messages(struct exec *x)
 {
-	const struct doorbell_hooks hooks = { on_messages_failed, x };
+	const struct doorbell_hooks hooks = { exec_on_failure, x };
 	char *config_home = api_base_dir(&x->arena, "XDG_CONFIG_HOME", ".config");
 	struct spec spec;
 	struct err err;
@@ -110,12 +103,12 @@ static void make_messages(struct exec *x)
 		return;
 	spec_init(&spec);
 	if (config_load_user(&spec, config_home, &err) < 0) {
-		on_messages_failed(x, &err);
+		exec_on_failure(x, &err);
 	} else if (spec.notify.violations && spec.notify.mode != NOTIFY_OFF) {
 		host_probe_notify(&x->host);
 		plan_take_notify(&x->plan, &spec, &x->host);
 		if (messages_make(&x->messages, &x->plan, &x->host, x->id, &hooks, &err) < 0)
-			on_messages_failed(x, &err);
+			exec_on_failure(x, &err);
 		else
 			messages_watch(&x->messages, x->loop);
 	}
