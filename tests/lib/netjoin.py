@@ -95,15 +95,6 @@ def held_read():
     return " ".join(said)
 
 
-def wait(ready, go):
-    """Says that all before is done, and waits for leave to go on."""
-    with open(ready, "w", encoding="ascii") as file:
-        file.write("ready\n")
-    with open(go, encoding="ascii") as file:
-        file.read()
-    return "-"
-
-
 if __name__ == "__main__":
     for verb, value in list(globals().items()):
         if callable(value):

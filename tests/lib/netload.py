@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Floods, from inside of a sandbox; the verbs are used as netprobe.py's are.
 
-'pause' lets the test look at the supervisor while a flood stands.
+netprobe.py's 'pause' lets the test look at the supervisor while a flood stands.
 """
 import collections
 import errno
@@ -257,14 +257,6 @@ def datagrams(number):
     for i in range(int(number)):
         sock.sendto(b"x" * 100, ("198.51.100.%d" % (i % 250 + 1), 1000 + i % 5000))
     return "sent"
-
-
-def pause(up, go):
-    with open(up, "w", encoding="ascii") as file:
-        file.write("up\n")
-    with open(go, encoding="ascii") as file:
-        file.read()
-    return "-"
 
 
 if __name__ == "__main__":

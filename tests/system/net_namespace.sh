@@ -91,7 +91,7 @@ end_sandbox
 # --- the supervisor is killed ---
 first=$use_it
 hold_sandbox
-python3 -B "$project/netjoin.py" "$within" hold:allowed.test hold_download:allowed.test "wait:$tmp/ready,$tmp/go" held_read \
+python3 -B "$project/netjoin.py" "$within" hold:allowed.test hold_download:allowed.test "pause:$tmp/ready,$tmp/go" held_read \
 	echo4:198.18.99.99,7 echo6:fd53:b0c5:0:1::1,7 echo:198.51.100.10,7 echo:2001:db8:2::10,7 name:allowed.test name:other.test \
 	udp:198.51.100.10,443 ask:8.8.8.8 ask:2001:4860:4860::8888 ask:8.8.8.8,allowed.test,1,tcp >"$tmp/joined.out" 2>&1 &
 joined=$!
