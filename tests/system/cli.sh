@@ -1,150 +1,107 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What the built program says: help, errors, exit statuses, completion scripts in real shells, and that the manual
-# and the option tables agree. WRAPIX is the program under test (default: build/wrapix). Prints TAP.
+# and the option tables agree. WRAPIX is the program under test (default: build/src/cli/wrapix). Prints TAP.
 #
-# shellcheck disable=SC2317 # functions that check() calls by name
-set -u
-
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
-top=$(CDPATH='' cd -- "$here/../.." && pwd -P)
-wrapix=${WRAPIX:-$top/build/wrapix}
-case $wrapix in /*) ;; *) wrapix=$PWD/$wrapix ;; esac
-[ -x "$wrapix" ] || { echo "Bail out! there is no program at $wrapix"; exit 1; }
-
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-mkdir -p "$tmp/home" "$tmp/bin" "$tmp/dir/sub dir" "$tmp/dir/file"
-export HOME="$tmp/home" PATH="$tmp/bin:$PATH"
-unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR NO_COLOR
+# shellcheck disable=SC1091,SC2154,SC2317 # the library; its variables; functions that check() calls by name
+. "$(dirname -- "$0")/../lib/system.sh"
+be_user "$@"
+set_up
+out=$tmp/log/out err=$tmp/log/err
+mkdir -p "$tmp/bin" "$tmp/dir/sub dir" "$tmp/dir/file"
+export PATH="$tmp/bin:$PATH"
 cd "$tmp/dir" || exit 1
 
-n=0
-failed=0
-# check NAME CONDITION...: the condition is a command.
-check() {
-	name=$1
-	shift
-	n=$((n + 1))
-	if "$@" >"$tmp/why" 2>&1; then
-		echo "ok $n - $name"
-		return
-	fi
-	echo "not ok $n - $name"
-	sed 's/^/# /' "$tmp/why" "$tmp/out" "$tmp/err" 2>/dev/null | LC_ALL=C tr -c ' -~\n' '?'
-	failed=1
-}
-skip() {
-	n=$((n + 1))
-	if [ "${WRAPIX_TESTS_MUST_RUN-0}" = 1 ]; then
-		echo "not ok $n - $1"
-		echo "# cannot run here: $2"
-		failed=1
-	else
-		echo "ok $n - $1 # SKIP $2"
-	fi
-}
-
-# Runs the program; leaves $rc, $tmp/out and $tmp/err.
-wx() {
-	"$wrapix" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-	rc=$?
-}
-is() { [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; false; }; }
-empty() { [ ! -s "$1" ] || { echo "$1 is not empty"; false; }; }
-has() { grep -qF -- "$2" "$1" || { echo "no '$2' in $1"; false; }; }
-lines() { is "$(wc -l <"$1" | tr -d ' ')" "$2"; }
 # Nothing but lines of printable ASCII.
-printable() { [ -s "$1" ] && ! LC_ALL=C grep -n '[^ -~]' "$1"; }
+ascii() { [ -s "$1" ] && ! LC_ALL=C grep -n '[^ -~]' "$1"; }
 
-# refused 'MESSAGE' ARG...: exit 2, nothing on standard output, MESSAGE as the first line on standard error.
+# refuses 'MESSAGE' ARG...: exit 2, nothing on standard output, MESSAGE as the first line on standard error.
 refused_with() {
-	is "$rc" 2 && empty "$tmp/out" && is "$(head -n 1 "$tmp/err")" "wrapix: $1"
+	is "$rc" 2 && empty "$out" && is "$(head -n 1 "$err")" "wrapix: $1"
 }
-refused() {
+refuses() {
 	message=$1
 	shift
 	wx "$@"
 	check "refused: wrapix $*" refused_with "$message"
 }
-hint() { check "... with the hint: $1" has "$tmp/err" "hint: $1"; }
+hint() { check "... with the hint: $1" has "$err" "hint: $1"; }
 
 commands=$("$wrapix" help | sed -n '/^sandboxes:/,/^options:/s/^  \([a-z]*\) .*/\1/p')
 check "there are commands to test" [ -n "$commands" ]
 
 # --- help ---
 helps() {
-	is "$rc" 0 && empty "$tmp/err" && has "$tmp/out" "usage: wrapix" && has "$tmp/out" "examples:" &&
-		is "$(tail -n 2 "$tmp/out" | head -n 1 | cut -c1-2)" "  "
+	is "$rc" 0 && empty "$err" && has "$out" "usage: wrapix" && has "$out" "examples:" &&
+		is "$(tail -n 2 "$out" | head -n 1 | cut -c1-2)" "  "
 }
-narrow() { ! grep -E '^.{81,}' "$tmp/out" | grep -vE '^  (eval|wrapix) '; }
+narrow() { ! grep -E '^.{81,}' "$out" | grep -vE '^  (eval|wrapix) '; }
 wx
 check "wrapix alone prints help on standard output" helps
-cp "$tmp/out" "$tmp/main"
+cp "$out" "$tmp/main"
 for words in help --help -h; do
 	wx $words
-	check "wrapix $words prints the same" cmp "$tmp/main" "$tmp/out"
+	check "wrapix $words prints the same" cmp "$tmp/main" "$out"
 done
 for c in $commands; do
 	wx "$c" --help
 	check "wrapix $c --help: usage, options, an example at the end" helps
 	check "... within 80 columns" narrow
 	check "... and the main help names it" has "$tmp/main" "  $c "
-	cp "$tmp/out" "$tmp/help.$c"
+	cp "$out" "$tmp/help.$c"
 	wx help "$c"
-	check "... and wrapix help $c is the same" cmp "$tmp/help.$c" "$tmp/out"
+	check "... and wrapix help $c is the same" cmp "$tmp/help.$c" "$out"
 	wx "$c" -h
-	check "... and wrapix $c -h" cmp "$tmp/help.$c" "$tmp/out"
+	check "... and wrapix $c -h" cmp "$tmp/help.$c" "$out"
 done
 for words in version --version -V; do
 	wx $words
-	check "wrapix $words" grep -qxE 'wrapix [0-9]+\.[0-9]+\.[0-9]+' "$tmp/out"
+	check "wrapix $words" grep -qxE 'wrapix [0-9]+\.[0-9]+\.[0-9]+' "$out"
 	check "... exits with 0" is "$rc" 0
 done
 wx run --network none --help -- true
-check "--help wins over what comes after it" cmp "$tmp/help.run" "$tmp/out"
+check "--help wins over what comes after it" cmp "$tmp/help.run" "$out"
 
 # --- errors ---
-refused "unknown command 'rnu'; did you mean 'run'?" rnu
-check "... in one line" lines "$tmp/err" 1
-refused "unknown command 'frobnicate'" frobnicate
+refuses "unknown command 'rnu'; did you mean 'run'?" rnu
+check "... in one line" lines "$err" 1
+refuses "unknown command 'frobnicate'" frobnicate
 hint "'wrapix help' lists the commands"
-refused "unknown command 'sub dir'" "sub dir"
+refuses "unknown command 'sub dir'" "sub dir"
 hint "to start a sandbox there: wrapix run 'sub dir'"
-refused "unknown command '.'" .
+refuses "unknown command '.'" .
 hint "to start a sandbox there: wrapix run ."
-refused "unknown command '--'" --
-refused "unknown command ''" ""
-refused "unknown option '--verison'; did you mean '--version'?" --verison
-refused "unknown command 'doctr'; did you mean 'doctor'?" help doctr
-refused "unknown option '--netwrok'; did you mean '--network'?" run --netwrok none
-check "... in one line" lines "$tmp/err" 1
-refused "unknown option '-network'; did you mean '--network'?" run -network none
-refused "unknown option '--frobnicate'" run --frobnicate
+refuses "unknown command '--'" --
+refuses "unknown command ''" ""
+refuses "unknown option '--verison'; did you mean '--version'?" --verison
+refuses "unknown command 'doctr'; did you mean 'doctor'?" help doctr
+refuses "unknown option '--netwrok'; did you mean '--network'?" run --netwrok none
+check "... in one line" lines "$err" 1
+refuses "unknown option '-network'; did you mean '--network'?" run -network none
+refuses "unknown option '--frobnicate'" run --frobnicate
 hint "--help lists the options"
-refused "unknown option '-x' in '-vx'" run -vx
-refused "option '--name' needs an argument: NAME" run --name
-refused "option '--name' needs an argument: NAME" run --name -- true
-refused "option '--only' takes no argument" run --only=yes
-refused "unexpected argument 'make'" run . make
+refuses "unknown option '-x' in '-vx'" run -vx
+refuses "option '--name' needs an argument: NAME" run --name
+refuses "option '--name' needs an argument: NAME" run --name -- true
+refuses "option '--only' takes no argument" run --only=yes
+refuses "unexpected argument 'make'" run . make
 hint "a command to run follows '--'"
-refused "no command after '--'" run --
-refused "unexpected argument 'x'" ps x
-refused "no completion for the shell 'tcsh'; there is one for bash, zsh and fish" completion tcsh
-refused "SHELL is missing" completion
+refuses "no command after '--'" run --
+refuses "unexpected argument 'x'" ps x
+refuses "no completion for the shell 'tcsh'; there is one for bash, zsh and fish" completion tcsh
+refuses "SHELL is missing" completion
 
 # A value that the spec refuses is a usage error, too; the words are the spec's.
-refused_value() { is "$rc" 2 && empty "$tmp/out" && grep -q "^wrapix: .*$1" "$tmp/err"; }
+refused_value() { is "$rc" 2 && empty "$out" && grep -q "^wrapix: .*$1" "$err"; }
 for pair in network=opne home=kep engine=natvie memory=lots cpus=-1 pids=many disk=x name=a/b env=1A= mount=x; do
 	wx plan "--${pair%%=*}" "${pair#*=}"
 	check "refused: --$pair" refused_value "${pair%%=*}"
 done
 wx plan --exec --engine apple -- true
-check "plan --exec --engine apple: a Seatbelt profile" is "$(head -n 1 "$tmp/out")" "(version 1)"
-check "... that is closed where it says nothing" grep -q '^(deny default' "$tmp/out"
+check "plan --exec --engine apple: a Seatbelt profile" is "$(head -n 1 "$out")" "(version 1)"
+check "... that is closed where it says nothing" grep -q '^(deny default' "$out"
 wx plan --network opne
-check "a wrong word is answered with the nearest" has "$tmp/err" "did you mean 'open'?"
+check "a wrong word is answered with the nearest" has "$err" "did you mean 'open'?"
 
 # --- hostile text ---
 esc=$(printf '\033')
@@ -153,24 +110,24 @@ for word in "${esc}[2J" "--${esc}]0;x" "-${esc}" "$(printf 'a\nhint: type this')
 	for c in "" run stop completion; do
 		# shellcheck disable=SC2086 # no word when empty
 		wx $c "$word" "$word"
-		check "hostile text for '$c' is escaped" printable "$tmp/err"
+		check "hostile text for '$c' is escaped" ascii "$err"
 	done
 	wx plan "./$word"
-	check "hostile text as a directory is escaped" printable "$tmp/err"
+	check "hostile text as a directory is escaped" ascii "$err"
 	wx plan --name="$word"
-	check "hostile text as a value is escaped" printable "$tmp/err"
+	check "hostile text as a value is escaped" ascii "$err"
 done
 wx "$(printf 'a\nhint: type this')"
-check "a newline cannot make a line of ours" [ "$(grep -c '^hint:' "$tmp/err")" = 1 ]
-check "... but is seen as a line that belongs to the word" has "$tmp/err" "  hint: type this"
+check "a newline cannot make a line of ours" [ "$(grep -c '^hint:' "$err")" = 1 ]
+check "... but is seen as a line that belongs to the word" has "$err" "  hint: type this"
 
 # --- output ---
 if [ -e /dev/full ]; then
-	"$wrapix" version >/dev/full 2>"$tmp/err"
+	"$wrapix" version >/dev/full 2>"$err"
 	check "a full standard output is an error" is $? 125
-	check "... that says so" has "$tmp/err" "wrapix: writing to standard output: "
+	check "... that says so" has "$err" "wrapix: writing to standard output: "
 fi
-"$wrapix" version >&- 2>"$tmp/err"
+"$wrapix" version >&- 2>"$err"
 check "a closed standard output is an error" is $? 125
 "$wrapix" rnu >&- 2>&-
 check "closed standard error: the status still tells" is $? 2
@@ -184,7 +141,7 @@ if command -v script >/dev/null; then
 	check "an empty NO_COLOR does not count" colour TERM=xterm NO_COLOR=
 	check "none with TERM=dumb" plain TERM=dumb
 	wx rnu
-	check "none in a file" printable "$tmp/err"
+	check "none in a file" ascii "$err"
 else
 	skip "colour on a terminal" "script(1) is not installed"
 fi
@@ -204,19 +161,19 @@ chmod +x "$tmp/bin/wrapix" "$tmp/bin/wrapixprobe"
 for shell in bash zsh fish; do
 	wx completion $shell
 	check "wrapix completion $shell" is "$rc" 0
-	cp "$tmp/out" "$tmp/$shell"
+	cp "$out" "$tmp/$shell"
 	if ! command -v $shell >/dev/null; then
 		skip "completion in $shell" "$shell is not installed"
 		continue
 	fi
 	check "... is good $shell" $shell -n "$tmp/$shell"
-	$shell "$here/completion.$shell" "$tmp/$shell" >"$tmp/out" 2>"$tmp/err" </dev/null
+	$shell "$here/completion.$shell" "$tmp/$shell" >"$out" 2>"$err" </dev/null
 	check "... and loads and ends well" is $? 0
-	check "... without a word on standard error" empty "$tmp/err"
+	check "... without a word on standard error" empty "$err"
 	while read -r line; do
-		check "$shell: $line" grep -qxF -- "$line" "$tmp/out"
+		check "$shell: $line" grep -qxF -- "$line" "$out"
 	done <"$here/completion.$shell.want"
-	check "... and nothing else was asked" is "$(grep -c . "$tmp/out")" "$(grep -c . "$here/completion.$shell.want")"
+	check "... and nothing else was asked" is "$(grep -c . "$out")" "$(grep -c . "$here/completion.$shell.want")"
 done
 
 # --- the manual ---
@@ -262,8 +219,8 @@ done
 # The programs of their own, against their pages.
 notify=${wrapix%/cli/wrapix}/notify
 for program in "$notify/wrapix-notify" "$notify/daemon/wrapix-notifyd"; do
-	"$program" --help >"$tmp/help.program" 2>"$tmp/err"
-	check "${program##*/} --help" empty "$tmp/err"
+	"$program" --help >"$tmp/help.program" 2>"$err"
+	check "${program##*/} --help" empty "$err"
 	help_heads "$tmp/help.program" >"$tmp/heads"
 	man_heads "$top/man/${program##*/}.1" >"$tmp/manual"
 	check "${program##*/}(1) has the options of the program, and no others" same_heads "$tmp/heads" "$tmp/manual"
@@ -296,5 +253,4 @@ else
 	skip "the manual is good mdoc" "mandoc is not installed"
 fi
 
-echo "1..$n"
-exit $failed
+finish
