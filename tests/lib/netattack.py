@@ -163,10 +163,6 @@ def multicast(host, port):
     return sent(socket.AF_INET, 0, (host, int(port)))
 
 
-def multicast6(host, port, device):
-    return sent(socket.AF_INET6, 0, (host, int(port)), (socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, int(device)))
-
-
 def ping(host):
     """ICMP with a message in it, by a ping socket."""
     v6 = ":" in host

@@ -13,7 +13,6 @@ FAKE_NOTIFICATIONS=$tmp/notifications
 export WRAPIX_PLATFORM PATH FAKE_CONTAINER_STATE FAKE_KEYCHAIN FAKE_NOTIFICATIONS
 containers() { ls "$FAKE_CONTAINER_STATE/containers" 2>/dev/null; }
 clean() { [ -z "$(containers)" ] && [ -z "$(ls "$state/apple" 2>/dev/null)" ]; }
-last_run() { tail -n 1 "$FAKE_CONTAINER_STATE/runs"; }
 lines() { tr '\n' ' ' <"$out"; }
 asays() { # asays NAME WANT SCRIPT [OPTION...]
 	asays_name=$1 asays_want=$2 asays_script=$3

@@ -12,7 +12,6 @@ git config --global user.name T
 git config --global user.email t@example.com
 git config --global init.defaultBranch main
 
-resumed() { wx run --network none --resume "$id" -- sh -c "$1"; }
 says_line() { grep -qxF -- "$1" "$out" || { printf "no line '%s' in:\n" "$1"; cat "$out"; false; }; }
 
 # --- the view ---
