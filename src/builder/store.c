@@ -23,10 +23,15 @@
 
 #define STAMP ".wrapix-stamp"
 #define FILLING ".wrapix-filling" /* in a store that is there */
-#define GC_ROOTS "var/nix/gcroots/wrapix-image"
+#define GC_ROOTS "var/nix/gcroots"
+#define OUR_ROOTS "wrapix-image"                   /* there */
 #define IMAGE_REGISTRATION "nix-path-registration" /* at the top of an image */
 
 static const int dir_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+/* The image is a stranger's, and in a store that is there root of a builder has been: a link of theirs, which is for
+ * inside, would lead us to the user's own files. */
+#define INSIDE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
 
 struct fill {
 	int image;  /* the image's /nix/store; -1: it has none */
@@ -34,6 +39,7 @@ struct fill {
 	int nix;    /* what becomes /nix, or is */
 	int store;  /* its store */
 	int beside; /* where paths are copied before they are renamed */
+	int roots;  /* what gc keeps for us */
 };
 
 /* Calls fn for each name in the image's store. */
@@ -83,37 +89,57 @@ static int add_path(const struct fill *fill, const char *name, struct err *err)
 /* So that gc keeps what the builder itself is made of. */
 static int hold_path(const struct fill *fill, const char *name, struct err *err)
 {
-	_cleanup_close_ int roots = openat(fill->nix, GC_ROOTS, dir_flags);
 	char target[512];
 
 	snprintf(target, sizeof(target), "/nix/store/%.400s", name);
-	if (roots < 0 || (symlinkat(target, roots, name) < 0 && errno != EEXIST))
+	if (symlinkat(target, fill->roots, name) < 0)
 		return err_errno(err, errno, "holding '%s'", name);
 	return 0;
 }
 
-static int make_dirs(int nix, struct err *err)
+static int open_inside(int at, const char *path, struct err *err)
 {
-	static const char *const names[] = { "store", "var", "var/nix", "var/nix/gcroots",
-					     GC_ROOTS };
+	int fd = os_openat2(at, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, INSIDE);
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (mkdirat(nix, names[i], 0755) < 0 && errno != EEXIST)
+	if (fd == -ELOOP)
+		return err_set(err, ELOOP, "'%s' leads through a link", path);
+	return fd < 0 && fd != -ENOENT ? err_errno(err, -fd, "opening '%s'", path) : fd;
+}
+
+static int make_dirs(struct fill *fill, struct err *err)
+{
+	static const char *const names[] = { "store", "var", "var/nix", GC_ROOTS };
+	_cleanup_close_ int roots = -1;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		_cleanup_close_ int made = -1;
+
+		if (mkdirat(fill->nix, names[i], 0755) < 0 && errno != EEXIST)
 			return err_errno(err, errno, "making '%s'", names[i]);
-	return 0;
+		made = open_inside(fill->nix, names[i], err);
+		if (made < 0)
+			return made;
+	}
+	roots = open_inside(fill->nix, GC_ROOTS, err);
+	os_remove_tree(roots, OUR_ROOTS);
+	if (mkdirat(roots, OUR_ROOTS, 0755) < 0)
+		return err_errno(err, errno, "making '" GC_ROOTS "/" OUR_ROOTS "'");
+	fill->roots = openat(roots, OUR_ROOTS, dir_flags);
+	return fill->roots < 0 ? err_errno(err, errno, "opening '" OUR_ROOTS "'") : 0;
 }
 
 /* What the store's database must learn; one of a kill stays until it has been taken in. */
 static int add_registration(const struct fill *fill, struct err *err)
 {
+	_cleanup_close_ int fd = fill->top < 0 ? -ENOENT
+					       : open_inside(fill->top, IMAGE_REGISTRATION, err);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
-	int r = fill->top < 0
-			? -ENOENT
-			: os_read_file_at(fill->top, IMAGE_REGISTRATION, 64 << 20, &text, &len);
+	int r;
 
-	if (r == -ENOENT)
-		return 0;
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	r = os_read_fd(fd, 64 << 20, &text, &len);
 	if (r < 0)
 		return err_errno(err, -r, "reading the image's '%s'", IMAGE_REGISTRATION);
 	return os_write_file_atomic(fill->nix, path_name(BUILDER_REGISTRATION), text, len, 0644,
@@ -125,8 +151,7 @@ static int do_fill(struct fill *fill, const char *stamp, struct err *err)
 	int r;
 
 	os_remove_tree(fill->nix, FILLING);
-	os_remove_tree(fill->nix, GC_ROOTS);
-	r = make_dirs(fill->nix, err);
+	r = make_dirs(fill, err);
 	if (r == 0 && mkdirat(fill->nix, FILLING, 0700) < 0)
 		r = err_errno(err, errno, "making a place for the image's paths");
 	if (r < 0)
@@ -178,9 +203,29 @@ static int fill_new(struct builder *b, struct fill *fill, int data, const char *
 	return r;
 }
 
+static int open_image(struct fill *fill, const char *dir, struct err *err)
+{
+	fill->top = open(dir, dir_flags);
+	if (fill->top < 0)
+		return err_errno(err, errno, "opening '%s'", dir);
+	fill->image = open_inside(fill->top, "nix/store", err);
+	return fill->image < 0 && fill->image != -ENOENT ? fill->image : 0;
+}
+
+static int fill_store(struct builder *b, struct fill *fill, int data, const char *stamp,
+		      struct err *err)
+{
+	fill->nix = openat(data, path_name(b->nix), dir_flags);
+	if (fill->nix < 0 && errno != ENOENT)
+		return err_errno(err, errno, "opening '%s'", b->nix);
+	if (fill->nix < 0)
+		return fill_new(b, fill, data, stamp, err);
+	return has_stamp(fill->nix, stamp) ? 0 : do_fill(fill, stamp, err);
+}
+
 int builder_fill_store(struct builder *builder, const struct builder_root *root, struct err *err)
 {
-	struct fill fill = { -1, -1, -1, -1, -1 };
+	struct fill fill = { -1, -1, -1, -1, -1, -1 };
 	_cleanup_close_ int data = -1;
 	int r = os_mkdirs(builder->data, 0700, err);
 
@@ -189,17 +234,10 @@ int builder_fill_store(struct builder *builder, const struct builder_root *root,
 	data = open(builder->data, dir_flags);
 	if (data < 0)
 		return err_errno(err, errno, "opening '%s'", builder->data);
-	if (root->dir) {
-		fill.top = open(root->dir, dir_flags);
-		fill.image = openat(fill.top, "nix/store", dir_flags);
-	}
-	fill.nix = openat(data, path_name(builder->nix), dir_flags);
-	if (fill.nix < 0 && errno != ENOENT)
-		r = err_errno(err, errno, "opening '%s'", builder->nix);
-	else if (fill.nix < 0)
-		r = fill_new(builder, &fill, data, root->stamp, err);
-	else if (!has_stamp(fill.nix, root->stamp))
-		r = do_fill(&fill, root->stamp, err);
+	if (root->dir)
+		r = open_image(&fill, root->dir, err);
+	if (r == 0)
+		r = fill_store(builder, &fill, data, root->stamp, err);
 	for (size_t i = 0; i < sizeof(fill) / sizeof(int); i++)
 		close_ptr(&((int *)&fill)[i]);
 	return r < 0 ? err_wrap(err, "filling the builder's store") : 0;

@@ -43,6 +43,27 @@ check "an image with a store is built" is $? 0
 image two "$shared" "$second"
 check "... and a second one" is $? 0
 
+# --- a link of an image, or of who was root in a builder, leads to no file of the user's ---
+mkdir -p "$tmp/mine/store" "$tmp/mine/var"
+echo secret >"$tmp/mine/store/key"
+refused() { # by these words, with nothing of mine in the store
+	"$wrapix" start --image "$1" --network none --port "$port" >"$tmp/log/out" 2>"$tmp/log/err"
+	is "$?" 125 && has "$tmp/log/err" "$2" && ! grep -qrs secret "$nix" "$nix.new"
+}
+mkdir -p "$tmp/hostile/usr/bin"
+ln -s "$tmp/mine" "$tmp/hostile/nix"
+"$sandbox" image build --from "rootfs:$tmp/hostile" --name linked >"$tmp/log/out" 2>&1
+check "an image whose /nix is a link fills no store" refused linked "'nix/store' leads through a link"
+rm "$tmp/hostile/nix"
+ln -s "$tmp/mine/store/key" "$tmp/hostile/nix-path-registration"
+"$sandbox" image build --from "rootfs:$tmp/hostile" --name linked >"$tmp/log/out" 2>&1
+check "... nor does one whose registration is a link" refused linked "'nix-path-registration' leads through a link"
+mkdir -p "$nix/store"
+ln -s "$tmp/mine/var" "$nix/var"
+check "a link in the store that is there is not followed" refused one "'var' leads through a link"
+check "... and nothing is made where it leads" is "$(find "$tmp/mine/var")" "$tmp/mine/var"
+chmod -R u+w "$nix"* && rm -rf "$nix"*
+
 # --- a kill before any change of a name leaves nothing, or a whole store ---
 whole() { # as the image has it
 	diff -r "$tmp/source$shared" "$nix/store/${shared##*/}" && diff -r "$tmp/source$first" "$nix/store/${first##*/}" && exists "$nix/.wrapix-stamp"
