@@ -2,7 +2,6 @@
 /* Taking an image from elsewhere: hostile input, as every document is. */
 #include "image/base.h"
 
-#include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "image/foreign_tar.h"
 #include "image/interrupt.h"
 #include "image/names.h"
 #include "image/run.h"
@@ -20,7 +20,7 @@
 #define BLOBS "blobs/sha256/"
 #define ARCHIVE_LIMIT (64ULL << 30)
 
-enum { INDEX_DEPTH = 3, TABLE_MAX = 1 << 20 };
+enum { INDEX_DEPTH = 3, TABLE_MAX = 1 << 20, ARCHIVE_FILES = 1 << 16 };
 
 /* --- which manifest --- */
 
@@ -129,53 +129,60 @@ static bool is_of_layout(const char *name)
 	return digest_parse(text, digest);
 }
 
-static int take_file(struct archive *tar, int dir, const char *name, uint64_t *left)
+static int take_file(struct foreign_tar *tar, int dir, const char *name)
 {
 	_cleanup_close_ int fd = openat(
 		dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	char buffer[65536];
-	la_ssize_t n;
+	ssize_t n;
 	int r = fd < 0 ? -errno : 0;
 
-	while (r == 0 && (n = archive_read_data(tar, buffer, sizeof(buffer))) != 0) {
-		if (interrupt_waits())
-			return -EINTR;
-		if (n < 0 || (uint64_t)n > *left)
-			return n < 0 ? -EBADMSG : -EFBIG;
-		*left -= (uint64_t)n;
-		r = os_write_all(fd, buffer, (size_t)n);
-	}
+	while (r == 0 && (n = foreign_tar_data(tar, buffer, sizeof(buffer))) != 0)
+		r = n < 0 ? (int)n : os_write_all(fd, buffer, (size_t)n);
 	return r;
+}
+
+/* What of an archive is a layout's goes to 'dir'. Returns 0, or 1 when it is another archive. */
+static int take_files(struct foreign_tar *tar, int dir, struct err *err)
+{
+	struct archive_entry *entry;
+	unsigned left = ARCHIVE_FILES;
+	char buffer[NAME_SIZE];
+	bool layout = false;
+	int r = 0, more;
+
+	while (r == 0 && (more = foreign_tar_next(tar, &entry, err)) > 0) {
+		const char *name = name_clean(archive_entry_pathname(entry), buffer);
+
+		if (!name || !is_of_layout(name) || archive_entry_filetype(entry) != AE_IFREG)
+			continue;
+		layout |= !strcmp(name, "oci-layout");
+		r = left-- ? take_file(tar, dir, name) : -EFBIG;
+	}
+	if (r < 0)
+		return err_errno(err, -r, "unpacking it");
+	return more < 0 && (layout || err->code == EINTR) ? more : !layout;
 }
 
 /* An archive of a layout into the directory 'scratch'. Returns 0, or 1 when it is another archive. */
 static int take_layout(const char *path, const char *scratch, struct err *err)
 {
-	struct archive *tar = archive_read_new();
-	_cleanup_close_ int dir = -1;
-	struct archive_entry *entry;
-	char buffer[NAME_SIZE];
-	uint64_t left = ARCHIVE_LIMIT;
-	bool layout = false;
-	int r = 0;
+	_cleanup_close_ int fd = foreign_open(path, err), dir = -1;
+	struct foreign_tar tar;
+	int r;
 
+	if (fd < 0)
+		return fd;
 	if (mkdir(scratch, 0700) < 0)
 		return err_errno(err, errno, "making '%s'", scratch);
 	dir = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || mkdirat(dir, "blobs", 0700) < 0 || mkdirat(dir, "blobs/sha256", 0700) < 0)
 		return err_errno(err, errno, "making '%s/blobs'", scratch);
-	archive_read_support_filter_all(tar);
-	archive_read_support_format_tar(tar);
-	if (archive_read_open_filename(tar, path, 65536) == ARCHIVE_OK)
-		while (r == 0 && archive_read_next_header(tar, &entry) == ARCHIVE_OK) {
-			const char *name = name_clean(archive_entry_pathname(entry), buffer);
-
-			layout |= name && !strcmp(name, "oci-layout");
-			if (name && is_of_layout(name) && archive_entry_filetype(entry) == AE_IFREG)
-				r = take_file(tar, dir, name, &left);
-		}
-	archive_read_free(tar);
-	return r < 0 ? err_errno(err, -r, "reading '%s'", path) : !layout;
+	r = foreign_tar_begin(&tar, FOREIGN_FILE, fd, ARCHIVE_LIMIT, err);
+	if (r == 0)
+		r = take_files(&tar, dir, err);
+	foreign_tar_close(&tar);
+	return r < 0 ? err_wrap(err, "reading '%s'", path) : r;
 }
 
 /* --- through skopeo --- */
@@ -261,52 +268,53 @@ static char **table_of(struct build_found *found, const char *path)
 }
 
 /* What a layer has of them; one that a later layer had stays. */
-static int look_into(int fd, struct arena *arena, struct build_found *found, struct err *err)
+static int look_into(struct foreign_tar *tar, struct unpack_limits *room, struct arena *arena,
+		     struct build_found *found, struct err *err)
 {
-	struct unpack_limits room = UNPACK_LIMITS;
-	struct archive *tar = archive_read_new();
 	struct archive_entry *entry;
 	char name[NAME_SIZE];
-	int status = ARCHIVE_FATAL;
+	int r;
 
-	archive_read_support_filter_gzip(tar);
-	archive_read_support_filter_zstd(tar);
-	archive_read_support_format_tar(tar);
-	archive_read_support_format_empty(tar);
-	if (archive_read_open_fd(tar, fd, 65536) == ARCHIVE_OK)
-		while ((status = archive_read_next_header(tar, &entry)) >= ARCHIVE_WARN &&
-		       status != ARCHIVE_EOF) {
-			const char *path = name_clean(archive_entry_pathname(entry), name);
-			char **table = path ? table_of(found, path) : NULL;
-			la_int64_t size = archive_entry_size(entry);
+	while ((r = foreign_tar_next(tar, &entry, err)) > 0) {
+		const char *path = name_clean(archive_entry_pathname(entry), name);
+		char **table = path ? table_of(found, path) : NULL;
+		la_int64_t size = archive_entry_size(entry);
 
-			if (!unpack_fits(entry, &room.bytes)) {
-				archive_read_free(tar);
-				return unpack_too_big(err);
-			}
-			if (!table || *table || archive_entry_filetype(entry) != AE_IFREG ||
-			    size > TABLE_MAX)
-				continue;
-			*table = arena_alloc(arena, (size_t)size + 1);
-			if (archive_read_data(tar, *table, (size_t)size) != size)
-				break;
-		}
-	if (status != ARCHIVE_EOF)
-		err_set(err, EBADMSG, "reading a layer: %s",
-			archive_error_string(tar) ?: "it is cut short");
-	archive_read_free(tar);
-	return status == ARCHIVE_EOF ? 0 : -EBADMSG;
+		if (!room->entries-- || !unpack_fits(entry, &room->bytes))
+			return unpack_too_big(err);
+		if (!table || *table || archive_entry_filetype(entry) != AE_IFREG || size < 0 ||
+		    size > TABLE_MAX)
+			continue;
+		*table = arena_alloc(arena, (size_t)size + 1);
+		if (foreign_tar_data(tar, *table, (size_t)size) != size)
+			return err_set(err, EBADMSG, "it is cut short");
+	}
+	return r;
+}
+
+static int look_at_layer(int fd, struct unpack_limits *room, struct arena *arena,
+			 struct build_found *found, struct err *err)
+{
+	struct foreign_tar tar;
+	int r = foreign_tar_begin(&tar, FOREIGN_LAYER, fd, room->stream, err);
+
+	if (r == 0)
+		r = look_into(&tar, room, arena, found, err);
+	room->stream -= MIN(room->stream, foreign_tar_used(&tar));
+	foreign_tar_close(&tar);
+	return r < 0 ? err_wrap(err, "reading a layer") : 0;
 }
 
 static int find_tables(struct store *store, struct oci_image *image, struct build_found *ret,
 		       struct err *err)
 {
+	struct unpack_limits room = UNPACK_LIMITS;
 	int r = 0;
 
 	for (size_t i = image->n_layers; r == 0 && i-- > 0 && !(ret->passwd && ret->group);) {
 		_cleanup_close_ int fd = blob_open(store->blobs, &image->layers[i].blob, err);
 
-		r = fd < 0 ? fd : look_into(fd, &image->arena, ret, err);
+		r = fd < 0 ? fd : look_at_layer(fd, &room, &image->arena, ret, err);
 	}
 	return r;
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* A tar archive, compressed or not, as a source. */
-#include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <locale.h>
+#include <string.h>
 
+#include "image/foreign_tar.h"
 #include "image/interrupt.h"
 #include "image/names.h"
 #include "image/source.h"
 
+/* More than any machine has; a program that reads for ever is not waited for. */
+#define MOST ((uint64_t)1 << 44)
+
 static ssize_t read_tar(void *from, void *buffer, size_t len)
 {
-	la_ssize_t n = archive_read_data(from, buffer, len);
-
-	return n < 0 ? -EIO : n;
+	return foreign_tar_data(from, buffer, len);
 }
 
-static int take_entry(struct archive *tar, struct archive_entry *entry, source_fn *fn, void *ctx,
-		      struct err *err)
+static int take_entry(struct foreign_tar *tar, struct archive_entry *entry, source_fn *fn,
+		      void *ctx, struct err *err)
 {
 	char name[NAME_SIZE], target[NAME_SIZE];
 	const char *given = archive_entry_pathname(entry), *link = archive_entry_hardlink(entry);
@@ -37,23 +38,18 @@ static int take_entry(struct archive *tar, struct archive_entry *entry, source_f
 
 int source_visit_tar(const struct source *source, source_fn *fn, void *ctx, struct err *err)
 {
-	struct archive *tar = archive_read_new();
+	_cleanup_close_ int fd = foreign_open(source->path, err);
 	struct archive_entry *entry;
-	int r = 0, status = ARCHIVE_FATAL;
+	struct foreign_tar tar;
+	int r, more;
 
-	if (!tar)
-		return err_errno(err, ENOMEM, "reading '%s'", source->path);
-	/* Names are bytes to us; libarchive turns those of pax headers through the locale. */
-	setlocale(LC_CTYPE, "C.UTF-8");
-	archive_read_support_filter_all(tar);
-	archive_read_support_format_tar(tar);
-	archive_read_support_format_empty(tar);
-	if (archive_read_open_filename(tar, source->path, 65536) == ARCHIVE_OK)
-		while (r == 0 && (status = archive_read_next_header(tar, &entry)) == ARCHIVE_OK)
-			r = take_entry(tar, entry, fn, ctx, err);
-	if (r == 0 && status != ARCHIVE_EOF)
-		r = err_set(err, EBADMSG, "reading '%s': %s", source->path,
-			    archive_error_string(tar) ?: "not an archive");
-	archive_read_free(tar);
+	if (fd < 0)
+		return fd;
+	r = more = foreign_tar_begin(&tar, FOREIGN_FILE, fd, MOST, err);
+	while (r == 0 && (more = foreign_tar_next(&tar, &entry, err)) > 0)
+		r = take_entry(&tar, entry, fn, ctx, err);
+	if (more < 0)
+		r = err_wrap(err, "reading '%s'", source->path);
+	foreign_tar_close(&tar);
 	return r;
 }

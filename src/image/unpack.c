@@ -7,15 +7,15 @@
  */
 #include "image/unpack.h"
 
-#include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "image/foreign_tar.h"
 #include "image/names.h"
+#include "base/util.h"
 #include "os/dir.h"
 #include "os/fs.h"
 
@@ -39,7 +39,7 @@ int unpack_too_big(struct err *err)
 
 struct unpack {
 	int root;
-	struct archive *tar;
+	struct foreign_tar tar;
 	struct unpack_limits *left;
 };
 
@@ -155,12 +155,12 @@ static int make_file(struct unpack *unpack, int dir, const char *name, mode_t mo
 	_cleanup_close_ int fd = openat(dir, name,
 					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	char buffer[65536];
-	la_ssize_t n;
+	ssize_t n;
 	int r = fd < 0 ? -errno : 0;
 
-	while (r == 0 && (n = archive_read_data(unpack->tar, buffer, sizeof(buffer))) != 0) {
+	while (r == 0 && (n = foreign_tar_data(&unpack->tar, buffer, sizeof(buffer))) != 0) {
 		if (n < 0)
-			return -EBADMSG;
+			return (int)n;
 		if ((uint64_t)n > unpack->left->bytes)
 			return -EDQUOT;
 		unpack->left->bytes -= (uint64_t)n;
@@ -217,8 +217,7 @@ static int take_entry(struct unpack *unpack, const char *path, struct archive_en
 
 	if (!strncmp(name, WHITEOUT, strlen(WHITEOUT)))
 		return 0;
-	if (!unpack->left->entries--)
-		return err_set(err, EDQUOT, "the image has too many files");
+	unpack->left->entries--;
 	dir = open_parent(unpack->root, path, true, &name);
 	r = dir < 0 ? dir : make_entry(unpack, dir, name, entry);
 	if (r == -EDQUOT)
@@ -226,47 +225,51 @@ static int take_entry(struct unpack *unpack, const char *path, struct archive_en
 	return r < 0 ? err_errno(err, -r, "unpacking '%s'", path) : 0;
 }
 
-static int pass(int root, int blob, struct unpack_limits *left,
-		int (*take)(struct unpack *, const char *, struct archive_entry *, struct err *),
-		struct err *err)
+typedef int take_fn(struct unpack *unpack, const char *path, struct archive_entry *entry,
+		    struct err *err);
+
+/* Every entry counts, also where nothing is done with it. */
+static int take_all(struct unpack *unpack, take_fn *take, struct err *err)
 {
-	struct unpack unpack = { root, archive_read_new(), left };
+	uint64_t room = unpack->left->bytes, entries = unpack->left->entries;
 	struct archive_entry *entry;
-	uint64_t room = left->bytes;
-	int r = 0, status = ARCHIVE_FATAL;
+	char path[NAME_SIZE];
+	int r;
 
-	if (!unpack.tar || lseek(blob, 0, SEEK_SET) < 0)
-		return err_errno(err, ENOMEM, "reading a layer");
-	archive_read_support_filter_gzip(unpack.tar);
-	archive_read_support_filter_zstd(unpack.tar);
-	archive_read_support_format_tar(unpack.tar);
-	archive_read_support_format_empty(unpack.tar);
-	if (archive_read_open_fd(unpack.tar, blob, 65536) == ARCHIVE_OK)
-		while (r == 0 &&
-		       (status = archive_read_next_header(unpack.tar, &entry)) >= ARCHIVE_WARN &&
-		       status != ARCHIVE_EOF) {
-			char path[NAME_SIZE];
+	while ((r = foreign_tar_next(&unpack->tar, &entry, err)) > 0) {
+		if (!entries--)
+			return err_set(err, EDQUOT, "the image has too many files");
+		if (!unpack_fits(entry, &room))
+			return unpack_too_big(err);
+		if (!name_clean(archive_entry_pathname(entry), path))
+			return err_set(err, EBADMSG, "the layer has an entry that leaves its root");
+		r = *path ? take(unpack, path, entry, err) : 0;
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? err_wrap(err, "reading a layer") : 0;
+}
 
-			if (!unpack_fits(entry, &room))
-				r = unpack_too_big(err);
-			else if (!name_clean(archive_entry_pathname(entry), path))
-				r = err_set(err, EBADMSG,
-					    "the layer has an entry that leaves its root");
-			else if (*path)
-				r = take(&unpack, path, entry, err);
-		}
-	if (r == 0 && status != ARCHIVE_EOF)
-		r = err_set(err, EBADMSG, "reading a layer: %s",
-			    archive_error_string(unpack.tar) ?: "not an archive");
-	archive_read_free(unpack.tar);
+static int pass(int root, int blob, struct unpack_limits *left, take_fn *take, struct err *err)
+{
+	struct unpack unpack = { .root = root, .left = left };
+	int r;
+
+	if (lseek(blob, 0, SEEK_SET) < 0)
+		return err_errno(err, errno, "reading a layer");
+	r = foreign_tar_begin(&unpack.tar, FOREIGN_LAYER, blob, left->stream, err);
+	if (r < 0)
+		err_wrap(err, "reading a layer");
+	else
+		r = take_all(&unpack, take, err);
+	left->stream -= MIN(left->stream, foreign_tar_used(&unpack.tar));
+	foreign_tar_close(&unpack.tar);
 	return r;
 }
 
 int unpack_layer(int root, int blob, struct unpack_limits *left, struct err *err)
 {
-	int r;
+	int r = pass(root, blob, left, take_whiteout, err);
 
-	setlocale(LC_CTYPE, "C.UTF-8"); /* as source_tar.c says */
-	r = pass(root, blob, left, take_whiteout, err);
 	return r == 0 ? pass(root, blob, left, take_entry, err) : r;
 }

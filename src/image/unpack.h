@@ -9,11 +9,13 @@
 #include "image/store.h"
 
 struct unpack_limits {
-	uint64_t bytes, entries;
+	uint64_t bytes, entries; /* of files */
+	uint64_t
+		stream; /* of what is gone through for them, which is more than once, headers included */
 };
-#define UNPACK_LIMITS                                    \
-	{                                                \
-		.bytes = 64ULL << 30, .entries = 4000000 \
+#define UNPACK_LIMITS                                                            \
+	{                                                                        \
+		.bytes = 64ULL << 30, .entries = 4000000, .stream = 160ULL << 30 \
 	}
 
 /* The entry's file has as many bytes at most, which are taken off: what says of itself that it is too big is neither

@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char dir[] = "/tmp/wrapix-fuzz-layer.XXXXXX";
-	struct unpack_limits left = { .bytes = 1 << 20, .entries = 1000 };
+	struct unpack_limits left = { .bytes = 1 << 20, .entries = 1000, .stream = 4 << 20 };
 	struct err err = { 0 };
 	struct stat before, after;
 	int top, root, blob, r;
