@@ -138,11 +138,12 @@ static void print_json(struct json_object *out)
 
 static void print_row(const char *name, const struct oci_image *image)
 {
-	_cleanup_str_ struct str shown = { 0 };
+	_cleanup_str_ struct str shown = { 0 }, platform = { 0 };
 
 	str_add_escaped(&shown, name);
+	str_add_escaped(&platform, image->architecture ?: "");
 	printf("%-24s %.12s   %6zu %9.1fM  %s\n", shown.s ? shown.s : "", image->manifest.digest,
-	       image->n_layers, (double)size_of(image) / 1048576, image->architecture ?: "");
+	       image->n_layers, (double)size_of(image) / 1048576, platform.s ? platform.s : "");
 }
 
 static int do_list(struct store *store, const struct image_args *args, struct err *err)
@@ -188,12 +189,15 @@ static void print_words(const char *label, const struct strv *words)
 static int show(_unused_ struct store *store, struct oci_image *image,
 		const struct image_args *args, _unused_ struct err *err)
 {
+	_cleanup_str_ struct str platform = { 0 };
+
 	if (args->json) {
 		print_json(to_json(args->name, image));
 		return 0;
 	}
 	printf("%-11s %s\n", "digest", image->manifest.digest);
-	printf("%-11s %s/%s\n", "platform", image->os ?: "", image->architecture ?: "");
+	str_addf(&platform, "%s/%s", image->os ?: "", image->architecture ?: "");
+	print_words("platform", &(struct strv){ &platform.s, 1 });
 	print_words("entrypoint", &image->entrypoint);
 	print_words("command", &image->cmd);
 	for (size_t i = 0; i < image->env.len; i++)
