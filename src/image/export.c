@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/str.h"
+#include "image/interrupt.h"
 #include "image/layer.h"
 
 /* --- a layout --- */
@@ -19,8 +21,11 @@ static int export_layout(struct store *store, struct oci_image *image, const cha
 			 const char *path, struct err *err)
 {
 	struct store to;
-	int r = layout_open(&to, path, err);
+	int r = layout_open_other(&to, path, err);
 
+	/* For two that write here at once; a file system without it has one. */
+	if (r == 0)
+		(void)flock(to.dir, LOCK_EX);
 	if (r == 0)
 		r = blob_copy(store->blobs, to.blobs, &image->config, err);
 	for (size_t i = 0; r == 0 && i < image->n_layers; i++)
@@ -28,12 +33,7 @@ static int export_layout(struct store *store, struct oci_image *image, const cha
 	if (r == 0)
 		r = blob_copy(store->blobs, to.blobs, &image->manifest, err);
 	if (r == 0)
-		r = layout_name(&to, name, &image->manifest, err);
-	/* Ours alone: a layout has no such files. */
-	if (r == 0) {
-		unlinkat(to.dir, "lock", 0);
-		unlinkat(to.dir, "use", 0);
-	}
+		r = layout_put(&to, name, &image->manifest, err);
 	layout_close(&to);
 	return r;
 }
@@ -103,7 +103,8 @@ static int pack_blob(struct pack *pack, const struct blob_ref *blob, struct err 
 
 	snprintf(name, sizeof(name), "%s%s", pack->prefix, blob->digest);
 	r = fd < 0 ? fd : begin_entry(pack->tar, name, blob->size, err);
-	while (r == 0 && (n = read(fd, buffer, sizeof(buffer))) > 0)
+	while (r == 0 && (r = interrupt_check(err)) == 0 &&
+	       (n = read(fd, buffer, sizeof(buffer))) > 0)
 		if (archive_write_data(pack->tar, buffer, (size_t)n) != n)
 			r = pack_failed(pack->tar, err);
 	return r == 0 && n < 0 ? err_errno(err, errno, "reading a blob") : r;
@@ -172,13 +173,21 @@ static int export_archive(struct store *store, struct oci_image *image, const ch
 {
 	struct pack pack = { store, archive_write_new(), "" };
 	_cleanup_str_ struct str part = { 0 };
+	_cleanup_close_ int fd = -1;
 	int r = 0;
 
-	str_addf(&part, "%s.part", path);
 	if (!pack.tar)
 		return err_errno(err, ENOMEM, "writing '%s'", path);
+	/* That of one that was killed goes; in a directory of everybody's it is nobody else's, nor a link. */
+	str_addf(&part, "%s.part", path);
+	unlink(part.s);
+	fd = open(part.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		archive_write_free(pack.tar);
+		return err_errno(err, errno, "making '%s'", part.s);
+	}
 	if (archive_write_set_format_ustar(pack.tar) != ARCHIVE_OK ||
-	    archive_write_open_filename(pack.tar, part.s) != ARCHIVE_OK)
+	    archive_write_open_fd(pack.tar, fd) != ARCHIVE_OK)
 		r = pack_failed(pack.tar, err);
 	if (r == 0)
 		r = fill(&pack, image, name, err);

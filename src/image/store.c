@@ -39,7 +39,7 @@ static int open_lock(int dir, const char *name, int how, struct err *err)
 	return fd;
 }
 
-int layout_open(struct store *store, const char *path, struct err *err)
+int layout_open_other(struct store *store, const char *path, struct err *err)
 {
 	_cleanup_close_ int blobs = -1;
 	int r = os_mkdirs(path, 0755, err);
@@ -53,8 +53,19 @@ int layout_open(struct store *store, const char *path, struct err *err)
 	blobs = open_dir(store->dir, "blobs", err);
 	store->blobs = blobs < 0 ? blobs : open_dir(blobs, "sha256", err);
 	if (store->blobs >= 0)
-		store->use = open_lock(store->dir, "use", LOCK_SH, err);
-	if (store->blobs >= 0 && store->use >= 0)
+		return 0;
+	layout_close(store);
+	return err_wrap(err, "the images in '%s'", path);
+}
+
+int layout_open(struct store *store, const char *path, struct err *err)
+{
+	int r = layout_open_other(store, path, err);
+
+	if (r < 0)
+		return r;
+	store->use = open_lock(store->dir, "use", LOCK_SH, err);
+	if (store->use >= 0)
 		return 0;
 	layout_close(store);
 	return err_wrap(err, "the images in '%s'", path);
@@ -113,14 +124,23 @@ int layout_name(struct store *store, const char *name, const struct blob_ref *ma
 {
 	int r = check_name(name, err);
 	_cleanup_close_ int lock = r < 0 ? -1 : open_lock(store->dir, "lock", LOCK_EX, err);
-	struct oci_index index;
 
-	if (r == 0)
-		r = lock < 0 ? lock : oci_read_index(store->dir, &index, err);
+	if (r < 0 || lock < 0)
+		return r < 0 ? r : lock;
+	return layout_put(store, name, manifest, err);
+}
+
+int layout_put(struct store *store, const char *name, const struct blob_ref *manifest,
+	       struct err *err)
+{
+	struct oci_index index;
+	int r = oci_read_index(store->dir, &index, err);
+
 	if (r < 0)
 		return r;
 	/* First: a link that is missing is said, one to the wrong image is not. */
-	forget_link(store, name);
+	if (store->use >= 0)
+		forget_link(store, name);
 	oci_index_put(&index, name, manifest);
 	r = oci_write_index(store->dir, &index, err);
 	oci_index_release(&index);
@@ -207,22 +227,27 @@ static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struc
 	return 0;
 }
 
-static void sweep_kinds(int at, const char *const *kinds)
+static void sweep_kinds(int at, const char *name, const char *const *kinds)
 {
-	_cleanup_dir_ DIR *dir = os_dir_open(at, ".");
+	_cleanup_dir_ DIR *dir = os_dir_open(at, name);
 
 	for (struct dirent *entry; dir && (entry = os_dir_next(dir));)
 		for (const char *const *kind = kinds; *kind; kind++)
 			if (str_starts(entry->d_name, *kind))
-				os_remove_tree(at, entry->d_name);
+				os_remove_tree(dirfd(dir), entry->d_name);
 }
 
 /* What a killed build, or a killed writer of the index, left. Nobody writes now. */
 static void sweep_scratch(struct store *store)
 {
-	sweep_kinds(store->dir, (const char *const[]){ ".make-", ".load-", ".fetch-",
-						       ".index.json.", ".oci-layout.", NULL });
-	sweep_kinds(store->blobs, (const char *const[]){ ".new-", NULL });
+	static const char *const ours[] = { ".make-",       ".load-",       ".fetch-",
+					    ".index.json.", ".oci-layout.", NULL };
+	static const char *const fresh[] = { ".new-", NULL };
+
+	sweep_kinds(store->dir, ".", ours);
+	sweep_kinds(store->blobs, ".", fresh);
+	sweep_kinds(store->dir, "roots", fresh);
+	sweep_kinds(store->dir, "names", fresh);
 }
 
 int layout_tidy(struct store *store, struct err *err)

@@ -19,8 +19,10 @@ struct store {
 	int dir, blobs, use;
 };
 
-/* Opens a layout, making what is missing; 'path' is the store or any layout of the user's. */
+/* Opens the store, making what is missing. */
 int layout_open(struct store *store, const char *path, struct err *err);
+/* The same for any layout of the user's, where nothing of ours is put that a layout has not. */
+int layout_open_other(struct store *store, const char *path, struct err *err);
 /* Somebody else's layout, to read: nothing is made or locked there. */
 int layout_open_foreign(struct store *store, const char *path, struct err *err);
 void layout_close(struct store *store);
@@ -32,6 +34,9 @@ void layout_close(struct store *store);
 /* Gives an image that is in the blobs its name. */
 int layout_name(struct store *store, const char *name, const struct blob_ref *manifest,
 		struct err *err);
+/* The same for who has the layout alone. */
+int layout_put(struct store *store, const char *name, const struct blob_ref *manifest,
+	       struct err *err);
 /* Takes a name away; -ENOENT when nobody has it. The blobs stay until gc. */
 int layout_forget(struct store *store, const char *name, struct err *err);
 
