@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "image/interrupt.h"
 #include "image/unpack.h"
 
 /* --- what all of them need --- */
@@ -236,8 +237,11 @@ static int unpack(struct store *store, struct oci_image *image, const struct ima
 {
 	struct arena arena = { 0 };
 	char *path;
-	int r = unpack_named(store, image, args->name, &arena, &path, err);
+	int r;
 
+	interrupt_hold();
+	r = unpack_named(store, image, args->name, &arena, &path, err);
+	interrupt_release();
 	if (r == 0)
 		puts(path);
 	arena_release(&arena);

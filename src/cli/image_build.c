@@ -131,13 +131,11 @@ static int from_debian(struct making *making, _unused_ const char *what, struct 
 	if (making->contents.interpreter && !strcmp(making->contents.interpreter, "node"))
 		strv_add(&making->args->arena, &packages, "nodejs");
 	fprintf(stderr, "wrapix: getting %zu packages and what they need\n", packages.len);
-	interrupt_hold();
 	r = debian_make_tar(making->scratch, &packages,
 			    making->args->platform ? making->arch : NULL, making->log, err);
 	if (r == 0)
 		r = from_source(making, &source, err);
 	os_remove_tree(AT_FDCWD, making->scratch);
-	interrupt_release();
 	return r;
 }
 
@@ -281,7 +279,7 @@ static int make_image(struct making *making, struct err *err)
 		r = contents_find_agent(&making->contents, &making->args->arena, err);
 	if (r == 0)
 		r = make_layers(making, err);
-	if (r < 0 && making->log >= 0)
+	if (r < 0 && making->log >= 0 && !interrupt_waits())
 		show_log(making->log);
 	if (!image->os) {
 		image->os = arena_strdup(&image->arena, "linux");
@@ -300,9 +298,13 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 {
 	struct arena arena = { 0 };
 	char *unpacked;
-	int r = layout_name(store, name, &image->manifest, err);
+	/* So that 'wrapix run --image' starts at once. What cannot be unpacked takes nobody's name. */
+	_cleanup_close_ int root = args->no_unpack
+					   ? -1
+					   : unpack_image(store, image, &arena, &unpacked, err);
+	int r = root < 0 && !args->no_unpack ? root
+					     : layout_name(store, name, &image->manifest, err);
 
-	/* So that 'wrapix run --image' starts at once. */
 	if (r == 0 && !args->no_unpack)
 		r = unpack_named(store, image, name, &arena, &unpacked, err);
 	arena_release(&arena);
@@ -311,6 +313,13 @@ static int deliver(const struct build_args *args, struct store *store, const cha
 	if (r == 0)
 		printf("%s %s%s\n", name, DIGEST_PREFIX, image->manifest.digest);
 	return r;
+}
+
+/* Blobs that nothing names stay until somebody wants the room. */
+static void hint_at_room(struct err *err)
+{
+	if (err->code == ENOSPC && !*err->hint)
+		err_hint(err, "'wrapix image gc' removes what no image needs");
 }
 
 static bool is_projects(const struct project_config *project, const char *name)
@@ -406,6 +415,8 @@ static int cmd_build(int argc, char **argv)
 		r = image_open_store(&store, &err);
 	if (r == 0)
 		r = layout_tidy(&store, &err);
+	/* Until what is half-made has gone. */
+	interrupt_hold();
 	if (r == 0)
 		r = make_image(&making, &err);
 	if (r == 0)
@@ -416,6 +427,8 @@ static int cmd_build(int argc, char **argv)
 	oci_image_release(&image);
 	spec_release(&spec);
 	arena_release(&args.arena);
+	interrupt_release();
+	hint_at_room(&err);
 	return r < 0 ? cli_fail(&err) : 0;
 }
 

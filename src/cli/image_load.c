@@ -181,9 +181,12 @@ static int into_store(struct store *store, const struct image_args *args, struct
 	const char *name = args->as ?: image_name_of(&image.arena, args->name);
 	char *scratch = arena_printf(&image.arena, "%s/.fetch-%d", image_store_path(&image.arena),
 				     getpid());
-	int r = base_fetch(store, args->name, platform_here(), scratch, STDERR_FILENO, &image,
-			   &ignored, err);
+	int r;
 
+	interrupt_hold();
+	r = base_fetch(store, args->name, platform_here(), scratch, STDERR_FILENO, &image, &ignored,
+		       err);
+	interrupt_release();
 	if (r == 0 && !*name)
 		r = image_no_name(err);
 	if (r == 0)

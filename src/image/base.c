@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "image/foreign_tar.h"
-#include "image/interrupt.h"
 #include "image/names.h"
 #include "image/run.h"
 #include "image/unpack.h"
@@ -328,7 +327,6 @@ int base_fetch(struct store *store, const char *ref, const char *architecture, c
 	struct stat st;
 	int r;
 
-	interrupt_hold();
 	if (stat(ref, &st) == 0 && S_ISDIR(st.st_mode)) {
 		r = import(store, ref, NULL, architecture, image, err);
 	} else if (colon && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
@@ -348,7 +346,6 @@ int base_fetch(struct store *store, const char *ref, const char *architecture, c
 			r = import(store, scratch, NULL, architecture, image, err);
 	}
 	os_remove_tree(AT_FDCWD, scratch);
-	interrupt_release();
 	if (r == 0)
 		r = find_tables(store, image, ret_found, err);
 	arena_release(&arena);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "image/interrupt.h"
 #include "image/source.h"
 #include "os/dir.h"
 
@@ -89,6 +90,8 @@ static int walk_one(struct walk *walk, int dir, const char *path, const char *na
 	int fd, r;
 
 	known(path);
+	if (interrupt_check(err) < 0)
+		return -err->code;
 	if (snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "", name) >=
 	    (int)sizeof(below))
 		return err_set(err, ENAMETOOLONG, "a path below '%s' is too long", path);

@@ -27,7 +27,14 @@ int unpack_too_big(struct err *err);
 /* One layer on top of what is in 'root'; takes what it used off 'left'. */
 int unpack_layer(int root, int blob, struct unpack_limits *left, struct err *err);
 
-/* Unpacks an image, once, and makes names/NAME a link to its root, which is how a sandbox finds it (spec/host_image.c). */
+/*
+ * The merged root of an image: unpacked once, into roots/DIGEST, by a child that may write nothing
+ * else. Returns a descriptor of a file that is locked (shared) as long as it is open: gc leaves that
+ * root alone. *ret_path is in the arena. Signals are held (interrupt.h).
+ */
+int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
+		 char **ret_path, struct err *err);
+/* The same, and makes names/NAME a link to its root, which is how a sandbox finds it (spec/host_image.c). */
 int unpack_named(struct store *store, const struct oci_image *image, const char *name,
 		 struct arena *arena, char **ret_path, struct err *err);
 /* Removes the roots that no image has and nobody uses. */

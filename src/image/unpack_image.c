@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/str.h"
+#include "image/interrupt.h"
 #include "image/unpack.h"
 #include "os/dir.h"
 #include "os/fs.h"
@@ -19,6 +22,8 @@
 #include "os/proc.h"
 
 #define ROOTS "roots"
+
+enum { LOOK_MS = 100 };
 
 static int unpack_layers(struct store *store, const struct oci_image *image, int root,
 			 struct err *err)
@@ -52,11 +57,16 @@ static int confine(const char *path, struct err *err)
 }
 
 _Noreturn static void child_main(struct store *store, const struct oci_image *image,
-				 const char *path, int status)
+				 const char *path, int status, pid_t parent)
 {
 	struct err err = { 0 };
-	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = root < 0 ? err_errno(&err, errno, "opening '%s'", path) : confine(path, &err);
+	int root, r;
+
+	os_die_with_parent(SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = root < 0 ? err_errno(&err, errno, "opening '%s'", path) : confine(path, &err);
 
 	if (r == 0)
 		r = unpack_layers(store, image, root, &err);
@@ -66,30 +76,57 @@ _Noreturn static void child_main(struct store *store, const struct oci_image *im
 	_exit(r < 0);
 }
 
+/* What it has made is removed when a signal waits: it need not end kindly. */
+static void await_child(pid_t pid, int status)
+{
+	struct pollfd fd = { .fd = status, .events = POLLIN };
+
+	while (poll(&fd, 1, LOOK_MS) <= 0)
+		if (interrupt_waits())
+			kill(pid, SIGKILL);
+}
+
 static int unpack_in_child(struct store *store, const struct oci_image *image, const char *path,
 			   struct err *err)
 {
 	struct err reported;
 	int status[2], result;
-	pid_t pid;
+	pid_t pid, self = getpid();
 	ssize_t n;
 
 	if (pipe2(status, O_CLOEXEC) < 0)
 		return err_errno(err, errno, "pipe");
 	pid = fork();
 	if (pid == 0)
-		child_main(store, image, path, status[1]);
+		child_main(store, image, path, status[1], self);
 	close(status[1]);
+	if (pid > 0)
+		await_child(pid, status[0]);
 	n = pid < 0 ? -1 : read(status[0], &reported, sizeof(reported));
 	close(status[0]);
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
 	result = os_await(pid);
+	if (interrupt_check(err) < 0)
+		return -err->code;
 	if (n == sizeof(reported)) {
 		*err = reported;
 		return -err->code;
 	}
 	return result ? err_set(err, EIO, "the unpacking process ended unexpectedly") : 0;
+}
+
+/* It may take as long as somebody else's unpacking. Nothing of ours is half-made, and a signal may strike. */
+static int await_lock(int fd, int how)
+{
+	int r;
+
+	interrupt_release();
+	do {
+		r = flock(fd, how);
+	} while (r < 0 && errno == EINTR);
+	interrupt_hold();
+	return r;
 }
 
 /* A root of ours and what belongs to it: "DIGEST", "DIGEST.lock" and "DIGEST.env". */
@@ -102,13 +139,11 @@ static int lock_root(int roots, const char *digest, int how, struct err *err)
 	fd = openat(roots, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(err, errno, "opening '%s'", name);
-	while (flock(fd, how) < 0)
-		if (errno != EINTR) {
-			int code = errno;
-
-			close(fd);
-			return err_errno(err, code, "locking '%s'", name);
-		}
+	if (await_lock(fd, how) < 0) {
+		err_errno(err, errno, "locking '%s'", name);
+		close(fd);
+		return -err->code;
+	}
 	return fd;
 }
 
@@ -145,13 +180,8 @@ static int write_env(const struct oci_image *image, int roots, struct err *err)
 	return os_write_file_atomic(roots, name, out.s ? out.s : "", out.len, 0644, err);
 }
 
-/*
- * The merged root of an image: unpacked once, into ROOTS/DIGEST, by a child that may write nothing
- * else. Returns a descriptor of a file that is locked (shared) as long as it is open: gc leaves that
- * root alone. *ret_path is in the arena.
- */
-static int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
-			char **ret_path, struct err *err)
+int unpack_image(struct store *store, const struct oci_image *image, struct arena *arena,
+		 char **ret_path, struct err *err)
 {
 	char link[32];
 	char *dir;
@@ -177,8 +207,7 @@ static int unpack_image(struct store *store, const struct oci_image *image, stru
 	if (faccessat(roots, image->manifest.digest, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return lock;
 	/* Whoever comes second waits, and then finds it made. */
-	while (flock(lock, LOCK_EX) < 0 && errno == EINTR)
-		;
+	(void)await_lock(lock, LOCK_EX);
 	if (faccessat(roots, image->manifest.digest, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
 	    make_root(store, image, roots, dir, err) < 0) {
 		close(lock);
@@ -224,16 +253,6 @@ static bool is_wanted(const struct oci_index *index, const char *name)
 	return false;
 }
 
-/* Links that nobody finished. */
-static void sweep_names(struct store *store)
-{
-	_cleanup_dir_ DIR *list = os_dir_open(store->dir, "names");
-
-	for (struct dirent *entry; (entry = os_dir_next(list));)
-		if (!strncmp(entry->d_name, ".new-", 5))
-			unlinkat(dirfd(list), entry->d_name, 0);
-}
-
 /* What killed sessions left of their changes: they had it locked. */
 static void sweep_changes(struct store *store)
 {
@@ -260,8 +279,6 @@ int unpack_gc(struct store *store, const struct oci_index *index, struct err *er
 		char name[DIGEST_HEX] = "", held[DIGEST_HEX + 8];
 		_cleanup_close_ int lock = -1;
 
-		if (!strncmp(entry->d_name, ".new-", 5))
-			os_remove_tree(dirfd(list), entry->d_name);
 		if (strlen(entry->d_name) != DIGEST_HEX - 1 || is_wanted(index, entry->d_name))
 			continue;
 		memcpy(name, entry->d_name, DIGEST_HEX);
@@ -274,7 +291,6 @@ int unpack_gc(struct store *store, const struct oci_index *index, struct err *er
 		snprintf(held, sizeof(held), "%s.lock", name);
 		unlinkat(dirfd(list), held, 0);
 	}
-	sweep_names(store);
 	sweep_changes(store);
 	return 0;
 }
