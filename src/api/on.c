@@ -167,8 +167,11 @@ static int check_image(const struct lease *l, struct err *err)
 	status = run(l, &words, &(struct client){ -1, -1, -1, true, false });
 	if (status == 0)
 		return 0;
-	if (status != 1)
-		return err_set(err, EIO, "podman does not reach '%s'", l->place.connection);
+	if (status != 1) {
+		err_set(err, EIO, "podman does not reach '%s'", l->place.connection);
+		return err_hint(err, "'podman system connection list' names what it knows, and "
+				     "'podman --connection NAME info' says why");
+	}
 	err_set(err, ENOENT, "there is no image '%s' on '%s'", l->task->image, l->place.connection);
 	return err_hint(err,
 			"wrapix image build -o base.tar, then: podman --connection %s load -i "
@@ -197,6 +200,9 @@ static int go_up(struct lease *l, struct err *err)
 		on_apply_argv(l->arena, &l->place, &apply);
 		on_wait_argv(l->arena, &l->place, &wait);
 		r = run_step(l, &apply, manifest, -1, "kubectl apply", err);
+		if (r < 0)
+			err_hint(err, "'kubectl config get-contexts' names the clusters, and "
+				      "'kubectl --context NAME cluster-info' asks one");
 		if (r == 0)
 			r = run_step(l, &wait, -1, -1, "waiting for the pod", err);
 	}

@@ -155,8 +155,11 @@ static int make_plan(const struct run_args *args, struct wrapix_plan **ret)
 
 	if (args->host_file) {
 		r = os_read_file_at(AT_FDCWD, args->host_file, 1 << 20, &facts, &len);
-		if (r < 0)
-			return err_errno(&err, -r, "reading '%s'", args->host_file), cli_fail(&err);
+		if (r < 0) {
+			err_errno(&err, -r, "reading '%s'", args->host_file);
+			err_hint(&err, "'wrapix plan --facts' prints such a file");
+			return cli_fail(&err);
+		}
 	}
 	if (wrapix_plan_make_for(args->spec, facts, len, ret, &error) < 0)
 		return cli_fail_public(&error);

@@ -216,7 +216,10 @@ static int copy_by_skopeo(struct arena *arena, const char *from, const char *arc
 	strv_add(arena, &argv, "--quiet");
 	strv_add(arena, &argv, from);
 	strv_addf(arena, &argv, "oci:%s:base", scratch);
-	return run_program(arena, &argv, log, NULL, err);
+	if (run_program(arena, &argv, log, NULL, err) < 0)
+		return err_hint(err, "what it said is above; an image that was saved to a file or "
+				     "a directory needs no registry");
+	return 0;
 }
 
 /*

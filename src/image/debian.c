@@ -89,6 +89,8 @@ int debian_make_tar(const char *tar, const struct strv *packages, const char *ar
 		strv_add(&arena, &argv, tar);
 		add_sources(&arena, &argv);
 		r = run_program(&arena, &argv, log, NULL, err);
+		if (r < 0)
+			err_hint(err, "what it said is above");
 	}
 	arena_release(&arena);
 	return r;

@@ -12,6 +12,7 @@
 #include "os/dir.h"
 #include "os/fs.h"
 
+#define NIX_DAEMON "/nix/var/nix/daemon-socket/socket"
 #define HOW "install nix; or build from something else with --from"
 
 /* --- popularity --- */
@@ -160,6 +161,12 @@ static int realise(struct arena *arena, const struct strv *attributes, int log, 
 	r = run_program(arena, &argv, log, &output, err);
 	if (r == 0)
 		add_lines(arena, output, ret);
+	else if (access("/nix/store", W_OK) < 0 && access(NIX_DAEMON, F_OK) < 0)
+		err_hint(err,
+			 "there is no /nix that you may write, nor nix-daemon: root makes one, "
+			 "or starts the other; --from debian needs neither");
+	else
+		err_hint(err, "what it said is above");
 	return r;
 }
 

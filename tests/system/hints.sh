@@ -107,6 +107,12 @@ wx run --image registry.example/thing:1 -- true
 check "an image of a registry" hinted 2 "a name is made of" "an image of a registry or a file is taken in first: wrapix image build --from oci:REF --name NAME"
 wx run --image x --package jq -- true
 check "packages and an image" hinted 2 "packages cannot go into an image that is named ('x')" "wrapix image build"
+wx image build --from oci:localhost:1/nosuch:1
+check "a registry that is not reached" eval 'is "$rc" 125 && has "$err" "skopeo failed" && has "$err" "hint: what it said is above; an image that was saved"'
+wx image build --from nix --package nosuch --name nosuch
+check "nix that fails" eval 'is "$rc" 125 && has "$err" "nix-build failed" && has "$err" "hint: "'
+wx plan --host nosuch
+check "facts that are not there" hinted 125 "reading 'nosuch'" "'wrapix plan --facts' prints such a file"
 
 # --- network and keys ---
 HTTPS_PROXY='http://[::1' wx run --allow example.com -- true
