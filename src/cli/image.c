@@ -151,6 +151,7 @@ static int do_list(struct store *store, const struct image_args *args, struct er
 {
 	struct json_object *out = json_object_new_array();
 	struct oci_index index;
+	struct err bad = { 0 }; /* of one that cannot be read; the others are shown */
 	int r = oci_read_index(store->dir, &index, err);
 
 	if (r == 0 && !args->json)
@@ -159,9 +160,8 @@ static int do_list(struct store *store, const struct image_args *args, struct er
 	for (size_t i = 0; r == 0 && i < index.n; i++) {
 		struct oci_image image = { .manifest = index.names[i].manifest };
 
-		r = oci_read_image(store->blobs, &image, err);
-		if (r < 0)
-			err_wrap(err, "the image '%s'", index.names[i].name);
+		if (oci_read_image(store->blobs, &image, &bad) < 0)
+			err_wrap(&bad, "the image '%s'", index.names[i].name);
 		else if (args->json)
 			json_object_array_add(out, to_json(index.names[i].name, &image));
 		else
@@ -172,7 +172,9 @@ static int do_list(struct store *store, const struct image_args *args, struct er
 		print_json(TAKE_PTR(out));
 	json_object_put(out);
 	oci_index_release(&index);
-	return r;
+	if (r == 0 && bad.code)
+		*err = bad;
+	return r == 0 ? -bad.code : r;
 }
 
 static void print_words(const char *label, const struct strv *words)

@@ -130,12 +130,24 @@ int layout_name(struct store *store, const char *name, const struct blob_ref *ma
 	return layout_put(store, name, manifest, err);
 }
 
+/* What we made of a stranger's may have become more than we read: whoever looks at all images would fail at it. */
+static int check_image(struct store *store, const struct blob_ref *manifest, struct err *err)
+{
+	struct oci_image image = { .manifest = *manifest };
+	int r = oci_read_image(store->blobs, &image, err);
+
+	oci_image_release(&image);
+	return r < 0 ? err_wrap(err, "what became of the image") : 0;
+}
+
 int layout_put(struct store *store, const char *name, const struct blob_ref *manifest,
 	       struct err *err)
 {
 	struct oci_index index;
-	int r = oci_read_index(store->dir, &index, err);
+	int r = check_image(store, manifest, err);
 
+	if (r == 0)
+		r = oci_read_index(store->dir, &index, err);
 	if (r < 0)
 		return r;
 	/* First: a link that is missing is said, one to the wrong image is not. */
@@ -202,6 +214,15 @@ static int keep_image(struct keep *keep, int blobs, const struct blob_ref *manif
 		keep_one(keep, image.layers[i].blob.digest);
 	oci_image_release(&image);
 	return r;
+}
+
+static int keep_named(struct keep *keep, int blobs, const struct oci_name *name, struct err *err)
+{
+	if (keep_image(keep, blobs, &name->manifest, err) == 0)
+		return 0;
+	err_wrap(err, "the image '%s'", name->name);
+	return err_hint(err, "'wrapix image remove %s' takes its name away; or build it again",
+			name->name);
 }
 
 static int sweep(int blobs, const struct keep *keep, struct store_gc *ret, struct err *err)
@@ -276,7 +297,7 @@ int layout_gc(struct store *store, struct store_gc *ret, struct err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < index.n; i++)
-		r = keep_image(&keep, store->blobs, &index.names[i].manifest, err);
+		r = keep_named(&keep, store->blobs, &index.names[i], err);
 	if (keep.n)
 		qsort(keep.digests, keep.n, DIGEST_HEX, compare);
 	if (r == 0)

@@ -33,6 +33,7 @@ os.chdir(sys.argv[1])
 layout("good", [gzip.compress(entry("file", b"good\n") + end)])
 layout("broken", [gzip.compress(entry("file", b"bad\n") + entry("link", kind=tarfile.LNKTYPE, link="nowhere") + end)])
 layout("shown", [tables], architecture="amd64\x1b]0;mine\x07", os="linux\x1b[2J", config={"Entrypoint": ["\x1b[1m"], "Env": ["A=\x1b[2J"]})
+layout("most", [gzip.compress(entry("file", b"good\n") + end)] * 512)
 once = gzip.compress(entry("d", kind=tarfile.DIRTYPE) * 20000)
 layout("twice", [gzip.compress(once * 1000)])
 # Of the entry that nobody wants 30 GB come out, which takes a while.
@@ -91,6 +92,23 @@ check "... as it was" has "$(cat "$out")/file" good
 from broken fresh
 wx image list
 check "... and it has no name of its own" lacks "$out" fresh
+
+from most most
+check "an image that has as many layers as one may have gets none of ours" said 125 "what became of the image"
+wx image gc
+check "... and is nobody's trouble later" is "$rc" 0
+wx image load "$images/most" --into store --name most
+check "... (control) as it is it can be read" is "$rc" 0
+manifest=$store/blobs/sha256/$(sed -n 's/.*sha256://p' "$out")
+echo damaged >"$manifest"
+from good after
+wx image list
+check "one that is damaged is named, and the others are listed" eval 'said 125 ": manifest: the blob" && has "$out" after'
+wx image gc
+check "... gc says what to do about it" said 125 "hint: 'wrapix image remove most'"
+wx image remove most
+wx image gc
+check "... which helps" is "$rc" 0
 
 # --- who has enough of waiting ---
 left() { find "$store" -name '.[!.]*' ! -path "$store/roots/*/*" ! -path "$store/roots"; }
