@@ -296,7 +296,7 @@ static const char *const always[] = {
 	"--security-opt=no-new-privileges",
 	"--read-only",
 	"--read-only-tmpfs=false",
-	"--image-volume=tmpfs",
+	"--image-volume=ignore", /* podman would make one's place in the project, as another id's */
 	"--systemd=false",
 	"--sdnotify=ignore",
 	"--no-healthcheck",

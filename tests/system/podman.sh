@@ -228,6 +228,32 @@ check "... and it is removed whole, podman's part of it too" is "$rc $(find "$st
 in_podman true # which sweeps
 rm up go
 
+# --- an image that says where volumes are: podman makes a place for each ---
+wx image build --from "rootfs:$tmp/root" --name volumes -o "$tmp/volumes"
+python3 - "$tmp/volumes" <<'END'
+import hashlib, json, os, sys
+os.chdir(sys.argv[1])
+index = json.load(open("index.json"))
+def of(ref):
+    return json.load(open("blobs/sha256/" + ref["digest"][7:]))
+def put(ref, value):
+    data = json.dumps(value).encode()
+    ref.update(digest="sha256:" + hashlib.sha256(data).hexdigest(), size=len(data))
+    open("blobs/sha256/" + ref["digest"][7:], "wb").write(data)
+manifest = of(index["manifests"][0])
+config = of(manifest["config"])
+config["config"]["Volumes"] = {"/workspace/made/deep": {}, "/workspace/.git": {}, "/etc": {}}
+put(manifest["config"], config)
+put(index["manifests"][0], manifest)
+json.dump(index, open("index.json", "w"))
+END
+wx image load "$tmp/volumes" --into store --name volumes
+wx image unpack volumes
+had=$(ls -A)
+wx run --engine podman --image volumes --network none -- sh -c 'echo x >/etc/x'
+check "an image's volumes are none: it is read-only" eval '[ "$rc" != 0 ] && has "$err" "refused writing /etc/x"'
+check "... and no place is made for one in the project" is "$(ls -A)" "$had"
+
 # --- the image by itself: podman alone, and the entrypoint ---
 for how in "--userns=keep-id|$(id -u)" "--env=HOME=/home/wrapix|0" "--env=WRAPIX_UID=4242|4242"; do
 	podman run --rm --network none "${how%|*}" --volume "$PWD:/workspace" localhost/wrapix-base sh -c 'id -u; touch made && stat -c %u made; exit 7' \
