@@ -116,6 +116,7 @@ struct plan_podman {
 	char *base;          /* the directory of all STAGEs */
 	unsigned version;    /* as spec/host.h has it */
 	char *image, *name;  /* as podman calls it, and as we do */
+	char *root;          /* the image's files, as wrapix-image unpacked them */
 	char *loader;        /* wrapix-image, which gives it to podman */
 	char *user, *shell;  /* inside */
 	char *network;       /* podman's word for it */

@@ -181,6 +181,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		.name = arena_strdup(a, name),
 		.image = arena_printf(a, "localhost/wrapix-%s:%.12s", name,
 				      path_name(host->image_root)),
+		.root = arena_strdup(a, host->image_root),
 		.loader = arena_strdup(a, host->podman.loader),
 		.user = arena_strdup(a, host->user),
 		.shell = arena_strdup(a, host->tools.shell),

@@ -254,6 +254,21 @@ wx run --engine podman --image volumes --network none -- sh -c 'echo x >/etc/x'
 check "an image's volumes are none: it is read-only" eval '[ "$rc" != 0 ] && has "$err" "refused writing /etc/x"'
 check "... and no place is made for one in the project" is "$(ls -A)" "$had"
 
+# --- an image whose links lead into the project: podman's runtime follows them, and makes there what is missing ---
+linked() { # NAME TARGET
+	rm -rf "$tmp/linked"
+	cp -a "$tmp/root" "$tmp/linked" && rm -rf "$tmp/linked/$1" && ln -s "$2" "$tmp/linked/$1" &&
+		mkdir -p "$tmp/linked/tmp" "$tmp/linked/workspace/x" "$tmp/linked/other" || return
+	wx image build --from "rootfs:$tmp/linked" --name linked && wx run --engine podman --image linked --network none -- sh -c 'cat /workspace/file'
+}
+for link in opt:/workspace home:workspace/x var:/tmp/../workspace; do
+	linked "${link%%:*}" "${link#*:}"
+	check "an image whose /${link%%:*} is a link into the project is refused" refused 125 "by a link of the image 'linked'"
+	check "... and nothing is made there" is "$(ls -A)" "$had"
+done
+linked home other
+check "one whose link leads elsewhere is none of these" is "$rc $(cat "$out")" "0 mine"
+
 # --- the image by itself: podman alone, and the entrypoint ---
 for how in "--userns=keep-id|$(id -u)" "--env=HOME=/home/wrapix|0" "--env=WRAPIX_UID=4242|4242"; do
 	podman run --rm --network none "${how%|*}" --volume "$PWD:/workspace" localhost/wrapix-base sh -c 'id -u; touch made && stat -c %u made; exit 7' \

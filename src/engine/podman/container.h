@@ -26,6 +26,9 @@ struct container {
 /* The plan as this machine is now; its operations live in c's arena. */
 void plan_present(struct container *c, const struct plan *plan, struct plan *ret);
 
+/* By the image's links nothing that is mounted comes to lie in something else that is. */
+int places_check(struct container *c, const struct plan *plan, struct err *err);
+
 /* Makes STAGE. What is there of it is removed by stage_remove(). */
 int stage_make(struct container *c, struct err *err);
 /* wrapix-init has read it: the names that nobody else is to open go. */

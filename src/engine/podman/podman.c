@@ -110,6 +110,8 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	stage_sweep(plan);
 	r = check_sources(&present, err);
 	if (r == 0)
+		r = places_check(&c, &present, err);
+	if (r == 0)
 		r = image_load(plan, hooks, err);
 	sigprocmask(SIG_BLOCK, &signals, &old);
 	c.sandbox.ports.automatic = plan->publish_auto;

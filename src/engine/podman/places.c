@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where podman's mounts come to lie. Its runtime follows the image's links, also into what it has mounted before, and
+ * makes what is missing there: an image whose /etc is a link to /workspace had files made in the user's project,
+ * as another id's. So no link may lead what is mounted at one place into what is mounted at another.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "engine/podman/container.h"
+
+enum { LINKS_MAX = 40 };
+
+/* What podman mounts by itself. */
+static const char *const own[] = {
+	"/dev/mqueue",   "/dev/pts",           "/dev/shm",     "/etc/group",
+	"/etc/hostname", "/etc/hosts",         "/etc/passwd",  "/etc/resolv.conf",
+	"/proc",         "/run/.containerenv", "/run/secrets", "/sys/fs/cgroup",
+};
+
+struct place {
+	const char *said, *real;
+	bool holds; /* something is mounted there that is not the image's */
+};
+
+/* A path in the image without its links; what is missing keeps its name. NULL: there is no end of them. */
+static const char *resolve(struct arena *arena, int root, const char *path)
+{
+	const char *done = "/", *rest = path;
+	unsigned links = 0;
+
+	while (*rest) {
+		size_t len = strcspn(rest, "/");
+		const char *name = arena_strndup(arena, rest, len), *next;
+		char target[PATH_MAX];
+		ssize_t n;
+
+		rest += len + (rest[len] == '/');
+		if (!len || !strcmp(name, "."))
+			continue;
+		next = strcmp(name, "..") ? path_join(arena, done, name) : path_parent(arena, done);
+		n = next[1] ? readlinkat(root, next + 1, target, sizeof(target) - 1) : -1;
+		if (n < 0) {
+			done = next;
+			continue;
+		}
+		if (++links > LINKS_MAX)
+			return NULL;
+		rest = arena_printf(arena, "%.*s/%s", (int)n, target, rest);
+		if (*target == '/')
+			done = "/";
+	}
+	return done;
+}
+
+static void add(struct arena *arena, struct place **places, size_t *n, const char *said, bool holds)
+{
+	struct place *place = arena_grow(arena, places, n, sizeof(*place));
+
+	*place = (struct place){ .said = said, .holds = holds };
+}
+
+static int refuse(const struct plan *plan, const struct place *place, const char *where,
+		  struct err *err)
+{
+	err_set(err, ELOOP, "by a link of the image '%s' '%s' lies in %s", plan->podman.name,
+		place->said, where);
+	return err_hint(err, "podman would make what it mounts there in your own files; the native "
+			     "engine makes such places itself");
+}
+
+static int check_place(const struct plan *plan, const struct place *place,
+		       const struct place *places, size_t n, struct err *err)
+{
+	if (!place->real)
+		return refuse(plan, place, "itself", err);
+	for (size_t i = 0; i < n; i++)
+		if (places[i].holds && places[i].real &&
+		    path_is_below(place->real, places[i].real) &&
+		    !path_is_below(place->said, places[i].said))
+			return refuse(plan, place, places[i].said, err);
+	return 0;
+}
+
+int places_check(struct container *c, const struct plan *plan, struct err *err)
+{
+	_cleanup_close_ int root = open(plan->podman.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct place *places = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	if (root < 0)
+		return err_errno(err, errno, "opening '%s'", plan->podman.root);
+	for (size_t i = 0; i < plan->n_ops; i++)
+		add(&c->arena, &places, &n, plan->ops[i].dest,
+		    plan->ops[i].kind == OP_BIND || plan->ops[i].kind == OP_COW);
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		add(&c->arena, &places, &n, own[i], false);
+	for (size_t i = 0; i < n; i++)
+		places[i].real = resolve(&c->arena, root, places[i].said);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = check_place(plan, &places[i], places, n, err);
+	return r;
+}
