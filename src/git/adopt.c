@@ -196,16 +196,6 @@ struct search {
 	size_t n;
 };
 
-static bool is_git_dir(int dir)
-{
-	struct stat head, objects, refs;
-
-	return fstatat(dir, "HEAD", &head, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(head.st_mode) &&
-	       fstatat(dir, "objects", &objects, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(objects.st_mode) && fstatat(dir, "refs", &refs, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(refs.st_mode);
-}
-
 /* Where its configuration says that its files are, below the top; only what the index has as a submodule. */
 static char *work_tree(const struct search *s, int dir, const char *name)
 {
@@ -263,7 +253,7 @@ static void find_modules(struct search *s, int at, const char *name, int depth)
 
 	if (!list)
 		return;
-	if (depth && is_git_dir(fd) && !is_known(s->main, below))
+	if (depth && git_is_repository(fd) && !is_known(s->main, below))
 		adopt_module(s, fd, below);
 	else if (!depth || !is_known(s->main, below))
 		while ((entry = os_dir_next(list)) != NULL)

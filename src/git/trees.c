@@ -249,7 +249,7 @@ int git_add_tree(struct git_store *main, const char *id, bool fresh, struct err 
 	return r < 0 ? r : git_store_write_meta(main, err);
 }
 
-static bool has_it(const struct git_store *main, const char *id)
+bool git_has_tree(const struct git_store *main, const char *id)
 {
 	const struct git_store *part = git_find_tree(main, id);
 
@@ -323,7 +323,7 @@ int git_take_trees(struct git_store *main, const struct git_about *about, struct
 	for (size_t i = 0; r == 0 && i < about->n_trees; i++) {
 		const struct git_tree *tree = &about->trees[i];
 
-		if (!tree->whole || has_it(main, tree->id))
+		if (!tree->whole || git_has_tree(main, tree->id))
 			continue;
 		if (turn < 0) {
 			turn = git_open_turn(main->state, main->common);
@@ -331,7 +331,7 @@ int git_take_trees(struct git_store *main, const struct git_about *about, struct
 				return err_errno(err, errno, "locking '%s'", main->common);
 			r = git_reload_parts(main, err);
 		}
-		if (r == 0 && !has_it(main, tree->id))
+		if (r == 0 && !git_has_tree(main, tree->id))
 			r = git_add_tree(main, tree->id, false, err);
 	}
 	main->closed = about->closed;

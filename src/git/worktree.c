@@ -274,14 +274,6 @@ static void add_tree(struct git_store *store, int dir, const char *id, struct gi
 		git_hold(report, "worktree", id, arena_strdup(&report->arena, err.msg));
 }
 
-/* A work tree of the host's in which commands work. */
-static bool is_there(const struct git_store *store, const char *id)
-{
-	const struct git_store *part = git_find_tree(store, id);
-
-	return part && git_is_same(part);
-}
-
 /* 'git worktree move': its files are where the session says, and lead back. */
 static void move_tree(struct git_store *store, const struct git_store *part)
 {
@@ -338,7 +330,7 @@ size_t git_adopt_worktrees(struct git_store *store, struct git_report *report)
 						  : record_open_dir(fd, entry->d_name);
 
 		if (dir < 0 || is_shown(store, dir, entry->d_name) ||
-		    (store->lasting && is_there(store, entry->d_name)))
+		    (store->lasting && git_has_tree(store, entry->d_name)))
 			continue;
 		n++;
 		add_tree(store, dir, entry->d_name, report);
