@@ -134,6 +134,15 @@ bool os_same_open(int a, int b)
 	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && os_same_file(&x, &y);
 }
 
+pid_t os_lock_holder(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+		return 0;
+	return lock.l_pid;
+}
+
 int os_write_new(int dir_fd, const char *name, const void *data, size_t len, mode_t mode)
 {
 	_cleanup_close_ int fd = openat(dir_fd, name,

@@ -25,6 +25,9 @@ static inline bool os_same_file(const struct stat *a, const struct stat *b)
 /* Both descriptors are. */
 bool os_same_open(int a, int b);
 
+/* Who has locked it with fcntl(), 0 for nobody. */
+pid_t os_lock_holder(int fd);
+
 /* open with a resolution rule; returns the descriptor or -errno. */
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 

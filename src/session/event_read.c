@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "os/dir.h"
+#include "os/fs.h"
 #include "session/store.h"
 
 #define READ_MAX ((uint64_t)16 << 20) /* of one file; ours are smaller */
@@ -171,9 +172,9 @@ pid_t event_reader_writer(const struct event_reader *reader)
 	_cleanup_close_ int head = -1;
 
 	if (!reader->second_file)
-		return store_writer(reader->fd);
+		return os_lock_holder(reader->fd);
 	head = store_read(reader->dir, reader->id, STORE_HEAD);
-	return head < 0 ? 0 : store_writer(head);
+	return head < 0 ? 0 : os_lock_holder(head);
 }
 
 /* More bytes of this file behind those that are left; false at its end. */

@@ -94,15 +94,6 @@ static int info_read(struct arena *arena, int fd, struct session_info *ret)
 }
 
 /* The pid that holds the lock, 0 for nobody. */
-static pid_t holder(int meta_fd)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	if (fcntl(meta_fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
-		return 0;
-	return lock.l_pid;
-}
-
 /* Looks at one session; 1 when it lives, 0 when it was swept or is just being made. */
 static int look_at(struct arena *arena, int sessions_fd, const char *id, struct session_info *ret)
 {
@@ -120,7 +111,7 @@ static int look_at(struct arena *arena, int sessions_fd, const char *id, struct 
 			os_remove_tree(sessions_fd, id);
 		return 0;
 	}
-	*ret = (struct session_info){ .pid = holder(meta) };
+	*ret = (struct session_info){ .pid = os_lock_holder(meta) };
 	if (!ret->pid) {
 		if (fstat(meta, &st) == 0 && (st.st_size > 0 || time(NULL) - st.st_mtime > 60))
 			os_remove_tree(sessions_fd, id);

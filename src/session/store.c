@@ -81,15 +81,6 @@ int store_read(int dir, const char *id, enum store_part part)
 	return fd;
 }
 
-pid_t store_writer(int fd)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
-		return 0;
-	return lock.l_pid;
-}
-
 struct found {
 	char id[SESSION_ID_MAX];
 	struct timespec time;
@@ -127,7 +118,7 @@ static void remove_log(int dir, const char *id)
 	char name[SESSION_ID_MAX + 16];
 	_cleanup_close_ int fd = store_read(dir, id, STORE_HEAD);
 
-	if (fd >= 0 && store_writer(fd))
+	if (fd >= 0 && os_lock_holder(fd))
 		return;
 	for (enum store_part part = STORE_HEAD; part <= STORE_TAIL; part++) {
 		store_name(name, id, part);

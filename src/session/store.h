@@ -16,8 +16,6 @@ int store_create(int dir, const char *id, enum store_part part);
 void store_remove(int dir, const char *id, enum store_part part);
 /* A regular file to read. Descriptor or -errno. */
 int store_read(int dir, const char *id, enum store_part part);
-/* The pid that holds the lock, 0 for nobody. */
-pid_t store_writer(int fd);
 /* Removes the logs that were written to least recently until 'keep' are left; not those that are
  * still written to, nor the one with this id. */
 void store_prune(int dir, const char *id, size_t keep);
