@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "cow/aliases.h"
 #include "cow/paths.h"
+#include "os/fs.h"
 
 /* Whatever case the names have: some file systems do not tell. */
 static const struct protect_path *longest(const struct protection *protection, const char *path,
@@ -120,13 +121,6 @@ struct ruling protection_of(const struct protection *protection, const char *pat
 	return ruling;
 }
 
-static bool is_there(int dir, const char *name)
-{
-	struct stat st;
-
-	return *name && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static bool is_closed(const struct protection *protection, const char *path, const char *name)
 {
 	char buf[PATH_MAX];
@@ -166,13 +160,13 @@ const char *protection_brings(const struct protection *protection, int dir, cons
 	char first[32];
 
 	for (size_t i = 0; sensitive_pair(i, first, second); i++)
-		if (!strcasecmp(path_name(path), first) && is_there(dir, second) &&
+		if (!strcasecmp(path_name(path), first) && os_exists_at(dir, second) &&
 		    is_closed(protection, path, second))
 			return second;
 	for (size_t i = 0; i < protection->n_paths; i++) {
 		const char *below = rule_below(&protection->paths[i], path, len);
 
-		if (below && is_there(dir, below))
+		if (below && os_exists_at(dir, below))
 			return below;
 	}
 	return NULL;

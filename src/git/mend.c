@@ -17,13 +17,6 @@
 
 enum { DEPTH_MAX = 16, LINE_MAX_LEN = 4096, TEXT_MAX_LEN = 64 << 20 };
 
-static bool is_there(int at, const char *name)
-{
-	struct stat st;
-
-	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static bool is_file(int at, const char *name, off_t max)
 {
 	struct stat st;
@@ -122,7 +115,8 @@ static int mend_refs(struct git_store *store, int at, struct err *err)
 	struct git_state host;
 	int r;
 
-	if (!headless && (!is_there(at, "packed-refs") || is_file(at, "packed-refs", TEXT_MAX_LEN)))
+	if (!headless &&
+	    (!os_exists_at(at, "packed-refs") || is_file(at, "packed-refs", TEXT_MAX_LEN)))
 		return 0;
 	r = git_read_host(store, &store->arena, &host, err);
 	if (r == 0 && host.head && headless) {
@@ -140,7 +134,7 @@ static int mend_index(const struct git_store *store, int at, bool headless, stru
 {
 	_cleanup_close_ int host = git_open_host(store, store->real);
 
-	if (is_there(at, "index") ? is_file(at, "index", GIT_INDEX_MAX) : !headless)
+	if (os_exists_at(at, "index") ? is_file(at, "index", GIT_INDEX_MAX) : !headless)
 		return 0;
 	os_remove_tree(at, "index");
 	return is_file(host, "index", GIT_INDEX_MAX) ? copy_tree(host, "index", at, "index", err)
@@ -153,7 +147,7 @@ static void mend_operations(int at)
 	for (size_t i = 0; git_own_names[i]; i++) {
 		const char *name = git_own_names[i];
 
-		if (isupper((unsigned char)*name) && is_there(at, name) &&
+		if (isupper((unsigned char)*name) && os_exists_at(at, name) &&
 		    !is_file(at, name, TEXT_MAX_LEN))
 			os_remove_tree(at, name);
 	}
@@ -168,7 +162,7 @@ bool git_is_whole(const struct git_store *store)
 		return (is_file(at, "HEAD", LINE_MAX_LEN) &&
 			is_file(at, "commondir", LINE_MAX_LEN)) ||
 		       !git_tree_is_there(store);
-	if (!is_file(at, "HEAD", LINE_MAX_LEN) || !is_there(at, "refs/.") ||
+	if (!is_file(at, "HEAD", LINE_MAX_LEN) || !os_exists_at(at, "refs/.") ||
 	    !is_file(at, "objects/info/alternates", LINE_MAX_LEN))
 		return false;
 	for (size_t i = 0; i < store->n_parts; i++)

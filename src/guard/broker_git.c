@@ -60,22 +60,15 @@ static enum part part_of(const char *name, size_t n)
 	return PART_NONE;
 }
 
-static bool has(int dir, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /* Would git take the directory, with this part added, for one of its own? */
 static bool is_git_dir(int dir, enum part added)
 {
-	if (added != PART_HEAD && !has(dir, "HEAD"))
+	if (added != PART_HEAD && !os_exists_at(dir, "HEAD"))
 		return false;
-	if (added == PART_COMMONDIR || has(dir, "commondir"))
+	if (added == PART_COMMONDIR || os_exists_at(dir, "commondir"))
 		return true;
-	return (added == PART_OBJECTS || has(dir, "objects")) &&
-	       (added == PART_REFS || has(dir, "refs"));
+	return (added == PART_OBJECTS || os_exists_at(dir, "objects")) &&
+	       (added == PART_REFS || os_exists_at(dir, "refs"));
 }
 
 bool git_is_dir(int dir, const char *added, size_t len)
@@ -254,7 +247,7 @@ static const char *judge_part(struct request *r, struct arena *arena, struct pla
 		return NULL;
 	if (in_worktrees(p))
 		return NULL; /* its commondir is ours */
-	if (part == PART_COMMONDIR || has(p->dir, "commondir"))
+	if (part == PART_COMMONDIR || os_exists_at(p->dir, "commondir"))
 		return "commondir leads git to another configuration";
 	why = adopt(arena, p);
 	if (!why) /* the command's own, by any name */

@@ -16,13 +16,6 @@
 
 const char *const key_endings[KEY_FILES] = { "", ".pub", KEY_SIGNING, KEY_SIGNING ".pub" };
 
-bool key_file_exists(int dir, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static int move(int from, const char *name, int to, struct err *err)
 {
 	int r = os_move_new(from, name, to, name);
@@ -54,9 +47,9 @@ static int put_files(struct arena *arena, int dir, const char *name, struct err 
 		int len = (int)(strrchr(place, '.') - place);
 		char *file = arena_printf(arena, "%.*s%s", len, place, key_endings[i]);
 
-		if (!key_file_exists(from, file))
+		if (!os_exists_at(from, file))
 			continue;
-		if (key_file_exists(dir, file))
+		if (os_exists_at(dir, file))
 			r = back_up(arena, dir, file, place, err);
 		r = r < 0 ? r : move(from, file, dir, err);
 	}

@@ -20,8 +20,6 @@
 /* The files of a pair, by how they end. */
 extern const char *const key_endings[KEY_FILES];
 
-bool key_file_exists(int dir, const char *name);
-
 /* The directory, made where it is missing, ours alone, settled, and locked until it is closed. */
 int key_store_open(const char *path, bool make, struct err *err);
 

@@ -210,7 +210,7 @@ static int put_in_place(struct arena *arena, int dir, const char *tmp, const cha
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
 	put = arena_printf(arena, KEY_TO_PUT "%s.%s", name, stamp);
 	for (size_t i = 0; i < KEY_FILES; i++)
-		there |= key_file_exists(dir, arena_printf(arena, "%s%s", name, key_endings[i]));
+		there |= os_exists_at(dir, arena_printf(arena, "%s%s", name, key_endings[i]));
 	if (renameat(dir, tmp, dir, put) < 0)
 		return err_errno(err, errno, "moving '%s'", tmp);
 	if (there)
@@ -231,7 +231,7 @@ int key_store_make(struct arena *arena, const char *home, const char *name, cons
 	for (size_t i = 0; !force && i < KEY_FILES; i++) {
 		char *file = arena_printf(arena, "%s%s", name, key_endings[i]);
 
-		if (!key_file_exists(dir, file))
+		if (!os_exists_at(dir, file))
 			continue;
 		err_set(err, EEXIST, "'~/" DEPLOY_KEYS_DIR "/%s' is there already", file);
 		return err_hint(err,

@@ -127,6 +127,13 @@ int os_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+bool os_exists_at(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 bool os_same_open(int a, int b)
 {
 	struct stat x, y;

@@ -22,6 +22,8 @@ static inline bool os_same_file(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
+/* Something has that name; where it leads is not asked. */
+bool os_exists_at(int dir_fd, const char *name);
 /* Both descriptors are. */
 bool os_same_open(int a, int b);
 
