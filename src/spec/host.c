@@ -73,6 +73,17 @@ bool host_holds_home(const struct host *host, const char *dir)
 	       (host->passwd_home && path_is_below(host->passwd_home, dir));
 }
 
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct path_fact *)a)->path, ((const struct path_fact *)b)->path);
+}
+
+void path_facts_sort(struct path_facts *facts)
+{
+	if (facts->len)
+		qsort(facts->v, facts->len, sizeof(*facts->v), by_path);
+}
+
 const struct path_fact *path_facts_find(const struct path_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->len; i++)

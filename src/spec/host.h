@@ -236,4 +236,6 @@ const char *user_home(struct arena *arena);
 bool host_holds_home(const struct host *host, const char *dir);
 /* True for the variables that come in without being named: terminal, locale, git identity. */
 bool host_env_allowed(const char *name);
+/* By their paths. */
+void path_facts_sort(struct path_facts *facts);
 const struct path_fact *path_facts_find(const struct path_facts *facts, const char *path);

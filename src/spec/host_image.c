@@ -43,11 +43,6 @@ static void add_top(struct host *host, int root, const char *name)
 			      path_kind_of(&st), *target ? target : NULL);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(((const struct path_fact *)a)->path, ((const struct path_fact *)b)->path);
-}
-
 /* "ROOT.env", which wrapix-image wrote beside the root: "NAME=VALUE" with a NUL after each. */
 static void read_env(struct host *host, const char *root)
 {
@@ -108,7 +103,6 @@ int host_probe_image(const struct spec *spec, struct host *host, struct err *err
 		host->image_changes = path_join(&host->arena, store, "changes");
 	for (struct dirent *entry; (entry = os_dir_next(dir));)
 		add_top(host, dirfd(dir), entry->d_name);
-	if (host->image_top.len)
-		qsort(host->image_top.v, host->image_top.len, sizeof(*host->image_top.v), compare);
+	path_facts_sort(&host->image_top);
 	return 0;
 }

@@ -123,11 +123,6 @@ static void find_borrowed(struct host *host, const char *objects, const char *in
 }
 
 /* The same each time; one around another is still before it. */
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct path_fact *)a)->path, ((const struct path_fact *)b)->path);
-}
-
 void modules_probe(struct host *host)
 {
 	struct project_facts *project = &host->project;
@@ -140,9 +135,7 @@ void modules_probe(struct host *host)
 	own = project->git == GIT_PLAIN ? path_join(a, project->top, ".git") : project->gitdir;
 	common = project->git == GIT_PLAIN ? own : project->commondir;
 	find_modules(host, path_join(a, own, "modules"), 0);
-	if (project->modules.len > 1)
-		qsort(project->modules.v, project->modules.len, sizeof(*project->modules.v),
-		      by_path);
+	path_facts_sort(&project->modules);
 	find_borrowed(host, path_join(a, common, "objects"), GIT_OBJECTS_INSIDE "/0/objects", 0);
 	for (size_t i = 0; i < project->modules.len; i++)
 		find_borrowed(host, path_join(a, project->modules.v[i].path, "objects"),
