@@ -15,7 +15,16 @@ static inline int64_t os_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The same in seconds, for how long something took. */
+/* Milliseconds since 1970. */
+static inline int64_t os_real_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* os_now_ms() in seconds, for how long something took. */
 static inline double os_now(void)
 {
 	struct timespec t;

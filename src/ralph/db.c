@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/path.h"
 #include "os/linux/files.h"
@@ -35,14 +34,6 @@ static const char schema[] =
 	" commit_id TEXT, started INTEGER NOT NULL, ended INTEGER, cost REAL NOT NULL DEFAULT 0,"
 	" tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0);"
 	"CREATE INDEX IF NOT EXISTS step_item ON step (item);";
-
-int64_t db_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int fail(struct db *db, const char *what, struct err *err)
 {

@@ -30,14 +30,6 @@
 
 #define COMMAND_MAX 4096 /* bytes of the command in the header */
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 void event_log_init(struct event_log *log, const char *state_home, const struct session_info *about,
 		    const struct fix_place *place, const struct event_log_hooks *hooks)
 {
@@ -45,7 +37,7 @@ void event_log_init(struct event_log *log, const char *state_home, const struct 
 		.state_home = state_home,
 		.about = *about,
 		.place = *place,
-		.started = now(),
+		.started = os_real_ms(),
 		.hooks = *hooks,
 		.timer.fd = -1,
 		.dir = -1,
@@ -214,7 +206,7 @@ static void put_gap(struct event_log *log)
 		return;
 	log->lost = 0;
 	str_add(&line, "{");
-	add_time(&line, "t", now());
+	add_time(&line, "t", os_real_ms());
 	json_add_member(&line, "type", "truncated");
 	json_add_count(&line, "lost", lost);
 	str_add(&line, "}");
@@ -230,7 +222,7 @@ enum { LINE_DENIED = 1, LINE_LAST = 2 /* whatever the number of lines in this se
 static void add_line(struct event_log *log, int64_t time, const char *body, int flags)
 {
 	_cleanup_str_ struct str line = { 0 };
-	int64_t second = now() / 1000;
+	int64_t second = os_real_ms() / 1000;
 
 	if (second != log->second) {
 		log->second = second;
@@ -332,7 +324,7 @@ static void add_denial(struct event_log *log, const char *body, struct event_mor
 {
 	struct event_pending *p = log->pending, *end = p + log->n_pending;
 
-	if (log->n_pending && now() - p->time >= 1000)
+	if (log->n_pending && os_real_ms() - p->time >= 1000)
 		event_log_flush(log);
 	for (end = p + log->n_pending; p < end && !is_same(p, body, process); p++)
 		;
@@ -342,7 +334,7 @@ static void add_denial(struct event_log *log, const char *body, struct event_mor
 		p = &log->pending[log->n_pending];
 		*p = (struct event_pending){ .body = whole(body, more),
 					     .known = strlen(body),
-					     .time = now() };
+					     .time = os_real_ms() };
 		if (!p->body) {
 			log->lost++;
 			return;
@@ -422,7 +414,7 @@ void event_log_members(struct event_log *log, const char *members, bool denied,
 		json_add_key(&body, "process");
 		str_add(&body, process);
 	}
-	add_line(log, now(), body.s, 0);
+	add_line(log, os_real_ms(), body.s, 0);
 }
 
 void event_log_watch(struct event_log *log, struct loop *loop)
@@ -474,7 +466,7 @@ void event_log_close(struct event_log *log, int status)
 		json_add_count(&body, "status", (uint64_t)status);
 	add_usage(&body, &log->peaks);
 	if (log->fd >= 0)
-		add_line(log, now(), body.s, LINE_LAST);
+		add_line(log, os_real_ms(), body.s, LINE_LAST);
 	if (log->fd >= 0 && log->fd != log->head)
 		close(log->fd);
 	if (log->head >= 0)
