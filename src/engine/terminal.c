@@ -9,8 +9,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <time.h>
 
 enum { FLOW_OK, FLOW_END };
+
+/* How long the terminal may take for bytes of ours, and for an answer to what the program asked. */
+#define WRITE_MS 1000
+#define LATE_MS 200
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 static int flow_read(struct flow *flow, int fd)
 {
@@ -49,12 +62,23 @@ static bool waiting(const struct flow *flow)
 	return flow->at < flow->len;
 }
 
+static int show(struct terminal *t)
+{
+	size_t from = t->out.at;
+	int r = flow_write(&t->out, t->tty.fd);
+
+	leftover_output(&t->leftover, t->out.bytes + from, t->out.at - from, now_ms());
+	return r;
+}
+
 /* Reads, where nothing waits to be written, and shows what is new. */
 static int read_shown(struct terminal *t, struct flow *flow, int fd)
 {
 	bool fresh = !waiting(flow);
 	int r = flow_read(flow, fd);
 
+	if (fresh && flow == &t->in)
+		leftover_input(&t->leftover, flow->bytes + flow->at, flow->len - flow->at);
 	if (t->tap && fresh && waiting(flow))
 		t->tap(t->tap_ctx, flow == &t->in, flow->bytes, flow->len);
 	return r;
@@ -121,7 +145,7 @@ static int on_user(struct loop_source *source, uint32_t events, struct err *err)
 		t->user_gone = true;
 		t->out.len = t->out.at = 0;
 	}
-	if ((events & LOOP_OUT) && flow_write(&t->out, t->tty.fd) == FLOW_END)
+	if ((events & LOOP_OUT) && show(t) == FLOW_END)
 		t->out.len = t->out.at = 0;
 	if (t->master.fd >= 0 && waiting(&t->in) && flow_write(&t->in, t->master.fd) == FLOW_END)
 		t->in.len = t->in.at = 0;
@@ -156,7 +180,7 @@ static int on_master(struct loop_source *source, uint32_t events, struct err *er
 		flow_write(&t->in, t->master.fd);
 	if (events & (LOOP_IN | LOOP_HUP | LOOP_ERR))
 		ended = read_shown(t, &t->out, t->master.fd) == FLOW_END;
-	if (t->user.fd < 0 || flow_write(&t->out, t->tty.fd) == FLOW_END)
+	if (t->user.fd < 0 || show(t) == FLOW_END)
 		t->out.len = t->out.at = 0;
 	if (ended && !waiting(&t->out))
 		drop_master(t);
@@ -174,6 +198,7 @@ int terminal_start(struct terminal *t, struct loop *loop, int master_fd, const b
 	t->has_input = t->std_input = std_tty[0];
 	t->user_gone = false;
 	t->in.at = t->in.len = t->out.at = t->out.len = 0;
+	t->leftover = (struct leftover){ 0 };
 	t->user = (struct loop_source){ .fd = t->tty.fd, .on_event = on_user };
 	t->master = (struct loop_source){ .fd = master_fd, .on_event = on_master };
 	t->peer = tty_peer(master_fd);
@@ -196,17 +221,33 @@ void terminal_resize(struct terminal *t)
 		tty_copy_size(&t->tty, t->master.fd);
 }
 
-/* Writes out what the sandbox has written so far. */
-static void flush_output(struct terminal *t)
+static bool terminal_is(const struct terminal *t, short events, int patience_ms)
 {
-	while (t->master.fd >= 0 && t->user.fd >= 0) {
-		struct pollfd user = { .fd = t->tty.fd, .events = POLLOUT };
+	struct pollfd user = { .fd = t->tty.fd, .events = events };
 
-		if (flow_read(&t->out, t->master.fd) == FLOW_END || !waiting(&t->out))
-			break;
-		if (flow_write(&t->out, t->tty.fd) == FLOW_END || poll(&user, 1, 1000) <= 0)
+	return poll(&user, 1, patience_ms) > 0 && user.revents & events;
+}
+
+/* What waits is written; false where the terminal does not take it. */
+static bool show_all(struct terminal *t)
+{
+	while (waiting(&t->out))
+		if (!terminal_is(t, POLLOUT, WRITE_MS) || show(t) == FLOW_END)
+			return false;
+	return true;
+}
+
+/* Writes out what the sandbox has written so far. */
+static bool flush_output(struct terminal *t)
+{
+	bool shown = true;
+
+	while (shown && t->master.fd >= 0 && t->user.fd >= 0) {
+		shown = show_all(t);
+		if (shown && (flow_read(&t->out, t->master.fd) == FLOW_END || !waiting(&t->out)))
 			break;
 	}
+	return shown;
 }
 
 void terminal_suspend(struct terminal *t)
@@ -224,11 +265,39 @@ void terminal_resume(struct terminal *t)
 	(void)update(t, &ignored);
 }
 
+/* What comes now was meant for the program; the user's shell would take it as typed. */
+static void drop_input(struct terminal *t)
+{
+	int64_t end = now_ms() + LATE_MS, now;
+
+	while (leftover_expects(&t->leftover, now = now_ms()) && now < end &&
+	       terminal_is(t, POLLIN, (int)(end - now))) {
+		t->in.at = t->in.len = 0;
+		if (flow_read(&t->in, t->tty.fd) == FLOW_END)
+			break;
+		leftover_input(&t->leftover, t->in.bytes, t->in.len);
+	}
+	tcflush(t->tty.fd, TCIFLUSH);
+}
+
+/* The user's shell gets a terminal that is as the program found it. */
+static void tidy(struct terminal *t)
+{
+	bool listens = leftover_talks(&t->leftover) || leftover_expects(&t->leftover, now_ms());
+
+	t->out.at = 0;
+	t->out.len = leftover_undo(&t->leftover, (unsigned int)tty_size(t->tty.fd) >> 16,
+				   t->out.bytes);
+	if (show_all(t) && listens && t->tty.raw && tcgetpgrp(t->tty.fd) == getpgrp())
+		drop_input(t);
+}
+
 void terminal_stop(struct terminal *t)
 {
 	/* Every process inside is dead: what is still in the pty is all there will ever be. */
 	close_ptr(&t->peer);
-	flush_output(t);
+	if (t->user.fd >= 0 && flush_output(t))
+		tidy(t);
 	drop_master(t);
 	loop_remove(t->loop, &t->user);
 	tty_close(&t->tty);

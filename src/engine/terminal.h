@@ -2,6 +2,7 @@
 /* Guest of the loop: carries bytes between the user's terminal and the sandbox's. */
 #pragma once
 
+#include "engine/leftover.h"
 #include "os/loop.h"
 #include "os/tty.h"
 
@@ -23,9 +24,10 @@ struct terminal {
 	uint32_t user_events, master_events; /* what the loop watches them for */
 	int peer; /* a slave of our own: a command that closes its last one has not ended */
 	struct flow in, out; /* from the user, to the user */
-	bool std_input;      /* standard input is the terminal */
-	bool has_input;      /* keys go inside */
-	bool foreground;     /* the keys are ours: not after 'bg' */
+	struct leftover leftover;
+	bool std_input;  /* standard input is the terminal */
+	bool has_input;  /* keys go inside */
+	bool foreground; /* the keys are ours: not after 'bg' */
 	bool user_gone;
 };
 
@@ -36,5 +38,6 @@ void terminal_resize(struct terminal *terminal);
 void terminal_suspend(struct terminal *terminal); /* the user's shell gets its terminal back */
 /* After SIGCONT: raw again when the shell put us into the foreground. */
 void terminal_resume(struct terminal *terminal);
-/* Writes out what the sandbox wrote last, then restores everything. */
+/* Writes out what the sandbox wrote last, then restores everything: what its program has left switched on in the
+ * terminal as well. */
 void terminal_stop(struct terminal *terminal);

@@ -370,6 +370,30 @@ s.type("q")
 check("... and ends", s.prompt() == 0, s.all)
 s.close()
 
+# --- what a program leaves switched on ---
+OFF = b"\x1b[?1000l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[<1u\x1b[?1049l"
+t = Terminal(RUN + ["printf", r"\033[?1049;1000;1006;2004h\033[?25l\033[>1ulast"])
+check("what a program leaves switched on is switched off at its end", t.wait() == 0 and t.all.endswith(b"last" + OFF), t.all)
+t.close()
+written = b"\x1b[?1049;1000h\x1b[?25l\x1b[31mred\x1b[m\x1b[?25h\x1b[?1000;1049l"
+t = Terminal(RUN + ["printf", "%s", written])
+check("... nothing is written where nothing was left", t.wait() == 0 and t.all == written, t.all)
+t.close()
+for name, sig in (("SIGTERM", signal.SIGTERM), ("SIGHUP", signal.SIGHUP)):
+    s = Shell()
+    s.type(f"{TYPED} sh -c 'printf \"\\033[?1049;1000;1006;2004h\\033[?25l\\033[>1urea''dy\"; exec sleep 1000'\r")
+    s.expect(rb"lready|uready")
+    os.kill(int(open(f"/proc/{s.pid}/task/{s.pid}/children").read()), sig)
+    check(f"{name} to wrapix while they are on: they are off before the prompt", s.expect(re.escape(OFF) + rb".*@\d+> "), s.all)
+    s.close()
+t = Terminal(["sh", "-c", f"{TYPED} printf '\\033[c'; echo ended; read line; echo \"got <$line>\" | cat -v"])
+t.expect(rb"\x1b\[c")
+t.type("\x1b[?62;22c")
+t.expect(rb"ended")
+t.type("typed\r")
+check("the answer to a question of the program's is not typed into the shell after it", t.expect(rb"got <typed>"), t.all)
+t.close()
+
 # --- signals and hangup ---
 for name, sig, status in (("SIGTERM", signal.SIGTERM, 143), ("SIGINT", signal.SIGINT, 130), ("SIGHUP", signal.SIGHUP, 129)):
     s = Shell()
