@@ -10,6 +10,7 @@
 
 #define HOST_WIDTH 36
 #define RESULT_WIDTH 20
+#define NUMBERS_WIDTH 28  /* sent, received, seconds */
 #define COMMAND_SHOWN 160 /* bytes of a command line */
 
 /* --- JSON --- */
@@ -147,6 +148,20 @@ static void add_bytes(struct str *out, double bytes)
 	str_addf(out, " %8s", text);
 }
 
+/* What is refused has none, so that a long name has their room and what follows stays in its column. */
+static void add_numbers(struct str *out, struct json_object *event)
+{
+	double sent = get_number(event, "sent"), received = get_number(event, "received");
+	double seconds = get_number(event, "seconds");
+
+	if (sent < 0 && received < 0 && seconds < 0)
+		return;
+	add_bytes(out, sent);
+	add_bytes(out, received);
+	if (seconds >= 0)
+		str_addf(out, " %9.3f", seconds);
+}
+
 /* What a person wants to see of a command line, which is quoted for a shell: that reads its backslashes. */
 static void add_cut(struct str *out, const char *line)
 {
@@ -186,13 +201,12 @@ static void add_process(struct str *out, struct json_object *event)
 static void add_network(struct str *out, struct json_object *event)
 {
 	const char *reason = get_string(event, "reason"), *rule = get_string(event, "rule");
-	double count = get_number(event, "count"), seconds = get_number(event, "seconds");
+	double count = get_number(event, "count");
 	size_t from = out->len;
 
 	add_host(out, event);
 	pad(out, from, HOST_WIDTH);
 	str_add(out, " ");
-	from = out->len;
 	if (!strcmp(get_string(event, "type"), "deny")) {
 		bool limit = !strcmp(get_string(event, "what"), "limit");
 
@@ -206,13 +220,9 @@ static void add_network(struct str *out, struct json_object *event)
 	} else {
 		str_add(out, "ok");
 	}
-	pad(out, from, RESULT_WIDTH);
-	add_bytes(out, get_number(event, "sent"));
-	add_bytes(out, get_number(event, "received"));
-	if (seconds >= 0)
-		str_addf(out, " %9.3f", seconds);
-	else
-		str_addf(out, " %9s", "");
+	pad(out, from, HOST_WIDTH + 1 + RESULT_WIDTH);
+	add_numbers(out, event);
+	pad(out, from, HOST_WIDTH + 1 + RESULT_WIDTH + NUMBERS_WIDTH);
 	add_process(out, event);
 }
 
@@ -367,6 +377,6 @@ void event_add_text(struct str *out, struct json_object *event)
 
 void event_add_titles(struct str *out)
 {
-	str_addf(out, "%-20s %-*s %-*s %8s %8s %9s  %s", "TIME", HOST_WIDTH, "HOST", RESULT_WIDTH,
+	str_addf(out, "%-20s %-*s %-*s %8s %8s %9s  %s", "TIME", HOST_WIDTH, "WHAT", RESULT_WIDTH,
 		 "RESULT", "SENT", "RECEIVED", "SECONDS", "PROCESS");
 }

@@ -152,7 +152,7 @@ check "--denied: only that" json "len(e) == 1 + len(deny) and len({(x.get('name'
 wx log site
 check "as text: by name" ended 0
 check "... a head" grep -qE "^session $id \(site\) in $project, started 20[0-9-]+ [0-9:]+: sh -c" "$out"
-check "... titles" grep -qE '^TIME +HOST +RESULT +SENT +RECEIVED +SECONDS +PROCESS$' "$out"
+check "... titles" grep -qE '^TIME +WHAT +RESULT +SENT +RECEIVED +SECONDS +PROCESS$' "$out"
 check "... the connection" grep -qE '^20[0-9-]+ [0-9:]+  ok\.example:7000 +ok +5 +1000 +[0-9.]+  [0-9]+ python3 talk.py ok.example 7000$' "$out"
 check "... a denial" grep -qE '^20[0-9-]+ [0-9:]+  evil\.example +not-allowed( x2)? +[0-9]+ python3 talk.py evil.example 443$' "$out"
 check "... IPv6" has "$out" "[2001:db8::1]:99"

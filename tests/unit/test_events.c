@@ -636,6 +636,16 @@ static void test_text(void)
 	       "2026-11-15 12:34:56  [fd00::1]:22                         direct-ip x3 by "
 	       "[fd00::1]",
 	       "a denial");
+	line = text_for(
+		"{" T ",\"type\":\"deny\",\"what\":\"write\",\"call\":\"openat\",\"reason\":"
+		"\"not-allowed\",\"path\":\"/home/user/a-project/with/a/name/that/is/long.txt\","
+		"\"process\":{\"pid\":7,\"argv\":[\"sh\"]}}");
+	is_str(line + strcspn(line, "/"),
+	       "/home/user/a-project/with/a/name/that/is/long.txt not-allowed"
+	       "                    7 sh",
+	       "a long path");
+	is_int((long long)(strstr(line, "  7 sh") - line), 22 + 36 + 1 + 20 + 28 - 1,
+	       "... what follows it stays in its column");
 	is_str(text_for("{" T ",\"type\":\"exit\",\"status\":7}"),
 	       "2026-11-15 12:34:56  ended with status 7", "the end");
 	is_str(text_for("{" T ",\"type\":\"rule\",\"effect\":\"deny\",\"rule\":\"*\"}"),
