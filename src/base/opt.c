@@ -151,8 +151,10 @@ static int parse_long(struct parse *parse, const char *word, struct err *err)
 	const struct opt *opt = find_long(parse->syntax->opts, word + 2, len);
 	const char *value = word[2 + len] ? word + 2 + len + 1 : NULL;
 
-	if (!opt)
+	if (!opt) {
+		parse->rest.unknown = word + 2;
 		return unknown_long(parse->syntax->opts, word + 2, len, err);
+	}
 	if (!opt->arg && value)
 		return err_usage(err, "option '--%s' takes no argument", opt->name);
 	if (opt->arg && !value && take_argument(parse, opt, word, strlen(word), &value, err) < 0)
@@ -249,10 +251,12 @@ int opt_parse(const struct opt_syntax *syntax, void *ctx, int argc, char *const 
 		err_usage(err, "%s is missing", syntax->operand);
 		r = err_hint(err, "--help shows the usage");
 	}
-	if (r)
+	if (r) {
+		ret_rest->unknown = parse.rest.unknown;
 		opt_rest_release(&parse.rest);
-	else
+	} else {
 		*ret_rest = parse.rest;
+	}
 	return r;
 }
 

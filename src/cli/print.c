@@ -100,12 +100,40 @@ bool cli_ask(const char *question)
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+static bool has_option(const struct command *command, const char *name, size_t len)
+{
+	for (const struct opt *o = opt_first(command->syntax.opts); o; o = opt_next(o))
+		if (o->name && strlen(o->name) == len && !strncmp(o->name, name, len))
+			return true;
+	return false;
+}
+
+/* Who types an option of another command means that, not the nearest word of this one. Of what many have, as --json,
+ * none is meant. */
+static void name_owner(const char *name, struct err *err)
+{
+	size_t len = strcspn(name, "="), n = 0;
+	const char *first = NULL;
+
+	for (const struct command *const *c = commands; *c; c++)
+		if (has_option(*c, name, len)) {
+			first = first ?: (*c)->name;
+			n++;
+		}
+	if (!n || n > 5)
+		return;
+	err_usage(err, "unknown option '--%.*s'", (int)len, name);
+	err_hint(err, "'%s %s' has it", this_program.name, first);
+}
+
 int cli_parse(int argc, char **argv, void *args, struct opt_rest *ret_rest)
 {
 	const struct command *command = command_find(argv[0]);
 	struct err err = { 0 };
 	int r = opt_parse(&command->syntax, args, argc, argv, ret_rest, &err);
 
+	if (r < 0 && ret_rest->unknown)
+		name_owner(ret_rest->unknown, &err);
 	if (r < 0)
 		return cli_fail(&err);
 	if (r == OPT_WANTS_HELP) {

@@ -80,6 +80,12 @@ check "... in one line" lines "$err" 1
 refuses "unknown option '-network'; did you mean '--network'?" run -network none
 refuses "unknown option '--frobnicate'" run --frobnicate
 hint "--help lists the options"
+refuses "unknown option '--json'" trust --json
+hint "--help lists the options"
+refuses "unknown option '--allow'" log --allow=example.com
+hint "'wrapix run' has it"
+refuses "unknown option '--violations'" run --violations
+hint "'wrapix exec' has it"
 refuses "unknown option '-x' in '-vx'" run -vx
 refuses "option '--name' needs an argument: NAME" run --name
 refuses "option '--name' needs an argument: NAME" run --name -- true
