@@ -269,13 +269,10 @@ static void check_messages(const struct patient *p, struct finding *f)
 
 void check_project(const struct patient *p, struct finding *f)
 {
-	if (!p->gone) {
+	if (p->gone)
+		found_error(f, BROKEN, p->gone);
+	else
 		str_add_escaped(&f->text, p->host->project.dir);
-		return;
-	}
-	found_error(f, BROKEN, p->gone);
-	if (p->gone->code == ENOENT)
-		str_add(&f->fix, "it is gone; go to a directory that is there");
 }
 
 static void check_sandbox(const struct patient *p, struct finding *f)

@@ -342,9 +342,9 @@ static int run_action(struct git_job *job, const char *word, struct err *err)
 		if (strcmp(actions[i].name, word))
 			continue;
 		job->state = cli_state_home(&job->arena);
-		job->here = os_realpath(&job->arena, ".");
+		job->here = os_here(&job->arena, err);
 		if (!job->here)
-			return err_errno(err, errno, "finding out where this is");
+			return -err->code;
 		r = find_sessions(job, err);
 		if (r == 0)
 			r = apart_list(job->state, job->here, &job->arena, &job->aparts,

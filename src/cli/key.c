@@ -230,9 +230,9 @@ static int start_job(struct key_job *job, struct err *err)
 	job->home = home;
 	job->config_home = config && config[0] == '/' ? config
 						      : path_join(&job->arena, home, ".config");
-	job->dir = os_realpath(&job->arena, ".");
+	job->dir = os_here(&job->arena, err);
 	if (!job->dir)
-		return err_errno(err, errno, "finding out where this is");
+		return -err->code;
 	find_remote(job);
 	return 0;
 }

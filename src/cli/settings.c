@@ -22,9 +22,9 @@ int cli_claude_where(struct arena *arena, const char *settings, const char *proj
 	char *real;
 
 	*ret = (struct claude_where){ .settings = settings, .project = project };
-	ret->dir = os_realpath(arena, ".");
+	ret->dir = os_here(arena, err);
 	if (!ret->dir)
-		return err_errno(err, errno, "finding the working directory");
+		return -err->code;
 	real = os_realpath(arena, home);
 	ret->home = real ? real : path_join(arena, "/", home);
 	ret->config = config && *config ? config : NULL;

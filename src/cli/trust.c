@@ -106,9 +106,9 @@ static int cmd_trust(int argc, char **argv)
 	if (rest.n_operands)
 		spec.dir = arena_strdup(&spec.arena, rest.operands[0]);
 	state = cli_state_home(&spec.arena);
-	dir = os_realpath(&spec.arena, spec.dir);
+	dir = rest.n_operands ? os_realpath(&spec.arena, spec.dir) : os_here(&spec.arena, &err);
 	if (!dir)
-		r = err_errno(&err, ENOENT, "opening '%s'", spec.dir);
+		r = rest.n_operands ? err_errno(&err, errno, "opening '%s'", spec.dir) : -err.code;
 	else if (args.revoke)
 		r = take_back(&spec.arena, dir, state, &err);
 	else

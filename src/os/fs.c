@@ -455,3 +455,16 @@ char *os_realpath(struct arena *arena, const char *path)
 
 	return realpath(path, buf) ? arena_strdup(arena, buf) : NULL;
 }
+
+char *os_here(struct arena *arena, struct err *err)
+{
+	char *here = os_realpath(arena, ".");
+	int e = errno;
+
+	if (here)
+		return here;
+	err_errno(err, e, "finding the working directory");
+	if (e == ENOENT)
+		err_hint(err, "it was removed; cd to a directory that is there");
+	return NULL;
+}

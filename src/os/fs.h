@@ -90,3 +90,5 @@ int os_fd_name(int fd, char buf[PATH_MAX]);
 
 /* The canonical absolute path, in the arena; NULL and errno where there is none. */
 char *os_realpath(struct arena *arena, const char *path);
+/* The working directory; NULL with an error that says what to do. */
+char *os_here(struct arena *arena, struct err *err);

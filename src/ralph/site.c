@@ -69,9 +69,9 @@ int site_find(struct site *site, struct err *err)
 
 	if (r < 0)
 		return r;
-	here = os_realpath(a, ".");
+	here = os_here(a, err);
 	if (!here)
-		return err_errno(err, errno, "finding out where this is");
+		return -err->code;
 	site->top = find_top(site, here);
 	home = getenv("HOME") ? os_realpath(a, getenv("HOME")) : NULL;
 	r = refuse(site, home, err);

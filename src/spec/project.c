@@ -248,8 +248,10 @@ int project_probe(const struct spec *spec, struct host *host, struct err *err)
 
 	project->dir = os_realpath(a, spec->dir);
 	if (!project->dir) {
+		if (!strcmp(spec->dir, ".") && !os_here(a, err))
+			return -err->code;
 		err_errno(err, errno, "opening the project '%s'", spec->dir);
-		if (spec->cmd || strchr(spec->dir, '/') || !strcmp(spec->dir, "."))
+		if (spec->cmd || strchr(spec->dir, '/'))
 			return -err->code;
 		err->exit = EXIT_USAGE;
 		return err_hint(err, "a command stands behind '--': wrapix run -- %s", spec->dir);

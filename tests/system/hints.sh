@@ -59,10 +59,15 @@ XDG_STATE_HOME=$tmp/closed wx doctor
 check "doctor tells of a state directory that cannot be written" grep -q "^weaker *git .*no directory to keep things in ('$tmp/closed'" "$out"
 mkdir "$tmp/gone" && cd "$tmp/gone" && rmdir "$tmp/gone" || exit 1
 wx doctor
-check "... and of a directory that is gone" grep -q "^broken *project *opening the project '\.': No such file" "$out"
-check "... beside what it says of the machine" sh -c 'grep -q "fix: it is gone" "$1" && grep -q "^ok *seccomp" "$1" && grep -q "^ok *git .*takes over" "$1" && [ "$2" = 125 ] && [ ! -s "$3" ]' sh "$out" "$rc" "$err"
+check "... and of a directory that is gone" grep -q "^broken *project *finding the working directory: No such file" "$out"
+check "... beside what it says of the machine" sh -c 'grep -q "fix: it was removed" "$1" && grep -q "^ok *seccomp" "$1" && grep -q "^ok *git .*takes over" "$1" && [ "$2" = 125 ] && [ ! -s "$3" ]' sh "$out" "$rc" "$err"
 wx run -- true
-check "... which run does not take for a command" refused 125 "opening the project '.'"
+check "... which run does not take for a command" hinted 125 "finding the working directory: No such file or directory" "it was removed; cd to a directory that is there"
+for words in "exec -- true" plan trust settings git "key list"; do
+	# shellcheck disable=SC2086 # words
+	wx $words
+	check "... nor $words for anything else" hinted 125 "finding the working directory" "it was removed; cd to"
+done
 check "..." lacks "$err" "hint:"
 cd "$OLDPWD" || exit 1
 
