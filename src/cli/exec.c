@@ -215,6 +215,9 @@ int exec_main(const struct exec_args *args)
 			&s, args->srt ? "No command specified. Use -c <command> or provide "
 					"command arguments."
 				      : "no command: give one after '--', or with -c");
+	if (!args->srt && args->string &&
+	    args->words) /* srt takes the string, and drops the words */
+		return speaker_fail_text(&s, "two commands: give one, after '--' or with -c");
 	status = check_control(&s);
 	if (status == CLI_GO_ON)
 		status = check_pass_fds(&s);

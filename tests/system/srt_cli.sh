@@ -77,6 +77,8 @@ srt -c '' echo words
 check "... and words count then" said words
 wx exec
 check "no command for wrapix exec" is "$rc" 2
+wx exec -c 'echo one' -- touch two
+check "two commands for wrapix exec: none is dropped without a word" is "$rc $(ls two 2>&1 >/dev/null | wc -l) $(cat "$err")" "2 1 wrapix: two commands: give one, after '--' or with -c"
 srt -c
 check "-c without its line" refused 1 "error: option '-c <command>' argument missing"
 srt --settings
