@@ -62,6 +62,7 @@ static int flush(int status)
 {
 	struct err err = { 0 };
 
+	errno = EIO; /* what an earlier write failed with nobody knows any more */
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	err_errno(&err, errno, "writing to standard output");

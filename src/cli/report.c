@@ -357,8 +357,11 @@ static int write_out(const struct str *text, const char *path, struct err *err)
 	int r;
 
 	if (!path || !strcmp(path, "-")) {
-		fwrite(text->s, 1, text->len, stdout);
-		return ferror(stdout) || fflush(stdout) ? err_errno(err, EIO, "writing") : 0;
+		if (fwrite(text->s, 1, text->len, stdout) == text->len && !fflush(stdout))
+			return 0;
+		err_errno(err, errno, "writing to standard output");
+		clearerr(stdout); /* it is told */
+		return -err->code;
 	}
 	parent = strchr(path, '/') ? path_parent(&arena, path) : arena_strdup(&arena, ".");
 	dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

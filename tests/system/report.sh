@@ -65,6 +65,8 @@ wx report nobody
 check "no such session" refused 2 "there is no log of a session 'nobody'"
 wx report reportaa -o "$tmp/no/where.html"
 check "a file that cannot be made" refused 125 "opening '$tmp/no'"
+"$wrapix" report reportaa >/dev/full 2>"$err"
+check "no room for it" is "$? $(cat "$err")" "125 wrapix: writing to standard output: No space left on device"
 rm -rf "$state"
 wx report
 check "nothing recorded" refused 125 "no session has recorded anything yet"
