@@ -34,13 +34,17 @@ static void describe(struct finding *f, const struct exec *x)
 {
 	const struct fix_place place = exec_fix_place(x);
 	const struct plan *plan = &x->plan;
+	bool there = access(place.file, F_OK) == 0;
 
 	if (place.dialect == FIX_CLAUDE)
 		str_add(&f->text, "Claude Code's settings, ");
 	else
-		str_add(&f->text, access(place.file, F_OK) == 0 ? "srt's settings, "
-								: "the defaults, without ");
-	denial_add_path(&f->text, place.file, place.home);
+		str_add(&f->text, there ? "srt's settings, " : "the defaults, without ");
+	if (place.dialect == FIX_CLAUDE &&
+	    !there) /* it is where a rule would go, not where they are from */
+		str_add(&f->text, "which 'wrapix settings' lists");
+	else
+		denial_add_path(&f->text, place.file, place.home);
 	describe_files(f, &x->exec_spec.files);
 	str_addf(&f->text, "; hosts: %zu allowed, %zu denied; UNIX sockets: %s", plan->allow.len,
 		 plan->deny.len,

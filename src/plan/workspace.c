@@ -283,6 +283,26 @@ static bool opens_protected(struct plan *plan, const char *path, const char *pro
 	return false;
 }
 
+/* What the project's own file may not mount. */
+static int refuse_door(struct plan *plan, const struct mount_spec *mount,
+		       const struct path_fact *fact, const char *base,
+		       const struct project_facts *project, struct err *err)
+{
+	if (mount->rw && opens_protected(plan, fact->path, base))
+		err_set(err, EPERM,
+			"mount source '%s' of the project's wrapix.json is a second door to what "
+			"is read-only in it ('%s')",
+			mount->src, fact->path);
+	else if (shows_git(plan, fact->path, project))
+		err_set(err, EPERM,
+			"mount source '%s' of the project's wrapix.json shows the repository's own "
+			"git directory ('%s'), whose passwords are not for the sandbox",
+			mount->src, fact->path);
+	else
+		return 0;
+	return err_hint(err, "name a directory beside it; --mount is your own word");
+}
+
 static int add_mount(struct plan *plan, const struct mount_spec *mount,
 		     const struct path_fact *fact, const char *base,
 		     const struct project_facts *project, struct err *err)
@@ -296,12 +316,13 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 			fact->path);
 		return err_hint(err, "create it, or add ',optional' to the mount");
 	}
-	if (leaves_by_link(plan, mount, fact, base))
-		return err_set(
-			err, EXDEV,
+	if (leaves_by_link(plan, mount, fact, base)) {
+		err_set(err, EXDEV,
 			"mount source '%s' of the project's wrapix.json is a link that leaves "
 			"the project (to '%s')",
 			mount->src, fact->path);
+		return err_hint(err, "name the place itself, or give it with --mount");
+	}
 	if (fact->target) {
 		err_set(err, EXDEV,
 			"mount source '%s' goes by a link in the project, '%s', that leaves it (to "
@@ -310,18 +331,8 @@ static int add_mount(struct plan *plan, const struct mount_spec *mount,
 		return err_hint(err, "who ran in the project can have made it; if it is yours, "
 				     "name the place that it leads to");
 	}
-	if (mount->layer == LAYER_PROJECT && mount->rw && opens_protected(plan, fact->path, base))
-		return err_set(err, EPERM,
-			       "mount source '%s' of the project's wrapix.json is a second door to "
-			       "what is read-only in it ('%s')",
-			       mount->src, fact->path);
-	if (mount->layer == LAYER_PROJECT && shows_git(plan, fact->path, project)) {
-		err_set(err, EPERM,
-			"mount source '%s' of the project's wrapix.json shows the repository's own "
-			"git directory ('%s'), whose passwords are not for the sandbox",
-			mount->src, fact->path);
-		return err_hint(err, "name a directory beside it; --mount is your own word");
-	}
+	if (mount->layer == LAYER_PROJECT && refuse_door(plan, mount, fact, base, project, err) < 0)
+		return -err->code;
 	plan_add(plan, OP_BIND, mount->dest, fact->path,
 		 flags | OPF_CHECK | (fact->kind == PATH_DIR ? OPF_DIR | OPF_RECURSIVE : 0) |
 			 (fact->kind == PATH_OTHER ? OPF_SOCKET : 0));
