@@ -18,6 +18,16 @@ static void on_resize(int signal_no)
 	resized = 1;
 }
 
+/* The one on the terminal, for whoever ends us: what restores it may be called in a handler. */
+static struct screen *current;
+
+static void on_end(int signal_no)
+{
+	if (current)
+		screen_pause(current);
+	raise(signal_no); /* as it would have been: SA_RESETHAND */
+}
+
 static void look_at_size(struct screen *screen)
 {
 	struct winsize size = { 0 };
@@ -32,7 +42,7 @@ void screen_resume(struct screen *screen)
 	static const char enter[] = "\033[?1049h\033[?25l\033[2J";
 	struct termios raw = screen->saved;
 
-	/* Ctrl-C goes on to end the program; screen_stop() is then the terminal's own business. */
+	/* Ctrl-C and Ctrl-Z come as keys. */
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG | IEXTEN);
 	raw.c_iflag &= ~(tcflag_t)(IXON | ICRNL);
 	raw.c_cc[VMIN] = 1;
@@ -56,7 +66,9 @@ void screen_pause(struct screen *screen)
 
 int screen_start(struct screen *screen, struct err *err)
 {
-	struct sigaction action = { .sa_handler = on_resize };
+	static const int ends[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+	const struct sigaction resize = { .sa_handler = on_resize };
+	const struct sigaction end = { .sa_handler = on_end, .sa_flags = SA_RESETHAND };
 
 	*screen = (struct screen){ .on = false };
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
@@ -64,7 +76,10 @@ int screen_start(struct screen *screen, struct err *err)
 		err_usage(err, "standard input and output must be a terminal");
 		return err_hint(err, "'wrapix diff' and 'wrapix apply' need none");
 	}
-	sigaction(SIGWINCH, &action, NULL);
+	current = screen;
+	sigaction(SIGWINCH, &resize, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		sigaction(ends[i], &end, NULL);
 	screen_resume(screen);
 	return 0;
 }
@@ -72,6 +87,7 @@ int screen_start(struct screen *screen, struct err *err)
 void screen_stop(struct screen *screen)
 {
 	screen_pause(screen);
+	current = NULL;
 	str_release(&screen->frame);
 }
 
@@ -115,6 +131,15 @@ static int read_sequence(void)
 	return KEY_NONE;
 }
 
+/* As a program that leaves Ctrl-Z to the terminal: what is typed next is the shell's. */
+static int suspend(struct screen *screen)
+{
+	screen_pause(screen);
+	raise(SIGTSTP);
+	screen_resume(screen);
+	return KEY_NONE;
+}
+
 int screen_key(struct screen *screen)
 {
 	int byte = read_byte(false);
@@ -125,6 +150,8 @@ int screen_key(struct screen *screen)
 	}
 	if (byte < 0)
 		return byte == -2 ? KEY_NONE : KEY_END_OF_INPUT;
+	if (byte == ('Z' & 037))
+		return suspend(screen);
 	if (byte != '\033')
 		return byte == '\r' ? '\n' : byte;
 	byte = read_byte(true);

@@ -96,6 +96,18 @@ for size in "80 24" "140 40"; do
 	check "q takes nothing over" see 'Nothing was taken over'
 	type "stty -a | grep -o ' icanon'" Enter
 	check "the terminal is as it was" see ' icanon'
+	type clear Enter "$wrapix review" Enter
+	see 'AS .vscode/tasks.json'
+	type C-z
+	check "Ctrl-Z gives the shell its terminal" see 'ready>'
+	type "stty -a | grep -o ' icanon'" Enter
+	check "... as it was" see ' icanon'
+	type fg Enter
+	check "... fg goes on" see 'AS .vscode/tasks.json'
+	kill -TERM "$(pgrep -P "$(tm display-message -p -t t '#{pane_pid}')")"
+	check "ended by a signal, it leaves the terminal as it was" see 'ready>'
+	type "clear; stty -a | grep -o ' icanon'" Enter
+	check "... so that one sees what one types" see ' icanon'
 	tm kill-session -t t
 done
 wx review
