@@ -220,8 +220,8 @@ static void fix_file(const struct maker *m)
 	bool denied_read = d->key && strstr(d->key, "denyRead");
 
 	if (!d->rule && d->reason && !strcmp(d->reason, "read-only"))
-		m->fix->none = "a directory of yours could be mounted there: --mount DIR:PATH, or "
-			       "'mounts' in wrapix.json";
+		m->fix->none = "a directory of yours could be mounted there, without ':ro': "
+			       "--mount DIR:PATH, or 'mounts' in wrapix.json";
 	else if (!d->rule && d->reason && str_starts(d->reason, DENIAL_SEALED))
 		m->fix->none = d->reason;
 	else if (!d->rule && d->reason && strchr(d->reason, ' '))

@@ -319,7 +319,7 @@ check "what cannot be written in there: the end has a line for the first" is "$(
 wrapix: and refused 3 more"
 wx log --violations --json
 check "... and is an event, predicted" is "$(grep -o '"path":"[^"]*","reason":"read-only","predicted":true' "$out" | cut -d'"' -f4 | xargs)" "/etc/x /usr/bin/env /opt/x /etc/hosts"
-check "... with what would help" has "$out" '"fix":{"none":"a directory of yours could be mounted there'
+check "... with what would help" has "$out" '"fix":{"none":"a directory of yours could be mounted there, without'
 check "control: what can be is none" is "$(cat "$HOME/mine") $(grep -c '"type":"deny"' "$out")" "x 4"
 
 # The same whoever makes the changes: the supervisor, or the kernel in a view or in the project itself.
