@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "os/fs.h"
 #include "spec/agent.h"
+#include "spec/host.h"
 #include "spec/project.h"
 #include "wrapix.h"
 
@@ -120,11 +121,11 @@ void wrapix_spec_set_command(struct wrapix_spec *spec, const char *const *argv)
 
 char *api_base_dir(struct arena *arena, const char *variable, const char *below_home)
 {
-	const char *value = getenv(variable), *home = getenv("HOME");
+	const char *value = getenv(variable);
 
 	if (value && value[0] == '/')
 		return arena_strdup(arena, value);
-	return arena_printf(arena, "%s/%s", home && home[0] == '/' ? home : "/", below_home);
+	return path_join(arena, user_home(arena), below_home);
 }
 
 /* Hosts that are named around a project are of no account where its network is not the filtered one: by a file that is

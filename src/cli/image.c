@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/api.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -16,11 +17,7 @@
 
 char *image_store_path(struct arena *arena)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	return path_join(arena,
-			 cache && cache[0] == '/' ? cache : path_join(arena, home ?: "/", ".cache"),
-			 "wrapix/images");
+	return path_join(arena, api_base_dir(arena, "XDG_CACHE_HOME", ".cache"), "wrapix/images");
 }
 
 /* Images say of files and directories that everybody may write them, or read what they keep for their

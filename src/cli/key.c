@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "api/api.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
+#include "spec/host.h"
 
 int key_job_name(struct key_job *job, char **ret, struct err *err)
 {
@@ -223,13 +225,8 @@ static void find_remote(struct key_job *job)
 
 static int start_job(struct key_job *job, struct err *err)
 {
-	const char *home = getenv("HOME"), *config = getenv("XDG_CONFIG_HOME");
-
-	if (!home || home[0] != '/')
-		return err_set(err, ENOENT, "HOME does not name your home directory");
-	job->home = home;
-	job->config_home = config && config[0] == '/' ? config
-						      : path_join(&job->arena, home, ".config");
+	job->home = user_home(&job->arena);
+	job->config_home = api_base_dir(&job->arena, "XDG_CONFIG_HOME", ".config");
 	job->dir = os_here(&job->arena, err);
 	if (!job->dir)
 		return -err->code;

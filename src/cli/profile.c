@@ -22,10 +22,7 @@ enum { CHECK_OUTPUT_MAX = 4096 };
 
 static char *config_home(struct arena *arena)
 {
-	const char *set = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-	return set && set[0] == '/' ? arena_strdup(arena, set)
-				    : path_join(arena, home ? home : "/", ".config");
+	return api_base_dir(arena, "XDG_CONFIG_HOME", ".config");
 }
 
 static void add_once(struct arena *arena, struct strv *list, const char *name)

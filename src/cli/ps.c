@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/api.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -15,11 +16,7 @@ struct ps_args {
 
 char *cli_state_home(struct arena *arena)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-
-	if (state && state[0] == '/')
-		return arena_strdup(arena, state);
-	return arena_printf(arena, "%s/.local/state", home && home[0] == '/' ? home : "");
+	return api_base_dir(arena, "XDG_STATE_HOME", ".local/state");
 }
 
 int cli_list_sessions(struct arena *arena, struct session_info **ret, size_t *ret_len,

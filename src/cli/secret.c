@@ -5,6 +5,7 @@
 #include <string.h>
 #include <termios.h>
 
+#include "api/api.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "cli/cli.h"
@@ -195,7 +196,6 @@ static int run_action(struct vault *vault, char **words, size_t n, bool json, st
 static int cmd_secret(int argc, char **argv)
 {
 	_cleanup_opt_rest_ struct opt_rest rest = { 0 };
-	const char *home = getenv("HOME"), *config = getenv("XDG_CONFIG_HOME");
 	struct secret_args args = { 0 };
 	struct arena arena = { 0 };
 	struct vault vault = { 0 };
@@ -206,10 +206,7 @@ static int cmd_secret(int argc, char **argv)
 		return status;
 	/* No core file and no debugger, from here on. */
 	os_set_dumpable(0);
-	vault.config_home = config && config[0] == '/'
-				    ? config
-				    : path_join(&arena, home && home[0] == '/' ? home : "/",
-						".config");
+	vault.config_home = api_base_dir(&arena, "XDG_CONFIG_HOME", ".config");
 	r = run_action(&vault, rest.operands, rest.n_operands, args.json, &err);
 	vault_release(&vault);
 	arena_release(&arena);

@@ -240,6 +240,14 @@ check "works: a relative HOME" is "$rc $(cat "$out")" "0 /home/wrapix"
 check "... which makes nothing in DIR" absent "$project/relative"
 env -u HOME "$wrapix" run --network none -- sh -c 'echo ~' >"$tmp/log/out" 2>"$tmp/log/err"
 check "works: no HOME" is "$(cat "$tmp/log/out")" /home/wrapix
+homeless() { env -u HOME -u XDG_STATE_HOME -u XDG_CONFIG_HOME -u XDG_CACHE_HOME "$wrapix" "$@"; }
+homeless run --network none --workspace cow --name homeless -- touch x 2>"$tmp/log/err"
+homeless ps >"$tmp/log/out"
+check "... and the other commands look where it was" grep -q ' homeless ' "$tmp/log/out"
+homeless discard homeless --yes >"$tmp/log/out" 2>"$tmp/log/err"
+check "... to take it away, too" is "$? $(cat "$tmp/log/err")" "0 "
+homeless key list >"$tmp/log/out" 2>"$tmp/log/err"
+check "... keys are looked for there" is "$? $(cat "$tmp/log/err")" "0 "
 env -i "$wrapix" run --network none -- sh -c 'echo ~' >"$tmp/log/out" 2>"$tmp/log/err"
 check "works: no environment at all" is "$(cat "$tmp/log/out")" /home/wrapix
 # Without PATH programs are where the C library has them for everybody else.
