@@ -60,10 +60,10 @@ lint-deep: all
 golden: all
 	@tests/golden/rewrite
 
-## fuzz: run every fuzz target for TIME=60 seconds each, starting from its corpus
+## fuzz: run every fuzz target for TIME=60 seconds each, starting from its corpus; KEEP=1 keeps what it learns, JOBS=N at once
 fuzz:
 	@scripts/need build fuzz
-	@tests/fuzz/run $(or $(TIME),$(SECONDS))
+	@KEEP=$(KEEP) JOBS=$(JOBS) tests/fuzz/run $(or $(TIME),$(SECONDS))
 
 ## analyze: gcc's analyzer over src/, cppcheck and clang-tidy (minutes); ARGS='src/guard' for a part of the first
 analyze: all

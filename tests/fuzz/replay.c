@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a fuzz target over the files of its corpus, so that they are ordinary tests. */
+/* Runs a fuzz target over the files of its corpus and what fuzzing has learned, so that they are ordinary tests. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/base64.h"
 #include "lib/tap.h"
 #include "os/fs.h"
 
@@ -20,12 +22,33 @@ static void replay(const char *text, size_t len)
 	LLVMFuzzerTestOneInput(data, len);
 }
 
+/* A line each, in base64: learned.py has the format. */
+static void replay_learned(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len, n = 0;
+	char *line, *rest;
+
+	if (os_read_file_at(AT_FDCWD, path, (size_t)1 << 20, &text, &len) < 0)
+		return; /* nothing was learned yet */
+	rest = text;
+	while ((line = strsep(&rest, "\n")) && rest) {
+		_cleanup_free_ char *data = *line == '#' ? NULL : malloc(strlen(line) + 1);
+		ssize_t got = data ? base64_decode(line, strlen(line), data, strlen(line)) : 0;
+
+		if (got > 0)
+			replay(data, (size_t)got);
+		n += got > 0;
+	}
+	ok(n > 0, "what was learned (%zu)", n);
+}
+
 int main(int argc, char **argv)
 {
 	struct dirent **names = NULL;
 	int dir, n;
 
-	if (argc != 2)
+	if (argc != 3)
 		return EXIT_FAILURE;
 	dir = open(argv[1], O_PATH | O_DIRECTORY | O_CLOEXEC);
 	n = scandir(argv[1], &names, NULL, alphasort);
@@ -43,5 +66,6 @@ int main(int argc, char **argv)
 		ok(r == 0, "%s", entry->d_name);
 	}
 	free(names);
+	replay_learned(argv[2]);
 	return done();
 }
