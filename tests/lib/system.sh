@@ -106,6 +106,17 @@ tear_down() {
 	}
 }
 
+# with_mounts SCRIPT COMMAND...: in a mount namespace with what SCRIPT mounts, COMMAND without any right. Its $wrapix is
+# there also when SCRIPT mounts over the place that wrapix is built in.
+with_mounts() {
+	mkdir -p "$tmp/bound"
+	built=${wrapix%/src/cli/wrapix}
+	with=$1
+	shift
+	wrapix=$tmp/bound${wrapix#"$built"} unshare --user --map-current-user --mount --keep-caps sh -ec \
+		'mount --bind "$1" "$2"; shift 2; '"$with"'; exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$built" "$tmp/bound" "$@"
+}
+
 # --- TAP ---
 
 # What a test prints may hold anything; TAP gets lines of printable ASCII.

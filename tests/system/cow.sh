@@ -480,8 +480,7 @@ cat d/a b mine
 EOF
 mkdir -p "$state"
 rc=0
-wrapix=$wrapix unshare --user --map-current-user --mount --keep-caps sh -ec "mount -t ramfs none '$state'
-	mount -t ramfs none /var/tmp; exec setpriv --inh-caps=-all --ambient-caps=-all sh '$tmp/copy.sh'" >"$out" 2>"$err" || rc=$?
+with_mounts "mount -t ramfs none '$state'; mount -t ramfs none /var/tmp" sh "$tmp/copy.sh" >"$out" 2>"$err" || rc=$?
 check "the project is copied, and it says so" has "$err" "so the project is copied"
 check "... diff, apply and undo are the same" is "$rc $(sed '/taken/d' "$out" | tr '\n' ' ')" "0 b d/a e/a n A n mine a b mine "
 
@@ -510,8 +509,7 @@ in_turn() { # in_turn WHERE COMMAND...: the sessions are kept there
 	says_line 1 && says_line "$state/turn" && says_line "124 n" && says_line "m n"
 }
 check "an apply takes turns with sandboxes, also where none has made a change yet" in_turn "$state/cow" env
-check "... and where the sessions are kept in /var/tmp" in_turn "/var/tmp/wrapix-$(id -u)/cow" unshare --user --map-current-user --mount --keep-caps \
-	sh -ec 'mount -t ramfs none "$state"; mount -t tmpfs none /var/tmp; exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh
+check "... and where the sessions are kept in /var/tmp" in_turn "/var/tmp/wrapix-$(id -u)/cow" with_mounts 'mount -t ramfs none "$state"; mount -t tmpfs none /var/tmp'
 
 # --- configuration ---
 reset

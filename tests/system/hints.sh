@@ -30,8 +30,8 @@ kept=$state/cow
 ! grep -qF "overlayfs cannot be used" "$tmp/doctor" || kept=
 check "doctor says where a copy-on-write session is kept" is "$said" "$kept"
 # A state directory without user attributes, and an empty /var/tmp.
-unshare --user --map-current-user --mount --keep-caps sh -ec 'mount -t ramfs x "$1" && mount -t tmpfs -o mode=1777 x /var/tmp
-	setpriv --inh-caps=-all --ambient-caps=-all "$2" doctor >"$3" && ls -A /var/tmp && ls -A "$1"' sh "$state" "$wrapix" "$tmp/doctor" >"$tmp/log/out" 2>&1
+with_mounts "mount -t ramfs x '$state'; mount -t tmpfs -o mode=1777 x /var/tmp" \
+	sh -c '"$wrapix" doctor >"$2" && ls -A /var/tmp && ls -A "$1"' sh "$state" "$tmp/doctor" >"$tmp/log/out" 2>&1
 check "... which is another place where the state directory cannot hold it" grep -q "^ok  *copy-on-write .* in '/var/tmp/wrapix-$(id -u)/cow'\$" "$tmp/doctor"
 check "... nothing is left beside it" is "$(xargs <"$tmp/log/out")" "wrapix-$(id -u) cow"
 # The ranges that others have: above them all, or between them where one ends with the last id.
