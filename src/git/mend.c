@@ -204,6 +204,7 @@ int git_mend(struct git_store *store, struct err *err)
 	bool headless;
 	int r;
 
+	os_sweep_unfinished(store->dir);
 	if (!git_is_same(store))
 		return 0; /* there is nothing to mend it from */
 	if (store->tree)

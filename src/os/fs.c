@@ -263,6 +263,19 @@ int os_write_file_soon(int dir_fd, const char *name, const void *data, size_t le
 	return write_file(dir_fd, name, data, len, mode, false, err);
 }
 
+void os_sweep_unfinished(int dir_fd)
+{
+	_cleanup_dir_ DIR *list = os_dir_open(dir_fd, ".");
+	struct dirent *entry;
+
+	while ((entry = os_dir_next(list)) != NULL) {
+		size_t len = strlen(entry->d_name);
+
+		if (*entry->d_name == '.' && len > 4 && !strcmp(entry->d_name + len - 4, ".new"))
+			unlinkat(dir_fd, entry->d_name, 0);
+	}
+}
+
 int os_mkdirs(const char *path, mode_t mode, struct err *err)
 {
 	char buf[PATH_MAX];

@@ -73,6 +73,9 @@ int os_write_file_atomic(int dir_fd, const char *name, const void *data, size_t 
 int os_write_file_soon(int dir_fd, const char *name, const void *data, size_t len, mode_t mode,
 		       struct err *err);
 
+/* Removes what of these was not whole yet, in a directory where nobody writes now. */
+void os_sweep_unfinished(int dir_fd);
+
 /* mkdir -p. */
 int os_mkdirs(const char *path, mode_t mode, struct err *err);
 

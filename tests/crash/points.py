@@ -199,6 +199,21 @@ class Take(Publish):
         return [WRAPIX, "exec", "--", "true"]
 
 
+class TakeHeld(Take):
+    """The same where something waits for the user's word, so that the directory stays."""
+    also = range(7, 20)
+    kept = "/wrapix/log|/HEAD.held$"  # what only commands use rests between them once it was taken over
+
+    def prepare(self, w):
+        w.repository()
+        with subprocess.Popen([WRAPIX, "exec", "--", "sh", "-c", "git commit -q --allow-empty -m inside && echo && read word"], cwd=w.project,
+                              env=w.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as inside:
+            inside.stdout.readline()
+            w.must("git", "commit", "-q", "--allow-empty", "-m", "outside")
+            inside.communicate(b"\n", timeout=60)
+        w.must("git", "commit", "-q", "--allow-empty", "-m", "more")
+
+
 class Command(Take):
     """A commit of a command's comes out with it or with the next one, which leaves nothing half done either."""
     also = range(136, 150, 6)  # what was brought over is removed
@@ -535,7 +550,7 @@ class RalphStep(Ralph):
         return self.database(w) or (done, commits, w.get("shared.txt"))
 
 
-WRITERS = [Log, Run, Publish, Take, Command, Accept, Apply, Undo, Discard, FirstSecret, Secret, SecretRemove, Key, KeyForce, KeyRemove, Trust, Revoke,
+WRITERS = [Log, Run, Publish, Take, TakeHeld, Command, Accept, Apply, Undo, Discard, FirstSecret, Secret, SecretRemove, Key, KeyForce, KeyRemove, Trust, Revoke,
            FirstMode, Mode, Learn, Report, Ralph, RalphItem, RalphExport, RalphStep]
 
 
