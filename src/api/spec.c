@@ -183,7 +183,7 @@ int spec_load_layers(struct spec *spec, struct project_config *ret_project, stru
 		r = config_load_profile(spec, spec->profile ? spec->profile : "base", config_home,
 					spec->profile ? ret_project : NULL, err);
 	if (r == 0)
-		r = spec_load_agent(spec, config_home, err);
+		r = spec_load_agent(spec, config_home, ret_project, err);
 	return r == 0 ? spec_derive_image(spec, err) : r;
 }
 

@@ -25,15 +25,12 @@ static void show(const struct project_config *project)
 	say("", project->path, " asks for:");
 	for (size_t i = 0; i < project->n_widenings; i++)
 		printf("  %s: %s\n", project->widenings[i].key, project->widenings[i].shown);
-	for (size_t i = 0; i < project->n_hosts; i++)
-		printf("  %s: %s, beyond the hosts that you name yourself\n", project->hosts[i].key,
-		       project->hosts[i].shown);
+	for (size_t i = 0; i < project->n_others; i++)
+		printf("  %s: %s, %s\n", project->others[i].key, project->others[i].shown,
+		       project->others[i].when);
 	for (size_t i = 0; i < project->n_profiles; i++)
 		say("  profile ", project->profiles[i].name,
 		    ": its packages, where you make an image of it");
-	if (project->agent)
-		say("  agent: ", project->agent,
-		    ", whose credentials commands that you name get, too");
 	if (project->has_ralph)
 		printf("  ralph: with --host, its gate, hooks and [verify] programs run outside "
 		       "of any sandbox; with \"push\" your own git pushes\n");
@@ -48,19 +45,17 @@ static const char *until(const struct project_config *project)
 static int trust(const struct project_config *project, const char *dir, const char *state,
 		 const struct trust_args *args, struct err *err)
 {
-	struct err ignored; /* why it is not trusted yet */
-
 	if (!project->path) {
 		say("'", dir, "' has no wrapix.json; there is nothing to trust.");
 		return 0;
 	}
-	if (!project->n_widenings && !project->n_hosts && !project->agent && !project->has_ralph &&
+	if (!project->n_widenings && !project->n_others && !project->has_ralph &&
 	    !project->n_profiles) {
 		say("", project->path, " asks for nothing beyond the defaults; it needs no trust.");
 		return 0;
 	}
 	show(project);
-	if (trust_check_host(project, dir, state, &ignored) == 0) {
+	if (trust_is_complete(project, dir, state)) {
 		printf("Trusted already, %s.\n", until(project));
 		return 0;
 	}

@@ -450,11 +450,10 @@ void ralph_config_release(struct ralph_config *config)
 	arena_release(&config->arena);
 }
 
-/* The profiles stand behind it, and nothing that means anything can. */
 static int check_same(const struct ralph_config *config, const struct project_config *project,
 		      struct err *err)
 {
-	if (config->text && project->len >= config->len &&
+	if (config->text && project->bytes && project->len == config->len &&
 	    !memcmp(config->text, project->bytes, config->len))
 		return 0;
 	return err_set(err, ESTALE, "the project's wrapix.json has changed meanwhile");

@@ -44,8 +44,12 @@ int agent_read(struct arena *arena, const char *name, const char *text, size_t l
 	       const char *origin, struct agent *ret, struct err *err);
 /* "claude, codex, ...": those that are built in. */
 void agent_add_names(struct str *out);
-/* The definition of the wanted agent, and the hosts that it needs, become a part of the spec. */
-int spec_load_agent(struct spec *spec, const char *config_home, struct err *err);
+struct project_config;
+
+/* The definition of the wanted agent, and the hosts that it needs, become a part of the spec. What the project widens by
+ * naming it is added to 'project'. */
+int spec_load_agent(struct spec *spec, const char *config_home, struct project_config *project,
+		    struct err *err);
 
 /* The variables of the host that hold credentials which go in as they are. */
 void agent_pass_env(struct arena *arena, const struct spec *spec, struct strv *ret);

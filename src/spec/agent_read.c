@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "spec/agent.h"
 #include "spec/config.h"
+#include "spec/widen.h"
 
 #define DEFAULT_AGENT "claude"
 
@@ -251,16 +252,18 @@ void agent_add_names(struct str *out)
 		str_addf(out, "%s%s", e == builtin_agents ? "" : ", ", e->name);
 }
 
-int spec_load_agent(struct spec *spec, const char *config_home, struct err *err)
+int spec_load_agent(struct spec *spec, const char *config_home, struct project_config *project,
+		    struct err *err)
 {
 	const char *wanted = agent_wanted(spec);
 	struct agent *agent = arena_alloc(&spec->arena, sizeof(*agent));
 	int r = wanted ? agent_load(&spec->arena, wanted, config_home, agent, err) : 0;
 
-	if (r <= 0)
+	if (!wanted || r < 0)
 		return r;
-	spec->definition = agent;
-	for (size_t i = 0; i < agent->domains.len; i++)
+	spec->definition = r > 0 ? agent : NULL;
+	widen_agent(project, spec);
+	for (size_t i = 0; r > 0 && i < agent->domains.len; i++)
 		if (spec_add_rule(spec, agent->domains.v[i], false, LAYER_PROFILE, err) < 0)
 			return err_wrap(err, "agent '%s'", wanted);
 	return 0;

@@ -14,8 +14,9 @@ struct json_object;
 
 /* A key of a project file that gives the sandbox more than the defaults do, ready to be shown. */
 struct widening {
-	char *key;   /* "mounts[0]", "network", ... */
-	char *shown; /* the value as the user should read it, escaped */
+	char *key;        /* "mounts[0]", "network", ... */
+	char *shown;      /* the value as the user should read it, escaped */
+	const char *when; /* it widens only then, as the user should read it; NULL: now */
 };
 
 /* A profile of the project's own: .wrapix/profiles/NAME.json. */
@@ -27,18 +28,17 @@ struct project_profile {
 
 struct project_config {
 	struct arena arena;
-	char *path;  /* NULL when there is neither wrapix.json nor a profile */
-	char *bytes; /* the content that was parsed, never read a second time; that of the
-		      * profiles stands behind it */
+	char *path; /* NULL when there is neither wrapix.json nor a profile */
+	char *bytes; /* of wrapix.json: what was parsed, never read a second time; NULL: there is none */
 	size_t len;
 	struct project_profile *profiles; /* sorted by name */
 	size_t n_profiles;
 	struct widening *widenings;
 	size_t n_widenings;
-	struct widening *hosts; /* more of them, but only where the user has a filter */
-	size_t n_hosts;
+	struct widening *
+		others; /* more of them, but only at another time: nobody is asked for these alone */
+	size_t n_others;
 	bool chose_profile; /* it, and not the user, says which */
-	char *agent;        /* it names one, which counts for commands once it is trusted; NULL */
 	bool has_ralph;     /* commands that ralph runs, on the host when the user says --host */
 };
 
@@ -93,15 +93,18 @@ bool config_profile_is_bare(const char *name, const char *config_home);
 
 void project_config_release(struct project_config *project);
 
-/* 0 when the project widens nothing or this very content was trusted; else -EPERM, with as many
- * widening keys as a message holds, the number of the others, and a hint at 'wrapix trust'.
- * dir is canonical in all three. */
+/* 0 when the project widens nothing, or this very content was trusted and each thing that it widens here and now was shown
+ * then; else -EPERM, with as many widening keys as a message holds, the number of the others, and a hint at 'wrapix trust'.
+ * dir is canonical in all of these. */
 int trust_check(const struct project_config *project, const char *dir, const char *state_home,
 		struct err *err);
 /* The same when nothing widens either: for what is to run on the host. */
 int trust_check_host(const struct project_config *project, const char *dir, const char *state_home,
 		     struct err *err);
-/* Records the content's hash; trust_revoke() forgets the directory. */
+/* True when there is nothing that 'wrapix trust' could show and has not shown. */
+bool trust_is_complete(const struct project_config *project, const char *dir,
+		       const char *state_home);
+/* Records the content's hash and what was shown of it; trust_revoke() forgets the directory. */
 int trust_record(const struct project_config *project, const char *dir, const char *state_home,
 		 struct err *err);
 int trust_revoke(const char *dir, const char *state_home, struct err *err);

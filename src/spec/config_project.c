@@ -47,23 +47,6 @@ static int read_profile(struct project_config *project, int dir, const char *at,
 	return 0;
 }
 
-/* What every profile says counts for trust, and under which name. */
-static void add_bytes(struct project_config *project)
-{
-	_cleanup_str_ struct str all = { 0 };
-
-	if (!project->n_profiles)
-		return;
-	str_addn(&all, project->bytes ? project->bytes : "", project->len);
-	for (size_t i = 0; i < project->n_profiles; i++) {
-		str_addf(&all, "\n%s %zu\n", project->profiles[i].name, project->profiles[i].len);
-		str_addn(&all, project->profiles[i].bytes, project->profiles[i].len);
-	}
-	project->bytes = arena_alloc(&project->arena, all.len + 1);
-	memcpy(project->bytes, all.s, all.len);
-	project->len = all.len;
-}
-
 static int read_profiles(struct project_config *project, int dir_fd, const char *dir,
 			 struct err *err)
 {
@@ -113,7 +96,6 @@ int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 		project_config_release(&project);
 		return r;
 	}
-	add_bytes(&project);
 	if (!text)
 		project.path = project.n_profiles ? project.profiles[0].path : NULL;
 	*ret_project = project;
@@ -172,7 +154,7 @@ static void add_widenings(struct arena *arena, struct widening **list, size_t *n
 			continue;
 		w = arena_grow(arena, list, n, sizeof(*w));
 		*w = (struct widening){ arena_strdup(arena, more[i].key),
-					arena_strdup(arena, more[i].shown) };
+					arena_strdup(arena, more[i].shown), more[i].when };
 	}
 }
 
@@ -193,8 +175,8 @@ int config_judge_profiles(struct project_config *project, const char *config_hom
 		if (r == 0) {
 			add_widenings(&project->arena, &project->widenings, &project->n_widenings,
 				      one.widenings, one.n_widenings);
-			add_widenings(&project->arena, &project->hosts, &project->n_hosts,
-				      one.hosts, one.n_hosts);
+			add_widenings(&project->arena, &project->others, &project->n_others,
+				      one.others, one.n_others);
 		}
 		arena_release(&one.arena);
 		spec_release(&spec);

@@ -199,6 +199,31 @@ static void judge_choice(struct project_config *project, const char *config_home
 	}
 }
 
+static void add_origin(struct arena *arena, struct widening *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		list[i].key = arena_printf(arena, "profile %s: %s", name, list[i].key);
+}
+
+/* One profile of the chain; what it widens is said to be its own. */
+static int lay_profile(struct spec *spec, const struct profile *profile,
+		       struct project_config *project, struct err *err)
+{
+	struct project_config *asks = profile->level == LEVEL_PROJECT ? project : NULL;
+	size_t before = asks ? asks->n_widenings : 0, others = asks ? asks->n_others : 0;
+	int r;
+
+	if (profile->name[0] == '/')
+		spec_note_file(spec, profile->name);
+	r = config_apply(spec, profile->root, profile->origin, LAYER_PROFILE, asks, err);
+	if (!asks)
+		return r;
+	add_origin(&asks->arena, asks->widenings + before, asks->n_widenings - before,
+		   profile->name);
+	add_origin(&asks->arena, asks->others + others, asks->n_others - others, profile->name);
+	return r;
+}
+
 int config_load_profile(struct spec *spec, const char *name, const char *config_home,
 			struct project_config *project, struct err *err)
 {
@@ -213,19 +238,8 @@ int config_load_profile(struct spec *spec, const char *name, const char *config_
 		r = add_profile(&chain, &next, err);
 	if (r == 0 && project)
 		judge_choice(project, config_home, &chain);
-	for (size_t i = chain.len; r == 0 && i-- > 0;) {
-		const struct profile *profile = &chain.v[i];
-		struct project_config *asks = profile->level == LEVEL_PROJECT ? project : NULL;
-		size_t before = asks ? asks->n_widenings : 0;
-
-		if (profile->name[0] == '/')
-			spec_note_file(spec, profile->name);
-		r = config_apply(spec, profile->root, profile->origin, LAYER_PROFILE, asks, err);
-		for (size_t j = before; asks && j < asks->n_widenings; j++)
-			asks->widenings[j].key = arena_printf(&asks->arena, "profile %s: %s",
-							      profile->name,
-							      asks->widenings[j].key);
-	}
+	for (size_t i = chain.len; r == 0 && i-- > 0;)
+		r = lay_profile(spec, &chain.v[i], project, err);
 	return r;
 }
 

@@ -12,36 +12,30 @@
 #include <string.h>
 
 #include "base/json.h"
-
-static struct widening widening(struct arena *arena, const char *key, const char *shown)
-{
-	return (struct widening){
-		.key = arena_strdup(arena, key),
-		.shown = arena_strdup(arena, shown),
-	};
-}
+#include "spec/agent.h"
 
 static void note(struct project_config *project, const char *key, const char *shown)
 {
-	struct widening *w = arena_grow(&project->arena, &project->widenings, &project->n_widenings,
-					sizeof(*w));
+	struct arena *a = &project->arena;
+	struct widening *w = arena_grow(a, &project->widenings, &project->n_widenings, sizeof(*w));
 
-	*w = widening(&project->arena, key, shown);
+	*w = (struct widening){ arena_strdup(a, key), arena_strdup(a, shown), NULL };
+}
+
+/* Kept apart: nobody is asked for it alone. */
+static void note_other(struct project_config *project, const char *key, const char *shown,
+		       const char *when)
+{
+	struct arena *a = &project->arena;
+	struct widening *w = arena_grow(a, &project->others, &project->n_others, sizeof(*w));
+
+	*w = (struct widening){ arena_strdup(a, key), arena_strdup(a, shown), when };
 }
 
 /* By the user, or by a file around the project's. */
 static bool is_settled(enum layer layer)
 {
 	return layer == LAYER_USER || layer == LAYER_AROUND;
-}
-
-/* Kept apart: nobody is asked for it as long as everything is open. */
-static void note_host(struct project_config *project, const char *key, const char *shown)
-{
-	struct widening *w = arena_grow(&project->arena, &project->hosts, &project->n_hosts,
-					sizeof(*w));
-
-	*w = widening(&project->arena, key, shown);
 }
 
 /* Every one. What leads out of the project is another's. What stays in it is a second door to what is read-only, held,
@@ -149,7 +143,7 @@ void widen_rule(struct project_config *project, const struct spec *spec, const c
 	if (user_filters(spec))
 		note(project, place, shown.s);
 	else
-		note_host(project, place, shown.s);
+		note_other(project, place, shown.s, "beyond the hosts that you name yourself");
 }
 
 void widen_port(struct project_config *project, const char *place, const char *text)
@@ -173,11 +167,37 @@ void widen_profile(struct project_config *project, const char *place, const char
 	note(project, place, shown.s);
 }
 
-/* Who starts an agent gives it its credentials; who starts a command gives that none, but for one of the user's choice. */
 static bool agent_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return strchr(want->agent, '/') ||
-	       (users ? strcmp(now->agent, want->agent) : now->cmd && !now->agentless);
+	return strchr(want->agent, '/') || (users && strcmp(now->agent, want->agent));
+}
+
+/* One that is no more than a program of the system's has nothing that a command could get; of one without a definition
+ * nobody knows. */
+static bool has_something(const struct agent *agent)
+{
+	return !agent || agent->n_credentials || agent->n_env || agent->files.len ||
+	       agent->domains.len || agent->sessions.len || agent->memory.len;
+}
+
+/* Who starts an agent gives it what it has; who starts a command gives that nothing, but of an agent of his choice. */
+void widen_agent(struct project_config *project, const struct spec *spec)
+{
+	_cleanup_str_ struct str shown = { 0 };
+	enum layer layer;
+
+	if (!spec_layer(spec, "agent", &layer) || layer != LAYER_PROJECT ||
+	    !has_something(spec->definition))
+		return;
+	for (size_t i = 0; i < project->n_widenings; i++)
+		if (!strcmp(project->widenings[i].key, "agent"))
+			return;
+	json_add_string(&shown, spec->agent);
+	if (spec->cmd)
+		note(project, "agent", shown.s);
+	else
+		note_other(project, "agent", shown.s,
+			   "whose credentials commands that you name get, too");
 }
 
 /* A profile mounts caches of the user's tools, which the tools outside trust. */
@@ -241,19 +261,20 @@ void widen_protect(struct project_config *project, const struct spec *spec, cons
 	struct spec want = { .dir = NULL };
 	struct err ignored; /* what is wrong is reported when it is laid over the spec */
 	unsigned least = PROTECT_HOLD;
-	bool widens;
+	bool valid, widens;
 
 	for (size_t i = 0; i < PROTECT_CLASSES; i++)
 		least = MAX(least, (unsigned)spec->protect.levels[i]);
 	for (size_t i = 0; i < spec->protect.n_paths; i++)
 		least = MAX(least, (unsigned)spec->protect.paths[i].level);
-	widens = spec_protect_path(&want, path, level, LAYER_PROJECT, &ignored) == 0 &&
-		 want.protect.paths[0].level < least;
+	valid = spec_protect_path(&want, path, level, LAYER_PROJECT, &ignored) == 0;
+	widens = valid && want.protect.paths[0].level < least;
 	arena_release(&want.arena);
-	if (!widens)
-		return;
 	json_add_string(&shown, level);
-	note(project, place, shown.s);
+	if (widens)
+		note(project, place, shown.s);
+	else if (valid && strcmp(level, "ro") != 0)
+		note_other(project, place, shown.s, "where you keep others as they are");
 }
 
 static bool nested_widens(const struct spec *now, const struct spec *want, bool users)
@@ -397,16 +418,16 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 		return;
 	if (!strcmp(key, "profile") && !(layer == LAYER_USER && !strcmp(spec->profile, value)))
 		project->chose_profile = true;
-	if (!strcmp(key, "agent") && layer != LAYER_USER)
-		project->agent = arena_strdup(&project->arena, value);
 	if (spec_set(&want, key, value, LAYER_PROJECT, &ignored) == 0)
 		for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 			if (!strcmp(rules[i].key, key))
 				widens = rules[i].widens(spec, &want, is_settled(layer));
 	arena_release(&want.arena);
+	json_add_string(&shown, value);
+	if (!widens && !strcmp(key, "notify") && !strcmp(value, "off"))
+		note_other(project, place, shown.s, "where you ask for messages yourself");
 	if (!widens)
 		return;
-	json_add_string(&shown, value);
 	if (layer == LAYER_AROUND)
 		add_around(&shown, spec);
 	note(project, place, shown.s);

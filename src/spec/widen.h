@@ -18,7 +18,9 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 void widen_rule(struct project_config *project, const struct spec *spec, const char *place,
 		const char *text);
 void widen_port(struct project_config *project, const char *place, const char *text);
-/* A secret of the user's that it wants to use; shown is JSON. */
 /* A profile that is not the project's own, but by its choice. */
 void widen_profile(struct project_config *project, const char *place, const char *name);
+/* A secret of the user's that it wants to use; shown is JSON. */
 void widen_credential(struct project_config *project, const char *place, const char *shown);
+/* The agent that the project names, if it is that: once its definition is there. */
+void widen_agent(struct project_config *project, const struct spec *spec);

@@ -53,6 +53,15 @@ echo '{"protect": {"./kept": "report"}}' >sub/deep/wrapix.json
 wx trust --yes sub/deep
 wx run sub/deep -- sh -c "$try"
 check "... and counts when it is trusted" is "$(cat "$out")" changed
+mv wrapix.json kept.json
+printf '{"env": {"HIDDEN": null}, "network": "open"}\n' >sub/deep/wrapix.json
+wx trust --yes sub/deep && wx run sub/deep -- true
+check "what is open anyway is no question" eval 'is "$rc" 0 && lacks "$err" "holds here"'
+mv kept.json wrapix.json
+wx run sub/deep -- true
+check "... until somebody limits it around: what was trusted was another thing" eval 'is "$rc" 125 && has "$err" "asks for more here" && has "$err" "in 1 place: network: \"open\""'
+wx trust --yes sub/deep && wx run sub/deep -- true
+check "... which can be trusted, too" is "$rc" 0
 git checkout -q . && rm sub/deep/wrapix.json
 printf '{"network": "open", "mounts": ["/etc:/x:ro"], "agent": "x", "env": {"A": "b"}}\n' >wrapix.json
 git init -q sub/deep
@@ -88,9 +97,38 @@ printf '{"agent": "claude"}\n' >wrapix.json
 PATH=$home/bin:$PATH CLAUDE_CODE_OAUTH_TOKEN=s3cret wx run -- env
 check "a command does not get what an agent of the project's choice has" eval 'is "$rc" 125 && lacks "$out" s3cret'
 wx trust --yes
-check "... which is shown" has "$out" "agent: claude, whose credentials commands that you name get, too"
+check "... which is shown" has "$out" "agent: \"claude\", whose credentials commands that you name get, too"
 PATH=$home/bin:$PATH CLAUDE_CODE_OAUTH_TOKEN=s3cret wx run -- env
 check "... and then it does" has "$out" s3cret
+
+printf '{"agent": "shell"}\n' >wrapix.json
+wx run -- true
+check "one that has nothing to give is no question" is "$rc" 0
+
+# --- what is a question at another time only ---
+
+printf '{"protect": {"./other": "hold"}, "notify": false}\n' >wrapix.json
+printf '{"notify": {"violations": true}}\n' >"$home/told.json"
+wx run --protect ci=ro --config "$home/told.json" -- true
+check "what a flag keeps closer makes a question" eval 'is "$rc" 125 && has "$err" "in 2 places"'
+wx trust --yes && wx run --protect ci=ro --config "$home/told.json" -- true
+check "... that can be answered" is "$rc" 0
+
+# --- a profile by another name ---
+
+line='
+'
+mkdir -p .wrapix/profiles "$home/.config/wrapix/profiles" "$home/mine"
+printf '{"mounts": ["%s:/mine:ro"]}\n' "$home/mine" >"$home/.config/wrapix/profiles/web.json"
+echo '{}' >.wrapix/profiles/web.json
+printf '{"env": {"HIDDEN": null}, "profile": "web"}\n' >wrapix.json
+wx trust --yes && wx run -- true
+check "a project's own profile is trusted" is "$rc" 0
+printf '{"env": {"HIDDEN": null}, "profile": "web"}' >wrapix.json
+mv .wrapix/profiles/web.json ".wrapix/profiles/${line}web.json"
+wx run -- ls /mine
+check "... and no name with a line end in it makes the user's own of it" eval 'is "$rc" 125 && has "$err" "has changed"'
+rm -r .wrapix "$home/.config/wrapix/profiles"
 
 # --- somebody else's engine ---
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "lib/tap.h"
 #include "os/fs.h"
+#include "spec/agent.h"
 
 static struct err err;
 static char tmp[] = "/tmp/wrapix-test-config.XXXXXX";
@@ -309,15 +310,37 @@ static void test_widening_over_user(void)
 	config_parse(&spec, "{\"network\":\"host\"}", 18, "f", LAYER_PROJECT, &project, &err);
 	ok(spec.net == NET_NONE && !project.n_widenings, "what a flag decides, no project widens");
 	project_config_release(&project);
-	config_parse(&spec, "{\"agent\":\"x\"}", 13, "f", LAYER_PROJECT, &project, &err);
-	ok(!project.n_widenings && project.agent, "an agent that is started is no question");
-	project_config_release(&project);
-	spec.agent = NULL;
-	spec.cmd = (char *[]){ (char *)"make", NULL };
-	config_parse(&spec, "{\"agent\":\"x\"}", 13, "f", LAYER_PROJECT, &project, &err);
-	ok(project.n_widenings == 1, "... but for a command, which gets what it has");
 	project_config_release(&project);
 	spec_release(&spec);
+}
+
+/* Who gives a command gives it nothing of an agent of the project's choice; where that has nothing, nobody is asked. */
+static void check_agent(const char *text, const char *command, size_t widens, size_t could)
+{
+	char *cmd[] = { (char *)command, NULL };
+	struct project_config project = { .path = NULL };
+	struct spec spec;
+
+	spec_init(&spec);
+	spec.cmd = command ? cmd : NULL;
+	config_parse(&spec, text, strlen(text), "f", LAYER_PROJECT, &project, &err);
+	ok(spec_load_agent(&spec, NULL, &project, &err) == 0 && project.n_widenings == widens &&
+		   project.n_others == could,
+	   "%s for %s: %zu widen, %zu could", text, command ? command : "an agent",
+	   project.n_widenings, project.n_others);
+	project_config_release(&project);
+	spec_release(&spec);
+}
+
+static void test_agents(void)
+{
+	check_agent("{\"agent\":\"claude\"}", NULL, 0, 1);
+	check_agent("{\"agent\":\"claude\"}", "make", 1, 0);
+	check_agent("{\"agent\":\"undefined\"}", "make", 1, 0);
+	check_agent("{\"agent\":\"/bin/x\"}", "make", 1, 0);
+	check_agent("{\"agent\":\"shell\"}", NULL, 0, 0);
+	check_agent("{\"agent\":\"shell\"}", "make", 0, 0);
+	check_agent("{}", "make", 0, 0);
 }
 
 /* A file around the project's: its limits hold, as if they were the user's, and nothing else of it. */
@@ -393,9 +416,9 @@ static void check_hosts(const char *flag, bool deny, const char *text, size_t wi
 	if (flag)
 		spec_add_rule(&spec, flag, deny, LAYER_FLAG, &err);
 	config_parse(&spec, text, strlen(text), "f", LAYER_PROJECT, &project, &err);
-	ok(project.n_widenings == widens && project.n_hosts == could,
+	ok(project.n_widenings == widens && project.n_others == could,
 	   "%s%s over %s: %zu hosts widen, %zu could", deny ? "not " : "", flag ? flag : "nothing",
-	   text, project.n_widenings, project.n_hosts);
+	   text, project.n_widenings, project.n_others);
 	project_config_release(&project);
 	spec_release(&spec);
 }
@@ -741,6 +764,7 @@ int main(void)
 	test_layer_rules();
 	test_widening();
 	test_widening_over_user();
+	test_agents();
 	test_around();
 	test_widening_hosts();
 	test_project_file();

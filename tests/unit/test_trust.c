@@ -82,6 +82,51 @@ static void test_record(void)
 	project_config_release(&changed);
 }
 
+/* Files are kept apart by their names, whatever bytes are in these and in them. */
+static void test_names(void)
+{
+	char *one = (char *)"a", *other = (char *)"\na", *bytes = (char *)"{}";
+	struct project_profile profile = { .name = one, .bytes = bytes, .len = 2 };
+	struct project_config project;
+
+	load(&project, "{\"network\":\"host\"}\n");
+	project.profiles = &profile;
+	project.n_profiles = 1;
+	is_int(trust_record(&project, "/p", state, &err), 0, "recorded with a profile");
+	is_int(trust_check(&project, "/p", state, &err), 0, "and trusted");
+	profile.name = other;
+	project.len--;
+	is_int(trust_check(&project, "/p", state, &err), -EPERM, "a line end elsewhere is not it");
+	project.n_profiles = 0;
+	is_int(trust_check(&project, "/p", state, &err), -EPERM, "nor is one file less");
+	project_config_release(&project);
+}
+
+/* The same bytes, of which more is asked about than was shown. */
+static void test_shown(void)
+{
+	struct widening more = { (char *)"network", (char *)"\"open\"", NULL };
+	struct project_config project;
+
+	load(&project, "{\"env\":{\"A\":null}}");
+	is_int(trust_record(&project, "/p", state, &err), 0, "recorded");
+	project.others = &more;
+	project.n_others = 1;
+	is_int(trust_check(&project, "/p", state, &err), 0, "what is no question now is none");
+	ok(!trust_is_complete(&project, "/p", state), "... though it could be shown");
+	is_int(trust_record(&project, "/p", state, &err), 0, "recorded when it was");
+	ok(trust_is_complete(&project, "/p", state), "... and that is all");
+	project.widenings = &more;
+	is_int(trust_check(&project, "/p", state, &err), 0, "it may become a question");
+	more.shown = (char *)"\"host\"";
+	is_int(trust_check(&project, "/p", state, &err), -EPERM, "another value may not");
+	is_str(err.msg,
+	       "'/p/wrapix.json' asks for more here than it did when it was trusted; it widens the "
+	       "sandbox in 1 place: network: \"host\"",
+	       "and that alone is named");
+	project_config_release(&project);
+}
+
 /* What must not count as a record. */
 static void test_planted(void)
 {
@@ -132,6 +177,8 @@ int main(void)
 		return EXIT_FAILURE;
 	test_check();
 	test_record();
+	test_names();
+	test_shown();
 	test_planted();
 	test_many();
 	is_int(os_remove_tree(AT_FDCWD, state), 0, "cleaned up");
