@@ -68,7 +68,8 @@ static int load_spec(struct wrapix_spec *spec, bool here, struct wrapix_plan *pl
 		r = run_claude_load(spec->claude, &spec->spec, says, err);
 	if (r == 0)
 		r = spec_load_layers(&spec->spec, &project, err);
-	for (size_t i = 0; r == 0 && i < spec->spec.around.len; i++)
+	for (size_t i = 0; r == 0 && config_around_holds(&spec->spec) && i < spec->spec.around.len;
+	     i++)
 		strv_addf(&spec->spec.arena, says, "what '%s' limits holds here, too",
 			  spec->spec.around.v[i]);
 	if (r == 0)

@@ -68,6 +68,8 @@ int config_load_project(struct spec *spec, int dir_fd, const char *dir,
 /* DIR/wrapix.json of a directory above the project's own file: what it limits holds for the project as well, the rest is
  * not for it. Comes before config_load_project(), by which the project's own file is judged against it. */
 int config_load_around(struct spec *spec, const char *dir, struct err *err);
+/* True when something that such a file limits is so still, once all layers are laid. */
+bool config_around_holds(const struct spec *spec);
 /* $XDG_CONFIG_HOME/wrapix/config.json; absent is fine. */
 int config_load_user(struct spec *spec, const char *config_home, struct err *err);
 /* A file of the user's own choice was read: its place, and where a link there leads to. */

@@ -13,6 +13,7 @@
 #include "os/dir.h"
 #include "os/fs.h"
 #include "spec/config_priv.h"
+#include "spec/credential.h"
 
 #define PROFILES ".wrapix/profiles"
 #define INSIDE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
@@ -117,8 +118,8 @@ int config_read_project(const char *dir, char **ret_text, size_t *ret_len, struc
 /* Something was laid over it. */
 static bool is_more(const struct spec *before, const struct spec *spec)
 {
-	return memcmp(before->set_by, spec->set_by, sizeof(spec->set_by)) != 0 ||
-	       before->n_rules != spec->n_rules || before->n_credentials != spec->n_credentials ||
+	return spec_values_differ(before, spec) || before->n_rules != spec->n_rules ||
+	       before->n_credentials != spec->n_credentials ||
 	       before->protect.n_paths != spec->protect.n_paths;
 }
 
@@ -137,6 +138,23 @@ int config_load_around(struct spec *spec, const char *dir, struct err *err)
 		strv_add(&spec->arena, &spec->around, left_out.path);
 	project_config_release(&left_out);
 	return r;
+}
+
+bool config_around_holds(const struct spec *spec)
+{
+	for (size_t i = 0; i < SPEC_KEYS; i++)
+		if (spec->set_by[i] == LAYER_AROUND + 1)
+			return true;
+	for (size_t i = 0; i < spec->n_rules; i++)
+		if (spec->rules[i].layer == LAYER_AROUND)
+			return true;
+	for (size_t i = 0; i < spec->n_credentials; i++)
+		if (spec->credentials[i].layer == LAYER_AROUND)
+			return true;
+	for (size_t i = 0; i < spec->protect.n_paths; i++)
+		if (spec->protect.paths[i].layer == LAYER_AROUND)
+			return true;
+	return false;
 }
 
 /* Those that are not in the list yet. */

@@ -305,6 +305,16 @@ bool spec_layer(const struct spec *spec, const char *name, enum layer *ret_layer
 	return true;
 }
 
+bool spec_values_differ(const struct spec *a, const struct spec *b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (a->set_by[i] != b->set_by[i] ||
+		    memcmp((const char *)a + keys[i].offset, (const char *)b + keys[i].offset,
+			   keys[i].size))
+			return true;
+	return false;
+}
+
 int spec_set(struct spec *spec, const char *name, const char *value, enum layer layer,
 	     struct err *err)
 {

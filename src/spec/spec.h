@@ -268,6 +268,9 @@ int spec_set(struct spec *spec, const char *key, const char *value, enum layer l
  * directly counts as a flag's. */
 bool spec_layer(const struct spec *spec, const char *key, enum layer *ret_layer);
 
+/* True when something was set in one of them that was not, or is another, in the other. */
+bool spec_values_differ(const struct spec *a, const struct spec *b);
+
 int spec_add_package(struct spec *spec, const char *name, struct err *err);
 /* With packages, the image is one of its own: gives it a name that is the same for the same profile and
  * packages, and no others. Call it when every layer is laid. */

@@ -62,6 +62,16 @@ wx run sub/deep -- true
 check "... until somebody limits it around: what was trusted was another thing" eval 'is "$rc" 125 && has "$err" "asks for more here" && has "$err" "in 1 place: network: \"open\""'
 wx trust --yes sub/deep && wx run sub/deep -- true
 check "... which can be trusted, too" is "$rc" 0
+printf '{"network": "none"}\n' >wrapix.json
+printf '{"network": "open"}\n' >sub/deep/wrapix.json
+wx trust --yes sub/deep && wx run sub/deep -- true
+check "a file around of which nothing is left is not said to hold" eval 'is "$rc" 0 && lacks "$err" "holds here"'
+printf '{"limits": {"pids": 300}}\n' >wrapix.json
+printf '{"limits": {"pids": 200}}\n' >sub/wrapix.json
+printf '{"limits": {"pids": 250}}\n' >sub/deep/wrapix.json
+wx run sub/deep -- true
+check "of two around it the one that leaves less is named" eval 'is "$rc" 125 && has "$err" "$PWD/sub/wrapix.json"'
+rm sub/wrapix.json
 git checkout -q . && rm sub/deep/wrapix.json
 printf '{"network": "open", "mounts": ["/etc:/x:ro"], "agent": "x", "env": {"A": "b"}}\n' >wrapix.json
 git init -q sub/deep
