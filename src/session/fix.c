@@ -81,6 +81,23 @@ static bool is_key_file(const char *path)
 	return false;
 }
 
+/* One of those in which your shell looks for programs, or around one. */
+static bool has_programs(const char *path)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	const char *list = getenv("PATH");
+
+	for (size_t len; list && *list; list += len + (list[len] == ':')) {
+		const char *dir;
+
+		len = strcspn(list, ":");
+		dir = path_join(&arena, "/", arena_strndup(&arena, list, len));
+		if (*list == '/' && (path_is_below(path, dir) || path_is_below(dir, path)))
+			return true;
+	}
+	return false;
+}
+
 const char *fix_path_risk(const char *path, bool write, const char *home)
 {
 	static const char *const system[] = { "/etc",   "/usr",  "/bin", "/sbin", "/lib",
@@ -99,6 +116,8 @@ const char *fix_path_risk(const char *path, bool write, const char *home)
 	for (size_t i = 0; write && i < ARRAY_LEN(system); i++)
 		if (path_is_below(path, system[i]))
 			return "it belongs to the system";
+	if (write && has_programs(path))
+		return "programs are looked for there, outside of the sandbox, too";
 	return NULL;
 }
 

@@ -44,6 +44,16 @@ static const struct {
 	  { WRITE("/etc/hosts"), .reason = "not-allowed" },
 	  "add \"/etc/hosts\" to filesystem.allowWrite",
 	  "it belongs to the system" },
+	{ "where programs are looked for",
+	  &srt,
+	  { WRITE("/home/me/go/bin/ls"), .reason = "not-allowed", .made = true },
+	  "add \"~/go/bin/ls\" to filesystem.allowWrite",
+	  "programs are looked for there, outside of the sandbox, too" },
+	{ "... and around it",
+	  &srt,
+	  { WRITE("/home/me/go/x"), .reason = "not-allowed", .made = true },
+	  "add \"~/go/x\" to filesystem.allowWrite",
+	  NULL },
 	{ "the home",
 	  &srt,
 	  { WRITE("/home/me"), .reason = "not-allowed" },
@@ -314,7 +324,7 @@ static void test_words(void)
 		   !strcmp(back.path, hostile.path) && back.predicted,
 	   "... and comes back as it was");
 	json_object_put(event);
-	denial_add_line(&text, &rows[7].denial);
+	denial_add_line(&text, &rows[9].denial);
 	is_str(text.s, "deny file-write /home/me/p/keep/x (filesystem.denyWrite[1]: keep)",
 	       "sandbox-runtime's form");
 	str_release(&text);
@@ -357,6 +367,7 @@ static void texts(void)
 
 int main(void)
 {
+	setenv("PATH", "relative:/home/me/go/bin:/usr/bin", 1);
 	test_fixes();
 	test_limits();
 	test_words();
