@@ -146,16 +146,19 @@ static int add_members(struct collect *c, const struct json_span *object, const 
 	for (const struct json_span *m = json_span_first(c->doc, object); r == 0 && m;
 	     m = json_span_next(c->doc, m)) {
 		char *name = arena_printf(arena, "%s%s%s", prefix, *prefix ? "." : "", m->key);
-		const struct claude_key *key = claude_key_find(name);
+		/* A name with a dot in it is one name, and none of Claude Code's. */
+		bool single = !strchr(m->key, '.');
+		const struct claude_key *key = single ? claude_key_find(name) : NULL;
 
 		if (key)
 			r = add_key(c, key, m);
-		else if (is_group(name) && m->kind != JSON_SPAN_OBJECT)
+		else if (!single || !is_group(name))
+			add_value(c, m, name)->fate = *prefix || !single ? CLAUDE_UNKNOWN
+									 : CLAUDE_NOT_POLICY;
+		else if (m->kind != JSON_SPAN_OBJECT)
 			r = m->kind == JSON_SPAN_NULL ? 0 : wrong_form(c, m, name, "an object");
-		else if (is_group(name))
-			r = add_members(c, m, name);
 		else
-			add_value(c, m, name)->fate = *prefix ? CLAUDE_UNKNOWN : CLAUDE_NOT_POLICY;
+			r = add_members(c, m, name);
 	}
 	return r;
 }
@@ -188,7 +191,8 @@ static const struct claude_value *strongest(const struct claude_settings *s, con
 					    enum claude_scope least)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->values[i].scope >= least && !strcmp(s->values[i].name, name))
+		if (s->values[i].key && s->values[i].scope >= least &&
+		    !strcmp(s->values[i].name, name))
 			return &s->values[i];
 	return NULL;
 }

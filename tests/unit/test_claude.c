@@ -324,6 +324,24 @@ static void test_places(void)
 	ok(!s.values[3].json, "without its value");
 }
 
+/* Two readers could each believe another one of them. */
+static void test_dots(void)
+{
+	_cleanup_claude_ struct claude_settings s = { .n = 0 };
+	const char *texts[CLAUDE_SCOPES] = {
+		[CLAUDE_FLAG] = "{\"sandbox.allowUnsandboxedCommands\": false}",
+		[CLAUDE_LOCAL] = "{\"sandbox.enabled\": true, \"sandbox\": {\"enabled\": false,"
+				 "\"filesystem.denyRead\": [\"/x\"]}}",
+	};
+
+	load(&s, texts);
+	ok(claude_mode(&s) == CLAUDE_DISABLED, "a key with a dot in it is not a key in an object");
+	ok(!claude_get(&s, "sandbox.filesystem.denyRead") && !s.lock, "... wherever it stands");
+	for (size_t i = 0; i < s.n; i++)
+		ok(s.values[i].fate == CLAUDE_UNKNOWN || s.values[i].key, "%s is told of",
+		   s.values[i].name);
+}
+
 static void test_refused(void)
 {
 	static const char *const cases[][2] = {
@@ -533,6 +551,7 @@ int main(void)
 	test_bad_hosts();
 	test_managed_rules();
 	test_places();
+	test_dots();
 	test_refused();
 	test_rules();
 	test_effects();
