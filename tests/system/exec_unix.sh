@@ -167,6 +167,9 @@ check "and not be opened again to be written" fails sh -c '"$1" exec -s "$2" --p
 check "... nor standard input" fails sh -c '"$1" exec -s "$2" -c "echo x >>/proc/self/fd/0" <"$3"' sh "$wrapix" \
 	"$tmp/settings.json" "$tmp/given"
 check "... it is as it was" says told cat "$tmp/given"
+printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["."],"denyWrite":[]},"allowNestedUserNamespaces":true}\n' >"$tmp/nested.json"
+wx exec -s "$tmp/nested.json" --pass-fd 5 -- true 5<"$tmp/given"
+check "where nothing forbids that, it is said" has "$err" "the file on descriptor 5 can be opened again"
 check "a directory is not passed" fails sh -c '"$1" exec -s "$2" --pass-fd 5 -- true 5<"$3"' sh "$wrapix" \
 	"$tmp/settings.json" "$tmp"
 finish

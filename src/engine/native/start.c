@@ -72,6 +72,12 @@ static const char *why_not_inside(const struct plan *plan, int fd)
 	return NULL;
 }
 
+/* Of the 3 + n_pass_fds that go inside. */
+static int descriptor(const struct plan *plan, size_t i)
+{
+	return i < 3 ? (int)i : plan->pass_fds[i - 3];
+}
+
 static int check_descriptors(const struct plan *plan, struct err *err)
 {
 	static const char *const names[] = { "standard input", "standard output",
@@ -79,7 +85,7 @@ static int check_descriptors(const struct plan *plan, struct err *err)
 	const char *why = NULL;
 
 	for (size_t i = 0; i < 3 + plan->n_pass_fds && !why; i++) {
-		int fd = i < 3 ? (int)i : plan->pass_fds[i - 3];
+		int fd = descriptor(plan, i);
 		char number[32];
 
 		snprintf(number, sizeof(number), "descriptor %d", fd);
@@ -97,7 +103,10 @@ static void warn_of_files(const struct sandbox *sandbox)
 	const struct plan *plan = sandbox->plan;
 	struct err err;
 
-	for (int fd = 0; plan->nested && plan_is_brokered(plan) && fd < 3; fd++) {
+	if (!plan->nested || !plan_is_brokered(plan))
+		return;
+	for (size_t i = 0; i < 3 + plan->n_pass_fds; i++) {
+		int fd = descriptor(plan, i);
 		struct stat st;
 
 		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
