@@ -54,6 +54,8 @@ static const struct {
 	{ ".mcp.json", false },
 	{ ".srt-settings.json", false },
 	{ ".config/wrapix", false },
+	{ "wrapix.json", false },
+	{ ".wrapix/profiles", false },
 	{ ".local/state/wrapix", false },
 	{ ".vscode", false },
 	{ ".idea", false },

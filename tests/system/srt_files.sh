@@ -300,11 +300,16 @@ settings '' '' '"~"' ''
 mkdir -p a/b .vscode .git-not "$HOME/.claude"
 echo tasks >.vscode/tasks.json
 for name in .bashrc .bash_profile .zshrc .profile .gitconfig .gitmodules .ripgreprc .mcp.json .srt-settings.json .config/wrapix/x .vscode/x .idea .claude/settings.json \
-	.claude/settings.local.json .claude/commands .claude/agents/x .claude/skills .claude/hooks .config/fish/config.fish .ssh/authorized_keys .config/systemd/user/x .cursor/mcp.json; do
+	.claude/settings.local.json .claude/commands .claude/agents/x .claude/skills .claude/hooks .config/fish/config.fish .ssh/authorized_keys .config/systemd/user/x .cursor/mcp.json \
+	wrapix.json .wrapix/profiles/x.json; do
 	for where in . a/b '"$HOME"'; do
 		check "$where/$name cannot be made" cannot "mkdir -p \$(dirname $where/$name) && echo x >$where/$name"
 	done
 done
+echo '{"network": "none"}' >wrapix.json
+check "the limits of the next 'wrapix run' cannot be taken away" cannot 'rm wrapix.json'
+check "... nor moved" cannot 'mv wrapix.json w'
+rm wrapix.json
 check "in capital letters neither" cannot 'echo x >a/.BashRC'
 check "nor by way of a move" cannot 'echo x >f1 && mv f1 a/.bashrc'
 check "nor by a directory that is moved" cannot 'mkdir -p m && echo x >m/settings.json && mv m a/.claude'

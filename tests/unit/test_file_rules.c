@@ -296,6 +296,9 @@ static void test_protected(void)
 		"/home/u/.config/systemd/user/x.service",
 		"/home/u/.config/autostart",
 		"/p/.cursor/mcp.json",
+		"/p/wrapix.json",
+		"/p/sub/Wrapix.json",
+		"/p/.wrapix/profiles/web.json",
 	};
 	static const char *const allowed[] = {
 		"/p/bashrc",
@@ -312,6 +315,7 @@ static void test_protected(void)
 		"/home/u/.config/other",
 		"/home/u/.ssh/known_hosts",
 		"/p/.cursor/rules/x",
+		"/p/.wrapix/ralph/x.jsonl",
 	};
 	struct file_verdict verdict;
 	struct strv none = { 0 }, wrong = { 0 };
