@@ -57,14 +57,14 @@ void widen_mount(struct project_config *project, const char *place, const struct
 static const char *const steering[] = {
 	"ANTHROPIC_*",    "CLAUDE_*",     "OPENAI_*",    "CODEX_*",     "GEMINI_*",
 	"GOOGLE_*",       "AWS_*",        "AZURE_*",     "*_URL",       "*_HOST",
-	"*_ENDPOINT*",    "*_API_KEY",    "*_TOKEN",     "*_PROXY",     "SSL_*",
+	"*_ENDPOINT*",    "*_API_KEY",    "*_TOKEN",     "*_PROXY",     "SSL*",
 	"*_CA_*",         "NODE_OPTIONS", "NODE_PATH",   "NODE_TLS_*",  "LD_*",
 	"GLIBC_*",        "PATH",         "BASH_ENV",    "ENV",         "GIT_*",
 	"SSH_*",          "XDG_*",        "WRAPIX*",     "OPENCODE_*",  "BUN_*",
-	"OPENSSL_*",      "GCONV_PATH",   "PYTHONPATH",  "PYTHONHOME",  "PYTHONSTARTUP",
+	"OPENSSL_*",      "GCONV_PATH",   "PYTHONP*",    "PYTHONHOME",  "PYTHONSTARTUP",
 	"PYTHONUSERBASE", "PERL5*",       "RUBYOPT",     "RUBYLIB",     "*JAVA*_OPTIONS",
 	"DENO_*",         "NPM_CONFIG_*", "*_API_BASE",  "SHELL",       "ZDOTDIR",
-	"LOCPATH",        "HOSTALIASES",  "LOCALDOMAIN", "RES_OPTIONS",
+	"LOCPATH",        "HOSTALIASES",  "LOCALDOMAIN", "RES_OPTIONS", "NODE_COMPILE*",
 };
 
 static bool steers(const char *name)
