@@ -267,7 +267,7 @@ static int check_all(struct spec *spec, const char *name, const char *dir, bool 
 
 	for (size_t i = 0; i < spec->from_profile.checks.len; i++) {
 		const char *check = spec->from_profile.checks.v[i];
-		_cleanup_str_ struct str shown = { 0 };
+		_cleanup_str_ struct str shown = { 0 }, what = { 0 };
 		struct json_object *row = json_object_new_object();
 		char *line;
 		int status = check_one(&spec->arena, name, dir, check, &line);
@@ -279,12 +279,13 @@ static int check_all(struct spec *spec, const char *name, const char *dir, bool 
 		}
 		all &= ok;
 		str_add_escaped(&shown, line);
+		str_add_quoted(&what, check);
 		json_object_object_add(row, "check", json_object_new_string(check));
 		json_object_object_add(row, "ok", json_object_new_boolean(ok));
 		json_object_object_add(row, "output", json_object_new_string(line));
 		json_object_array_add(out, row);
 		if (!json)
-			printf("%-8s %-20s %s\n", ok ? "ok" : "missing", check,
+			printf("%-8s %-20s %s\n", ok ? "ok" : "missing", what.s,
 			       shown.s ? shown.s : "");
 	}
 	if (json)

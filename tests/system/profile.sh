@@ -34,6 +34,11 @@ wx profile check mine
 check "a missing tool makes the status 1" is "$rc" 1
 check "... is named" has "$out" "missing  no-such-tool --version"
 check "... and the others are not" has "$out" "ok       true"
+mkdir -p .wrapix/profiles
+printf '{"extends":"base","checks":["true \\u001b[2J\\u202e"]}\n' >.wrapix/profiles/orders.json
+wx profile check orders
+check "a project's are no orders to the terminal" has "$out" 'ok       true \x1b[2J\xe2\x80\xae'
+rm -r .wrapix
 wx profile check c
 check "the compiler of this machine works inside" is "$rc" 0
 check "... as its own words say" grep -q '^ok  *cc --version .*[0-9]' "$out"
