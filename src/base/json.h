@@ -55,7 +55,7 @@ void json_at_add(struct str *out, const struct json_at *at);
 /* "mounts[2].mode: must be WHAT, not 7"; the value is shortened and escaped. */
 int json_err_type(const struct json_at *at, struct json_object *value, const char *what,
 		  struct err *err);
-/* "mounts[2].mdoe: unknown key" and, in the hint, the nearest of the n words. */
+/* "mounts[2].mdoe: unknown key" and, in the hint, the nearest of the n words, or all of them. */
 int json_err_key(const struct json_at *at, const char *const *words, size_t n, struct err *err);
 
 /* The string lives as long as the value. */

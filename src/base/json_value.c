@@ -66,11 +66,16 @@ int json_err_type(const struct json_at *at, struct json_object *value, const cha
 int json_err_key(const struct json_at *at, const char *const *words, size_t n, struct err *err)
 {
 	const char *near = str_nearest(at->key, words, n);
-	_cleanup_str_ struct str place = { 0 };
+	_cleanup_str_ struct str place = { 0 }, list = { 0 };
 
 	json_at_add(&place, at);
 	err_usage(err, "%s: unknown key", place.s);
-	return near ? err_hint(err, "did you mean \"%s\"?", near) : -err->code;
+	if (near)
+		return err_hint(err, "did you mean \"%s\"?", near);
+	for (size_t i = 0; i < n; i++)
+		str_addf(&list, "%s%s", i ? ", " : "", words[i]);
+	return err_hint(err, n == 1 ? "the only key there is %s" : "the keys there are %s",
+			list.s ? list.s : "");
 }
 
 int json_check_type(const struct json_at *at, struct json_object *value, enum json_type type,

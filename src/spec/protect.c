@@ -146,8 +146,9 @@ static int read_one(const struct reader *reader, const struct json_at *at, const
 	}
 	if (!is_path(name, strlen(name))) {
 		json_err_key(at, classes, PROTECT_CLASSES, err);
-		return err->hint[0] ? -err->code
-				    : err_hint(err, "a file of that name is './%s'", name);
+		return str_nearest(name, classes, PROTECT_CLASSES)
+			       ? -err->code
+			       : err_hint(err, "a file of that name is './%s'", name);
 	}
 	json_at_add(&place, at);
 	if (reader->project)
