@@ -7,9 +7,21 @@
 #include "os/fs.h"
 #include "spec/project.h"
 
+enum { LIST_SEEN = 20 }; /* lines */
+
 struct trust_args {
 	bool yes, revoke;
 };
+
+/* A long list has gone from the screen: how long it is stands where one looks. */
+static bool agreed(size_t n)
+{
+	char question[64] = "Accept this?";
+
+	if (n > LIST_SEEN)
+		snprintf(question, sizeof(question), "Accept all %zu of these?", n);
+	return cli_ask(question);
+}
 
 /* Directories may be called as whoever made the project likes. */
 static void say(const char *before, const char *path, const char *after)
@@ -67,7 +79,7 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		return err_hint(err, "wrapix trust %s --yes, when you have read the list above",
 				named.s);
 	}
-	if (!args->yes && !cli_ask("Accept this?"))
+	if (!args->yes && !agreed(project->n_widenings + project->n_others + project->n_profiles))
 		return err_set(err, 1, "not trusted; nothing was changed");
 	if (trust_record(project, dir, state, err) < 0)
 		return -err->code;

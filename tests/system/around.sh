@@ -124,6 +124,10 @@ check "what a flag keeps closer makes a question" eval 'is "$rc" 125 && has "$er
 wx trust --yes && wx run --protect ci=ro --config "$home/told.json" -- true
 check "... that can be answered" is "$rc" 0
 
+python3 -c 'import json; print(json.dumps({"env": {"A%d" % i: None for i in range(30)}}))' >wrapix.json
+echo n | python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$wrapix" trust >"$out"
+check "a question about more than a screen holds says how many things it is about" has "$out" "Accept all 30 of these?"
+
 # --- a profile by another name ---
 
 line='
