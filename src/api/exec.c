@@ -350,13 +350,14 @@ static void open_log(struct exec *x)
 
 /* What is not there cannot be covered, and need not be, unless the command can have it made: it puts a directory in the place of
  * a file that is in the way, or makes its user's own directory writable. */
-static int check_in_the_way(struct exec *x, const char *path, struct err *err)
+static int check_in_the_way(struct exec *x, const struct file_rules *rules, struct err *err)
 {
+	const char *path = x->state;
 	struct stat st;
 
 	while (stat(path, &st) < 0 && strcmp(path, "/") != 0)
 		path = path_parent(&x->arena, path);
-	if (!file_rules_write(x->plan.files, path).allowed ||
+	if (!file_rules_write(rules, path).allowed ||
 	    (S_ISDIR(st.st_mode) && st.st_uid != geteuid()))
 		return 0;
 	err_set(err, EACCES,
@@ -365,6 +366,13 @@ static int check_in_the_way(struct exec *x, const char *path, struct err *err)
 		"other sessions keep there",
 		path);
 	return err_hint(err, "put that right, or set XDG_STATE_HOME to another place");
+}
+
+int exec_check_state(struct exec *x, const struct file_rules *rules, struct err *err)
+{
+	return x->uncovered && file_rules_read(rules, x->state).allowed
+		       ? check_in_the_way(x, rules, err)
+		       : 0;
 }
 
 /* Copies of repositories are there, whatever may be read of those themselves; and there is the file of 'wrapix secret'.
@@ -390,8 +398,8 @@ static int hide_state(struct exec *x, struct err *err)
 		return 0;
 	/* Or it would be there, and seen, once we make it. */
 	r = os_mkdirs(all[0], 0700, &ignored);
-	if ((r == -ENOTDIR || r == -EACCES) && file_rules_read(x->plan.files, all[0]).allowed &&
-	    check_in_the_way(x, all[0], err) < 0)
+	x->uncovered = r == -ENOTDIR || r == -EACCES;
+	if (exec_check_state(x, x->plan.files, err) < 0)
 		return -err->code;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		hide_dir(x, all[i]);

@@ -120,8 +120,9 @@ struct exec {
 		int64_t pause; /* how long that is, which grows while they go on */
 		size_t n;
 	} bad_lines;
-	bool logged; /* there is a log, and it has all */
-	pid_t left;  /* PID 1 of a sandbox that is empty, on its way out; 0: none */
+	bool logged;    /* there is a log, and it has all */
+	bool uncovered; /* the place of the state directory is none that could be made */
+	pid_t left;     /* PID 1 of a sandbox that is empty, on its way out; 0: none */
 };
 
 /* Begins a sandbox for a command that is not known yet; it goes on while the caller finds out. None of

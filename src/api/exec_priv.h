@@ -12,6 +12,8 @@ void exec_say(const struct exec *x, void (*fn)(void *ctx, const char *text), con
 /* ctx is the struct exec: what failed, as a warning; and what only who looks for a mistake is told. */
 void exec_on_failure(void *ctx, const struct err *err);
 void exec_on_note(void *ctx, const char *text);
+/* Of rules that are to count: no place for what other sessions keep can be made by them where none was covered. */
+int exec_check_state(struct exec *x, const struct file_rules *rules, struct err *err);
 /* exec_update.c: those of the control descriptor that were only counted. */
 void exec_tell_bad_lines(struct exec *x);
 

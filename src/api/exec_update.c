@@ -57,6 +57,8 @@ static int apply(struct exec *x, struct exec_update *u, struct err *err)
 	if (u->exec.files.disabled != x->exec_spec.files.disabled)
 		return err_set(err, EINVAL,
 			       "filesystem.disabled cannot change while the command runs");
+	if (!u->exec.files.disabled && exec_check_state(x, &u->exec.files, err) < 0)
+		return -err->code;
 	rules.files = &u->exec.files;
 	return engine_set_rules(x->live, &rules, err);
 }

@@ -384,6 +384,16 @@ check "... nor one that could make the place writable" eval 'refused 125 "is no 
 HOME=$tmp/fixed wx exec -- sh -c 'touch /nowhere; echo ran'
 check "... while another runs" is "$rc $(cat "$out")" "0 ran"
 chmod 755 "$tmp/fixed/.local"
+rm -r "$tmp/fixed/.local" && echo mine >"$tmp/fixed/.local" && mkfifo up go
+cp "$tmp/s.json" "$tmp/wide.json" && sed 's/"allowWrite":[^]]*/"allowWrite":["."/' "$tmp/wide.json" >"$tmp/s.json"
+HOME=$tmp/fixed "$wrapix" exec -s "$tmp/s.json" -- sh -c 'echo up >up; read x <go; rm "$HOME/.local"' >"$out" 2>"$err" &
+started="${started-} $!"
+hear up
+mv "$tmp/wide.json" "$tmp/s.json"
+await grep -q "previous config is still in force" "$err"
+echo on >go
+wait $!
+check "... nor one that gets such settings while it runs" eval 'has "$err" "is no directory that wrapix can write to" && is "$(cat "$tmp/fixed/.local")" mine'
 full '"$1" doctor; "$1" key add site; true'
 check "... doctor asks for room there" grep -q 'fix: room on that file system' "$out"
 check "... what ssh-keygen says comes without its end of line" sh -c 'grep -q "No space left on device$" "$1" && ! grep -q x0d "$1"' sh "$err"
