@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The slots of an apply (see cow/journal.h): what waits to go into the project, and what came out of it.
- * They must be on the project's file system, for moves are atomic only there. Where the session is on
- * another one they lie in the project, as '.wrapix-apply-ID', while something is being done; when it is
+ * They must be on the project's mount, for moves are atomic only there. Where the session is on
+ * another one (also of the same file system) they lie in the project, as '.wrapix-apply-ID', while something is being done; when it is
  * done what came out is copied to the session and the directory is removed.
  */
 #pragma once
