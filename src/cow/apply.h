@@ -50,6 +50,7 @@ void apply_report_release(struct apply_report *report);
 bool apply_report_is_partial(const struct apply_report *report);
 void apply_report_add(struct apply_report *report, enum outcome outcome, const char *path,
 		      const char *text);
+void apply_report_drop(struct apply_report *report, const char *path);
 
 /* The session must be locked and the project open, for all of these. */
 

@@ -2,6 +2,8 @@
 /* What became of each change of an apply. */
 #include "cow/apply.h"
 
+#include <string.h>
+
 void apply_report_add(struct apply_report *report, enum outcome outcome, const char *path,
 		      const char *text)
 {
@@ -13,6 +15,23 @@ void apply_report_add(struct apply_report *report, enum outcome outcome, const c
 		.text = arena_strdup(&report->arena, text),
 	};
 	report->count[outcome]++;
+}
+
+/* What was foreseen for that path did not come to be. */
+void apply_report_drop(struct apply_report *report, const char *path)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n; i++) {
+		const struct result *result = &report->v[i];
+
+		if (strcmp(result->outcome == OUTCOME_BESIDE ? result->text : result->path, path) !=
+		    0)
+			report->v[n++] = *result;
+		else
+			report->count[result->outcome]--;
+	}
+	report->n = n;
 }
 
 void apply_report_release(struct apply_report *report)

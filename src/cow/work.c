@@ -89,6 +89,7 @@ static void failed(struct work *w, const struct step *step, const char *doing, i
 		snprintf(text, sizeof(text), WHY_NOT);
 	else
 		snprintf(text, sizeof(text), "it cannot be %s: %s", doing, strerror(-r));
+	apply_report_drop(w->report, step->path);
 	apply_report_add(w->report, r == -ESTALE || full ? OUTCOME_CONFLICT : OUTCOME_FAILED,
 			 step->path, text);
 }
@@ -160,28 +161,93 @@ static void set_mtime(const struct work *w, const struct touched *touched)
 		futimens(fd, times); /* a comfort */
 }
 
-/* What these places are from now on is what later changes are measured against. */
-static int refresh(struct work *w, struct err *err)
+static void look_at_place(const struct work *w, const char *path, struct node *ret)
+{
+	struct place_at place;
+
+	*ret = (struct node){ 0 };
+	open_place(w, path, &place);
+	if (place.dir < 0)
+		return;
+	node_at(place.dir, place.name, ret);
+	close(place.dir);
+}
+
+/* The step was made, forwards or back, whatever became of the place since. */
+static bool is_made(const struct work *w, size_t i, bool back)
+{
+	const struct step *step = &w->journal.steps[i];
+	struct node now;
+
+	if (step->kind != STEP_MODE)
+		return slot_is_moved(&w->slots, i, step) == !back;
+	look_at_place(w, step->path, &now);
+	return now.mode == (back ? step->pre.mode : step->post.mode);
+}
+
+/*
+ * What was put into these places is what later changes are measured against: not what is there now, which the user may
+ * have changed already. Where nothing was put all stays as it was known. A copy of what was there has a number of its own.
+ */
+static int refresh(struct work *w, bool back, struct err *err)
 {
 	const struct journal *j = &w->journal;
 	struct manifest_entry *entries = calloc(j->n_steps + 1, sizeof(*entries));
+	size_t n = 0;
 	int r;
 
 	if (!entries)
 		return err_errno(err, ENOMEM, "writing the manifest");
-	for (size_t i = 0; i < j->n_steps; i++) {
-		struct place_at place;
+	for (size_t k = 0; k < j->n_steps; k++) {
+		size_t i = back ? j->n_steps - 1 - k : k; /* of one place the last counts */
+		const struct step *step = &j->steps[i];
+		struct node node = back ? step->pre : step->post, now;
 
-		entries[i].path = j->steps[i].path;
-		open_place(w, j->steps[i].path, &place);
-		if (place.dir >= 0) {
-			node_at(place.dir, place.name, &entries[i].node);
-			close(place.dir);
-		}
+		if (!is_made(w, i, back))
+			continue;
+		look_at_place(w, step->path, &now);
+		if (now.size == node.size && now.mtime == node.mtime)
+			node.ino = now.ino;
+		entries[n++] = (struct manifest_entry){ .path = step->path, .node = node };
 	}
-	r = manifest_refresh(w->cow, entries, j->n_steps, err);
+	r = manifest_refresh(w->cow, entries, n, err);
 	free(entries);
 	return r;
+}
+
+/* The path of the session's that a step is about, which 'put beside' gives another name. */
+static const char *session_path(const struct work *w, struct arena *arena, const char *path)
+{
+	const char *suffix = arena_printf(arena, ".wrapix-%s", w->cow->id);
+	size_t len = strlen(path), tail = strlen(suffix);
+
+	return len > tail && !strcmp(path + len - tail, suffix)
+		       ? arena_strndup(arena, path, len - tail)
+		       : path;
+}
+
+static int unsettle(struct work *w, bool made, struct err *err)
+{
+	struct journal *j = &w->journal;
+	struct manifest_entry *entries = calloc(j->n_steps + 1, sizeof(*entries));
+	size_t n = 0;
+	int r;
+
+	if (!entries)
+		return err_errno(err, ENOMEM, "writing what is settled");
+	for (size_t i = 0; i < j->n_steps; i++)
+		if (made || !is_made(w, i, false))
+			entries[n++].path = session_path(w, &j->arena, j->steps[i].path);
+	r = faccessat(w->cow->dir, "settled", F_OK, 0) < 0
+		    ? 0
+		    : manifest_settle(w->cow, entries, n, err);
+	free(entries);
+	return r;
+}
+
+int work_unsettle(struct work *w, struct err *err)
+{
+	return unsettle(w, true, err);
 }
 
 int work_forward(struct work *w, struct err *err)
@@ -195,7 +261,9 @@ int work_forward(struct work *w, struct err *err)
 	}
 	work_tell(w, "sync", 0);
 	syncfs(w->cow->root);
-	r = refresh(w, err);
+	r = refresh(w, false, err);
+	if (r == 0) /* what failed is as open as before */
+		r = unsettle(w, false, err);
 	work_tell(w, "keep", 0);
 	if (r == 0)
 		r = slots_keep(&w->slots, &w->journal, err);
@@ -204,30 +272,6 @@ int work_forward(struct work *w, struct err *err)
 		r = journal_set_state(w->dir, JOURNAL_DONE, err);
 	work_tell(w, "leave", 0);
 	return r < 0 ? r : slots_leave(&w->slots, err);
-}
-
-int work_unsettle(struct work *w, struct err *err)
-{
-	struct journal *j = &w->journal;
-	char *suffix = arena_printf(&j->arena, ".wrapix-%s", w->cow->id);
-	struct manifest_entry *entries = calloc(j->n_steps + 1, sizeof(*entries));
-	int r;
-
-	if (!entries)
-		return err_errno(err, ENOMEM, "writing what is settled");
-	for (size_t i = 0; i < j->n_steps; i++) {
-		const char *path = j->steps[i].path;
-		size_t len = strlen(path), tail = strlen(suffix);
-
-		if (len > tail && !strcmp(path + len - tail, suffix))
-			path = arena_strndup(&j->arena, path, len - tail);
-		entries[i].path = path;
-	}
-	r = faccessat(w->cow->dir, "settled", F_OK, 0) < 0
-		    ? 0
-		    : manifest_settle(w->cow, entries, j->n_steps, err);
-	free(entries);
-	return r;
 }
 
 /* What was there before is in the slots alone: they are not given up as long as it may still come back. */
@@ -255,7 +299,7 @@ int work_back(struct work *w, struct err *err)
 	for (size_t i = w->journal.n_touched; i-- > 0;)
 		set_mtime(w, &w->journal.touched[i]);
 	syncfs(w->cow->root);
-	r = refresh(w, err);
+	r = refresh(w, true, err);
 	if (r == 0)
 		r = work_unsettle(w, err);
 	work_tell(w, "undone", 0);

@@ -194,6 +194,28 @@ echo later >own
 wx undo
 wx undo
 check "what was changed after the apply is kept" is "$rc $(cat own)" "1 later"
+wx apply own
+check "... also by the next apply, for which it is a conflict" eval 'is "$rc $(cat own)" "1 later" && says_line "0 changes were taken over, 1 not"'
+reset
+long=$(printf %0250d 0)
+echo a >"$long"
+cow 'for f in 0*; do echo s >"$f"; done'
+echo mine >"$long"
+wx apply --both
+check "what has no room beside it was not taken over" eval 'is "$rc" 1 && says_line "0 changes were taken over, 1 not"'
+wx diff --name-only
+check "... and is not settled" says_line "$long"
+
+# --- a project that is a mount of its own, of the same file system ---
+reset
+echo a >a
+before="mount --bind '$project' '$project'"
+cow 'echo A >a; echo n >n'
+wx apply
+check "a project that is bound to its place" is "$rc $(cat a n | xargs)" "0 A n"
+wx undo
+check "... and back" is "$rc $(cat a) $(ls -A)" "0 a a"
+before=
 
 # --- what others have put beside it meanwhile ---
 reset

@@ -89,6 +89,23 @@ kill_undo() {
 	[ "$rc" = 0 ] && [ "$step" -gt 5 ]
 }
 
+# Killed before each step; then the user changes a file that was to be replaced, or was replaced already.
+edited() {
+	step=0
+	while :; do
+		prepare
+		"$driver" "$sessions" "$id" apply "$step" >"$tmp/log/out" 2>"$tmp/log/err"
+		rc=$?
+		at=$(cat "$tmp/log/out")
+		[ "$rc" = 99 ] || break
+		echo mine >a
+		wxq apply --yes "$id"
+		is "$rc $(cat a z | xargs)" "1 mine z" && has "$tmp/log/out" "a: conflict" || { echo "killed before: $at"; return 1; }
+		step=$((step + 1))
+	done
+	[ "$rc" = 0 ] && [ "$step" -gt 10 ]
+}
+
 for where in "$state/cow" /dev/shm; do
 	sessions=$where name="on the project's file system"
 	[ "$where" != /dev/shm ] || {
@@ -103,6 +120,7 @@ for where in "$state/cow" /dev/shm; do
 	check "... killed at each step, it is finished" each apply finish_apply
 	check "... killed at each step, it is taken back" each apply take_back
 	check "... an undo that is killed at each step is finished" kill_undo
+	check "... killed at each step, what the user writes then is a conflict" edited
 done
 # --- a start that was killed while it wrote its record ---
 half() { # half ID [FILE]: as it lay there an hour ago
