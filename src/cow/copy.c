@@ -16,43 +16,63 @@
 #define XATTR_MAX 65536
 #define DEPTH_MAX 512
 
-static int copy_by_hand(int from, int to)
+static int copy_by_hand(int from, int to, off_t at, off_t end)
 {
 	char buf[65536];
 
-	for (;;) {
-		ssize_t n = read(from, buf, sizeof(buf));
+	while (at < end) {
+		ssize_t n = pread(from, buf, (size_t)MIN(end - at, (off_t)sizeof(buf)), at);
 		int r;
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
-		r = os_write_all(to, buf, (size_t)n);
+		r = lseek(to, at, SEEK_SET) < 0 ? -errno : os_write_all(to, buf, (size_t)n);
 		if (r < 0)
 			return r;
+		at += n;
 	}
+	return 0;
 }
 
-int copy_content(int from, int to)
+static int copy_part(int from, int to, off_t at, off_t end)
 {
-	bool begun = false;
-
-	if (ioctl(to, FICLONE, from) == 0)
-		return 0;
-	for (;;) {
-		ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+	while (at < end) {
+		off_t out = at;
+		ssize_t n = copy_file_range(from, &at, to, &out,
+					    (size_t)MIN(end - at, (off_t)1 << 30), 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
 			return 0;
 		if (n < 0)
-			return begun || errno == ENOSPC || errno == EDQUOT || errno == EIO
+			return errno == ENOSPC || errno == EDQUOT || errno == EIO
 				       ? -errno
-				       : copy_by_hand(from, to);
-		begun = true;
+				       : copy_by_hand(from, to, at, end);
 	}
+	return 0;
+}
+
+/* Holes stay holes: a file of no size on the disk may be as long as who made it liked. */
+int copy_content(int from, int to)
+{
+	off_t at, end = 0;
+	struct stat st;
+	int r = 0;
+
+	if (ioctl(to, FICLONE, from) == 0)
+		return 0;
+	while (r == 0 && (at = lseek(from, end, SEEK_DATA)) >= 0) {
+		end = lseek(from, at, SEEK_HOLE);
+		r = end < 0 ? -errno : copy_part(from, to, at, end);
+	}
+	if (r == 0 && errno != ENXIO)
+		r = -errno;
+	if (r == 0 && (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0))
+		r = -errno;
+	return r;
 }
 
 void copy_xattrs(int from, int to)
@@ -166,6 +186,75 @@ int copy_tree(int from_dir, const char *from, int to_dir, const char *to, struct
 			? -errno
 			: copy_one(from_dir, from, &st, to_dir, to, DEPTH_MAX);
 
+	return r < 0 ? err_errno(err, -r, "copying '%s'", from) : 0;
+}
+
+#define LIST_NAME "/proc/self/fd/%d/%s"
+#define LIST_ACCESS "system.posix_acl_access"
+#define LIST_DEFAULT "system.posix_acl_default"
+
+/* By a name below the directory's descriptor: neither side needs to be readable. True when there was one. */
+static bool copy_list(int from_dir, const char *from, const char *list, int to_dir, const char *to,
+		      const char *as)
+{
+	_cleanup_free_ char *value = malloc(XATTR_MAX);
+	char source[NAME_MAX + 32], target[NAME_MAX + 32];
+	ssize_t n;
+
+	snprintf(source, sizeof(source), LIST_NAME, from_dir, from);
+	snprintf(target, sizeof(target), LIST_NAME, to_dir, to);
+	n = value ? lgetxattr(source, list, value, XATTR_MAX) : -1;
+	return n > 0 && lsetxattr(target, as, value, (size_t)n, 0) == 0;
+}
+
+bool copy_access(int from_dir, const char *from, int to_dir, const char *to)
+{
+	return copy_list(from_dir, from, LIST_ACCESS, to_dir, to, LIST_ACCESS);
+}
+
+bool copy_inherited(int dir, int to_dir, const char *to)
+{
+	struct stat st;
+
+	if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+		(void)copy_list(dir, ".", LIST_DEFAULT, to_dir, to, LIST_DEFAULT);
+	return copy_list(dir, ".", LIST_DEFAULT, to_dir, to, LIST_ACCESS);
+}
+
+void copy_inherits_nothing(int dir)
+{
+	(void)!fremovexattr(dir, LIST_DEFAULT);
+}
+
+/* The group first and the mode last: a change of the first takes bits away, and a list has some of the mode in it. */
+static int copy_rights(int from_dir, const char *from, const struct stat *st, int to_dir,
+		       const char *to)
+{
+	(void)!fchownat(to_dir, to, (uid_t)-1, st->st_gid, AT_SYMLINK_NOFOLLOW);
+	if (S_ISLNK(st->st_mode))
+		return 0;
+	copy_access(from_dir, from, to_dir, to);
+	(void)copy_list(from_dir, from, LIST_DEFAULT, to_dir, to, LIST_DEFAULT);
+	return fchmodat(to_dir, to, st->st_mode & 07777, 0) < 0 ? -errno : 0;
+}
+
+int copy_own(int from_dir, const char *from, int to_dir, const char *to, struct err *err)
+{
+	struct timespec times[2];
+	struct stat st;
+	int r;
+
+	if (fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_errno(err, errno, "copying '%s'", from);
+	r = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)
+		    ? mknodat(to_dir, to, st.st_mode & S_IFMT, 0) < 0 ? -errno : 0
+		    : copy_one(from_dir, from, &st, to_dir, to, DEPTH_MAX);
+	if (r == 0)
+		r = copy_rights(from_dir, from, &st, to_dir, to);
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	if (r == 0)
+		utimensat(to_dir, to, times, AT_SYMLINK_NOFOLLOW);
 	return r < 0 ? err_errno(err, -r, "copying '%s'", from) : 0;
 }
 

@@ -62,6 +62,8 @@ static int open_at(int dir, const char *name, bool make)
 	if (make && mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (make && fd >= 0)
+		copy_inherits_nothing(fd);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -125,7 +127,7 @@ static int copy_slots(struct slots *slots, const struct journal *journal, int fr
 
 		if (r == 0 && node_exists(&node) &&
 		    (step->kind != STEP_REPLACE || slot_is_moved(slots, i, step)))
-			r = copy_tree(from, name.s, to, name.s, err);
+			r = copy_own(from, name.s, to, name.s, err);
 		if (r < 0)
 			return r;
 	}
@@ -177,7 +179,7 @@ int slots_fetch(struct slots *slots, const struct journal *journal, struct err *
 
 		r = node_at(from, name.s, &node);
 		if (r == 0 && node_exists(&node))
-			r = copy_tree(from, name.s, slots->fd, name.s, err);
+			r = copy_own(from, name.s, slots->fd, name.s, err);
 	}
 	return r;
 }
@@ -251,11 +253,38 @@ static int stage_from(const struct step *step, int upper, int journal, int dir, 
 	return from < 0 ? from : stage_file(from, dir, name, step);
 }
 
+/*
+ * Who else may use a file is the user's word, never the session's: what replaces a file gets the access list of that, what
+ * is new the one that its directory gives. Without it the bits of the mode that stand for the list's mask would be the
+ * group's.
+ */
+static int stage_list(const struct slots *slots, const struct step *step, const char *name)
+{
+	_cleanup_close_ int dir = node_open_parent(slots->cow->root, step->path);
+	struct arena arena = { 0 };
+	const char *path = step->path;
+	bool listed;
+
+	while (dir < 0 && strchr(path, '/')) { /* it is new, too */
+		path = path_parent(&arena, path);
+		dir = node_open_parent(slots->cow->root, path);
+	}
+	arena_release(&arena);
+	if (dir < 0 || S_ISLNK(step->post.mode))
+		return 0;
+	listed = step->kind == STEP_REPLACE && S_ISREG(step->pre.mode)
+			 ? copy_access(dir, path_name(step->path), slots->fd, name)
+			 : copy_inherited(dir, slots->fd, name);
+	return listed && fchmodat(slots->fd, name, step->post.mode & 0777, 0) < 0 ? -errno : 0;
+}
+
 int slot_stage(struct slots *slots, size_t i, struct step *step, int upper, int journal)
 {
 	struct slot_name name = slot_name(i);
 	int r = stage_from(step, upper, journal, slots->fd, name.s);
 
+	if (r == 0)
+		r = stage_list(slots, step, name.s);
 	return r < 0 ? r : node_at(slots->fd, name.s, &step->post);
 }
 

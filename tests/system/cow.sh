@@ -465,6 +465,11 @@ check "... and removed" is "$rc $(find "$state/cow" -mindepth 1 -maxdepth 1 -typ
 
 # --- the room that changes take ---
 reset
+cow 'truncate -s 4G hole; printf x | dd of=hole bs=1 seek=3G conv=notrunc 2>/dev/null'
+wx apply
+check "holes stay holes" is "$rc $(stat -c %s hole) $(($(stat -c %b hole) < 1000)) $(tail -c +3221225473 hole | head -c 1)" "0 4294967296 1 x"
+rm hole
+reset
 cow 'head -c 30M /dev/zero >big; sleep 60' --disk 8M
 check "--disk ends a session that takes more" is "$rc $(grep -c 'limit reached: the changes take' "$err")" "137 1"
 check "... and keeps what it changed" is "$("$wrapix" diff --name-only)" big

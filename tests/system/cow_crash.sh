@@ -21,7 +21,10 @@ prepare() {
 	echo three >d/e/c
 	ln -s a link
 	echo x >d2
+	mkfifo d/e/pipe
 	chmod 600 a
+	chmod 2750 d/e
+	chmod 4711 d/b
 	touch -d '2020-01-02 03:04:05.678' a d/b d/e/c d/e d .
 	wxq run --network none --workspace cow -- sh -c 'echo ONE >a; chmod 640 a; mv d/b b; rm -r d/e; rm link; ln -s b link
 		rm d2; mkdir d2; echo in >d2/in; mkdir new; chmod 500 new; chmod 700 d; echo z >z; chmod 755 z'
