@@ -66,15 +66,16 @@ static void print_diff(const struct view *view, const struct str *diff)
 /* A directory, or a mode: one line. */
 static void print_bare(const struct view *view, const struct change *change, const char *name)
 {
+	const struct node *old = change->from ? &change->from_node : &change->old;
 	FILE *out = view->plain ? stderr : stdout;
 
-	if (!node_exists(&change->new))
+	if (!node_exists(&change->new) && S_ISDIR(old->mode))
 		fprintf(out, "wrapix: the directory %s is removed\n", name);
-	else if (!S_ISDIR(change->old.mode) && S_ISDIR(change->new.mode))
+	else if (!node_exists(old) && S_ISDIR(change->new.mode))
 		fprintf(out, "wrapix: the directory %s is new\n", name);
-	else
+	else if (change_has_mode(change))
 		fprintf(out, "wrapix: the mode of %s changes from %04o to %04o\n", name,
-			(unsigned)change->old.mode & 07777, (unsigned)change->new.mode & 0777);
+			(unsigned)old->mode & 07777, (unsigned)change->new.mode & 0777);
 }
 
 /* What is about the change and not in it: on standard error where a program reads the diff. */
@@ -86,7 +87,7 @@ static void print_remark(const struct view *view, const struct change *change)
 	if (change->status == CHANGE_IGNORED)
 		fprintf(view->plain ? stderr : stdout, "wrapix: %s is not taken over: %s\n", name.s,
 			change->why);
-	else if (!change_is_git(change))
+	else
 		print_bare(view, change, name.s);
 	if (change_is_open(change))
 		fprintf(view->plain ? stderr : stdout,
@@ -118,6 +119,7 @@ static void print_stat_line(const struct view *view, const struct change *change
 {
 	_cleanup_str_ struct str line = { 0 };
 	struct unified_stat stat = { 0 };
+	const struct node *old = change->from ? &change->from_node : &change->old;
 	mode_t mode = node_exists(&change->new) ? change->new.mode : change->old.mode;
 
 	str_addf(&line, "%c ", change->status);
@@ -133,10 +135,8 @@ static void print_stat_line(const struct view *view, const struct change *change
 		str_add(&line, "  binary");
 	else if (stat.added || stat.removed)
 		str_addf(&line, "  +%zu -%zu", stat.added, stat.removed);
-	if (change->status != CHANGE_IGNORED && node_exists(&change->old) &&
-	    node_exists(&change->new) && ((change->old.mode ^ change->new.mode) & 0777) &&
-	    node_same_kind(&change->old, &change->new) && !S_ISLNK(change->new.mode))
-		str_addf(&line, "  mode %04o => %04o", (unsigned)change->old.mode & 07777,
+	if (change_has_mode(change))
+		str_addf(&line, "  mode %04o => %04o", (unsigned)old->mode & 07777,
 			 (unsigned)change->new.mode & 0777);
 	else if (change_is_open(change))
 		str_addf(&line, "  mode %04o", (unsigned)change->new.mode & 0777);

@@ -34,9 +34,12 @@ static void load_diff(struct review *r)
 	if (change_is_open(change))
 		str_addf(&r->diff, "Everybody on this machine may write it (mode %04o).\n",
 			 (unsigned)change->new.mode & 0777);
-	if (change->status != CHANGE_IGNORED && !change_is_git(change))
+	if (change_has_mode(change))
 		str_addf(&r->diff, "Mode %04o, was %04o.\n", (unsigned)change->new.mode & 0777,
-			 (unsigned)change->old.mode & 07777);
+			 (unsigned)(change->from ? change->from_node : change->old).mode & 07777);
+	else if (change->status != CHANGE_IGNORED && !change_is_git(change))
+		str_addf(&r->diff, "A directory that %s.\n",
+			 node_exists(&change->new) ? "is new" : "is removed");
 	change_add_diff(&r->diff, &r->target.cow, change);
 	r->line = r->lines = 0;
 	for (size_t i = 0; i < r->diff.len; i++)

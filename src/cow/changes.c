@@ -42,18 +42,6 @@ struct place {
 	enum conflict above;
 };
 
-static const char *const conflict_texts[] = {
-	[CONFLICT_CHANGED] = "you changed it meanwhile",
-	[CONFLICT_GONE] = "you removed it meanwhile",
-	[CONFLICT_APPEARED] = "you made one of the same name meanwhile",
-	[CONFLICT_ABOVE] = "you changed a directory above it meanwhile",
-};
-
-const char *conflict_text(enum conflict conflict)
-{
-	return conflict_texts[conflict];
-}
-
 /* A link above what is named leads elsewhere; of a directory there each file has its own change. Whatever case the names
  * have: some file systems do not tell. */
 static bool is_named(const struct walk *walk, const struct node *new)
@@ -159,11 +147,35 @@ static void leave(struct walk *walk, size_t len)
 	walk->path[len] = '\0';
 }
 
-/* In a copy a file that the user made after the start is not one that the session removed. */
-static bool was_there(const struct walk *walk)
+/* In a copy a file that the user made after the start is not one that the session removed, nor a pipe or a socket, of
+ * which none is made. */
+static bool was_there(const struct walk *walk, const struct node *lower)
 {
-	return !walk->cow->copy || !walk->manifest.complete ||
-	       manifest_find(&walk->manifest, walk->path);
+	if (!walk->cow->copy)
+		return true;
+	return (S_ISDIR(lower->mode) || S_ISREG(lower->mode) || S_ISLNK(lower->mode)) &&
+	       (!walk->manifest.complete || manifest_find(&walk->manifest, walk->path));
+}
+
+/* A directory of the user's that cannot be looked into stays, and hides nothing else; what fails in another way is a
+ * failure of all. */
+static int leave_out(struct walk *walk, const struct node *lower, const struct node *new, int r)
+{
+	if (r != -EACCES && r != -ELOOP && r != -ENAMETOOLONG)
+		return r;
+	add(walk, CHANGE_IGNORED, lower, new)->why = r == -EACCES ? "your directory cannot be read"
+								  : "too deep";
+	return 0;
+}
+
+static int open_lower(const struct place *place, const char *name)
+{
+	int dir = openat(place->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dir < 0 || faccessat(dir, ".", X_OK, AT_EACCESS) == 0)
+		return dir < 0 ? -errno : dir;
+	close(dir);
+	return -EACCES;
 }
 
 static int remove_lower(struct walk *walk, const struct place *place, const char *name);
@@ -175,9 +187,9 @@ static int remove_below(struct walk *walk, const struct place *place, const char
 	struct dirent *entry;
 	int r = 0;
 
-	below.lower = openat(place->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	below.lower = open_lower(place, name);
 	if (below.lower < 0)
-		return -errno;
+		return below.lower;
 	entries = walk->depth < DEPTH_MAX ? os_dir_open(below.lower, ".") : NULL;
 	if (!entries)
 		r = walk->depth < DEPTH_MAX ? -errno : -ELOOP;
@@ -201,10 +213,15 @@ static int remove_lower(struct walk *walk, const struct place *place, const char
 	r = node_at(place->lower, name, &lower);
 	if (is_git_name(name)) {
 		walk->out->git = true;
-	} else if (r == 0 && node_exists(&lower) && was_there(walk)) {
-		add_judged(walk, place, CHANGE_DELETED, &lower, &(struct node){ 0 }, true);
+	} else if (r == 0 && node_exists(&lower) && was_there(walk, &lower)) {
+		const struct node nothing = { 0 };
+
 		if (S_ISDIR(lower.mode))
 			r = remove_below(walk, place, name);
+		if (r == 0)
+			add_judged(walk, place, CHANGE_DELETED, &lower, &nothing, true);
+		else
+			r = leave_out(walk, &lower, &nothing, r);
 	}
 	leave(walk, len);
 	return r;
@@ -262,6 +279,16 @@ static int open_upper(const struct walk *walk, const struct place *place, const 
 	return -EACCES;
 }
 
+/* A copy has the times of what it was copied from, whatever the user made of that since. */
+static bool is_untouched(const struct walk *walk, const struct node *lower, const struct node *new)
+{
+	const struct manifest_entry *entry = manifest_find(&walk->manifest, walk->path);
+	const struct node *old = entry && !entry->late ? &entry->node : lower;
+
+	return walk->cow->copy && node_same_kind(old, new) && !((old->mode ^ new->mode) & 0777) &&
+	       (S_ISDIR(new->mode) || (old->size == new->size && old->mtime == new->mtime));
+}
+
 /* A directory that the session made, or has changed something in. */
 static int look_at_dir(struct walk *walk, const struct place *place, const char *name,
 		       const struct node *lower, const struct node *new)
@@ -269,7 +296,8 @@ static int look_at_dir(struct walk *walk, const struct place *place, const char 
 	struct node base;
 	struct place below = { .lower = -1, .above = place->above };
 	bool was_dir = S_ISDIR(lower->mode), unknown;
-	int r = 0;
+	size_t at;
+	int r;
 
 	below.upper = open_upper(walk, place, name);
 	if (below.upper < 0) {
@@ -279,10 +307,11 @@ static int look_at_dir(struct walk *walk, const struct place *place, const char 
 	}
 	below.hides = place->hides || is_opaque_dir(below.upper);
 	if (was_dir)
-		below.lower = openat(place->lower, name,
-				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (was_dir && below.lower < 0)
-		r = -errno;
+		below.lower = open_lower(place, name);
+	if (was_dir && below.lower < 0) {
+		close(below.upper);
+		return leave_out(walk, lower, new, below.lower);
+	}
 	if (!was_dir) {
 		if (judge(walk, lower, &base, &unknown))
 			below.above = CONFLICT_ABOVE;
@@ -291,19 +320,15 @@ static int look_at_dir(struct walk *walk, const struct place *place, const char 
 	} else if ((lower->mode ^ new->mode) & 0777) {
 		add_judged(walk, place, CHANGE_MODIFIED, lower, new, false);
 	}
-	if (r == 0)
-		r = look_below(walk, &below);
+	at = walk->out->n;
+	r = look_below(walk, &below);
+	/* One that was copied and that the user has removed meanwhile, with no change in it. */
+	if (!was_dir && walk->out->n == at && is_untouched(walk, lower, new))
+		walk->out->n--;
 	close(below.upper);
 	if (below.lower >= 0)
 		close(below.lower);
 	return r;
-}
-
-/* A copy has the times of what it was copied from. */
-static bool is_untouched(const struct walk *walk, const struct node *lower, const struct node *new)
-{
-	return walk->cow->copy && node_same_kind(lower, new) && lower->size == new->size &&
-	       lower->mtime == new->mtime && !((lower->mode ^ new->mode) & 0777);
 }
 
 /* It was merged or put beside, and has not changed since. */
@@ -323,7 +348,7 @@ static int look_at_file(struct walk *walk, const struct place *place, const char
 		int r = remove_below(walk, place, name);
 
 		if (r < 0)
-			return r;
+			return leave_out(walk, lower, new, r);
 	}
 	if (is_untouched(walk, lower, new) || is_settled(walk, new))
 		return 0;
@@ -429,58 +454,4 @@ void changes_release(struct changes *changes)
 {
 	arena_release(&changes->arena);
 	*changes = (struct changes){ 0 };
-}
-
-static bool lies_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-
-	return !strncmp(path, dir, n) && path[n] == '/';
-}
-
-bool change_is_open(const struct change *change)
-{
-	const struct node *old = change->from ? &change->from_node : &change->old;
-
-	return change->status != CHANGE_IGNORED && node_exists(&change->new) &&
-	       !S_ISLNK(change->new.mode) && (change->new.mode &S_IWOTH) &&
-	       !(node_same_kind(old, &change->new) && (old->mode & S_IWOTH));
-}
-
-bool change_is_implied(const struct changes *changes, size_t i)
-{
-	const struct change *change = &changes->v[i];
-	mode_t mode = change->status == CHANGE_DELETED ? change->old.mode : change->new.mode;
-
-	if (!S_ISDIR(mode) || change_is_open(change) ||
-	    (change->status != CHANGE_ADDED && change->status != CHANGE_DELETED))
-		return false;
-	for (size_t k = i + 1; k < changes->n; k++) {
-		const struct change *other = &changes->v[k];
-
-		/* What sorts between a directory and what is in it begins with its name. */
-		if (strncmp(other->path, change->path, strlen(change->path)) != 0)
-			break;
-		if (lies_below(other->path, change->path))
-			return true;
-	}
-	return change->emptied;
-}
-
-const struct change *changes_at(const struct changes *changes, const char *path)
-{
-	struct change key = { .path = path };
-
-	return changes->n ? bsearch(&key, changes->v, changes->n, sizeof(key), by_path) : NULL;
-}
-
-bool change_is_chosen(const struct change *change, char *const *paths, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(paths[i], ".") || !strcmp(change->path, paths[i]) ||
-		    lies_below(change->path, paths[i]) ||
-		    (change->from &&
-		     (!strcmp(change->from, paths[i]) || lies_below(change->from, paths[i]))))
-			return true;
-	return n == 0;
 }

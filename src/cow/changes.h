@@ -67,6 +67,8 @@ const struct change *changes_at(const struct changes *changes, const char *path)
 
 /* The session made it, and anybody on this machine may write it: no diff says so. */
 bool change_is_open(const struct change *change);
+/* Who may read, write or execute it changes: git's format tells of the owner's right to execute alone. */
+bool change_has_mode(const struct change *change);
 
 /* True for a directory whose change needs no line of its own: others below it tell. */
 bool change_is_implied(const struct changes *changes, size_t i);

@@ -405,6 +405,71 @@ cow 'echo "$(printf "\033[2J")" >"$(printf "evil\033[2J\nname")"'
 wx diff --stat
 check "hostile names are escaped" printable "$out"
 
+# --- directories of the user's that cannot be looked into ---
+reset
+mkdir -p none/in gone/in gone/other
+python3 -c "
+import os
+for i in range(500):
+    os.mkdir('d'); os.chdir('d')"
+echo a >a
+echo o >gone/other/o
+chmod 300 none
+chmod 0 gone/in
+cow 'echo A >a; chmod 700 none gone/in; echo x >none/x; rm -r gone d'
+wx diff --stat
+check "they are named, and what else was changed is shown" eval 'is "$rc $(grep -c "/  not taken over: your directory cannot be read\$" "$out") $(grep -c "^! d/.*  not taken over: too deep\$" "$out")" "0 2 1" && has "$out" "M a "'
+wx apply
+check "... and taken over; they stay" is "$rc $(cat a) $(stat -c %a none gone/in | xargs) $(echo d gone/*)" "1 A 300 0 d gone/in"
+wx undo
+check "... and comes back" is "$(cat a gone/other/o | xargs)" "a o"
+chmod 700 none gone/in
+wx discard --yes
+
+# --- who may use a file ---
+cat >"$tmp/list.py" <<'END'
+import os, struct, sys
+names = ["system.posix_acl_access", "system.posix_acl_default"]
+entries = [(1, 7, -1), (2, 7, 12345), (4, 5, -1), (16, 7, -1), (32, 5, -1)]
+value = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *e) for e in entries)
+def lists(path):
+    return "".join("ad"[i] for i, n in enumerate(names) if n in os.listxattr(path) and len(os.getxattr(path, n)) == len(value))
+if sys.argv[1] == "set":
+    for path in sys.argv[2:]:
+        for name in names[:1 + os.path.isdir(path)]:
+            os.setxattr(path, name, value)
+else:
+    print(*(path + ":" + oct(os.stat(path).st_mode)[-4:] + lists(path) for path in sys.argv[2:] if os.path.exists(path)))
+END
+lists() { python3 "$tmp/list.py" get d d/a d/new d/sub d/sub/x plain gone; }
+for where in "$tmp/here" /dev/shm/wrapix-test.$$; do
+	reset
+	export XDG_STATE_HOME="$where"
+	mkdir d
+	echo a | tee d/a plain >gone
+	python3 "$tmp/list.py" set d d/a gone
+	chmod 4775 gone
+	lists >"$tmp/before"
+	cow 'echo b | tee d/a plain >d/new; mkdir d/sub; echo x >d/sub/x; rm gone'
+	wx apply
+	check "what replaces a file has its access list, what is new that of its directory" is "$rc $(lists)" \
+		"0 d:0775ad d/a:0775a d/new:0664a d/sub:0775ad d/sub/x:0664a plain:0644"
+	wx undo
+	check "... and undo brings back lists and all bits" eval 'lists | diff "$tmp/before" -'
+	wx discard --yes
+	rm -rf "$where"
+done
+unset XDG_STATE_HOME
+reset
+echo a | tee secret old >other
+chmod 600 secret old
+cow 'echo b >>secret; chmod 644 secret; mv old new; chmod 640 new; chmod 600 other; echo b >>other'
+wx diff
+check "a diff tells each change of who may read a file" eval 'has "$err" "the mode of secret changes from 0600 to 0644" &&
+	has "$err" "the mode of new changes from 0600 to 0640" && has "$err" "the mode of other changes from 0644 to 0600"'
+wx diff --stat
+check "... and in short" is "$(grep -c 'mode 06[04][04] => 06[04][04]' "$out")" 3
+
 # --- directories are renamed ---
 reset
 git init -q .
@@ -493,14 +558,19 @@ check "... which is taken back" is "$rc $(cat d/a d/b | xargs) $(ls)" "0 a mine 
 # --- without overlayfs: a file system without user attributes, for the state and for /var/tmp ---
 reset
 mkdir d
-echo a >d/a
+mkdir away
+mkfifo pipe
+echo a | tee d/a away/a >yours
 echo b >b
 cat >"$tmp/copy.sh" <<'EOF'
 "$wrapix" run --workspace cow --network none -- sh -c 'echo A >d/a; rm b; mv d e; echo n >n'
 echo mine >mine
+echo mine >yours
+rm -r away
 "$wrapix" diff --name-only
-"$wrapix" apply
-cat e/a n mine
+"$wrapix" apply --theirs
+cat e/a n mine yours
+ls -d away pipe 2>/dev/null
 "$wrapix" diff --name-only
 "$wrapix" undo
 cat d/a b mine
@@ -509,7 +579,7 @@ mkdir -p "$state"
 rc=0
 with_mounts "mount -t ramfs none '$state'; mount -t ramfs none /var/tmp" sh "$tmp/copy.sh" >"$out" 2>"$err" || rc=$?
 check "the project is copied, and it says so" has "$err" "so the project is copied"
-check "... diff, apply and undo are the same" is "$rc $(sed '/taken/d' "$out" | tr '\n' ' ')" "0 b d/a e/a n A n mine a b mine "
+check "... diff, apply and undo are the same, and the user's changes and pipes stay" is "$rc $(sed '/taken/d' "$out" | tr '\n' ' ')" "0 b d/a e/a n A n mine mine pipe a b mine "
 
 # --- turns: nothing is moved while a sandbox makes a change, wherever the session is kept ---
 # apply_in_turn: somebody has the turn, and the apply waits (here until it is killed); then it goes on.
