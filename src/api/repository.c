@@ -92,6 +92,11 @@ static void rest(struct git_store *store, const struct git_report *report, struc
 			  "what it committed is in refs/wrapix/%s/heads: 'git log --all' shows it, "
 			  "'git merge wrapix/%s/heads/BRANCH' takes it over",
 			  store->id, store->id);
+	if (report->n_stashed)
+		strv_addf(arena, ret_says,
+			  "what it stashed, which may be files of yours, is in "
+			  "refs/wrapix/%s/stash: 'git stash apply %s' takes %s over",
+			  store->id, report->stashed, report->n_stashed == 1 ? "it" : "the latest");
 	git_disarm(store);
 	git_set_done(store, &ignored); /* else it is published once more, which changes nothing */
 }

@@ -161,7 +161,9 @@ struct git_report {
 	/* What was taken over and left the host's old end under refs/wrapix/ID/was: told, and not held. */
 	struct git_held *kept;
 	size_t n_kept;
-	size_t published; /* references, paths of the index and keys that the host took over */
+	size_t published;    /* references, paths of the index and keys that the host took over */
+	size_t n_stashed;    /* of a copy-on-write session: what it put aside, and... */
+	const char *stashed; /* ...the latest of that, a commit */
 };
 void git_report_release(struct git_report *report);
 

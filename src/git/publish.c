@@ -180,6 +180,9 @@ static void add_report(struct git_report *into, const struct git_report *from)
 	for (size_t i = 0; i < from->n_kept; i++)
 		git_keep(into, from->kept[i].kind, from->kept[i].name, from->kept[i].why);
 	into->published += from->published;
+	into->n_stashed += from->n_stashed;
+	if (from->stashed && !into->stashed)
+		into->stashed = arena_strdup(&into->arena, from->stashed);
 }
 
 /* The host has another repository there, or none: it gets nothing of this one, which stays as it is. */

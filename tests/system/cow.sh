@@ -323,6 +323,32 @@ check "(control) nothing is left to apply, and that is no failure" is "$rc $(cat
 wx apply --as-branch empty
 check "... and nothing for a branch, which is said and not made" is "$rc $(cat "$out") $(git branch --list empty)" "0 There is nothing to put on a branch. None was made. "
 
+# --- what it stashed ---
+reset
+git init -q .
+echo a >a
+git add a
+git commit -qm 1
+echo other >>a
+git stash -q
+cow 'git stash list >l'
+check "a stash of the user's is none of the session's" eval 'lacks "$err" stash && is "$(git for-each-ref refs/wrapix) $(wc -l <"$state/cow/$id/project/upper/l")" " 1"'
+wx discard --yes
+echo dirty >>a
+echo mine >untracked
+cow 'git stash -qu'
+check "a stash of the session's is kept beside, and told" has "$err" "'git stash apply $(git for-each-ref --format='%(objectname)' "refs/wrapix/$id/stash")' takes it over"
+stashed=$(sed -n "s/.*'\(git stash apply [0-9a-f]*\)'.*/\1/p" "$err")
+wx apply
+check "... before it is gone from the project" is "$(ls)" a
+$stashed >"$out" 2>&1
+check "... and it comes back so" is "$(cat a untracked | xargs)" "a dirty mine"
+rm untracked
+git checkout -q a
+wx undo
+wx run --network none --resume "$id" -- git stash pop -q
+check "... until the session takes it up" is "$rc $(git for-each-ref "refs/wrapix/$id")" "0 "
+
 reset
 git init -q "$tmp/other"
 git -C "$tmp/other" commit -q --allow-empty -m o
