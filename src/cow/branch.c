@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "base/path.h"
@@ -219,8 +220,12 @@ static int write_large(const struct stream *s, const struct change *change)
 {
 	_cleanup_close_ int fd = change_open(s->cow, change);
 	struct stat st;
-	int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+	struct statvfs room;
+	int r = fd < 0 ? fd : fstat(fd, &st) < 0 || fstatvfs(s->fd, &room) < 0 ? -errno : 0;
 
+	/* Of one with holes there may be more than the disk holds. */
+	if (r == 0 && (uint64_t)st.st_size / room.f_frsize >= room.f_bavail)
+		r = -ENOSPC;
 	if (r == 0)
 		r = write_file_head(s, change, (uint64_t)st.st_size);
 	return r < 0 ? r : write_rest(s, fd, (uint64_t)st.st_size);

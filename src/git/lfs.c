@@ -17,6 +17,7 @@
 #include "session/record.h"
 
 enum { FAN_MAX = 256, OBJECTS_MAX = 20000 };
+#define HOLES_MAX ((off_t)1 << 30) /* of all objects of a round */
 #define HEX "0123456789abcdef"
 #define COPY_NAME "wrapix-tmp"
 
@@ -44,11 +45,36 @@ static bool hash_is(int fd, const char *want)
 	return !strcmp(hex, want);
 }
 
+/* What is nowhere on the disk costs the session nothing, however much of it there is to hash. */
+static off_t holes_of(int fd, off_t size)
+{
+	off_t holes = size, at, end = 0;
+
+	while ((at = lseek(fd, end, SEEK_DATA)) >= 0 && (end = lseek(fd, at, SEEK_HOLE)) > at)
+		holes -= end - at;
+	return holes;
+}
+
+static const char *refusal(struct git_round *round, int fd, const char *name)
+{
+	struct stat st;
+	off_t holes;
+
+	if (fstat(fd, &st) < 0)
+		return "it cannot be read";
+	holes = holes_of(fd, st.st_size);
+	if (holes > HOLES_MAX - round->lfs_holes)
+		return "it has too many holes";
+	round->lfs_holes += holes;
+	return hash_is(fd, name) ? NULL : "it is not what its name says";
+}
+
 /* 0 also when it is no object; then it is held. */
 static int take(struct git_round *round, int from, int to, const char *name)
 {
 	_cleanup_close_ int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	_cleanup_close_ int out = -1;
+	const char *why = NULL;
 	struct stat st;
 	int r;
 
@@ -59,10 +85,12 @@ static int take(struct git_round *round, int from, int to, const char *name)
 	unlinkat(to, COPY_NAME, 0);
 	out = openat(to, COPY_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	r = out < 0 ? -errno : copy_content(in, out);
-	if (r == 0 && hash_is(out, name))
-		r = renameat(to, COPY_NAME, to, name) < 0 ? -errno : 0;
+	if (r == 0)
+		why = refusal(round, out, name);
+	if (why)
+		git_hold(round->report, "lfs", name, why);
 	else if (r == 0)
-		git_hold(round->report, "lfs", name, "it is not what its name says");
+		r = renameat(to, COPY_NAME, to, name) < 0 ? -errno : 0;
 	unlinkat(to, COPY_NAME, 0);
 	return r;
 }

@@ -152,8 +152,9 @@ struct git_round {
 	struct arena arena;
 	struct git_state base, session, host;
 	struct git_report *report;
-	bool last;    /* the sandbox is gone */
-	bool careful; /* not the first attempt: one reference at a time */
+	bool last;       /* the sandbox is gone */
+	bool careful;    /* not the first attempt: one reference at a time */
+	off_t lfs_holes; /* of the objects of git-lfs that were looked at */
 	/* Lines for 'update-ref --stdin', to the host and to the session; a name in 'rewrites' has its
 	 * old and new object in the next two. */
 	struct strv refs_out, refs_in, rewrites;

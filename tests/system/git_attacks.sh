@@ -61,4 +61,9 @@ for name in "$good" "aabb$(echo "$good" | cut -c5-)"; do
 done
 ln -s "$home/.gitconfig" "$d/aabb$(printf %060d 1)" && mkfifo "$d/aabb$(printf %060d 2)" && cd "$tmp" && publish
 check "an object of git-lfs that is not what its name says, a link, a FIFO: only the good one comes" is "$(find "$repo/.git/lfs" -type f -o -type l -o -type p | sed 's|.*/||')" "$good"
+begin
+d=lfs/objects/aa/bb
+mkdir -p "$d" && truncate -s 3T "$d/aabb$(printf %060d 3)" && cd "$tmp" || exit 1
+publish
+check "one of three terabytes of holes is not looked at" is "$? $(find "$repo/.git/lfs" -name "aabb*3" -o -name wrapix-tmp)" "0 "
 finish
