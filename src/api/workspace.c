@@ -220,8 +220,8 @@ static void tell_foreign(const struct workspace *workspace, struct arena *arena,
 
 	if (first)
 		strv_addf(arena, ret_says,
-			  "%zu %s of the project %s to another user (%s%s) and can be read and "
-			  "removed in a view, not changed: chown gives %s to you",
+			  "%zu %s of the project %s to another user or group (%s%s) and can be "
+			  "read in a view, not changed: chown and chgrp give %s to you",
 			  n, n == 1 ? "file" : "files", n == 1 ? "belongs" : "belong",
 			  str_quote(&quoted, first), n == 1 ? "" : " ...", n == 1 ? "it" : "them");
 }

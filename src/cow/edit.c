@@ -47,6 +47,10 @@ int edit_end(const struct cow *cow, const struct change *change, const char *pat
 		to = from < 0 ? -1 : open_session_file(cow, change->path, O_WRONLY | O_TRUNC);
 		r = from < 0 ? -errno : to < 0 ? to : copy_content(from, to);
 	}
+	if (r < 0) { /* the session's may be half of it */
+		err_errno(err, -r, "keeping '%s'", change->path);
+		return err_hint(err, "what you made of it is in '%s'", path);
+	}
 	os_remove_tree(cow->dir, "edit");
-	return r < 0 ? err_errno(err, -r, "keeping '%s'", change->path) : 0;
+	return 0;
 }

@@ -35,7 +35,8 @@ struct walk {
 	int64_t started;
 	dev_t dev;
 	uid_t user;
-	size_t n_foreign;   /* what belongs to others: the view can show it, not change it */
+	gid_t group;
+	size_t n_foreign; /* what is not ours and our first group's: the view can show it, not change it */
 	struct str foreign; /* the first of them */
 	char path[PATH_MAX];
 };
@@ -78,7 +79,7 @@ static int look(struct walk *walk, int dir, const char *name, size_t len)
 	if (len)
 		walk->path[len++] = '/';
 	memcpy(walk->path + len, name, n + 1);
-	if (st.st_uid != walk->user && walk->n_foreign++ == 0)
+	if ((st.st_uid != walk->user || st.st_gid != walk->group) && walk->n_foreign++ == 0)
 		str_add(&walk->foreign, walk->path);
 	node = node_from_stat(&st);
 	add_entry(&walk->out, &node, node.ctime > walk->started, walk->path);
@@ -117,7 +118,7 @@ static void await_tick(int64_t started)
 
 int manifest_write(const struct cow *cow, struct err *err)
 {
-	struct walk walk = { .started = cow->started, .user = geteuid() };
+	struct walk walk = { .started = cow->started, .user = geteuid(), .group = getegid() };
 	struct stat st = { 0 };
 	int r = 0;
 
