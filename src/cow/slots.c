@@ -125,11 +125,13 @@ static int copy_slots(struct slots *slots, const struct journal *journal, int fr
 		struct node node;
 		int r = node_at(from, name.s, &node);
 
+		if (r < 0)
+			err_errno(err, -r, "looking at it");
 		if (r == 0 && node_exists(&node) &&
 		    (step->kind != STEP_REPLACE || slot_is_moved(slots, i, step)))
 			r = copy_own(from, name.s, to, name.s, err);
 		if (r < 0)
-			return r;
+			return err_wrap(err, "keeping what was at '%s'", step->path);
 	}
 	return 0;
 }
@@ -149,6 +151,8 @@ int slots_keep(struct slots *slots, const struct journal *journal, struct err *e
 		   : copy_slots(slots, journal, slots->fd, to, err);
 	if (r == 0 && syncfs(to) < 0)
 		r = err_errno(err, errno, "writing to the disk");
+	if (r < 0) /* a full disk has no room for an undo either */
+		os_remove_tree(slots->journal, "slots");
 	return r;
 }
 

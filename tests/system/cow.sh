@@ -607,6 +607,29 @@ with_mounts "mount -t ramfs none '$state'; mount -t ramfs none /var/tmp" sh "$tm
 check "the project is copied, and it says so" has "$err" "so the project is copied"
 check "... diff, apply and undo are the same, and the user's changes and pipes stay" is "$rc $(sed '/taken/d' "$out" | tr '\n' ' ')" "0 b d/a e/a n A n mine mine pipe a b mine "
 
+# --- a disk that is full when all was moved: what came out lies in the project ---
+cat >"$tmp/full.sh" <<'EOF'
+"$wrapix" run --workspace cow --network none -- sh -c 'echo A >a; rm b'
+"$wrapix" apply
+"$wrapix" undo
+ls -A
+"$wrapix" apply
+mount -o remount,size=64M none "$1"
+"$wrapix" apply
+ls -A
+"$wrapix" undo
+EOF
+reset
+head -c 3M /dev/urandom >a
+head -c 2M /dev/urandom >b
+cksum a b >"$tmp/before"
+chmod -R u+rwx "$state" 2>/dev/null; rm -rf "$state"
+mkdir -p "$state"
+wrapix=$wrapix unshare --user --map-current-user --mount --keep-caps sh -ec "mount -t tmpfs -o size=4M none '$state'; exec sh '$tmp/full.sh' '$state'" >"$out" 2>"$err"
+check "what cannot be kept is named" has "$err" "keeping what was at 'a'"
+check "... undo and apply go on from there" is "$(sed /taken/d "$out" | xargs)" "a b a"
+check "... and back again" eval 'cksum a b | diff "$tmp/before" -'
+
 # --- turns: nothing is moved while a sandbox makes a change, wherever the session is kept ---
 # apply_in_turn: somebody has the turn, and the apply waits (here until it is killed); then it goes on.
 cat >"$tmp/turn.sh" <<'EOF'
