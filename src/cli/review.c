@@ -252,6 +252,7 @@ static int apply_verdicts(struct review *r, struct apply_report *report, struct 
 		struct apply_options options = {
 			.resolution = (enum resolution)(v - 1),
 			.paths = paths,
+			.exact = true,     /* what is in a directory has verdicts of its own */
 			.sensitive = true, /* each was looked at */
 		};
 

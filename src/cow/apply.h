@@ -32,6 +32,7 @@ struct apply_options {
 	enum resolution resolution;
 	char *const *paths;
 	size_t n_paths;
+	bool exact;     /* each path is that of a change, and none below it is meant */
 	bool sensitive; /* take over what somebody would execute, too */
 	bool whole;     /* all of it or nothing: -ECANCELED when one of them cannot be taken over */
 	/* Called before each thing that is done, for who shows progress. */

@@ -285,12 +285,20 @@ static void take_parents(struct resolver *r, struct arena *arena, const char *pa
 	}
 }
 
+static bool is_wanted(const struct apply_options *options, const struct change *change)
+{
+	for (size_t i = 0; options->exact && i < options->n_paths; i++)
+		if (!strcmp(options->paths[i], change->path))
+			return true;
+	return !options->exact && change_is_chosen(change, options->paths, options->n_paths);
+}
+
 static void choose(struct resolver *r, struct arena *arena)
 {
 	for (size_t i = 0; i < r->changes->n; i++) {
 		const struct change *change = &r->changes->v[i];
 
-		if (!change_is_chosen(change, r->options->paths, r->options->n_paths))
+		if (!is_wanted(r->options, change))
 			continue;
 		r->taken[i] = true;
 		if (r->options->n_paths)

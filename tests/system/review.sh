@@ -110,6 +110,28 @@ for size in "80 24" "140 40"; do
 	check "... so that one sees what one types" see ' icanon'
 	tm kill-session -t t
 done
+# A directory with a change of its own is one thing, and what is in it others.
+prepare
+"$wrapix" discard --yes >/dev/null
+mkdir d
+echo a >d/a
+inside 'chmod 700 d; echo evil >d/.envrc; echo evil >>d/a; mkdir open; chmod 777 open; echo evil >open/Makefile' --workspace cow
+size=d
+terminal 80 24
+see 'ready>'
+type "$wrapix review" Enter
+see 'Mode 0700, was 0755'
+type a
+type j
+type r
+see '- M  d/a'
+type A
+see 'need a look of their own'
+type w
+see 'change'
+check "what was rejected or not looked at stays in the session, also where its directory was accepted" \
+	await eval 'is "$(stat -c %a d) $(cat d/a) $(ls -A d open | xargs)" "700 a d: a open:"'
+tm kill-session -t t
 wx review
 check "without a terminal" refused 2 "must be a terminal"
 finish
