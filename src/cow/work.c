@@ -259,6 +259,14 @@ int work_forward(struct work *w, struct err *err)
 		/* What fails is reported, and still a change: it can be applied again. */
 		(void)move(w, i, false);
 	}
+	if (w->options->whole && apply_report_is_partial(w->report)) {
+		r = journal_set_state(w->dir, JOURNAL_UNDO, err);
+		if (r == 0)
+			r = work_back(w, err);
+		return r < 0 ? r
+			     : err_set(err, ECANCELED,
+				       "the session's changes do not fit the project");
+	}
 	work_tell(w, "sync", 0);
 	syncfs(w->cow->root);
 	r = refresh(w, false, err);

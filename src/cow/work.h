@@ -34,7 +34,8 @@ void work_end(struct work *w);
 
 void work_tell(const struct work *w, const char *what, size_t i);
 
-/* All steps; what was done already is passed over. The state is "commit" before, and "done" after it. */
+/* All steps; what was done already is passed over. The state is "commit" before, and "done" after it; -ECANCELED: not all of it
+ * could be done, nothing less was wanted, and the state is "undone". */
 int work_forward(struct work *w, struct err *err);
 /* All of them back: from "undo" to "undone". */
 int work_back(struct work *w, struct err *err);

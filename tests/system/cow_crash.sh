@@ -72,6 +72,23 @@ take_back() {
 		as_applied && no_litter
 	}
 }
+whole() { # where it is not killed it ends with an error
+	step=0 ended=99
+	while [ "$ended" = 99 ]; do
+		prepare
+		now >"$tmp/before"
+		"$driver" "$sessions" "$id" whole "$step" >"$tmp/log/out" 2>"$tmp/log/err"
+		ended=$?
+		at=$(cat "$tmp/log/out")
+		cp "$tmp/log/err" "$tmp/log/last"
+		wxq undo "$id" # what was killed; else there is nothing
+		rm -f "$project/z"
+		rm -rf "$project"/.wrapix-apply* # of one that never began: the next apply does that
+		differs "$tmp/before" || return 1
+		step=$((step + 1))
+	done
+	[ "$ended $((step > 20))" = "1 1" ] && has "$tmp/log/last" "do not fit"
+}
 kill_undo() {
 	step=0
 	while :; do
@@ -124,6 +141,7 @@ for where in "$state/cow" /dev/shm; do
 	check "... killed at each step, it is taken back" each apply take_back
 	check "... an undo that is killed at each step is finished" kill_undo
 	check "... killed at each step, what the user writes then is a conflict" edited
+	check "... all or nothing of it, where somebody makes one of its files meanwhile" whole
 done
 # --- a start that was killed while it wrote its record ---
 half() { # half ID [FILE]: as it lay there an hour ago

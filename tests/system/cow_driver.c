@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Applies a copy-on-write session, or undoes that, and is killed on the way: cow_driver BASE ID
- * apply|undo STEP. Ends with 99 when it was killed before that step, with 0 when there were fewer.
+ * apply|undo|whole STEP. Ends with 99 when it was killed before that step, with 0 when there were fewer. For 'whole'
+ * somebody makes a file 'z' here when the first thing has been moved, and it is to be all or nothing.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +16,14 @@ static unsigned long at, last;
 
 static void on_step(void *ctx, const char *what, size_t i, size_t n)
 {
-	(void)ctx;
+	bool *meets = ctx;
+
+	if (*meets && !strcmp(what, "apply") && i == 1) {
+		FILE *z = fopen("z", "wx");
+
+		if (z)
+			fclose(z);
+	}
 	if (at++ != last)
 		return;
 	printf("%s %zu of %zu\n", what, i, n);
@@ -25,7 +33,10 @@ static void on_step(void *ctx, const char *what, size_t i, size_t n)
 
 static int work(struct cow *cow, const char *what, struct err *err)
 {
-	struct apply_options options = { .sensitive = true, .on_step = on_step };
+	bool whole = !strcmp(what, "whole");
+	struct apply_options options = {
+		.sensitive = true, .whole = whole, .on_step = on_step, .ctx = &whole
+	};
 	struct apply_report report = { 0 };
 	struct changes changes;
 	int r = 0;
