@@ -39,8 +39,9 @@ struct change {
 	bool emptied;     /* a removed directory: a file that was renamed lay in it */
 	bool content;     /* the content differs, not only the mode */
 	enum conflict conflict;
-	bool late_base;        /* what it was when the session began is not known */
-	const char *sensitive; /* who would execute it (cow/paths.h), or NULL */
+	bool late_base;             /* what it was when the session began is not known */
+	const char *sensitive;      /* who would execute it (cow/paths.h), or NULL */
+	const char *from_sensitive; /* the same of 'from' */
 	const char *why;
 };
 

@@ -124,6 +124,7 @@ static void pair(struct changes *changes, struct side *old, struct side *new, bo
 	change->status = CHANGE_RENAMED;
 	change->from = gone->path;
 	change->from_node = gone->old;
+	change->from_sensitive = gone->sensitive;
 	change->content = content;
 }
 

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "api/api.h"
 #include "base/path.h"
 #include "os/fs.h"
 #include "os/proc.h"
@@ -21,12 +20,19 @@
 
 enum { OUTPUT_MAX = 64 << 20 };
 
-#define HERE "./"
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+struct call {
+	const char *const *args;
+	const char *index;
+	const char *tree;  /* another work tree than the project; NULL: that */
+	int in, out, keep; /* as os_command's */
+	bool push;
+};
 
 /* The user's environment without what would lead git elsewhere. A push is the user's own: it goes where, and by the
  * programs, that the configuration says. */
-static void add_environment(struct arena *arena, struct strv *env, const char *index, bool push)
+static void add_environment(struct arena *arena, struct strv *env, bool push)
 {
 	for (char **e = environ; *e; e++)
 		if (!str_starts(*e, "GIT_") ||
@@ -40,22 +46,27 @@ static void add_environment(struct arena *arena, struct strv *env, const char *i
 	else
 		quiet_git_add_env(arena, env, "none");
 	strv_add(arena, env, "GIT_EDITOR=false");
-	if (index)
-		strv_addf(arena, env, "GIT_INDEX_FILE=%s", index);
 }
 
-struct call {
-	const char *const *args;
-	const char *index;
-	int in, out, keep; /* as os_command's */
-	bool push;
-};
+static void add_places(const struct work *work, struct arena *arena, struct strv *env,
+		       const struct call *call)
+{
+	if (call->index)
+		strv_addf(arena, env, "GIT_INDEX_FILE=%s", call->index);
+	if (!call->tree)
+		return;
+	strv_addf(arena, env, "GIT_DIR=%s", path_join(arena, work->site.top, ".git"));
+	strv_addf(arena, env, "GIT_WORK_TREE=%s", call->tree);
+}
 
 static int run(const struct work *work, struct arena *arena, const struct call *call)
 {
 	struct strv argv = { 0 }, env = { 0 };
 	struct os_command command = {
-		.cwd = work->site.top, .in = call->in, .out = call->out, .keep = call->keep
+		.cwd = call->tree ? call->tree : work->site.top,
+		.in = call->in,
+		.out = call->out,
+		.keep = call->keep,
 	};
 	char *git = os_find_program(arena, "git", getenv("PATH"), work->site.top);
 	int status;
@@ -67,7 +78,8 @@ static int run(const struct work *work, struct arena *arena, const struct call *
 		quiet_git_add_words(arena, &argv);
 	for (const char *const *arg = call->args; *arg; arg++)
 		strv_add(arena, &argv, *arg);
-	add_environment(arena, &env, call->index, call->push);
+	add_environment(arena, &env, call->push);
+	add_places(work, arena, &env, call);
 	command.argv = argv.v;
 	command.env = env.v;
 	status = os_run(&command);
@@ -81,16 +93,18 @@ int git_tell(const struct work *work, struct arena *arena, const char *const *ar
 	return run(work, arena, &(struct call){ .args = args, .in = -1, .out = -1, .keep = keep });
 }
 
-int git_ask(const struct work *work, struct arena *arena, const char *const *args,
-	    const char *index, const char *input, size_t input_len, char **ret)
+static int ask(const struct work *work, struct arena *arena, struct call *call, const char *input,
+	       size_t input_len, char **ret)
 {
 	_cleanup_close_ int in = input ? os_memory_file("git", input, input_len) : -1;
 	_cleanup_close_ int out = os_memory_file("git", NULL, 0);
 	_cleanup_free_ char *text = NULL;
-	struct call call = { .args = args, .index = index, .in = in, .out = out };
 	struct stat st;
-	int status = out < 0 || (input && in < 0) ? -EIO : run(work, arena, &call);
+	int status;
 
+	call->in = in;
+	call->out = out;
+	status = out < 0 || (input && in < 0) ? -EIO : run(work, arena, call);
 	if (ret)
 		*ret = NULL;
 	if (status < 0 || !ret)
@@ -107,7 +121,26 @@ int git_ask(const struct work *work, struct arena *arena, const char *const *arg
 	return status;
 }
 
-static int failed(int status, const char *what, struct err *err)
+int git_ask(const struct work *work, struct arena *arena, const char *const *args,
+	    const char *index, const char *input, size_t input_len, char **ret)
+{
+	return ask(work, arena, &(struct call){ .args = args, .index = index }, input, input_len,
+		   ret);
+}
+
+int git_ask_in(const struct work *work, struct arena *arena, const char *tree,
+	       const char *const *args, const struct str *input, char **ret)
+{
+	return ask(work, arena, &(struct call){ .args = args, .tree = tree }, input->s, input->len,
+		   ret);
+}
+
+int git_write(const struct work *work, struct arena *arena, const char *const *args, int out)
+{
+	return run(work, arena, &(struct call){ .args = args, .in = -1, .out = out });
+}
+
+int git_failed(int status, const char *what, struct err *err)
 {
 	if (status == -ENOENT)
 		return err_set(err, ENOENT, "git is not installed");
@@ -123,74 +156,6 @@ void git_add_paths(struct str *out, char *const *paths, size_t n)
 		str_addn(out, paths[i], strlen(paths[i]) + 1);
 }
 
-char *git_submodules(const struct work *work, struct arena *arena)
-{
-	struct stat st;
-	char *links = NULL;
-
-	if (lstat(path_join(arena, work->site.top, ".gitmodules"), &st) < 0 ||
-	    git_ask(work, arena,
-		    ARGS("config", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"),
-		    NULL, NULL, 0, &links) != 0)
-		return NULL;
-	return links;
-}
-
-/* Lines of "submodule.NAME.path PATH". */
-bool git_is_in_submodule(const char *links, const char *path)
-{
-	while (links && *links) {
-		const char *link = links + strcspn(links, " \n");
-		size_t len;
-
-		link += *link == ' ';
-		len = strcspn(link, "\n");
-		if (len && !strncmp(path, link, len) && path[len] == '/')
-			return true;
-		links = link + len + (link[len] == '\n');
-	}
-	return false;
-}
-
-char *git_excludes(const struct work *work, struct arena *arena)
-{
-	char *path = NULL;
-
-	if (git_ask(work, arena, ARGS("config", "--type=path", "core.excludesFile"), NULL, NULL, 0,
-		    &path) == 0)
-		return path_join(arena, work->site.top, path);
-	return path_join(arena, api_base_dir(arena, "XDG_CONFIG_HOME", ".config"), "git/ignore");
-}
-
-int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,
-		bool *ret_ignored, struct err *err)
-{
-	_cleanup_str_ struct str list = { 0 };
-	struct arena arena = { 0 };
-	const char *extra = more ? arena_printf(&arena, "core.excludesFile=%s", more)
-				 : "core.quotePath=true";
-	char *out = NULL, *links = git_submodules(work, &arena);
-	int status;
-
-	/* Of a submodule's files git does not want to speak, and what begins with a colon is more than a name to it. */
-	str_add(&list, "");
-	for (size_t i = 0; i < n; i++)
-		if (!git_is_in_submodule(links, paths[i])) {
-			str_add(&list, HERE);
-			git_add_paths(&list, &paths[i], 1);
-		}
-	status = git_ask(work, &arena, ARGS("-c", extra, "check-ignore", "-z", "--stdin"), NULL,
-			 list.s, list.len, &out);
-	/* The answers come in the order of the questions. */
-	for (size_t i = 0; out && status == 0 && *out && i < n; i++) {
-		ret_ignored[i] = !strcmp(out + strlen(HERE), paths[i]);
-		if (ret_ignored[i])
-			out += strlen(out) + 1;
-	}
-	arena_release(&arena);
-	return status < 0 || status > 1 ? failed(status, "asking which files are ignored", err) : 0;
-}
-
 int git_check(const struct work *work, struct err *err)
 {
 	struct arena arena = { 0 };
@@ -201,7 +166,7 @@ int git_check(const struct work *work, struct err *err)
 	if (status == 0)
 		return 0;
 	if (status < 0)
-		return failed(status, "asking git who you are", err);
+		return git_failed(status, "asking git who you are", err);
 	err_usage(err, "git does not know who you are, so no step could be committed");
 	return err_hint(err,
 			"git config --global user.name and user.email say it; \"commit\": false "
@@ -276,14 +241,15 @@ static int write_tree(const struct work *work, struct arena *arena, const struct
 		status = git_ask(work, arena, ARGS("read-tree", head->commit), index, NULL, 0,
 				 NULL);
 	if (status == 0)
-		status = git_ask(work, arena,
-				 ARGS("update-index", "--add", "--remove", "-z", "--stdin"), index,
-				 list->s, list->len, NULL);
+		status = git_ask(
+			work, arena,
+			ARGS("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+			index, list->s, list->len, NULL);
 	if (status == 0)
 		/* A partial clone lacks objects of files that are not changed, and they are not fetched. */
 		status = git_ask(work, arena, ARGS("write-tree", "--missing-ok"), index, NULL, 0,
 				 ret);
-	return status ? failed(status, "writing a tree", err) : 0;
+	return status ? git_failed(status, "writing a tree", err) : 0;
 }
 
 static int make_commit(const struct work *work, struct arena *arena, const char *tree,
@@ -299,7 +265,7 @@ static int make_commit(const struct work *work, struct arena *arena, const char 
 		return err_hint(err,
 				"git config --global user.name and user.email say who you are");
 	}
-	return status ? failed(status, "making a commit", err) : 0;
+	return status ? git_failed(status, "making a commit", err) : 0;
 }
 
 struct commit_job {
@@ -373,6 +339,6 @@ int git_push(const struct work *work, struct err *err)
 	arena_release(&arena);
 	if (status == 0)
 		return 0;
-	failed(status, "pushing", err);
+	git_failed(status, "pushing", err);
 	return err_hint(err, "'git push' says why; the commits are there");
 }

@@ -16,17 +16,37 @@ int git_tell(const struct work *work, struct arena *arena, const char *const *ar
 /* Paths as git takes them from its input: with a NUL after each. */
 void git_add_paths(struct str *out, char *const *paths, size_t n);
 
-/* Where the submodules are, for the next; NULL: there are none. */
-char *git_submodules(const struct work *work, struct arena *arena);
-bool git_is_in_submodule(const char *links, const char *path);
+/* In another work tree, by the user's own index. */
+int git_ask_in(const struct work *work, struct arena *arena, const char *tree,
+	       const char *const *args, const struct str *input, char **ret);
 
-/* The file of what the user ignores in all projects; there may be none. */
-char *git_excludes(const struct work *work, struct arena *arena);
+/* Its output goes to a file as it is. */
+int git_write(const struct work *work, struct arena *arena, const char *const *args, int out);
 
-/* Those of the n paths that git ignores, by the project's rules and, where it is not NULL, by those of
- * the file 'more'. *ret_ignored[i] says so of the i-th. */
-int git_ignored(const struct work *work, char *const *paths, size_t n, const char *more,
-		bool *ret_ignored, struct err *err);
+/* -errno for what git_ask() and its like have given. */
+int git_failed(int status, const char *what, struct err *err);
+
+/* Whose files are which, for many paths one after the other. */
+struct git_owner {
+	struct arena arena;
+	const struct work *work;
+	char *submodules;
+	char *dir; /* the last one that was asked about, and the answer */
+	bool theirs, covered;
+};
+void git_owner_begin(struct git_owner *owner, const struct work *work);
+void git_owner_end(struct git_owner *owner);
+/* It lies in another repository: a submodule, or one that git does not know as such. */
+bool git_is_theirs(struct git_owner *owner, const char *path);
+/* Something that is no directory stands above it: for git it goes with what comes there. */
+bool git_is_covered(struct git_owner *owner, const char *path);
+
+/*
+ * Those of the n paths that git ignores, where the .gitignore files are those of the first of the n_roots directories
+ * that has something of that name (a device is a mark that there is none). *ret_ignored[i] is set for the i-th.
+ */
+int git_ignored(const struct work *work, char *const *paths, size_t n, const int *roots,
+		size_t n_roots, bool *ret_ignored, struct err *err);
 
 /*
  * A commit on top of HEAD with the n paths as they are in the project now, added or removed; what else is

@@ -106,7 +106,7 @@ static char *ask_head(const struct work *work, struct arena *arena)
 static int update(const struct work *work, struct arena *arena, const struct git_store *store,
 		  const char *change, const char *to, const char *from)
 {
-	static const char none[] = "0000000000000000000000000000000000000000";
+	const char *none = arena_printf(arena, "%0*d", (int)strlen(to), 0);
 	int r = git_locks_note(store, false, change);
 
 	if (r < 0)

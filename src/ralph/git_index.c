@@ -75,9 +75,10 @@ static int replace_index(struct arena *arena, const char *index, const char *new
 static int update_copy(const struct work *work, struct arena *arena, const char *new,
 		       const struct str *list)
 {
-	int status = git_ask(work, arena,
-			     ARGS("update-index", "--add", "--remove", "-z", "--stdin"), new,
-			     list->s, list->len, NULL);
+	int status = git_ask(
+		work, arena,
+		ARGS("update-index", "--add", "--remove", "--replace", "-z", "--stdin"), new,
+		list->s, list->len, NULL);
 
 	unlink(arena_printf(arena, "%s.lock", new)); /* of one that was killed */
 	return status == -EINTR ? -EAGAIN : status ? -EIO : 0;

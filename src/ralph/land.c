@@ -33,17 +33,15 @@ static int save_and_apply(const struct work *work, const struct attempt *attempt
 			  const struct changes *changes, const struct apply_options *options,
 			  struct apply_report *report, struct err *err)
 {
-	struct arena arena = { 0 };
-	size_t n = 0;
-	int r = land_save(work, attempt, cow, changes, &n, err);
+	bool first = land_saves_first(work, attempt);
+	int r = land_save(work, attempt, cow, changes, err);
 
 	if (r == 0)
 		r = apply_changes(cow, changes, options, report, err);
-	if (r == 0 && n && !apply_report_is_partial(report))
-		work_say(work, "%zu file%s not committed before this step: as %s in %s", n,
-			 n == 1 ? " was" : "s were", n == 1 ? "it was" : "they were",
-			 work_file(work, &arena, LAND_BEFORE, (long long)attempt->id));
-	arena_release(&arena);
+	if (r == 0)
+		land_tell(work, attempt);
+	else if (r == -ECANCELED && first)
+		land_forget(work, attempt);
 	return r;
 }
 
@@ -70,15 +68,11 @@ static int with_changes(const struct work *work, const struct attempt *attempt, 
 
 	if (r < 0)
 		return r;
-	if (!land_choose(&changes, harvest, reason)) {
-		*ret_verdict = VERDICT_CONFLICT;
-		changes_release(&changes);
-		return 0;
-	}
+	land_choose(&changes, harvest);
 	r = apply ? save_and_apply(work, attempt, cow, &changes, &options, &report, err)
 		  : apply_rebase(cow, &changes, &options, &report, err);
-	if (r == 0)
-		r = failure(&report, err);
+	if (r == -ECANCELED && failure(&report, err) < 0)
+		r = -err->code;
 	if (r == -ECANCELED || (r == 0 && apply_report_is_partial(&report))) {
 		*ret_verdict = VERDICT_CONFLICT;
 		add_conflicts(&report, reason);
@@ -102,27 +96,30 @@ static int note_commit(void *ctx, const char *id, struct err *err)
 	return attempt_put(&landing->work->db, landing->attempt, err);
 }
 
-/* The paths that git keeps: no directories, nothing of a submodule's. */
+/* The paths that git keeps: no directories, nothing of another repository's. */
 static size_t only_files(struct work *work, struct arena *arena, char **paths, size_t n)
 {
-	char *links = git_submodules(work, arena);
+	struct git_owner owner;
 	size_t kept = 0, theirs = 0;
 	struct stat st;
 
+	git_owner_begin(&owner, work);
 	for (size_t i = 0; i < n; i++) {
-		if (lstat(path_join(arena, work->site.top, paths[i]), &st) == 0 &&
-		    S_ISDIR(st.st_mode))
+		if ((lstat(path_join(arena, work->site.top, paths[i]), &st) == 0 &&
+		     S_ISDIR(st.st_mode)) ||
+		    git_is_covered(&owner, paths[i]))
 			continue;
-		if (git_is_in_submodule(links, paths[i]))
+		if (git_is_theirs(&owner, paths[i]))
 			theirs++;
 		else
 			paths[kept++] = paths[i];
 	}
+	git_owner_end(&owner);
 	if (theirs)
 		work_say(work,
-			 "%zu changed files are in submodules: they are in your files, and not "
-			 "committed",
-			 theirs);
+			 "%zu changed file%s in submodules or other repositories: in your files, "
+			 "and not committed",
+			 theirs, theirs == 1 ? " is" : "s are");
 	return kept;
 }
 
@@ -182,11 +179,12 @@ static int record(struct work *work, const struct item *item, struct attempt *at
 static int open_session(struct work *work, const struct attempt *attempt, struct cow *cow,
 			struct err *err)
 {
-	struct apply_options none = { .sensitive = true };
+	struct apply_options none = { .sensitive = true, .whole = true };
 	struct apply_report report = { 0 };
 	int r = work_open_session(work, attempt->session, cow, err);
 
-	if (r == 1 && apply_recover(cow, &none, &report, err) < 0)
+	/* What was taken back because it did not fit may fit now. */
+	if (r == 1 && apply_recover(cow, &none, &report, err) < 0 && err->code != ECANCELED)
 		r = -err->code;
 	apply_report_release(&report);
 	return r;

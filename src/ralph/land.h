@@ -6,7 +6,7 @@
  *	1. the paths it changed are written down             patches/N.paths, patches/N.diff
  *	   the gate has seen them, together with what landed meanwhile; what it made of them is put back
  *	2. the item is 'landing'                             from here on it is finished, never begun again
- *	3. what they replace and no commit has is kept       before/N
+ *	3. what they replace and no commit has is kept       before/N, before/N-staged
  *	   the files, by the journal of the session (cow/apply.h)
  *	4. the commit: its id is in the record before the branch moves
  *	5. the item is 'done'
@@ -55,14 +55,20 @@ int land_keep(struct work *work, const struct attempt *attempt, struct harvest *
 	      struct err *err);
 int land_restore(struct work *work, const struct attempt *attempt, const struct harvest *harvest,
 		 enum verdict *ret_verdict, struct str *reason, struct err *err);
-/* Leaves those of the changes that were looked at; false with the reason when they do not go apart from others. */
+/* Leaves those of the changes that were looked at. */
 struct changes;
-bool land_choose(struct changes *changes, const struct harvest *harvest, struct str *reason);
+void land_choose(struct changes *changes, const struct harvest *harvest);
 
-/* Keeps the files that the changes replace or remove and that no commit has as they are; *ret_n is how many. */
-#define LAND_BEFORE "before/%lld"
+/* Keeps the files that the changes replace or remove and that no commit has as they are: what the project has of them, and
+ * what is staged otherwise. */
 int land_save(const struct work *work, const struct attempt *attempt, const struct cow *cow,
-	      const struct changes *changes, size_t *ret_n, struct err *err);
+	      const struct changes *changes, struct err *err);
+/* No landing of this attempt has begun before. */
+bool land_saves_first(const struct work *work, const struct attempt *attempt);
+/* Nothing was replaced: they are where they were. */
+void land_forget(const struct work *work, const struct attempt *attempt);
+/* Where they are, for the user. */
+void land_tell(const struct work *work, const struct attempt *attempt);
 
 /* In one's turn, too. Takes it over. VERDICT_CONFLICT when it does not fit what is in the project now: nothing was changed, and
  * the session stays. The item is 'landing' before and 'done' afterwards. */

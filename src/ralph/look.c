@@ -68,32 +68,45 @@ struct looking {
 	struct str *reason;
 };
 
-static bool is_refused(struct looking *l, const struct change *change)
+/* NULL: nothing is against it. Of what is left behind only what is protected counts, and where it was before: packages bring
+ * files that an editor would obey. */
+static const char *find_fault(const struct looking *l, const struct change *change, bool left,
+			      const char **ret_path)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_str_ struct str shown = { 0 };
-	const char *why = NULL;
 	size_t len;
 
-	str_quote(&shown, change->path);
+	*ret_path = change->from;
+	if (change->from && is_protected(l->work, change->from))
+		return "it is protected";
+	if (change->from && !is_taken(change->from_sensitive))
+		return sensitive_when(change->from_sensitive);
+	*ret_path = change->path;
+	if (is_protected(l->work, change->path))
+		return "it is protected";
+	if (left)
+		return NULL;
 	if (change->status == CHANGE_IGNORED)
-		why = change->why;
-	else if (is_protected(l->work, change->path) ||
-		 (change->from && is_protected(l->work, change->from)))
-		why = "it is protected";
-	else if (!is_taken(change->sensitive))
-		why = sensitive_when(change->sensitive);
-	for (size_t i = 0; !why && i < l->specs.len; i++)
+		return change->why;
+	if (!is_taken(change->sensitive))
+		return sensitive_when(change->sensitive);
+	for (size_t i = 0; i < l->specs.len; i++)
 		if (node_exists(&change->new) && !S_ISDIR(change->new.mode) &&
 		    (text || change_read(l->cow, change, true, &text, &len) == 0) &&
 		    tells_spec(text, l->specs.v[i]))
-			why = "a hidden spec stands in it";
-	if (!why)
-		return false;
-	if (l->reason->len < 1500)
-		str_addf(l->reason, "%s%s: %s", l->reason->len ? "; " : "it changed ", shown.s,
-			 why);
-	return true;
+			return "a hidden spec stands in it";
+	return NULL;
+}
+
+static bool is_refused(const struct looking *l, const struct change *change, bool left)
+{
+	_cleanup_str_ struct str shown = { 0 };
+	const char *path, *why = find_fault(l, change, left, &path);
+
+	if (why && l->reason->len < 1500)
+		str_addf(l->reason, "%s%s: %s", l->reason->len ? "; " : "it changed ",
+			 str_quote(&shown, path), why);
+	return why;
 }
 
 static void load_hidden(struct looking *l)
@@ -113,66 +126,52 @@ static void load_hidden(struct looking *l)
 	}
 }
 
-/* The session's rules, after the user's own for all projects, whose place they take in git's question. NULL: it has none. */
-static int write_rules(struct work *work, const struct cow *cow, struct arena *arena,
-		       char **ret_path, struct err *err)
+/* A directory stays when something in it does that the session has removed. */
+static void keep_dirs_above(const struct changes *changes, const char *path, bool *left)
 {
-	enum { RULES_MAX = 1 << 20 };
-	_cleanup_close_ int fd = os_openat2(cow->upper, ".gitignore", O_RDONLY | O_CLOEXEC, 0,
-					    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	_cleanup_free_ char *users = NULL, *own = NULL;
-	_cleanup_str_ struct str rules = { 0 };
-	size_t len;
-
-	*ret_path = NULL;
-	if (fd < 0 || os_read_fd(fd, RULES_MAX, &own, &len) < 0)
-		return 0;
-	if (os_read_file_at(AT_FDCWD, git_excludes(work, arena), RULES_MAX, &users, &len) == 0)
-		str_addf(&rules, "%s\n", users);
-	str_add(&rules, own);
-	*ret_path = work_file(work, arena, "gitignore");
-	return work_write_soon(work, "gitignore", rules.s, rules.len, err);
-}
-
-/* A directory stays when something in it does that the session has removed. *ret_stays[i] says so of the i-th change. */
-static void keep_dirs_above(const struct changes *changes, const char *path, bool *ret_stays)
-{
-	const struct change *change = changes_at(changes, path);
 	struct arena arena = { 0 };
+	const struct change *above;
 
-	while (change && !node_exists(&change->new) && strchr(path, '/')) {
+	while (strchr(path, '/')) {
 		path = path_parent(&arena, path);
-		change = changes_at(changes, path);
-		if (change)
-			ret_stays[change - changes->v] = true;
+		above = changes_at(changes, path);
+		if (!above || S_ISDIR(above->new.mode))
+			break;
+		left[above - changes->v] = true;
 	}
 	arena_release(&arena);
 }
 
-/* What git ignores stays behind: build products, and the user's own of before. The session's own rules count as well. */
+/*
+ * What git ignores stays behind: build products, and the user's own of before. The session's own rules count as well. left[i]
+ * says so of the i-th change.
+ */
 static int leave_ignored(struct work *work, const struct cow *cow, const struct changes *changes,
-			 struct harvest *h, struct err *err)
+			 struct harvest *h, bool *left, struct err *err)
 {
 	_cleanup_free_ bool *ignored = calloc(h->n + 1, sizeof(bool));
-	_cleanup_free_ bool *stays = calloc(changes->n + 1, sizeof(bool));
-	char *more = NULL;
+	const int roots[] = { cow->upper, cow->root };
 	size_t n = h->n;
 	int r;
 
-	if (!ignored || !stays)
+	if (!ignored)
 		return err_errno(err, ENOMEM, "asking which files are ignored");
-	r = write_rules(work, cow, &h->arena, &more, err);
+	r = git_ignored(work, h->paths, n, roots, 2, ignored, err);
 	if (r == 0)
-		r = git_ignored(work, h->paths, n, more, ignored, err);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (ignored[i])
-			keep_dirs_above(changes, h->paths[i], stays);
+		r = git_ignored(work, h->paths, n, &cow->root, 1, ignored, err);
 	for (size_t i = h->n = 0; r == 0 && i < n; i++) {
 		const struct change *change = changes_at(changes, h->paths[i]);
 
 		if (ignored[i])
-			h->ignored++;
-		else if (!change || !stays[change - changes->v])
+			keep_dirs_above(changes, h->paths[i], left);
+		if (ignored[i] && change)
+			left[change - changes->v] = true;
+	}
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		const struct change *change = changes_at(changes, h->paths[i]);
+
+		h->ignored += ignored[i];
+		if (!ignored[i] && !(change && left[change - changes->v]))
 			h->paths[h->n++] = h->paths[i];
 	}
 	return r;
@@ -204,13 +203,37 @@ static int write_down(struct work *work, struct attempt *attempt, const struct h
 	return r;
 }
 
+/* A directory is made with what is in it, and does not go with it. */
+static bool is_looked_at(const struct changes *changes, size_t i)
+{
+	const struct change *change = &changes->v[i];
+
+	return (!change_is_implied(changes, i) || change->status == CHANGE_DELETED) &&
+	       !is_in_git(change->path);
+}
+
+static void list_paths(const struct changes *changes, struct harvest *ret)
+{
+	struct strv paths = { 0 };
+
+	for (size_t i = 0; i < changes->n; i++) {
+		if (!is_looked_at(changes, i))
+			continue;
+		strv_add(&ret->arena, &paths, changes->v[i].path);
+		if (changes->v[i].from)
+			strv_add(&ret->arena, &paths, changes->v[i].from);
+	}
+	ret->paths = paths.v;
+	ret->n = paths.len;
+}
+
 int land_look(struct work *work, struct attempt *attempt, struct harvest *ret,
 	      enum verdict *ret_verdict, struct str *reason, struct err *err)
 {
 	_cleanup_cow_ struct cow cow = COW_NONE;
 	struct looking l = { .work = work, .cow = &cow, .arena = &ret->arena, .reason = reason };
 	struct changes changes;
-	struct strv paths = { 0 };
+	bool *left;
 	int r = work_open_session(work, attempt->session, &cow, err);
 
 	*ret_verdict = VERDICT_COMPLETE;
@@ -221,22 +244,13 @@ int land_look(struct work *work, struct attempt *attempt, struct harvest *ret,
 	if (r < 0)
 		return r;
 	load_hidden(&l);
-	for (size_t i = 0; i < changes.n; i++) {
-		const struct change *change = &changes.v[i];
-
-		/* A directory is made with what is in it, and does not go with it. */
-		if ((change_is_implied(&changes, i) && change->status != CHANGE_DELETED) ||
-		    is_in_git(change->path))
-			continue;
-		if (is_refused(&l, change))
+	list_paths(&changes, ret);
+	left = arena_alloc(&ret->arena, changes.n + 1);
+	if (work->site.git && ret->n)
+		r = leave_ignored(work, &cow, &changes, ret, left, err);
+	for (size_t i = 0; r == 0 && i < changes.n; i++)
+		if (is_looked_at(&changes, i) && is_refused(&l, &changes.v[i], left[i]))
 			*ret_verdict = VERDICT_REFUSED;
-		strv_add(&ret->arena, &paths, change->path);
-		if (change->from)
-			strv_add(&ret->arena, &paths, change->from);
-	}
-	ret->paths = paths.v;
-	ret->n = paths.len;
-	r = work->site.git && ret->n ? leave_ignored(work, &cow, &changes, ret, err) : 0;
 	if (r == 0)
 		r = write_down(work, attempt, ret, &cow, &changes, err);
 	changes_release(&changes);

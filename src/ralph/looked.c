@@ -155,7 +155,17 @@ static bool goes_with_dir(const struct changes *changes, char *const *sorted, si
 	return goes;
 }
 
-/* The other half of the rename was looked at by nobody. */
+static void make_deleted(struct change *change)
+{
+	change->status = CHANGE_DELETED;
+	change->path = change->from;
+	change->old = change->from_node;
+	change->from = NULL;
+	change->new = (struct node){ 0 };
+	change->sensitive = NULL;
+	change->content = true;
+}
+
 static void make_added(struct change *change)
 {
 	change->status = CHANGE_ADDED;
@@ -165,46 +175,54 @@ static void make_added(struct change *change)
 }
 
 static bool is_kept(const struct changes *changes, char *const *sorted, size_t n,
-		    struct change *change)
+		    const struct change *change)
 {
-	if (has(sorted, n, change->path)) {
-		if (change->from && !has(sorted, n, change->from))
-			make_added(change);
+	if (has(sorted, n, change->path))
 		return true;
-	}
 	/* Directories come with what is in them. */
 	return S_ISDIR(change->new.mode) ||
 	       (!node_exists(&change->new) && goes_with_dir(changes, sorted, n, change->path));
 }
 
-bool land_choose(struct changes *changes, const struct harvest *harvest, struct str *reason)
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
+}
+
+/* Of a rename one half alone: the other was looked at by nobody, or stays behind. */
+static void part_renames(struct changes *changes, char *const *sorted, size_t n)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		struct change *change = &changes->v[i];
+
+		if (!change->from)
+			continue;
+		if (!has(sorted, n, change->path) && has(sorted, n, change->from))
+			make_deleted(change);
+		else if (!has(sorted, n, change->from))
+			make_added(change);
+	}
+	if (changes->n)
+		qsort(changes->v, changes->n, sizeof(*changes->v), by_path);
+}
+
+void land_choose(struct changes *changes, const struct harvest *harvest)
 {
 	struct arena arena = { 0 };
 	char **sorted = arena_alloc(&arena, (harvest->n + 1) * sizeof(*sorted));
 	bool *kept = arena_alloc(&arena, changes->n + 1);
 	size_t n = 0;
-	bool fits = true;
 
 	for (size_t i = 0; i < harvest->n; i++)
 		sorted[i] = harvest->paths[i];
 	if (harvest->n)
 		qsort(sorted, harvest->n, sizeof(*sorted), strv_order);
-	for (size_t i = 0; fits && i < changes->n; i++) {
-		struct change *change = &changes->v[i];
-		_cleanup_str_ struct str shown = { 0 };
-
-		fits = !change->from || has(sorted, harvest->n, change->path) ||
-		       !has(sorted, harvest->n, change->from);
-		if (!fits)
-			str_addf(reason, "the gate made %s of what the step had removed",
-				 str_quote(&shown, change->path));
-		kept[i] = is_kept(changes, sorted, harvest->n, change);
-	}
-	for (size_t i = 0; fits && i < changes->n; i++)
+	part_renames(changes, sorted, harvest->n);
+	for (size_t i = 0; i < changes->n; i++)
+		kept[i] = is_kept(changes, sorted, harvest->n, &changes->v[i]);
+	for (size_t i = 0; i < changes->n; i++)
 		if (kept[i])
 			changes->v[n++] = changes->v[i];
-	if (fits)
-		changes->n = n;
+	changes->n = n;
 	arena_release(&arena);
-	return fits;
 }

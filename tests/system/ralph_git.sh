@@ -59,6 +59,20 @@ task three 'sh: printf "*.x filter=x\n*.txt filter=x\n" >.gitattributes; echo th
 rx step
 check "for what files an agent does not say: its attributes are refused" eval 'is "$rc" 1 && has "$out" "refused: it changed '"'.gitattributes'"'" && absent three.txt'
 
+task four 'sh: mv .gitattributes other; echo four >four.x'
+rx step
+check "... nor by another name for them" eval 'is "$rc" 1 && has "$out" "refused: it changed '"'.gitattributes'"'" && absent four.x'
+rx item drop "$(id_of four)"
+
+mkdir "$tmp/sha256" && cd "$tmp/sha256" || exit 1
+git init -q --object-format=sha256
+mkdir specs
+printf '# x\n\n## Success Criteria\n- [ ] it works\n' >specs/feature.md
+rx start feature
+task first 'sh: echo x >x'
+rx step
+check "the first commit of a repository of other names" is "$rc $(git log --format=%s) $(git show --format= --name-only HEAD)" "0 first x"
+
 # --- names ---
 new_project names
 printf 'gone*\n' >.gitignore
@@ -116,6 +130,60 @@ task one 'sh: echo other >precious'
 rx step
 check "without git all that is replaced is kept" eval 'is "$rc $(cat precious)" "0 other" && is "$(before precious)" "no git"'
 
+# --- what is staged, and what the user does meanwhile ---
+new_project staged
+for f in two same; do echo first >$f; done
+git add two same
+git commit -qm two
+for f in two same; do echo mine >$f; done
+git add two same
+git show HEAD:two >two # as it was, but for the index
+task edit 'sh: echo agent >>two; echo agent >>same'
+rx step
+check "what is staged of a step's file and stands nowhere else is kept" is "$rc $(cat "$state"/ralph/staged-*/before/*-staged/two) $(git show :two)" "0 mine first
+agent"
+check "... and said, alone" eval 'has "$out" "1 file was staged otherwise before this step: as it was in" && absent "$state"/ralph/staged-*/before/*-staged/same'
+new_project meanwhile
+echo mine >draft
+echo /turn >>.git/info/exclude
+: >turn
+task over 'sh: echo agent >draft; echo x >x.txt; touch begun; until grep -q go turn; do sleep 0.05; done; rm begun'
+(await eval 'find "$state/cow" -name begun | grep -q .' && echo later >draft && echo go >turn) &
+rx step
+check "a file that the user changes meanwhile is his, and no second name of it stays" \
+	eval 'has "$out" "conflict: others have changed the same meanwhile: draft" && is "$(cat draft) $(stat -c %h draft) $(before draft | grep later)" "later 1 "'
+
+# --- directories ---
+new_project places
+printf 'ign*\n' >.gitignore
+mkdir d e only
+echo in >d/a
+echo in >e/b
+ln -s e l
+for f in f moved only/ign; do echo "$f" >"$f"; done
+git add -A
+git commit -qm more
+task turn 'sh: rm -r d f l; echo file >d; mkdir f l; echo in >f/x; echo in >l/y; rm -r e; ln -s f e'
+rx step
+check "a file becomes a directory, a directory a file or a link, and a link a directory" \
+	is "$rc $(git show --no-renames --format= --name-status HEAD | tr '\t\n' '  ')$(git status --short | grep -v .wrapix)" "0 A d D d/a A e D e/b D f A f/x D l A l/y "
+task away 'sh: mv only/ign kept; rmdir only; mv moved ign-moved; echo x >x'
+rx step
+check "what moves to or from a name that is ignored is not the step's there" \
+	is "$rc $(git show --no-renames --format= --name-status HEAD | tr '\t\n' '  ')$(cat only/ign)" "0 A kept D moved A x only/ign"
+check "... nor left where it was ignored" absent ign-moved
+for own in known plain; do
+	git init -q $own
+	(cd $own && echo theirs >theirs && git add -A && git commit -qm theirs)
+done
+git -c advice.addEmbeddedRepo=false add known
+git commit -qm known
+task theirs 'sh: for r in known plain; do echo x >$r/x; echo y >>$r/theirs; done; echo z >z'
+rx step
+check "files of other repositories in the project are not committed to it" \
+	is "$rc $(git show --format= --name-only HEAD) $(cat known/x plain/x) $(grep -c "4 changed files are in submodules or other" "$out")" "0 z x
+x 1"
+
 # --- rules of the user's own for all projects ---
 printf '*.swp\n' >"$tmp/ignored"
 git config --global core.excludesFile "$tmp/ignored"
@@ -123,6 +191,10 @@ new_project rules
 task rules 'sh: echo "*.o" >.gitignore; for f in a.swp a.o a.c; do echo x >$f; done'
 rx step
 check "what the user ignores everywhere is ignored where a step brings rules, too" is "$rc $(git show --format= --name-only HEAD | tr '\n' ' ')" "0 .gitignore a.c "
+task own 'sh: mkdir -p c/t cache m/.vscode; echo /t >c/.gitignore; echo x >c/t/x; echo "*" >cache/.gitignore; echo x >cache/x; echo "m/" >>.gitignore; echo {} >m/.vscode/tasks.json'
+rx step
+check "rules in directories that a step makes count, and what is ignored is judged by nobody" \
+	is "$rc $(git show --format= --name-only HEAD | tr '\n' ' ')$(ls -d cache c/t m 2>/dev/null)" "0 .gitignore c/.gitignore "
 git config --global --unset core.excludesFile
 mkdir -p "$home/.config/git"
 printf '*.swp\n' >"$home/.config/git/ignore"

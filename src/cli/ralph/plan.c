@@ -40,21 +40,36 @@ static bool is_spec(const struct change *change)
 	return change && S_ISREG(change->new.mode);
 }
 
-/* Of all that the session wrote, the spec alone is taken over. */
-static int keep_spec(struct work *work, const struct feature *feature, const char *session,
-		     struct err *err)
+/* The agent's takes the place of the one that is there, which stays where a step's are kept. */
+static int take_spec(struct work *work, const struct attempt *attempt, struct cow *cow,
+		     struct changes *changes, const struct harvest *spec, struct err *err)
 {
-	_cleanup_cow_ struct cow cow = COW_NONE;
-	_cleanup_str_ struct str reason = { 0 };
-	const struct harvest spec = { .paths = (char *[]){ feature->spec }, .n = 1 };
 	struct apply_report report = { 0 };
 	struct apply_options options = { .resolution = CONFLICTS_THEIRS,
 					 .sensitive = true,
-					 .paths = spec.paths,
-					 .n_paths = spec.n };
+					 .paths = spec->paths,
+					 .n_paths = spec->n };
+	int r;
+
+	land_choose(changes, spec);
+	r = land_save(work, attempt, cow, changes, err);
+	if (r == 0)
+		r = apply_changes(cow, changes, &options, &report, err);
+	if (r == 0)
+		land_tell(work, attempt);
+	apply_report_release(&report);
+	return r;
+}
+
+/* Of all that the session wrote, the spec alone is taken over. */
+static int keep_spec(struct work *work, const struct feature *feature,
+		     const struct attempt *attempt, struct err *err)
+{
+	_cleanup_cow_ struct cow cow = COW_NONE;
+	const struct harvest spec = { .paths = (char *[]){ feature->spec }, .n = 1 };
 	struct changes changes;
 	size_t others = 0;
-	int r = work_open_session(work, session, &cow, err);
+	int r = work_open_session(work, attempt->session, &cow, err);
 
 	if (r <= 0)
 		return r;
@@ -65,13 +80,11 @@ static int keep_spec(struct work *work, const struct feature *feature, const cha
 		others += !change_is_implied(&changes, i) &&
 			  (strcmp(changes.v[i].path, feature->spec) != 0 ||
 			   !is_spec(&changes.v[i]));
-	if (!feature->hidden && is_spec(changes_at(&changes, feature->spec)) &&
-	    land_choose(&changes, &spec, &reason))
-		r = apply_changes(&cow, &changes, &options, &report, err);
+	if (!feature->hidden && is_spec(changes_at(&changes, feature->spec)))
+		r = take_spec(work, attempt, &cow, &changes, &spec, err);
 	if (r == 0 && others)
 		printf("%zu other changed %s not kept: a plan is a spec.\n", others,
 		       others == 1 ? "file was" : "files were");
-	apply_report_release(&report);
 	changes_release(&changes);
 	return r < 0 ? r : cow_remove(&cow, err);
 }
@@ -100,7 +113,7 @@ static int interview(struct work *work, const struct feature *feature, struct er
 	attempt.verdict = status == 0 ? VERDICT_COMPLETE : VERDICT_FAILED;
 	r = status < 0 ? status : attempt_put(&work->db, &attempt, err);
 	if (r == 0)
-		r = keep_spec(work, feature, attempt.session, err);
+		r = keep_spec(work, feature, &attempt, err);
 	if (r == 0 && status == 125)
 		r = err_set(err, EIO, "the sandbox did not start");
 	return r;
