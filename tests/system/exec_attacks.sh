@@ -61,6 +61,18 @@ check "nothing with links in it becomes a git directory" cannot 'mkdir -p b/logs
 check "... without them it does" can 'rm -rf b; mkdir -p b/logs b/objects b/refs; echo "ref: refs/heads/main" >b/HEAD'
 rm -rf b
 
+# --- a working directory and a descriptor that another process moves in the moment of a call ---
+
+cp "$top/tests/lib/shared_race.py" race.py
+raced() { # raced COMMAND...: what became of the directory that is not to be written
+	rm -rf race "$HOME/theirs" && mkdir race "$HOME/theirs" && echo victim >"$HOME/theirs/victim" && chmod 600 "$HOME/theirs/victim"
+	"$@" && (cd "$HOME/theirs" && ls && stat -c '%n %a %s' victim)
+}
+check "a name is changed where another process has led it" isnt "$(raced python3 race.py race "$HOME/theirs" 300 | grep -c '^[a-z][0-9]')" 0
+check "... and not by a command, in a place that it may not write" is "$(raced can 'python3 race.py race ~/theirs 300') $(cat "$tmp/log/out")" "victim
+victim 600 7 True"
+rm -rf race race.py "$HOME/theirs"
+
 # --- the descriptor that brings new settings, where it has a name ---
 
 settings ''
