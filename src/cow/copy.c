@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "base/str.h"
+#include "cow/node.h"
 #include "os/dir.h"
 #include "os/fs.h"
 #include "os/linux/files.h"
@@ -97,13 +98,12 @@ static int copy_one(int from_dir, const char *from, const struct stat *st, int t
 static int copy_file(int from_dir, const char *from, const struct stat *st, int to_dir,
 		     const char *to)
 {
-	_cleanup_close_ int in = openat(from_dir, from,
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int in = node_open(from_dir, from);
 	_cleanup_close_ int out = -1;
 	int r;
 
 	if (in < 0)
-		return -errno;
+		return in;
 	out = openat(to_dir, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return -errno;

@@ -202,4 +202,15 @@ task default 'sh: echo "*.obj" >>.gitignore; for f in b.swp b.obj b.c; do echo x
 rx step
 check "... also by the file that git takes by itself" is "$rc $(git show --format= --name-only HEAD | tr '\n' ' ')" "0 .gitignore b.c "
 
+# --- a state directory on another file system ---
+export XDG_STATE_HOME="/dev/shm/wrapix-test.$$"
+trap 'chmod -R u+rwx "$XDG_STATE_HOME"; rm -rf "$XDG_STATE_HOME"; tear_down' EXIT
+new_project elsewhere
+echo mine >closed
+chmod 0 closed
+task closed 'sh: rm -f closed'
+rx step
+chmod 600 "$XDG_STATE_HOME"/wrapix/ralph/elsewhere-*/before/*/closed
+check "a file that nobody may read is kept there, too" is "$rc $(cat "$XDG_STATE_HOME"/wrapix/ralph/elsewhere-*/before/*/closed)" "0 mine"
+
 finish
