@@ -163,6 +163,17 @@ def multicast(host, port):
     return sent(socket.AF_INET, 0, (host, int(port)))
 
 
+def multicast6(host, port):
+    """Out of every device."""
+    said = set()
+    for device, _ in socket.if_nameindex():
+        try:
+            said.add(sent(socket.AF_INET6, 0, (host, int(port)), (socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, device)))
+        except OSError as e:
+            said.add(errno.errorcode[e.errno])
+    return "sent" if "sent" in said else " ".join(said)
+
+
 def ping(host):
     """ICMP with a message in it, by a ping socket."""
     v6 = ":" in host

@@ -174,6 +174,7 @@ attack "UDP-Lite" on_host - udplite:198.51.100.10,7
 attack "broadcast" on_host - broadcast:203.0.113.255,7
 attack "broadcast to all" on_host - broadcast:255.255.255.255,7
 attack "multicast" on_host - multicast:239.1.2.3,7
+attack "multicast, IPv6" on_host - multicast6:ff02::1234,7
 attack "ping" on_host - ping:198.51.100.10
 attack "ping, IPv6" on_host - ping:2001:db8:2::10
 
