@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/asking.h"
 #include "net/relay.h"
 #include "os/socket.h"
 #include "os/ticker.h"
@@ -202,44 +203,21 @@ static struct dial_cached *cache_slot(const struct dial_list *list, const char *
 	return &list->cache[hash % CACHE_SIZE];
 }
 
-/* What is to be resolved: the host, or the proxy that leads to it. */
-static const char *dialled_name(const struct dial *dial)
+/* As many as the resolver has room for. */
+static void ask_all(struct dial_list *list)
 {
-	return dial->via_proxy ? dial->list->proxy->host : dial->name;
-}
+	struct dial *dial;
 
-static bool awaits(const struct dial *dial, const char *name)
-{
-	return dial->state == DIAL_RESOLVING && !strcmp(dialled_name(dial), name);
-}
+	while ((dial = asking_next(list))) {
+		int r = resolver_ask(&list->resolver, asking_name(dial));
 
-/* One question for all who await the name. False: the resolver has no room for it now. */
-static bool ask(struct dial *dial)
-{
-	const char *name = dialled_name(dial);
-	int r = 0;
-
-	for (const struct dial *d = dial->list->head; d && !dial->asked; d = d->next)
-		dial->asked = d->asked && awaits(d, name);
-	if (!dial->asked)
-		r = resolver_ask(&dial->list->resolver, name);
-	dial->asked = r == 0;
-	if (r < 0 && r != -EAGAIN)
-		fail(dial, EHOSTUNREACH, NET_RESOLVE, NULL);
-	return r != -EAGAIN;
-}
-
-/* Those for whom there was no room, whoever waits longest first. */
-static void ask_more(const struct dial_list *list)
-{
-	struct dial *oldest;
-
-	do {
-		oldest = NULL;
-		for (struct dial *dial = list->head; dial; dial = dial->next)
-			if (dial->state == DIAL_RESOLVING && !dial->asked)
-				oldest = dial;
-	} while (oldest && ask(oldest));
+		if (r == -EAGAIN)
+			return; /* an answer makes room */
+		if (r < 0)
+			fail(dial, EHOSTUNREACH, NET_RESOLVE, NULL);
+		else
+			asking_done(dial);
+	}
 }
 
 static void on_resolved(void *ctx, const struct resolver_answer *answer)
@@ -254,10 +232,10 @@ static void on_resolved(void *ctx, const struct resolver_answer *answer)
 	}
 	for (struct dial *dial = list->head, *next; dial; dial = next) {
 		next = dial->next;
-		if (awaits(dial, answer->name))
+		if (asking_awaits(dial, answer->name))
 			on_addresses(dial, answer);
 	}
-	ask_more(list);
+	ask_all(list);
 }
 
 static int on_timer(struct loop_source *source, uint32_t events, struct err *err)
@@ -321,13 +299,14 @@ static void begin_name(struct dial *dial)
 	dial->via_proxy = proxy && proxy_serves(proxy, dial->name);
 	if (dial->via_proxy)
 		dial->port = proxy->port;
-	slot = cache_slot(dial->list, dialled_name(dial));
-	if (!strcmp(slot->answer.name, dialled_name(dial)) && os_seconds() < slot->expires) {
+	slot = cache_slot(dial->list, asking_name(dial));
+	if (!strcmp(slot->answer.name, asking_name(dial)) && os_seconds() < slot->expires) {
 		struct resolver_answer answer = slot->answer;
 
 		on_addresses(dial, &answer);
 	} else {
-		(void)ask(dial); /* no room: an answer makes some */
+		dial->asked = asking_is_done(dial);
+		ask_all(dial->list);
 	}
 }
 

@@ -27,7 +27,8 @@ struct dial {
 	size_t n_addresses, at;
 	uint16_t port;  /* to dial: the proxy's, or the packet's own */
 	bool via_proxy; /* the addresses are the proxy's */
-	bool asked;     /* the resolver has been, for this one or for another one with its name */
+	bool asked;     /* the resolver has been, for this one or for another one with its name, */
+	bool asks;      /* for this one */
 	enum net_reason refused; /* nothing is dialled: why, for who connects; else NET_ALLOWED */
 	enum { DIAL_RESOLVING, DIAL_CONNECTING, DIAL_ASKING, DIAL_CONNECTED } state;
 	struct loop_source outside;

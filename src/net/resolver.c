@@ -2,7 +2,7 @@
 /*
  * Name resolution out of the loop.
  *
- * One worker process forks a child for each question, at most 32 at a time; the child calls
+ * One worker process forks a child for each question, so many at a time; the child calls
  * getaddrinfo() with the host's own configuration and sends the answer itself. The worker dies with
  * the supervisor, and a child with its alarm. getaddrinfo() loads modules, which a static program
  * cannot: there the worker is a program of its own.
@@ -22,7 +22,6 @@
 #include "os/socket.h"
 #include "os/start.h"
 
-#define CHILDREN_MAX 32
 #define TIMEOUT_S 15
 
 struct question {
@@ -74,8 +73,8 @@ _Noreturn static void resolve(int fd, const struct question *question)
 
 /* A child that was killed cannot answer: its slot does it for it. */
 struct slots {
-	pid_t pid[CHILDREN_MAX];
-	struct question question[CHILDREN_MAX];
+	pid_t pid[RESOLVER_AT_ONCE];
+	struct question question[RESOLVER_AT_ONCE];
 	size_t n;
 };
 
@@ -116,7 +115,7 @@ _Noreturn void resolver_work(int fd)
 	for (;;) {
 		pid_t pid;
 
-		collect(&slots, fd, slots.n == CHILDREN_MAX);
+		collect(&slots, fd, slots.n == RESOLVER_AT_ONCE);
 		n = recv(fd, &question, sizeof(question), 0);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -10,6 +10,7 @@
 #include "os/loop.h"
 
 #define RESOLVER_ADDRESSES 16
+#define RESOLVER_AT_ONCE 64 /* names; more wait */
 #define RESOLVER_NAME_MAX 256
 
 struct resolver_answer {

@@ -23,7 +23,7 @@ flood() {
 		# shellcheck disable=SC3045 # dash has it
 		ulimit -n "${files-4096}"
 		exec timeout -s KILL 200 "$wrapix" run --filter-tier "$tier" --allow allowed.test --allow allowed.test:7 --allow allowed.test:19 \
-			--allow allowed.test:1004 --allow '*.wild.test:7' --allow '*.slow.test:7' -- python3 -B netload.py "$@"
+			--allow allowed.test:1004 --allow '*.wild.test:7' --allow '*.slow.test:7' --allow '*.never.test:7' -- python3 -B netload.py "$@"
 	) >"$out" 2>"$err" </dev/null &
 	flood=$!
 	started="${started-} $flood"
@@ -96,6 +96,9 @@ check "... and DNS by TCP works again" is "$(line 8)" "synthetic"
 flood quick:allowed.test,1 slow_names:100 quick:allowed.test
 ends
 check "100 slow names: others are not delayed" is "$(line 3)" "quick"
+flood slow_names:600,never.test quick:allowed.test
+ends
+check "600 names whose server is silent: others are not delayed" is "$(line 2)" "quick"
 flood at_once:one.slow.test,500
 ends
 check "500 connections at once to a name that is not known yet" is "$(line 1)" "ok=500"
