@@ -346,6 +346,26 @@ static void test_full(void)
 	teardown(&f);
 }
 
+static void test_explain(void)
+{
+	char name[NAME_SIZE];
+	struct message m;
+	struct fixture f;
+
+	setup(&f);
+	f.dns.explain = true;
+	for (int i = 0; i < NAMES_MAX; i++) {
+		(void)snprintf(name, sizeof(name), "h%d.denied.example", i);
+		m = query_of(name, A);
+		query(&f, &m);
+	}
+	is_int((long long)names_count(f.names), NAMES_MAX / 2,
+	       "refused names take half of the table");
+	is_str(show(&f, &m), "3", "then they do not exist, as without an explanation");
+	check(&f, &(struct question){ "x.wild.example", A, "0 @" });
+	teardown(&f);
+}
+
 static void test_edns(void)
 {
 	struct message m = query_of("denied.example", A), plain;
@@ -599,6 +619,7 @@ int main(void)
 	test_reverse();
 	test_flags();
 	test_full();
+	test_explain();
 	test_edns();
 	test_long();
 	test_malformed();
