@@ -161,6 +161,20 @@ _Noreturn static void work_elsewhere(int fd)
 	_exit(1);
 }
 
+static void end_worker(struct resolver *resolver)
+{
+	if (resolver->source.fd >= 0) {
+		loop_remove(resolver->loop, &resolver->source);
+		close(resolver->source.fd);
+	}
+	if (resolver->pid > 0) {
+		kill(resolver->pid, SIGKILL);
+		(void)os_await(resolver->pid);
+	}
+	resolver->source.fd = -1;
+	resolver->pid = 0;
+}
+
 static int on_answer(struct loop_source *source, uint32_t events, struct err *err)
 {
 	struct resolver *resolver = container_of(source, struct resolver, source);
@@ -172,20 +186,20 @@ static int on_answer(struct loop_source *source, uint32_t events, struct err *er
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	answer.name[sizeof(answer.name) - 1] = 0;
-	if (n == sizeof(answer) && answer.n <= RESOLVER_ADDRESSES)
+	if (n == sizeof(answer) && answer.n <= RESOLVER_ADDRESSES) {
+		resolver->worked = true;
 		resolver->fn(resolver->ctx, &answer);
-	else
-		loop_remove(resolver->loop, source); /* it was killed: names fail from now on */
+	} else {
+		end_worker(resolver); /* it was killed: the next question starts another */
+	}
 	return 0;
 }
 
-int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,
-		   struct err *err)
+static int start_worker(struct resolver *resolver, struct err *err)
 {
 	pid_t parent = getpid();
 	int fds[2];
 
-	*resolver = (struct resolver){ .loop = loop, .source.fd = -1, .fn = fn, .ctx = ctx };
 	if (os_message_pair(fds) < 0)
 		return os_err_start(err, errno, "what looks up names");
 	resolver->pid = fork();
@@ -199,18 +213,32 @@ int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn
 	}
 	close(fds[1]);
 	resolver->source = (struct loop_source){ .fd = fds[0], .on_event = on_answer };
-	if (resolver->pid < 0)
-		return os_err_start(err, errno, "what looks up names");
-	return loop_add(loop, &resolver->source, LOOP_IN, err);
+	if (resolver->pid < 0) {
+		int code = errno;
+
+		end_worker(resolver);
+		return os_err_start(err, code, "what looks up names");
+	}
+	return loop_add(resolver->loop, &resolver->source, LOOP_IN, err);
+}
+
+int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,
+		   struct err *err)
+{
+	*resolver = (struct resolver){ .loop = loop, .source.fd = -1, .fn = fn, .ctx = ctx };
+	return start_worker(resolver, err);
 }
 
 int resolver_ask(struct resolver *resolver, const char *name)
 {
 	struct question question = { 0 };
+	struct err err;
 
 	if (snprintf(question.name, sizeof(question.name), "%s", name) >=
 	    (int)sizeof(question.name))
 		return -ENAMETOOLONG;
+	if (resolver->source.fd < 0 && resolver->worked && start_worker(resolver, &err) < 0)
+		return -err.code;
 	if (send(resolver->source.fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return -errno;
 	return 0;
@@ -218,13 +246,6 @@ int resolver_ask(struct resolver *resolver, const char *name)
 
 void resolver_stop(struct resolver *resolver)
 {
-	if (resolver->source.fd >= 0) {
-		loop_remove(resolver->loop, &resolver->source);
-		close(resolver->source.fd);
-	}
-	if (resolver->pid > 0) {
-		kill(resolver->pid, SIGKILL);
-		(void)os_await(resolver->pid);
-	}
+	end_worker(resolver);
 	*resolver = (struct resolver){ .source.fd = -1 };
 }

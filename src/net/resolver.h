@@ -26,6 +26,7 @@ struct resolver {
 	struct loop *loop;
 	struct loop_source source;
 	pid_t pid;
+	bool worked; /* the worker has answered: one that is killed is replaced */
 	resolver_fn *fn;
 	void *ctx;
 };

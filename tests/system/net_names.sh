@@ -164,6 +164,23 @@ inside_net "getent ahostsv4 allowed.test; cat /etc/resolv.conf" --allow allowed.
 check "getent as the first command" has "$out" "allowed.test"
 check "the resolver's file has no search domain" lacks "$out" search
 
+# --- what looks names up is killed, as by a machine without memory ---
+[ $tier != queue ] || {
+	mkfifo "$project/up" "$project/go"
+	"$wrapix" run --allow v4only.test:7 --allow allowed.test:7 -- \
+		sh -c 'python3 -B netprobe.py echo:v4only.test; echo x >up; read -r x <go; python3 -B netprobe.py echo:allowed.test' >"$tmp/log/out" 2>"$tmp/log/err" &
+	run=$!
+	started="${started-} $run"
+	hear "$project/up"
+	workers=$(for p in $(pgrep -P $run); do awk -v p="$p" '$1 == "NSpid:" && NF == 2 { print p }' "/proc/$p/status"; done) # the others are in the sandbox's namespace
+	check "the supervisor has one process that looks up names" is "$(echo "$workers" | wc -w)" 1
+	kill -9 $workers
+	await fails kill -0 $workers
+	tell "$project/go"
+	wait $run
+	check "killed, another one takes its place" is "$(xargs <"$tmp/log/out")" "ok ok"
+}
+
 # --- a brokered credential's relay, which looks its host up by itself ---
 [ $tier != queue ] || {
 	python3 -B "$lib/relay_name.py" "${wrapix%/cli/wrapix}/wrapix-relay" never.test >"$tmp/log/out" 2>"$tmp/log/err"
