@@ -30,22 +30,10 @@ static void outside_name(const struct slots *slots, char ret[64])
 	snprintf(ret, 64, APPLY_DIR "%s", slots->cow->id);
 }
 
-/* Nothing is moved from one mount to another, be they of one file system. Linux before 5.8 does not tell them. */
-static bool is_other_mount(int a, int b)
-{
-	const unsigned want = STATX_INO | STATX_MNT_ID;
-	struct statx x, y;
-
-	return statx(a, "", AT_EMPTY_PATH, want, &x) == 0 &&
-	       statx(b, "", AT_EMPTY_PATH, want, &y) == 0 &&
-	       (x.stx_dev_major != y.stx_dev_major || x.stx_dev_minor != y.stx_dev_minor ||
-		x.stx_mnt_id != y.stx_mnt_id);
-}
-
 void slots_init(struct slots *slots, const struct cow *cow, int journal)
 {
 	*slots = (struct slots){ .cow = cow, .journal = journal, .fd = -1 };
-	slots->outside = is_other_mount(cow->root, cow->dir);
+	slots->outside = !os_same_mount(cow->root, cow->dir);
 }
 
 void slots_release(struct slots *slots)

@@ -33,6 +33,10 @@ pid_t os_lock_holder(int fd);
 /* open with a resolution rule; returns the descriptor or -errno. */
 int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 
+/* A file can be renamed from one directory to the other: nothing is moved from one mount to another, be they of one file
+ * system. Linux before 5.8 does not tell them apart. */
+bool os_same_mount(int a, int b);
+
 /* A directory, where a canonical path leads by no link: nobody has put one there since. -1 and errno. */
 int os_open_plain(const char *path);
 

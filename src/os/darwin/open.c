@@ -10,7 +10,7 @@
 
 #include "os/fs.h"
 
-static bool same_device(int a, int b)
+bool os_same_mount(int a, int b)
 {
 	struct stat one, other;
 
@@ -33,14 +33,14 @@ static int step(int dir_fd, const char *path, int flags, mode_t mode, uint64_t r
 		fd = openat(dir_fd, len ? name : ".", flags | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (fd < 0)
 			return -errno;
-		if ((resolve & RESOLVE_NO_XDEV) && !same_device(dir_fd, fd))
+		if ((resolve & RESOLVE_NO_XDEV) && !os_same_mount(dir_fd, fd))
 			return -EXDEV;
 		return take_fd(&fd);
 	}
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if ((resolve & RESOLVE_NO_XDEV) && !same_device(dir_fd, fd))
+	if ((resolve & RESOLVE_NO_XDEV) && !os_same_mount(dir_fd, fd))
 		return -EXDEV;
 	return step(fd, path + next, flags, mode, resolve);
 }

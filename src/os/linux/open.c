@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,4 +29,15 @@ int os_openat2(int dir_fd, const char *path, int flags, mode_t mode, uint64_t re
 		i -= errno == EINTR;
 	}
 	return fd < 0 ? -errno : (int)fd;
+}
+
+bool os_same_mount(int a, int b)
+{
+	const unsigned want = STATX_INO | STATX_MNT_ID;
+	struct statx x, y;
+
+	if (statx(a, "", AT_EMPTY_PATH, want, &x) < 0 || statx(b, "", AT_EMPTY_PATH, want, &y) < 0)
+		return true; /* and a rename says EXDEV */
+	return x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor &&
+	       x.stx_mnt_id == y.stx_mnt_id;
 }

@@ -15,6 +15,8 @@ extern FILE *__stdinp, *__stdoutp, *__stderrp;
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2
+#define SEEK_HOLE 3
+#define SEEK_DATA 4
 #define _IOFBF 0
 #define _IOLBF 1
 #define _IONBF 2

@@ -14,6 +14,8 @@
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2
+#define SEEK_HOLE 3
+#define SEEK_DATA 4
 #define _SC_ARG_MAX 1
 #define _SC_OPEN_MAX 5
 #define _SC_CLK_TCK 3

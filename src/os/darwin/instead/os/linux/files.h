@@ -11,6 +11,10 @@
 
 #define fgetxattr(fd, name, value, size) fgetxattr(fd, name, value, size, 0, 0)
 #define fsetxattr(fd, name, value, size, flags) fsetxattr(fd, name, value, size, 0, flags)
+#define fremovexattr(fd, name) fremovexattr(fd, name, 0)
+#define lgetxattr(path, name, value, size) getxattr(path, name, value, size, 0, XATTR_NOFOLLOW)
+#define lsetxattr(path, name, value, size, flags) \
+	setxattr(path, name, value, size, 0, (flags) | XATTR_NOFOLLOW)
 #define flistxattr(fd, names, size) flistxattr(fd, names, size, 0)
 
 #define FICLONE _IOW(0x94, 9, int) /* nobody answers */
