@@ -243,12 +243,12 @@ new_repo "$tmp/view" && cd "$tmp/view" || exit 1
 private 'echo x >x && git add x && git commit -q -m one && git checkout -q -b side && echo y >y && git add y && git commit -q -m two
 	git config user.name Inside; echo z >z; git add z; git stash -q; git branch gone' --workspace cow
 id=$(sed -n 's/.*in the session \([a-z0-9]*\),.*/\1/p' "$err")
-refs() { git for-each-ref --format='%(refname)' | xargs; }
-check "a view: its commits stand beside the host's branches" is "$rc $(refs)" "0 refs/heads/main refs/wrapix/$id/heads/gone refs/wrapix/$id/heads/main refs/wrapix/$id/heads/side"
+refs() { git for-each-ref --format='%(refname)' | sed 's|/stash/[0-9a-f]*$|/stash/*|' | xargs; }
+check "a view: its commits and stashes stand beside the host's branches" is "$rc $(refs)" "0 refs/heads/main refs/wrapix/$id/heads/gone refs/wrapix/$id/heads/main refs/wrapix/$id/heads/side refs/wrapix/$id/stash/*"
 check "... and nothing else changes" is "$(git status --porcelain) $(git log --format=%s) $(git config user.name)$(git stash list) $(ls)" " start Somebody file"
 check "... it can be merged" git merge-tree --write-tree main "wrapix/$id/heads/side"
 wx run --network none --git private --resume "$id" -- sh -c 'git log --format=%s | xargs; git stash list | wc -l; git branch -q -D gone; git commit -q --allow-empty -m three'
-check "... it is gone on with" is "$rc $(xargs <"$out") $(refs)" "0 two one start 1 refs/heads/main refs/wrapix/$id/heads/main refs/wrapix/$id/heads/side"
+check "... it is gone on with" is "$rc $(xargs <"$out") $(refs)" "0 two one start 1 refs/heads/main refs/wrapix/$id/heads/main refs/wrapix/$id/heads/side refs/wrapix/$id/stash/*"
 check "... at rest it is no repository" fails git --git-dir "$state/gitdirs/$id/0" rev-parse HEAD
 wx apply "$id"
 check "... applied: the files" is "$rc $(echo *) $(git log --format=%s)" "0 file x y start"
