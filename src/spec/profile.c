@@ -199,9 +199,11 @@ static void judge_choice(struct project_config *project, const char *config_home
 	}
 }
 
-static void add_origin(struct arena *arena, struct widening *list, size_t n, const char *name)
+/* Of the list's entries from 'first' on. */
+static void add_origin(struct arena *arena, struct widening *list, size_t first, size_t n,
+		       const char *name)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = first; i < n; i++)
 		list[i].key = arena_printf(arena, "profile %s: %s", name, list[i].key);
 }
 
@@ -218,9 +220,8 @@ static int lay_profile(struct spec *spec, const struct profile *profile,
 	r = config_apply(spec, profile->root, profile->origin, LAYER_PROFILE, asks, err);
 	if (!asks)
 		return r;
-	add_origin(&asks->arena, asks->widenings + before, asks->n_widenings - before,
-		   profile->name);
-	add_origin(&asks->arena, asks->others + others, asks->n_others - others, profile->name);
+	add_origin(&asks->arena, asks->widenings, before, asks->n_widenings, profile->name);
+	add_origin(&asks->arena, asks->others, others, asks->n_others, profile->name);
 	return r;
 }
 
