@@ -9,21 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <time.h>
+
+#include "os/timer.h"
 
 enum { FLOW_OK, FLOW_END };
 
 /* How long the terminal may take for bytes of ours, and for an answer to what the program asked. */
 #define WRITE_MS 1000
 #define LATE_MS 200
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int flow_read(struct flow *flow, int fd)
 {
@@ -67,7 +60,7 @@ static int show(struct terminal *t)
 	size_t from = t->out.at;
 	int r = flow_write(&t->out, t->tty.fd);
 
-	leftover_output(&t->leftover, t->out.bytes + from, t->out.at - from, now_ms());
+	leftover_output(&t->leftover, t->out.bytes + from, t->out.at - from, os_now_ms());
 	return r;
 }
 
@@ -268,9 +261,9 @@ void terminal_resume(struct terminal *t)
 /* What comes now was meant for the program; the user's shell would take it as typed. */
 static void drop_input(struct terminal *t)
 {
-	int64_t end = now_ms() + LATE_MS, now;
+	int64_t end = os_now_ms() + LATE_MS, now;
 
-	while (leftover_expects(&t->leftover, now = now_ms()) && now < end &&
+	while (leftover_expects(&t->leftover, now = os_now_ms()) && now < end &&
 	       terminal_is(t, POLLIN, (int)(end - now))) {
 		t->in.at = t->in.len = 0;
 		if (flow_read(&t->in, t->tty.fd) == FLOW_END)
@@ -283,7 +276,7 @@ static void drop_input(struct terminal *t)
 /* The user's shell gets a terminal that is as the program found it. */
 static void tidy(struct terminal *t)
 {
-	bool listens = leftover_talks(&t->leftover) || leftover_expects(&t->leftover, now_ms());
+	bool listens = leftover_talks(&t->leftover) || leftover_expects(&t->leftover, os_now_ms());
 
 	t->out.at = 0;
 	t->out.len = leftover_undo(&t->leftover, (unsigned int)tty_size(t->tty.fd) >> 16,

@@ -8,7 +8,7 @@
 
 #include "image/build.h"
 
-/* Signals are held (interrupt.h). Fills image and what of its files ours are merged with. 'scratch' is a directory that may be made, and
- * is gone afterwards; what skopeo says goes to 'log'. */
+/* Signals are held (interrupt.h). Fills image and what of its files ours are merged with. 'scratch' is a directory that
+ * may be made, and is gone afterwards; what skopeo says goes to 'log'. */
 int base_fetch(struct store *store, const char *ref, const char *architecture, const char *scratch,
 	       int log, struct oci_image *image, struct build_found *ret_found, struct err *err);
