@@ -324,11 +324,16 @@ static bool limits_widen(const struct spec *now, const struct spec *want, bool u
 }
 
 /* The user wants to be told. */
-static bool notify_widens(const struct spec *now, const struct spec *want, bool users)
+static bool asks_for_messages(const struct notify_spec *notify)
 {
-	return want->notify.mode == NOTIFY_OFF &&
-	       (users ? now->notify.mode == NOTIFY_ON
-		      : now->notify.violations || now->notify.always);
+	return notify->mode == NOTIFY_ON || notify->violations || notify->always ||
+	       notify->waiting == WAITING_ON;
+}
+
+static bool notify_widens(const struct spec *now, const struct spec *want, _unused_ bool users)
+{
+	return want->notify.mode == NOTIFY_OFF && now->notify.mode != NOTIFY_OFF &&
+	       asks_for_messages(&now->notify);
 }
 
 static bool violations_widen(const struct spec *now, const struct spec *want, bool users)
@@ -343,13 +348,28 @@ static bool always_widens(const struct spec *now, const struct spec *want, bool 
 
 static bool waiting_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return users && now->notify.waiting != WAITING_OFF && want->notify.waiting == WAITING_OFF;
+	static const int rank[] = { [WAITING_OFF] = 0, [WAITING_AUTO] = 1, [WAITING_ON] = 2 };
+
+	return users && rank[want->notify.waiting] < rank[now->notify.waiting];
 }
 
-/* The user's quiet times are the user's; the project may name some where there are none. */
+/* The user's quiet times are the user's; the project may name some where there are none, and nothing is asked for. */
 static bool quiet_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return users && strcmp(now->notify.quiet, want->notify.quiet);
+	return users ? strcmp(now->notify.quiet, want->notify.quiet) != 0
+		     : asks_for_messages(&now->notify);
+}
+
+/* Later than the user wants to be told, and never before long. */
+static bool idle_widens(const struct spec *now, const struct spec *want, bool users)
+{
+	return users && want->notify.idle > now->notify.idle;
+}
+
+/* No messages, now or at some time of day. */
+static bool is_silence(const char *key, const char *value)
+{
+	return !strcmp(key, "notify.quiet") || (!strcmp(key, "notify") && !strcmp(value, "off"));
 }
 
 /* Programs that the user takes for the system's. */
@@ -392,6 +412,7 @@ static const struct {
 	{ "notify.always", always_widens },
 	{ "notify.waiting", waiting_widens },
 	{ "notify.quiet", quiet_widens },
+	{ "notify.idle", idle_widens },
 };
 
 /* What is no more than the default says is a riddle without the file that leaves less. */
@@ -424,7 +445,7 @@ void widen_scalar(struct project_config *project, const struct spec *spec, const
 				widens = rules[i].widens(spec, &want, is_settled(layer));
 	arena_release(&want.arena);
 	json_add_string(&shown, value);
-	if (!widens && !strcmp(key, "notify") && !strcmp(value, "off"))
+	if (!widens && is_silence(key, value))
 		note_other(project, place, shown.s, "where you ask for messages yourself");
 	if (!widens)
 		return;
