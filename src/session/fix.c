@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "os/fs.h"
 #include "session/denial.h"
 #include "spec/glob.h"
 
@@ -81,18 +82,24 @@ static bool is_key_file(const char *path)
 	return false;
 }
 
-/* One of those in which your shell looks for programs, or around one. */
+static bool meet(const char *a, const char *b)
+{
+	return path_is_below(a, b) || path_is_below(b, a);
+}
+
+/* One of those in which your shell looks for programs, by its name or behind a link, or around one. */
 static bool has_programs(const char *path)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	const char *list = getenv("PATH");
 
 	for (size_t len; list && *list; list += len + (list[len] == ':')) {
-		const char *dir;
+		const char *dir, *real;
 
 		len = strcspn(list, ":");
 		dir = path_join(&arena, "/", arena_strndup(&arena, list, len));
-		if (*list == '/' && (path_is_below(path, dir) || path_is_below(dir, path)))
+		real = *list == '/' ? os_realpath(&arena, dir) : NULL;
+		if (*list == '/' && (meet(path, dir) || (real && meet(path, real))))
 			return true;
 	}
 	return false;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusals: their words, their JSON, and what would allow them. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "session/denial.h"
 #include "lib/tap.h"
@@ -365,10 +370,31 @@ static void texts(void)
 	denial_texts_release(&kept);
 }
 
+/* ~/bin -> ~/dotfiles/bin: what is refused is named by where it lies. */
+static void test_linked_programs(void)
+{
+	char dir[] = "/tmp/denial-XXXXXX", real[PATH_MAX], path[PATH_MAX + 16];
+
+	ok(mkdtemp(dir) && realpath(dir, real) && chdir(real) == 0 && mkdir("there", 0700) == 0 &&
+		   mkdir("other", 0700) == 0 && symlink("there", "bin") == 0,
+	   "a directory of programs behind a link");
+	snprintf(path, sizeof(path), "%s/bin", real);
+	setenv("PATH", path, 1);
+	snprintf(path, sizeof(path), "%s/there/ls", real);
+	is_str(fix_path_risk(path, true, "/home/me"),
+	       "programs are looked for there, outside of the sandbox, too", "... has its risk");
+	ok(!fix_path_risk(path, false, "/home/me"), "... not for reading");
+	snprintf(path, sizeof(path), "%s/other/ls", real);
+	ok(!fix_path_risk(path, true, "/home/me"), "another has none");
+	ok(unlink("bin") == 0 && rmdir("there") == 0 && rmdir("other") == 0 && rmdir(real) == 0,
+	   "... and is gone");
+}
+
 int main(void)
 {
 	setenv("PATH", "relative:/home/me/go/bin:/usr/bin", 1);
 	test_fixes();
+	test_linked_programs();
 	test_limits();
 	test_words();
 	texts();
