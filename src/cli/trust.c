@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapix trust: shows what a project asks for, and remembers that the user agreed to exactly that. */
 #include <errno.h>
+#include <stdarg.h>
 
 #include "api/api.h"
 #include "cli/cli.h"
 #include "os/fs.h"
 #include "spec/project.h"
 
-enum { LIST_SEEN = 20 }; /* lines */
+enum { LIST_SEEN = 20, COLUMNS = 80 }; /* lines, and a usual one of a terminal's */
 
 struct trust_args {
 	bool yes, revoke;
 };
 
-/* A long list has gone from the screen: how long it is stands where one looks. */
-static bool agreed(size_t n)
+/* What was shown, and the lines that it took. */
+struct listed {
+	size_t things, lines;
+};
+
+/* A long list has gone from the screen, or the beginning of a long value: how much it is stands where one looks. */
+static bool agreed(const struct listed *listed)
 {
 	char question[64] = "Accept this?";
 
-	if (n > LIST_SEEN)
-		snprintf(question, sizeof(question), "Accept all %zu of these?", n);
+	if (listed->lines > LIST_SEEN && listed->things > 1)
+		snprintf(question, sizeof(question), "Accept all %zu of these?", listed->things);
+	else if (listed->lines > LIST_SEEN)
+		snprintf(question, sizeof(question), "Accept this, all %zu lines of it?",
+			 listed->lines);
 	return cli_ask(question);
 }
 
@@ -32,20 +41,36 @@ static void say(const char *before, const char *path, const char *after)
 	printf("%s%s%s\n", before, shown.s, after);
 }
 
-static void show(const struct project_config *project)
+_printf_(2, 3) static void show(struct listed *listed, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vprintf(fmt, args);
+	va_end(args);
+	listed->lines += 1 + (size_t)MAX(n, 0) / COLUMNS;
+	putchar('\n');
+	listed->things++;
+}
+
+static void show_all(const struct project_config *project, struct listed *listed)
 {
 	say("", project->path, " asks for:");
 	for (size_t i = 0; i < project->n_widenings; i++)
-		printf("  %s: %s\n", project->widenings[i].key, project->widenings[i].shown);
+		show(listed, "  %s: %s", project->widenings[i].key, project->widenings[i].shown);
 	for (size_t i = 0; i < project->n_others; i++)
-		printf("  %s: %s, %s\n", project->others[i].key, project->others[i].shown,
-		       project->others[i].when);
-	for (size_t i = 0; i < project->n_profiles; i++)
-		say("  profile ", project->profiles[i].name,
-		    ": its packages, where you make an image of it");
+		show(listed, "  %s: %s, %s", project->others[i].key, project->others[i].shown,
+		     project->others[i].when);
+	for (size_t i = 0; i < project->n_profiles; i++) {
+		_cleanup_str_ struct str name = { 0 };
+
+		str_add_escaped(&name, project->profiles[i].name);
+		show(listed, "  profile %s: its packages, where you make an image of it", name.s);
+	}
 	if (project->has_ralph)
-		printf("  ralph: with --host, its gate, hooks and [verify] programs run outside "
-		       "of any sandbox; with \"push\" your own git pushes\n");
+		show(listed, "  ralph: with --host, its gate, hooks and [verify] programs run "
+			     "outside of any sandbox; with \"push\" your own git pushes");
 }
 
 static const char *until(const struct project_config *project)
@@ -57,6 +82,8 @@ static const char *until(const struct project_config *project)
 static int trust(const struct project_config *project, const char *dir, const char *state,
 		 const struct trust_args *args, struct err *err)
 {
+	struct listed listed = { 0 };
+
 	if (!project->path) {
 		say("'", dir, "' has no wrapix.json; there is nothing to trust.");
 		return 0;
@@ -66,7 +93,7 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		say("", project->path, " asks for nothing beyond the defaults; it needs no trust.");
 		return 0;
 	}
-	show(project);
+	show_all(project, &listed);
 	if (trust_is_complete(project, dir, state)) {
 		printf("Trusted already, %s.\n", until(project));
 		return 0;
@@ -79,7 +106,7 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		return err_hint(err, "wrapix trust %s --yes, when you have read the list above",
 				named.s);
 	}
-	if (!args->yes && !agreed(project->n_widenings + project->n_others + project->n_profiles))
+	if (!args->yes && !agreed(&listed))
 		return err_set(err, 1, "not trusted; nothing was changed");
 	if (trust_record(project, dir, state, err) < 0)
 		return -err->code;

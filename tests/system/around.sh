@@ -127,6 +127,16 @@ check "... that can be answered" is "$rc" 0
 python3 -c 'import json; print(json.dumps({"env": {"A%d" % i: None for i in range(30)}}))' >wrapix.json
 echo n | python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$wrapix" trust >"$out"
 check "a question about more than a screen holds says how many things it is about" has "$out" "Accept all 30 of these?"
+asked() {
+	python3 -c "import json; print(json.dumps($1))" >wrapix.json
+	echo n | python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$wrapix" trust >"$out"
+}
+asked '{"mounts": ["/etc:/x:ro"], "env": {"PATH": "/a:" * 1000}}'
+check "... a long value counts as the lines that it takes" has "$out" "Accept all 2 of these?"
+asked '{"env": {"PATH": "/a:" * 1000}}'
+check "... also one by itself" has "$out" "Accept this, all 38 lines of it?"
+asked '{"env": {"PATH": "/a"}}'
+check "... a short one is no long list" has "$out" "Accept this?"
 
 # --- a profile by another name ---
 
