@@ -39,6 +39,9 @@ struct claude_source {
 	size_t len;
 };
 
+/* In the home directory, or where CLAUDE_CONFIG_DIR says: which folders the user trusts. */
+#define CLAUDE_RECORD ".claude.json"
+
 /* What the settings are for. All are absolute and clean. */
 struct claude_place {
 	const char *home;

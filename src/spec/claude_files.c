@@ -186,7 +186,7 @@ static void find_place(struct claude_files *files, const struct claude_where *wh
 	place->trusted = where->trust ||
 			 is_trusted(arena,
 				    path_join(arena, where->config ? place->config : place->home,
-					      ".claude.json"),
+					      CLAUDE_RECORD),
 				    place->project);
 }
 

@@ -154,7 +154,8 @@ static void add_network(struct writer *w)
 	close_item(w, 1, "}");
 }
 
-/* Files that decide what is allowed are never writable from inside. */
+/* Files that decide what is allowed are never writable from inside: the settings, and the record of the folders whose
+ * settings count in full. */
 static void add_own_files(struct writer *w)
 {
 	static const char *const names[] = { "settings.json", "settings.local.json",
@@ -168,6 +169,8 @@ static void add_own_files(struct writer *w)
 		if (strcmp(place->config, path_join(arena, place->project, ".claude")))
 			add_string(w, path_join(arena, place->config, names[i]), NULL);
 	}
+	add_string(w, path_join(arena, place->home, CLAUDE_RECORD), NULL);
+	add_string(w, path_join(arena, place->config, CLAUDE_RECORD), NULL);
 	add_string(w, "/etc/claude-code", NULL);
 }
 

@@ -42,6 +42,20 @@ check "and the rule" has "$tmp/report" '"key":"permissions.deny[0]"'
 x -c 'echo {} >.claude/settings.local.json; echo {} >~/.claude/settings.json; mkdir .claude/hooks'
 check "the settings cannot be written from inside" sh -c '! test -e .claude/settings.local.json && grep -q Read "$1" && ! test -e .claude/hooks' \
 	sh "$HOME/.claude/settings.json"
+cat >"$HOME/.claude/settings.json" <<'X'
+{
+  "permissions": {
+    "deny": ["Read(.env)"]
+  },
+  "sandbox": {"filesystem": {"denyRead": ["~/.ssh"], "allowWrite": ["~"]}}
+}
+X
+export record='{"projects": {"/": {"hasTrustDialogAccepted": true}}}'
+x -c 'echo a >~/written; echo "$record" >~/new; mv ~/new ~/.claude.json; echo "$record" >~/.claude.json; true'
+check "no folder is trusted by a command, whatever may be written" eval 'exists "$HOME/written" && absent "$HOME/.claude.json"'
+CLAUDE_CONFIG_DIR=$HOME/.claude x -c 'echo "$record" >~/.claude/.claude.json; true'
+check "... by a record elsewhere" absent "$HOME/.claude/.claude.json"
+rm "$HOME/written" "$HOME/new"
 printf '{"projects": {"%s": {"hasTrustDialogAccepted": true}}}' "$project" >"$HOME/.claude.json"
 x -c 'echo c >~/cache/x'
 check "a trusted folder's wish counts" exists "$HOME/cache/x"
