@@ -125,7 +125,25 @@ static int copy_out(int root, const char *path, int dir, const char *name)
 	to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (from < 0 || to < 0)
 		return -EIO;
+	copy_xattrs(from, to);
 	return copy_content(from, to);
+}
+
+static void copy_attributes(int dir, const char *name, int to)
+{
+	_cleanup_close_ int from = node_open(dir, name);
+
+	copy_xattrs(from, to);
+}
+
+/* Of the owner, the group and the others each: what the user gave or took stays. */
+static mode_t merged_mode(const struct change *change)
+{
+	mode_t ours = change->old.mode, mode = change->new.mode &S_IFMT;
+
+	for (mode_t whose = S_IRWXU; whose; whose >>= 3)
+		mode |= whose & ((ours ^ change->base.mode) & whose ? ours : change->new.mode);
+	return mode;
 }
 
 /* A file in the journal's directory with both sides' changes, or NULL. */
@@ -153,6 +171,7 @@ static const char *merge(struct resolver *r, const struct change *change)
 		       arena_printf(a, "%s/theirs", at), out);
 	if (k != 1)
 		return NULL;
+	copy_attributes(r->dir, "ours", out);
 	r->n_merged++;
 	return name;
 }
@@ -241,8 +260,10 @@ static void add_steps(struct resolver *r, const struct change *change, const cha
 	} else {
 		step = add_step(r, STEP_REPLACE, change->path, old, new, change->path);
 	}
-	if (step)
+	if (step && merged) {
 		step->merged = merged;
+		step->post.mode = merged_mode(change);
+	}
 	/* A directory must be open to us until everything is in it. */
 	if (step && S_ISDIR(new->mode) && (new->mode & 0700) != 0700) {
 		struct node open = step->post;

@@ -197,6 +197,21 @@ check "what was changed after the apply is kept" is "$rc $(cat own)" "1 later"
 wx apply own
 check "... also by the next apply, for which it is a conflict" eval 'is "$rc $(cat own)" "1 later" && says_line "0 changes were taken over, 1 not"'
 reset
+git init -q .
+for f in yours its both; do
+	seq 9 >"$f"
+	chmod 640 "$f"
+done
+git add -A
+git commit -qm 1
+cow 'sed -i "s/^2$/two/" yours its both; chmod 750 its both'
+sed -i 's/^8$/eight/' yours its both
+chmod 600 yours both
+python3 -c 'import os; os.setxattr("yours", "user.note", b"mine")'
+wx apply
+check "who may use a merged file is merged, too" is "$rc $(grep -c eight ./* | xargs) $(stat -c %a yours its both | xargs)" "0 ./both:1 ./its:1 ./yours:1 600 750 700"
+check "... and your attributes of it stay" is "$(python3 -c 'import os; print(os.listxattr("yours"))')" "['user.note']"
+reset
 long=$(printf %0250d 0)
 echo a >"$long"
 cow 'for f in 0*; do echo s >"$f"; done'
