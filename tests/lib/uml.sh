@@ -18,6 +18,7 @@ skip() {
 uml_up() {
 	uml=$(command -v linux.uml || command -v linux)
 	[ -n "$uml" ] || skip "no User Mode Linux (Debian: user-mode-linux)"
+	uml_ptrace=${UML_PTRACE:-$top/build/tests/system/uml_ptrace.so}
 	[ "$(id -u)" = 0 ] || skip "needs root: the guest's root is this machine's, and its users change inside"
 	uid=$(id -u "$user") || { echo "Bail out! there is no user $user"; exit 1; }
 	# Not below /tmp, which is the guest's own.
@@ -25,13 +26,15 @@ uml_up() {
 	trap 'rm -rf "$tmp"' EXIT
 	trap 'exit 1' HUP INT TERM
 	chmod 0755 "$tmp"
+	# Where no blank and no colon is in its name.
+	cp "$uml_ptrace" "$tmp/uml_ptrace.so" || { echo "Bail out! there is no library at $uml_ptrace"; exit 1; }
 }
 uml_run() {
 	seconds=$1
 	shift
 	chmod 0755 "$tmp/init"
-	# The guest's memory is a file in TMPDIR: not the tmpfs that a machine with little memory has there.
-	TMPDIR=$tmp timeout "$seconds" "$uml" root=/dev/root rootfstype=hostfs rootflags=/ ro init="$tmp/init" quiet con=null con0=fd:0,fd:1 "$@" \
+	# What is preloaded is for processors with more registers than this kernel knows. The guest's memory is a file in TMPDIR: not the tmpfs that a machine with little memory has there.
+	LD_PRELOAD=$tmp/uml_ptrace.so TMPDIR=$tmp timeout "$seconds" "$uml" root=/dev/root rootfstype=hostfs rootflags=/ ro init="$tmp/init" quiet con=null con0=fd:0,fd:1 "$@" \
 		>"$tmp/console" 2>&1 </dev/null
 	tr -d '\r' <"$tmp/console" | LC_ALL=C awk '
 	/^(not )?ok - / { n++; sub(/ok - /, "ok " n " - "); print; if (/^not/) failed = 1; next }
