@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <sys/stat.h>
@@ -35,8 +36,24 @@ static inline void check_refusal(int r, const struct err *err)
 	check_printable(err->hint);
 }
 
+/* A new directory, in memory where there is such a place: on a disk a target would wait more than it tries. */
+enum { FUZZ_DIR_MAX = 32 };
+
+static inline int fuzz_make_dir(char path[FUZZ_DIR_MAX])
+{
+	const char *memory = "/dev/shm";
+	int dir;
+
+	snprintf(path, FUZZ_DIR_MAX, "%s/wrapix-fuzz.XXXXXX",
+		 access(memory, W_OK) == 0 ? memory : "/tmp");
+	check(mkdtemp(path) != NULL);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	check(dir >= 0);
+	return dir;
+}
+
 /* A directory that is there as long as the program, with these in it; what is in them changes. */
-static char fuzz_top[] = "/tmp/wrapix-fuzz.XXXXXX";
+static char fuzz_top[FUZZ_DIR_MAX];
 
 static inline void fuzz_forget_top(void)
 {
@@ -45,10 +62,9 @@ static inline void fuzz_forget_top(void)
 
 static inline int fuzz_open_top(const char *const *dirs, size_t n)
 {
-	int top;
+	int top = fuzz_make_dir(fuzz_top);
 
-	check(mkdtemp(fuzz_top) && atexit(fuzz_forget_top) == 0);
-	top = open(fuzz_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	check(atexit(fuzz_forget_top) == 0);
 	for (size_t i = 0; i < n; i++)
 		check(mkdirat(top, dirs[i], 0700) == 0);
 	return top;

@@ -127,7 +127,7 @@ static void plant(int top, const uint8_t *data, size_t len)
 
 static void try_walk(const uint8_t *data, size_t size)
 {
-	char path[] = "/tmp/wrapix-fuzz.XXXXXX";
+	char path[FUZZ_DIR_MAX];
 	struct cow cow = COW_NONE;
 	struct apply_options options = { .sensitive = true };
 	struct apply_report report = { 0 };
@@ -135,12 +135,11 @@ static void try_walk(const uint8_t *data, size_t size)
 	struct err err;
 	size_t half = size / 2;
 
-	check(mkdtemp(path) != NULL);
-	cow.dir = open(path, O_RDONLY | O_DIRECTORY);
+	cow.dir = fuzz_make_dir(path);
 	check(mkdirat(cow.dir, "root", 0700) == 0 && mkdirat(cow.dir, "upper", 0700) == 0);
 	cow.root = openat(cow.dir, "root", O_RDONLY | O_DIRECTORY);
 	cow.upper = openat(cow.dir, "upper", O_RDONLY | O_DIRECTORY);
-	cow.base = arena_strdup(&cow.arena, "/tmp");
+	cow.base = arena_strndup(&cow.arena, path, (size_t)(strrchr(path, '/') - path));
 	cow.turn = arena_printf(&cow.arena, "%s/turn", path);
 	cow.id = arena_strdup(&cow.arena, strrchr(path, '/') + 1);
 	cow.project = arena_printf(&cow.arena, "%s/root", path);

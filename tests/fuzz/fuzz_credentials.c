@@ -11,25 +11,6 @@
 #include "os/fs.h"
 #include "fuzz.h"
 
-static char dir[64];
-
-static void clean_up(void)
-{
-	(void)os_remove_tree(AT_FDCWD, dir);
-}
-
-static void write_input(const uint8_t *data, size_t size)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/wrapix/credentials.json", dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || os_write_all(fd, data, size) < 0)
-		abort();
-	close(fd);
-}
-
 static bool has(struct vault *vault, const char *name, const char *want)
 {
 	struct secret value = { 0 };
@@ -63,21 +44,18 @@ static void read_all(struct vault *vault, const struct strv *names, struct str *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const char *const dirs[] = { "wrapix" };
+	static int top = -1;
 	_cleanup_str_ struct str old = { 0 }, new = { 0 };
-	struct vault vault = { .config_home = dir };
+	struct vault vault = { .config_home = fuzz_top };
 	struct strv before = { 0 }, after = { 0 };
 	struct arena arena = { 0 };
 	struct secret value = { 0 };
 	struct err err;
 
-	if (!dir[0]) {
-		snprintf(dir, sizeof(dir), "/tmp/wrapix-fuzz.XXXXXX");
-		if (!mkdtemp(dir) ||
-		    os_mkdirs(arena_printf(&arena, "%s/wrapix", dir), 0700, &err) < 0)
-			abort();
-		atexit(clean_up);
-	}
-	write_input(data, size);
+	if (top < 0)
+		top = fuzz_open_top(dirs, ARRAY_LEN(dirs));
+	fuzz_write(top, "wrapix/credentials.json", data, size);
 	(void)has(&vault, "one", "");
 	if (secret_alloc(&value, 8, &err) < 0)
 		abort();

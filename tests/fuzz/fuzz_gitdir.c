@@ -97,7 +97,7 @@ static void look(int dir)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char path[] = "/tmp/wrapix-fuzz.XXXXXX";
+	char path[FUZZ_DIR_MAX];
 	char *text;
 	int dir;
 
@@ -106,8 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = malloc(size + 1);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	check(mkdtemp(path));
-	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fuzz_make_dir(path);
 	plant(dir, text, size);
 	look(dir);
 	git_stamps_hold(

@@ -11,15 +11,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char dir[] = "/tmp/wrapix-fuzz-layer.XXXXXX";
+	char dir[FUZZ_DIR_MAX];
 	struct unpack_limits left = { .bytes = 1 << 20, .entries = 1000, .stream = 4 << 20 };
 	struct err err = { 0 };
 	struct stat before, after;
 	int top, root, blob, r;
 
-	check(mkdtemp(dir) != NULL);
-	top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	check(top >= 0 && mkdirat(top, "root", 0755) == 0 && mkdirat(top, "outside", 0755) == 0);
+	top = fuzz_make_dir(dir);
+	check(mkdirat(top, "root", 0755) == 0 && mkdirat(top, "outside", 0755) == 0);
 	check(symlinkat("../outside", top, "root/out") == 0);
 	root = openat(top, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	blob = memfd_create("layer", MFD_CLOEXEC);

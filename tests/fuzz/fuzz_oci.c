@@ -28,13 +28,14 @@ static void check_again(const struct store *store, const struct oci_index *index
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char path[] = "/tmp/wrapix-fuzz-oci.XXXXXX";
+	char path[FUZZ_DIR_MAX];
 	struct oci_image image = { 0 };
 	struct oci_index index;
 	struct store store;
 	struct err err = { 0 };
 
-	check(mkdtemp(path) != NULL && layout_open(&store, path, &err) == 0);
+	close(fuzz_make_dir(path));
+	check(layout_open(&store, path, &err) == 0);
 	check(os_write_file_atomic(store.dir, "index.json", data, size, 0644, &err) == 0);
 	check(blob_put(store.blobs, data, size, &image.manifest, &err) == 0);
 	if (oci_read_image(store.blobs, &image, &err) == 0)
