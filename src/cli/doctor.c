@@ -149,6 +149,32 @@ static void check_cow(const struct patient *p, struct finding *f)
 	arena_release(&host.arena);
 }
 
+/*
+ * pasta of March 2023 (Debian 12) takes a connection whose server has said nothing yet for one whose answers are lost, and resets it after
+ * 24 seconds. No pasta says reliably how old it is: an option of August 2024 in its help tells it from newer ones.
+ */
+static bool is_old_pasta(const char *program)
+{
+	_cleanup_free_ char *help = NULL;
+	char *argv[] = { (char *)program, (char *)"--help", NULL };
+
+	return os_capture_all(argv, 10, 65536, &help) >= 0 && help && strstr(help, "--no-map-gw") &&
+	       !strstr(help, "--map-host-loopback");
+}
+
+static void judge_pasta(const struct host *host, struct finding *f)
+{
+	if (!host->tools.pasta || !is_old_pasta(host->tools.pasta))
+		return;
+	f->verdict = MAX(f->verdict, WEAKER);
+	str_addf(&f->text,
+		 "; %s is older than August 2024: one of 2023 resets connections in which "
+		 "the server says nothing for the first 24 seconds",
+		 host->tools.pasta);
+	str_add(&f->fix,
+		"a newer package 'passt'; or --network filtered, which does without pasta");
+}
+
 /* Each program is tried: the second stands in when the first fails. */
 static void check_open(const struct patient *p, struct finding *f)
 {
@@ -178,6 +204,8 @@ static void check_open(const struct patient *p, struct finding *f)
 		f->verdict = WEAKER;
 		str_addf(&f->text, "; %s", plan.weaker.v[0]);
 		str_add(&f->fix, "install the package 'passt'");
+	} else if (good == plan.n_uplinks) {
+		judge_pasta(p->host, f);
 	}
 	plan_release(&plan);
 }

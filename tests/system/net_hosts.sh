@@ -173,6 +173,12 @@ as_user timeout -s KILL 60 env PATH="$tools" "$wrapix" run $patient -- sh -c "py
 	connect:::1,5001 connect:10.0.2.2,5001 connect:10.0.2.3,5001 connect:fd00::2,5001 connect:fd00::3,5001" >"$out" 2>"$err" </dev/null
 check "... and with slirp4netns cannot be reached" is "$(head -n 1 "$out") $(grep -c connected "$out")" "ok 0"
 check "... nothing is left" await fails running_as_user slirp4netns
+case $(pasta --help 2>&1) in
+*--map-host-loopback*) age='ok       open network .*/pasta attached' ;;
+*) age='weaker   open network .*/pasta attached.*/pasta is older than August 2024' ;;
+esac
+as_user timeout -s KILL 60 "$wrapix" doctor >"$out" 2>&1
+check "doctor says what this pasta's age means" grep -q "$age" "$out"
 printf '#!/bin/sh\necho "it does not work today" >&2\nexit 1\n' >"$tools/pasta"
 chmod +x "$tools/pasta"
 sees "a pasta that fails: slirp4netns stands in" "ok v4" "echo:$web" name:v4only.test
