@@ -220,6 +220,13 @@ static void ask_all(struct dial_list *list)
 	}
 }
 
+static bool is_answered(const struct dial *dial, const struct resolver_answer *answer)
+{
+	if (*answer->name)
+		return asking_awaits(dial, answer->name);
+	return dial->state == DIAL_RESOLVING && dial->asked;
+}
+
 static void on_resolved(void *ctx, const struct resolver_answer *answer)
 {
 	struct dial_list *list = ctx;
@@ -232,7 +239,7 @@ static void on_resolved(void *ctx, const struct resolver_answer *answer)
 	}
 	for (struct dial *dial = list->head, *next; dial; dial = next) {
 		next = dial->next;
-		if (asking_awaits(dial, answer->name))
+		if (is_answered(dial, answer))
 			on_addresses(dial, answer);
 	}
 	ask_all(list);

@@ -55,12 +55,16 @@ static void add_address(struct resolver_answer *answer, const struct sockaddr *a
 	answer->n++;
 }
 
-_Noreturn static void resolve(int fd, const struct question *question)
+_Noreturn static void resolve(int fd, const struct question *question, pid_t worker)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG },
 			*list = NULL;
 	struct resolver_answer answer = { 0 };
 
+	/* It would keep the worker's end of the socket open: nobody would hear that the worker is gone. */
+	os_die_with_parent(SIGKILL);
+	if (getppid() != worker)
+		_exit(1);
 	alarm(TIMEOUT_S);
 	memcpy(answer.name, question->name, sizeof(answer.name));
 	answer.error = getaddrinfo(question->name, NULL, &hints, &list);
@@ -109,6 +113,7 @@ _Noreturn void resolver_work(int fd)
 	struct sigaction action = { .sa_handler = on_child };
 	struct slots slots = { .n = 0 };
 	struct question question;
+	pid_t self = getpid();
 	ssize_t n;
 
 	sigaction(SIGCHLD, &action, NULL);
@@ -124,7 +129,7 @@ _Noreturn void resolver_work(int fd)
 		question.name[sizeof(question.name) - 1] = '\0';
 		pid = fork();
 		if (pid == 0)
-			resolve(fd, &question);
+			resolve(fd, &question, self);
 		if (pid < 0) {
 			answer_failed(fd, &question, EAI_MEMORY);
 			continue;
@@ -190,7 +195,10 @@ static int on_answer(struct loop_source *source, uint32_t events, struct err *er
 		resolver->worked = true;
 		resolver->fn(resolver->ctx, &answer);
 	} else {
-		end_worker(resolver); /* it was killed: the next question starts another */
+		/* It was killed, and what it was asked with it. The next question starts another. */
+		answer = (struct resolver_answer){ .error = EAI_AGAIN };
+		end_worker(resolver);
+		resolver->fn(resolver->ctx, &answer);
 	}
 	return 0;
 }
@@ -198,7 +206,7 @@ static int on_answer(struct loop_source *source, uint32_t events, struct err *er
 static int start_worker(struct resolver *resolver, struct err *err)
 {
 	pid_t parent = getpid();
-	int fds[2];
+	int fds[2], r;
 
 	if (os_message_pair(fds) < 0)
 		return os_err_start(err, errno, "what looks up names");
@@ -219,7 +227,10 @@ static int start_worker(struct resolver *resolver, struct err *err)
 		end_worker(resolver);
 		return os_err_start(err, code, "what looks up names");
 	}
-	return loop_add(resolver->loop, &resolver->source, LOOP_IN, err);
+	r = loop_add(resolver->loop, &resolver->source, LOOP_IN, err);
+	if (r < 0)
+		end_worker(resolver); /* nobody would hear its answers */
+	return r;
 }
 
 int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,

@@ -14,8 +14,8 @@
 #define RESOLVER_NAME_MAX 256
 
 struct resolver_answer {
-	char name[RESOLVER_NAME_MAX];
-	int32_t error; /* EAI_*, 0 when there are addresses */
+	char name[RESOLVER_NAME_MAX]; /* "": whatever was asked for is lost */
+	int32_t error;                /* EAI_*, 0 when there are addresses */
 	uint32_t n;
 	struct in6_addr addresses[RESOLVER_ADDRESSES]; /* IPv4 as ::ffff:a.b.c.d */
 };
@@ -36,7 +36,8 @@ _Noreturn void resolver_work(int fd);
 
 int resolver_start(struct resolver *resolver, struct loop *loop, resolver_fn *fn, void *ctx,
 		   struct err *err);
-/* Every question gets an answer, at the latest 15 seconds after the worker has taken it. -EAGAIN: too
- * many wait for the worker; an answer makes room. */
+/* Every question gets an answer, at the latest 15 seconds after the worker has taken it; one without a name
+ * answers all that were asked: the worker is gone. -EAGAIN: too many wait for the worker; an answer makes
+ * room. */
 int resolver_ask(struct resolver *resolver, const char *name);
 void resolver_stop(struct resolver *resolver);

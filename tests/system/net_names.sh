@@ -165,20 +165,30 @@ check "getent as the first command" has "$out" "allowed.test"
 check "the resolver's file has no search domain" lacks "$out" search
 
 # --- what looks names up is killed, as by a machine without memory ---
-[ $tier != queue ] || {
-	mkfifo "$project/up" "$project/go"
-	"$wrapix" run --allow v4only.test:7 --allow allowed.test:7 -- \
-		sh -c 'python3 -B netprobe.py echo:v4only.test; echo x >up; read -r x <go; python3 -B netprobe.py echo:allowed.test' >"$tmp/log/out" 2>"$tmp/log/err" &
+begin_killed() { # PROBE: a sandbox that waits before it looks up another name; the probe goes on meanwhile
+	"$wrapix" run --allow v4only.test:7 --allow allowed.test:7 --allow one.never.test:7 -- sh -c 'python3 -B netprobe.py echo:v4only.test; python3 -B netprobe.py "$0" &
+		echo x >up; read -r x <go; python3 -B netprobe.py echo:allowed.test; wait' "$1" >"$tmp/log/out" 2>"$tmp/log/err" &
 	run=$!
 	started="${started-} $run"
 	hear "$project/up"
 	workers=$(for p in $(pgrep -P $run); do awk -v p="$p" '$1 == "NSpid:" && NF == 2 { print p }' "/proc/$p/status"; done) # the others are in the sandbox's namespace
-	check "the supervisor has one process that looks up names" is "$(echo "$workers" | wc -w)" 1
+}
+end_killed() {
 	kill -9 $workers
 	await fails kill -0 $workers
 	tell "$project/go"
 	wait $run
-	check "killed, another one takes its place" is "$(xargs <"$tmp/log/out")" "ok ok"
+}
+[ $tier != queue ] || {
+	mkfifo "$project/up" "$project/go"
+	begin_killed echo:v4only.test
+	check "the supervisor has one process that looks up names" is "$(echo "$workers" | wc -w)" 1
+	end_killed
+	check "killed, another one takes its place" is "$(xargs <"$tmp/log/out")" "ok ok ok"
+	begin_killed echo4:one.never.test
+	await pgrep -P "$workers" >"$tmp/log/child" || give_up "a name is looked up"
+	end_killed
+	check "... also while it waits for a name server, and what was asked is known to be lost" is "$(sort "$tmp/log/out" | xargs)" "EHOSTUNREACH ok ok"
 }
 
 # --- a brokered credential's relay, which looks its host up by itself ---
