@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -150,13 +151,34 @@ static int bad(const char *what, struct err *err)
 	return err_set(err, EBADMSG, "the image's %s is not as the OCI specification has it", what);
 }
 
+/* Nothing in it means something else to a reader that takes "Layers" for "layers", as those do which are written in Go:
+ * an engine would run other files than we have looked at. */
+static bool has_one_meaning(struct json_object *object)
+{
+	static const char *const names[] = { "config", "layers",   "digest",   "size",
+					     "rootfs", "diff_ids", "mediaType" };
+
+	if (!json_object_is_type(object, json_type_object))
+		return false;
+	json_object_object_foreach(object, key, value)
+	{
+		(void)value;
+		for (const char *p = key; *p; p++)
+			if ((unsigned char)*p > 127)
+				return false; /* some letters beyond ASCII are taken for one of it */
+		for (size_t i = 0; i < ARRAY_LEN(names); i++)
+			if (!strcasecmp(key, names[i]) && strcmp(key, names[i]) != 0)
+				return false;
+	}
+	return true;
+}
+
 /* "digest" and "size" of a descriptor. */
 static int read_descriptor(struct json_object *value, struct blob_ref *ret, struct err *err)
 {
 	struct json_object *digest = NULL, *size = NULL;
 
-	if (!json_object_is_type(value, json_type_object) ||
-	    !json_object_object_get_ex(value, "digest", &digest) ||
+	if (!has_one_meaning(value) || !json_object_object_get_ex(value, "digest", &digest) ||
 	    !json_object_object_get_ex(value, "size", &size) ||
 	    !json_object_is_type(digest, json_type_string) ||
 	    !json_object_is_type(size, json_type_int) || json_object_get_int64(size) < 0 ||
@@ -212,7 +234,7 @@ static int read_diff_ids(struct oci_image *image, struct json_object *config, st
 {
 	struct json_object *rootfs, *list;
 
-	if (!json_object_object_get_ex(config, "rootfs", &rootfs) ||
+	if (!json_object_object_get_ex(config, "rootfs", &rootfs) || !has_one_meaning(rootfs) ||
 	    !json_object_object_get_ex(rootfs, "diff_ids", &list) ||
 	    !json_object_is_type(list, json_type_array) ||
 	    json_object_array_length(list) != image->n_layers)
@@ -235,7 +257,7 @@ static int read_config(int blobs, struct oci_image *image, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (!json_object_is_type(root, json_type_object))
+	if (!has_one_meaning(root))
 		return bad("configuration", err);
 	image->os = read_string(a, root, "os");
 	image->architecture = read_string(a, root, "architecture");
@@ -284,8 +306,7 @@ int oci_read_image(int blobs, struct oci_image *image, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (!json_object_is_type(root, json_type_object) ||
-	    !json_object_object_get_ex(root, "config", &config) ||
+	if (!has_one_meaning(root) || !json_object_object_get_ex(root, "config", &config) ||
 	    !json_object_object_get_ex(root, "layers", &layers) ||
 	    !json_object_is_type(layers, json_type_array) ||
 	    json_object_array_length(layers) > OCI_MAX_LAYERS)

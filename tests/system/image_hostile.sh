@@ -19,8 +19,10 @@ def layout(name, layers, **top):
         return {"digest": "sha256:" + digest, "size": len(data), "mediaType": "application/vnd.oci.image." + kind}
     layers = [blob(layer, "layer.v1.tar+gzip") for layer in layers]
     config = {"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": [l["digest"] for l in layers]}}
+    manifest = {"schemaVersion": 2, **top.pop("manifest", {})}
     config = blob(json.dumps(dict(config, **top)).encode(), "config.v1+json")
-    manifest = blob(json.dumps({"schemaVersion": 2, "config": config, "layers": layers}).encode(), "manifest.v1+json")
+    config.update(manifest.pop("of config", {}))
+    manifest = blob(json.dumps(dict(manifest, config=config, layers=layers)).encode(), "manifest.v1+json")
     json.dump({"schemaVersion": 2, "manifests": [manifest]}, open(name + "/index.json", "w"))
     open(name + "/oci-layout", "w").write('{"imageLayoutVersion":"1.0.0"}')
 def entry(name, data=b"", kind=tarfile.REGTYPE, size=None, link=""):
@@ -34,6 +36,9 @@ layout("good", [gzip.compress(entry("file", b"good\n") + end)])
 layout("broken", [gzip.compress(entry("file", b"bad\n") + entry("link", kind=tarfile.LNKTYPE, link="nowhere") + end)])
 layout("shown", [tables], architecture="amd64\x1b]0;mine\x07", os="linux\x1b[2J", config={"Entrypoint": ["\x1b[1m"], "Env": ["A=\x1b[2J"]})
 layout("most", [gzip.compress(entry("file", b"good\n") + end)] * 512)
+layout("other-layers", [tables], manifest={"Layers": []})
+layout("other-digest", [tables], manifest={"of config": {"DIGEST": "sha256:" + "0" * 64}})
+layout("other-rootfs", [tables], **{"rootf\u017f": {"type": "layers", "diff_ids": []}})
 once = gzip.compress(entry("d", kind=tarfile.DIRTYPE) * 20000)
 layout("twice", [gzip.compress(once * 1000)])
 # Of the entry that nobody wants 30 GB come out, which takes a while.
@@ -58,6 +63,12 @@ wx image show shown
 check "what it says is shown as text" eval 'printable "$out" && has "$out" "x1b[2J/amd64\\x1b"'
 wx image list
 check "... in the list, too" eval 'printable "$out" && has "$out" "amd64\\x1b"'
+
+# --- what means something else to somebody else ---
+for what in layers:manifest digest:descriptor rootfs:configuration; do
+	from "other-${what%:*}" other
+	check "a document that an engine would read differently is refused (${what%:*})" said 125 "the image's ${what#*:} is not as"
+done
 
 # --- what stands for far more ---
 from twice twice
