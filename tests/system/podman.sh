@@ -269,6 +269,18 @@ done
 linked home other
 check "one whose link leads elsewhere is none of these" is "$rc $(cat "$out")" "0 mine"
 
+# Forty links, each of which leaves two thousand names behind it.
+rm -rf "$tmp/linked" && cp -a "$tmp/root" "$tmp/linked" && rm -rf "$tmp/linked/run"
+python3 -c 'import os, sys
+os.chdir(sys.argv[1])
+for i in range(38):
+    os.symlink(f"/l{i + 1}/" + "a/" * 2000, f"l{i}")
+os.symlink("/l0", "run")' "$tmp/linked" || give_up "the links are made"
+wx image build --from "rootfs:$tmp/linked" --name linked
+prlimit --as=1500000000 "$wrapix" run --engine podman --image linked --network none -- true >"$out" 2>"$err"
+rc=$?
+check "an image whose links have no end costs nothing" refused 125 "lies in itself"
+
 # --- the image by itself: podman alone, and the entrypoint ---
 for how in "--userns=keep-id|$(id -u)" "--env=HOME=/home/wrapix|0" "--env=WRAPIX_UID=4242|4242"; do
 	podman run --rm --network none "${how%|*}" --volume "$PWD:/workspace" localhost/wrapix-base sh -c 'id -u; touch made && stat -c %u made; exit 7' \

@@ -26,34 +26,59 @@ struct place {
 	bool holds; /* something is mounted there that is not the image's */
 };
 
+/* Into buffers of fixed size: whose links make more of a path than the kernel takes is nobody's honest image, and would
+ * fill our memory. */
+struct walk {
+	char done[PATH_MAX], rest[PATH_MAX]; /* without links; what is still to be gone */
+};
+
+/* What a link says comes before what was left. */
+static bool follow(struct walk *walk, const char *target, size_t len, const char *left)
+{
+	char rest[PATH_MAX];
+
+	if (snprintf(rest, sizeof(rest), "%.*s/%s", (int)len, target, left) >= (int)sizeof(rest))
+		return false;
+	memcpy(walk->rest, rest, strlen(rest) + 1);
+	if (*target == '/')
+		walk->done[0] = '\0';
+	return true;
+}
+
 /* A path in the image without its links; what is missing keeps its name. NULL: there is no end of them. */
 static const char *resolve(struct arena *arena, int root, const char *path)
 {
-	const char *done = "/", *rest = path;
+	struct walk walk = { .done = "" };
 	unsigned links = 0;
 
-	while (*rest) {
-		size_t len = strcspn(rest, "/");
-		const char *name = arena_strndup(arena, rest, len), *next;
+	if (!follow(&walk, path, strlen(path), ""))
+		return NULL;
+	for (const char *at = walk.rest; *at;) {
+		size_t len = strcspn(at, "/"), had = strlen(walk.done);
 		char target[PATH_MAX];
 		ssize_t n;
 
-		rest += len + (rest[len] == '/');
-		if (!len || !strcmp(name, "."))
-			continue;
-		next = strcmp(name, "..") ? path_join(arena, done, name) : path_parent(arena, done);
-		n = next[1] ? readlinkat(root, next + 1, target, sizeof(target) - 1) : -1;
-		if (n < 0) {
-			done = next;
-			continue;
+		if (len == 2 && !memcmp(at, "..", 2)) {
+			*(strrchr(walk.done, '/') ?: walk.done) = '\0';
+		} else if (len && (len != 1 || *at != '.')) {
+			if (had + 1 + len >= sizeof(walk.done))
+				return NULL;
+			walk.done[had] = '/';
+			memcpy(walk.done + had + 1, at, len);
+			walk.done[had + 1 + len] = '\0';
+			n = readlinkat(root, walk.done + 1, target, sizeof(target));
+			if (n >= 0) {
+				walk.done[had] = '\0';
+				if (++links > LINKS_MAX ||
+				    !follow(&walk, target, (size_t)n, at + len))
+					return NULL;
+				at = walk.rest;
+				continue;
+			}
 		}
-		if (++links > LINKS_MAX)
-			return NULL;
-		rest = arena_printf(arena, "%.*s/%s", (int)n, target, rest);
-		if (*target == '/')
-			done = "/";
+		at += len + (at[len] == '/');
 	}
-	return done;
+	return arena_strdup(arena, *walk.done ? walk.done : "/");
 }
 
 static void add(struct arena *arena, struct place **places, size_t *n, const char *said, bool holds)
