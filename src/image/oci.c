@@ -155,8 +155,8 @@ static int bad(const char *what, struct err *err)
  * an engine would run other files than we have looked at. */
 static bool has_one_meaning(struct json_object *object)
 {
-	static const char *const names[] = { "config", "layers",   "digest",   "size",
-					     "rootfs", "diff_ids", "mediaType" };
+	static const char *const names[] = { "config", "layers",   "digest",    "size",
+					     "rootfs", "diff_ids", "mediaType", "urls" };
 
 	if (!json_object_is_type(object, json_type_object))
 		return false;
@@ -176,7 +176,7 @@ static bool has_one_meaning(struct json_object *object)
 /* "digest" and "size" of a descriptor. */
 static int read_descriptor(struct json_object *value, struct blob_ref *ret, struct err *err)
 {
-	struct json_object *digest = NULL, *size = NULL;
+	struct json_object *digest = NULL, *size = NULL, *urls;
 
 	if (!has_one_meaning(value) || !json_object_object_get_ex(value, "digest", &digest) ||
 	    !json_object_object_get_ex(value, "size", &size) ||
@@ -184,6 +184,10 @@ static int read_descriptor(struct json_object *value, struct blob_ref *ret, stru
 	    !json_object_is_type(size, json_type_int) || json_object_get_int64(size) < 0 ||
 	    !digest_parse(json_object_get_string(digest), ret->digest))
 		return bad("descriptor", err);
+	/* An engine would fetch it from there, outside of every sandbox: also from this machine's own servers. */
+	if (json_object_object_get_ex(value, "urls", &urls) && urls &&
+	    (!json_object_is_type(urls, json_type_array) || json_object_array_length(urls)))
+		return err_set(err, ENOTSUP, "the image has a part that lies elsewhere (urls)");
 	ret->size = (uint64_t)json_object_get_int64(size);
 	return 0;
 }

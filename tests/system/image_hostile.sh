@@ -38,6 +38,8 @@ layout("shown", [tables], architecture="amd64\x1b]0;mine\x07", os="linux\x1b[2J"
 layout("most", [gzip.compress(entry("file", b"good\n") + end)] * 512)
 layout("other-layers", [tables], manifest={"Layers": []})
 layout("other-digest", [tables], manifest={"of config": {"DIGEST": "sha256:" + "0" * 64}})
+layout("urls", [tables], manifest={"of config": {"urls": ["http://127.0.0.1:1/"]}})
+layout("no-urls", [tables], manifest={"of config": {"urls": []}})
 layout("other-rootfs", [tables], **{"rootf\u017f": {"type": "layers", "diff_ids": []}})
 once = gzip.compress(entry("d", kind=tarfile.DIRTYPE) * 20000)
 layout("twice", [gzip.compress(once * 1000)])
@@ -69,6 +71,11 @@ for what in layers:manifest digest:descriptor rootfs:configuration; do
 	from "other-${what%:*}" other
 	check "a document that an engine would read differently is refused (${what%:*})" said 125 "the image's ${what#*:} is not as"
 done
+
+from urls urls
+check "what an engine would fetch from anywhere is refused" said 125 "lies elsewhere"
+from no-urls urls
+check "... (control) a list of no places is none" is "$rc" 0
 
 # --- what stands for far more ---
 from twice twice
