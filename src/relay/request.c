@@ -67,10 +67,11 @@ static bool is_plain_path(struct span path)
 /* Some hosts take credentials there, or fields and the method. */
 static bool has_credential_parameter(struct span query)
 {
-	static const char *const names[] = { "key",        "api_key",      "api-key",
-					     "apikey",     "access_token", "token",
-					     "auth_token", "oauth_token",  "$httpheaders",
-					     "$httpmethod" };
+	static const char *const names[] = {
+		"key",          "api_key",     "api-key",     "apikey",        "access_token",
+		"token",        "auth_token",  "oauth_token", "private_token", "job_token",
+		"$httpheaders", "$httpmethod", "_method",
+	};
 
 	/* Some take it for another '&'. */
 	if (query.len && memchr(query.p, ';', query.len))
@@ -168,6 +169,8 @@ static const struct {
 	{ "x-goog-api-key", FIELD_CREDENTIAL },
 	{ "x-auth-token", FIELD_CREDENTIAL },
 	{ "private-token", FIELD_CREDENTIAL },
+	{ "job-token", FIELD_CREDENTIAL },
+	{ "deploy-token", FIELD_CREDENTIAL },
 	{ "cookie", FIELD_CREDENTIAL },
 	{ "x-http-method-override", FIELD_INSTEAD },
 	{ "x-http-method", FIELD_INSTEAD },
