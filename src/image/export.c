@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -17,15 +18,30 @@
 
 /* --- a layout --- */
 
+enum { LOOK_MS = 100 };
+
+/*
+ * For two that write here at once; a file system without it has one. Whoever may read the directory can hold it, for
+ * as long as they like: a signal that waits is heard.
+ */
+static int lock_layout(int dir, struct err *err)
+{
+	while (flock(dir, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		if (interrupt_check(err) < 0)
+			return -err->code;
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+	return 0;
+}
+
 static int export_layout(struct store *store, struct oci_image *image, const char *name,
 			 const char *path, struct err *err)
 {
 	struct store to;
 	int r = layout_open_other(&to, path, err);
 
-	/* For two that write here at once; a file system without it has one. */
 	if (r == 0)
-		(void)flock(to.dir, LOCK_EX);
+		r = lock_layout(to.dir, err);
 	if (r == 0)
 		r = blob_copy(store->blobs, to.blobs, &image->config, err);
 	for (size_t i = 0; r == 0 && i < image->n_layers; i++)

@@ -171,6 +171,17 @@ echo mine >"$tmp/mine/use"
 wx image build --from "oci:$images/good" --name one -o "$tmp/mine"
 check "a layout beside files of the user's leaves them" is "$rc $(cat "$tmp/mine/lock" "$tmp/mine/use" | tr '\n' ' ')" "0 mine mine "
 check "... (control) it is one" exists "$tmp/mine/index.json"
+flock "$tmp/mine" sleep 60 &
+holder=$!
+held() { ! flock -n "$tmp/mine" true; }
+await held || give_up "somebody holds the layout"
+env --default-signal=INT "$wrapix" image build --from "oci:$images/good" --name two -o "$tmp/mine" >"$tmp/log/out" 2>&1 &
+job=$!
+named() { "$wrapix" image list | grep -q two; }
+await named || give_up "a build is about to write"
+kill -TERM "$job"
+check "TERM is heard while somebody else holds the layout" eval 'ended 143 && kill "$holder"'
+wait "$holder" 2>/dev/null
 echo mine >"$tmp/mine/victim"
 ln -s victim "$tmp/mine/one.tar.part"
 wx image build --from "oci:$images/good" --name one -o "$tmp/mine/one.tar"
