@@ -11,12 +11,11 @@
 #include "spec/agent.h"
 
 #define INSIDE "/run/wrapix"
-#define IDLE_SECONDS 10
 
 /* An agent with hooks says itself when it waits; a command of the user's own is his to watch. */
 static uint64_t idle_seconds(const struct spec *spec, const struct host *host)
 {
-	uint64_t seconds = spec->notify.idle ? spec->notify.idle : IDLE_SECONDS;
+	uint64_t seconds = spec->notify.idle ? spec->notify.idle : NOTIFY_IDLE_SECONDS;
 
 	if (spec->notify.waiting == WAITING_OFF || !host->tty[0])
 		return 0; /* a pipe is not answered by a person */

@@ -315,12 +315,23 @@ bool spec_values_differ(const struct spec *a, const struct spec *b)
 	return false;
 }
 
+/* A project that says once more what the user says takes it from nobody: it is still his. */
+static bool is_repeated(const struct spec *before, const struct spec *spec, const struct key *key,
+			enum layer layer)
+{
+	unsigned char set_by = before->set_by[key - keys];
+
+	return layer == LAYER_PROJECT && set_by && set_by != LAYER_PROFILE + 1 &&
+	       !memcmp((const char *)before + key->offset, (const char *)spec + key->offset,
+		       key->size);
+}
+
 int spec_set(struct spec *spec, const char *name, const char *value, enum layer layer,
 	     struct err *err)
 {
 	const struct key *key = find_key(name);
 	_cleanup_str_ struct str shown = { 0 };
-	struct spec scratch = *spec, *target = spec;
+	struct spec before = *spec, scratch = before, *target = spec;
 	enum layer stronger;
 	int r;
 
@@ -332,7 +343,8 @@ int spec_set(struct spec *spec, const char *name, const char *value, enum layer 
 	spec->arena = target->arena;
 	if (r < 0)
 		return err_wrap(err, "%s: %s", name, str_quote(&shown, value));
-	target->set_by[key - keys] = (unsigned char)(layer + 1);
+	if (!is_repeated(&before, target, key, layer))
+		target->set_by[key - keys] = (unsigned char)(layer + 1);
 	return 0;
 }
 

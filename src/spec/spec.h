@@ -132,6 +132,7 @@ struct profile_spec {
 /* What the user is told, and when; see notify/. */
 enum notify_mode { NOTIFY_UNSET, NOTIFY_ON, NOTIFY_OFF };
 enum waiting_mode { WAITING_UNSET, WAITING_AUTO, WAITING_ON, WAITING_OFF };
+enum { NOTIFY_IDLE_SECONDS = 10 }; /* where nobody says */
 
 struct notify_spec {
 	enum notify_mode mode;
@@ -265,7 +266,7 @@ const struct env_spec *spec_find_env(const struct spec *spec, const char *name);
 int spec_set(struct spec *spec, const char *key, const char *value, enum layer layer,
 	     struct err *err);
 /* True when the key has a value; *ret_layer says whose. One that was written into the struct
- * directly counts as a flag's. */
+ * directly counts as a flag's; one that the project repeats (no string) is the user's. */
 bool spec_layer(const struct spec *spec, const char *key, enum layer *ret_layer);
 
 /* True when something was set in one of them that was not, or is another, in the other. */

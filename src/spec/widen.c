@@ -323,17 +323,39 @@ static bool limits_widen(const struct spec *now, const struct spec *want, bool u
 	return b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids || b->disk > a->disk;
 }
 
-/* The user wants to be told. */
-static bool asks_for_messages(const struct notify_spec *notify)
+/* Not by the project, whose other keys are laid already. */
+static bool says(const struct spec *spec, const char *key)
 {
-	return notify->mode == NOTIFY_ON || notify->violations || notify->always ||
-	       notify->waiting == WAITING_ON;
+	enum layer layer;
+
+	return spec_layer(spec, key, &layer) && layer != LAYER_PROJECT;
+}
+
+/* The user wants to be told. */
+static bool asks_for_messages(const struct spec *now)
+{
+	const struct notify_spec *notify = &now->notify;
+
+	return (notify->mode == NOTIFY_ON && says(now, "notify")) ||
+	       (notify->violations && says(now, "notify.violations")) ||
+	       (notify->always && says(now, "notify.always")) ||
+	       (notify->waiting == WAITING_ON && says(now, "notify.waiting"));
+}
+
+/* ... also when an agent without hooks waits. */
+static bool asks_for_waiting(const struct spec *now)
+{
+	if (says(now, "notify.waiting"))
+		return now->notify.waiting != WAITING_OFF;
+	return (now->notify.mode == NOTIFY_ON && says(now, "notify")) ||
+	       (now->notify.always && says(now, "notify.always"));
 }
 
 static bool notify_widens(const struct spec *now, const struct spec *want, _unused_ bool users)
 {
-	return want->notify.mode == NOTIFY_OFF && now->notify.mode != NOTIFY_OFF &&
-	       asks_for_messages(&now->notify);
+	bool off = now->notify.mode == NOTIFY_OFF && says(now, "notify");
+
+	return want->notify.mode == NOTIFY_OFF && !off && asks_for_messages(now);
 }
 
 static bool violations_widen(const struct spec *now, const struct spec *want, bool users)
@@ -350,26 +372,30 @@ static bool waiting_widens(const struct spec *now, const struct spec *want, bool
 {
 	static const int rank[] = { [WAITING_OFF] = 0, [WAITING_AUTO] = 1, [WAITING_ON] = 2 };
 
-	return users && rank[want->notify.waiting] < rank[now->notify.waiting];
+	return users ? rank[want->notify.waiting] < rank[now->notify.waiting]
+		     : want->notify.waiting == WAITING_OFF && asks_for_waiting(now);
 }
 
 /* The user's quiet times are the user's; the project may name some where there are none, and nothing is asked for. */
 static bool quiet_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return users ? strcmp(now->notify.quiet, want->notify.quiet) != 0
-		     : asks_for_messages(&now->notify);
+	return users ? strcmp(now->notify.quiet, want->notify.quiet) != 0 : asks_for_messages(now);
 }
 
 /* Later than the user wants to be told, and never before long. */
 static bool idle_widens(const struct spec *now, const struct spec *want, bool users)
 {
-	return users && want->notify.idle > now->notify.idle;
+	uint64_t own = now->notify.idle ? now->notify.idle : NOTIFY_IDLE_SECONDS;
+
+	return want->notify.idle > own && (users || asks_for_waiting(now));
 }
 
-/* No messages, now or at some time of day. */
+/* No messages, now, at some time of day, or before long. */
 static bool is_silence(const char *key, const char *value)
 {
-	return !strcmp(key, "notify.quiet") || (!strcmp(key, "notify") && !strcmp(value, "off"));
+	return !strcmp(key, "notify.quiet") || !strcmp(key, "notify.idle") ||
+	       (!strcmp(value, "off") &&
+		(!strcmp(key, "notify") || !strcmp(key, "notify.waiting")));
 }
 
 /* Programs that the user takes for the system's. */

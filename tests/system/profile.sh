@@ -151,6 +151,12 @@ echo '{ "profile": "wide" }' >wrapix.json
 wx run --network none -- true
 check "a project's file may name it, and asks for trust" refused 125 "has changed since it was trusted"
 rm wrapix.json
+echo '{ "network": "filtered" }' >"$HOME/.config/wrapix/config.json"
+echo '{ "network": "filtered", "profile": "base" }' >wrapix.json
+echo '{ "domains": ["evil.example"] }' | profile base
+wx run -- true
+check "a project that says 'filtered' as the user does may not name hosts for that" refused 125 "profile base: domains[0]"
+rm "$HOME/.config/wrapix/config.json" .wrapix/profiles/base.json wrapix.json
 for bad in '{ "extends": "/etc/passwd" }|not a file' '{ "extends": "loop" }|none of that name' '{ "extends": "back" }|extends itself' '{ "network": "host" }|unknown key'; do
 	printf '%s' "${bad%|*}" | profile loop
 	echo '{ "extends": "loop" }' | profile back
