@@ -119,7 +119,9 @@ static void print_lost(const struct claude_settings *s, const struct claude_valu
 	cli_add_origin(&line, s, v);
 	str_addf(&line, ": %s", v->why ? v->why : claude_fate_phrase(v->fate));
 	if (v->by) {
-		str_addf(&line, ": %s at ", v->by->name);
+		str_add(&line, ": ");
+		str_add_escaped(&line, v->by->name);
+		str_add(&line, " at ");
 		cli_add_origin(&line, s, v->by);
 	}
 	puts(line.s);
@@ -218,7 +220,7 @@ static int explain(const struct claude_settings *s, const char *name, bool json,
 			str_add(&out, any ? ",\n" : "");
 			cli_add_value_json(&out, v);
 		} else if (v->fate == CLAUDE_COUNTS) {
-			str_addf(&out, "%s", v->name);
+			str_add_escaped(&out, v->name);
 			str_add(&out, " = ");
 			str_add_escaped(&out, v->string ? v->string : v->json);
 			str_add(&out, "\n  ");

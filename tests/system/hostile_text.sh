@@ -74,6 +74,19 @@ check "control: it is seen where it is raw" fails python3 "$tmp/look.py" shown "
 ref=$(printf 'b\342\200\256EVIL\302\23395m\342\201\246</script>')
 new_repo "$tmp/direct" && git -C "$tmp/direct" branch "keep$ref" && cp -a "$tmp/direct" "$tmp/cow" && cp -a "$tmp/direct" "$tmp/exec" || exit 1
 
+# --- what a project says in its settings ---
+mkdir -p "$tmp/said/.claude" && cd "$tmp/said" || exit 1
+printf '{"sandbox": {"EV\\u009bx": 1, "ignoreViolations": {"EV\\u001b]0;pwned\\u0007\\u202e": ["EV\\u001b[95m"]}}}' >.claude/settings.json
+cp .claude/settings.json .claude/settings.local.json
+printf '{"projects": {"%s": {"hasTrustDialogAccepted": true}}}' "$PWD" >"$HOME/.claude.json"
+check "settings, where one file is stronger than another" on_tty shown "$wrapix" settings
+check "... of one key" on_tty shown "$wrapix" settings --explain sandbox.ignoreViolations
+check "... --json" on_tty shown "$wrapix" settings --json
+rm "$HOME/.claude.json"
+printf '{"env": {"LD_PRELOAD": "EV\\u001b[95m\\u202e\\n"}, "mounts": [{"source": "EV\\u009b95m", "dest": "/EV\\u2066"}]}' >wrapix.json
+check "trust" on_tty shown "$wrapix" trust --yes
+check "trust --revoke" on_tty said "$wrapix" trust --revoke
+
 # --- a session, and what it left ---
 cd "$tmp/direct" || exit 1
 check "the end of a session" on_tty shown "$wrapix" run --network none --mount "$tmp/plant.py:/plant.py" -- sh -c 'python3 /plant.py >/tmp/log 2>&1'
