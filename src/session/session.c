@@ -93,7 +93,6 @@ static int info_read(struct arena *arena, int fd, struct session_info *ret)
 	return r < 0 ? r : session_info_parse(arena, text, len, ret);
 }
 
-/* The pid that holds the lock, 0 for nobody. */
 /* Looks at one session; 1 when it lives, 0 when it was swept or is just being made. */
 static int look_at(struct arena *arena, int sessions_fd, const char *id, struct session_info *ret)
 {
