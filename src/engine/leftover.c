@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define ESC '\033'
+#define SHIFT_OUT '\016' /* to the second set of characters, which may be one of lines */
+#define SHIFT_IN '\017'
 #define ANSWER_MS 1000
 #define MOST 99 /* of what is counted */
 
@@ -59,6 +61,7 @@ static void set_mode(struct leftover *l, char prefix, unsigned int number, char 
 static void forget(struct leftover *l)
 {
 	l->on = 0;
+	l->drawing = l->shifted = false;
 	l->alternate = l->top = l->bottom = 0;
 	memset(l->keys, 0, sizeof(l->keys));
 }
@@ -70,6 +73,7 @@ static void soft_reset(struct leftover *l)
 	set_mode(l, '?', 1, 'l');
 	set_mode(l, '?', 25, 'h');
 	l->on &= ~KEYPAD;
+	l->drawing = l->shifted = false;
 	l->top = l->bottom = 0;
 }
 
@@ -100,6 +104,10 @@ static bool is_question(const struct leftover_reader *r, char final)
 	switch (final) {
 	case 'c':
 		return r->prefix != '?' && !r->middle && !what;
+	case 'x':
+		return !r->prefix && !r->middle;
+	case 'y':
+		return r->middle == '*';
 	case 'n':
 		return r->prefix != '>' && !r->middle;
 	case 'p':
@@ -126,6 +134,7 @@ static bool is_answer(const struct leftover_reader *r, char final)
 	case 'R':
 	case 'n':
 	case 't':
+	case 'x':
 		return true;
 	case 'y':
 		return r->middle == '$';
@@ -163,9 +172,11 @@ static void on_csi(struct leftover *l, char final, int64_t now_ms)
 		ask(l, now_ms);
 }
 
-static void on_escape(struct leftover *l, char final)
+static void on_escape(struct leftover *l, char final, int64_t now_ms)
 {
-	if (final == '=')
+	if (final == 'Z')
+		ask(l, now_ms);
+	else if (final == '=')
 		l->on |= KEYPAD;
 	else if (final == '>')
 		l->on &= ~KEYPAD;
@@ -195,8 +206,10 @@ static void after_escape(struct leftover_reader *r, char c)
 		begin(r, LEFTOVER_CSI, c);
 	else if (strchr("]PX^_", c))
 		begin(r, LEFTOVER_STRING, c);
+	else if (c < '0')
+		begin(r, LEFTOVER_CHARSET, c);
 	else
-		r->state = c < '0' ? LEFTOVER_CHARSET : LEFTOVER_TEXT;
+		r->state = LEFTOVER_TEXT;
 }
 
 static void in_csi(struct leftover_reader *r, char c)
@@ -254,15 +267,34 @@ static size_t skip_text(const struct leftover_reader *r, const char *bytes, size
 	return next ? (size_t)(next - bytes) : len;
 }
 
+/* "SO" and "SI", of which the last counts; hardly anybody writes them. */
+static void on_text(struct leftover *l, const char *text, size_t len)
+{
+	if (!memchr(text, SHIFT_OUT, len) && !memchr(text, SHIFT_IN, len))
+		return;
+	while (text[len - 1] != SHIFT_OUT && text[len - 1] != SHIFT_IN)
+		len--;
+	l->shifted = text[len - 1] == SHIFT_OUT;
+}
+
 void leftover_output(struct leftover *l, const char *bytes, size_t len, int64_t now_ms)
 {
-	for (size_t i = 0; i < len && (i = skip_text(&l->out, bytes, i, len)) < len; i++) {
-		int ended = take(&l->out, bytes[i]);
+	for (size_t i = 0; i < len; i++) {
+		size_t from = i;
+		int ended;
+
+		i = skip_text(&l->out, bytes, i, len);
+		on_text(l, bytes + from, i - from);
+		if (i == len)
+			break;
+		ended = take(&l->out, bytes[i]);
 
 		if (ended == LEFTOVER_CSI)
 			on_csi(l, bytes[i], now_ms);
 		else if (ended == LEFTOVER_ESCAPE)
-			on_escape(l, bytes[i]);
+			on_escape(l, bytes[i], now_ms);
+		else if (ended == LEFTOVER_CHARSET && l->out.kind == '(')
+			l->drawing = bytes[i] != 'B';
 		else if (ended == LEFTOVER_STRING)
 			on_string(l, now_ms);
 	}
@@ -332,6 +364,10 @@ size_t leftover_undo(struct leftover *l, unsigned int rows, char text[static LEF
 		add(text, &len, "\033[?%ul", l->alternate);
 		add_keys(&l->keys[0], text, &len);
 	}
+	if (l->shifted)
+		add(text, &len, "%c", SHIFT_IN);
+	if (l->drawing)
+		add(text, &len, "\033(B");
 	l->out.state = LEFTOVER_TEXT;
 	forget(l);
 	return len;

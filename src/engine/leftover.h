@@ -17,7 +17,7 @@ struct leftover_reader {
 		LEFTOVER_CSI,
 		LEFTOVER_STRING,
 	} state;
-	char kind;           /* of a string: what followed ESC */
+	char kind;           /* of a string, a set of characters: what followed ESC */
 	char prefix, middle; /* of a CSI: '?', '$' and their like; 0: none */
 	char first[2], last; /* bytes of a string */
 	unsigned int param[16], n_params;
@@ -32,6 +32,8 @@ struct leftover_keys {
 struct leftover {
 	struct leftover_reader out, in;
 	uint32_t on;
+	bool drawing,
+		shifted; /* letters are shown as lines: another set is the first one, or the second is in use */
 	unsigned int alternate;       /* the mode that switched to the other screen; 0: none did */
 	unsigned int top, bottom;     /* of the lines that scroll; 0: all */
 	struct leftover_keys keys[2]; /* of the usual screen, of the other one */

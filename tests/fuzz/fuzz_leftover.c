@@ -20,7 +20,8 @@ static size_t left_by(const char *bytes, size_t size, size_t step, char *text)
 		leftover_input(&l, bytes + at, size - at < step ? size - at : step);
 	check(l.asked < 100 && l.out.length <= sizeof(l.out.first));
 	len = leftover_undo(&l, 24, text);
-	check(len < LEFTOVER_MAX - 64 && strlen(text) == len && (!len || text[0] == '\033'));
+	check(len < LEFTOVER_MAX - 64 && strlen(text) == len &&
+	      (!len || text[0] == '\033' || text[0] == '\017'));
 	leftover_output(&l, text, len, 10);
 	check(leftover_undo(&l, 24, again) == 0 && !leftover_talks(&l));
 	return len;

@@ -50,7 +50,13 @@ static void test_undo(void)
 		{ "what is cancelled does not count", "\033[?1049\030h\033[?25\032l", "" },
 		{ "what an ESC cuts off neither", "\033[?1049\033[?25l", "\033[?25h" },
 		{ "controls in the midst", "\033[?10\r\n49h", "\033[?1049l" },
-		{ "a character set", "\033(=\033)0", "" },
+		{ "a character set", "\033(=\033)0", "\033(B" },
+		{ "... and the usual one", "\033(0lqk\033(B\033)B\033*0\033#8", "" },
+		{ "the second set", "a\016q\017b\016xx", "\017" },
+		{ "... and the first one", "\016\033(0x\033[m\017\033(B", "" },
+		{ "... in the midst of a screen", "\033[?1049h\033(0x\016",
+		  "\033[?1049l\017\033(B" },
+		{ "... before a soft reset", "\033(0\016\033[!p", "" },
 		{ "a number that is none of ours", "\033[?4294968345h\033[?99999h\033[1049h", "" },
 		{ "more numbers than fit", "\033[?1;2;3;4;5;6;7;8;9;1;1;1;1;1;1;1;25;1049l",
 		  "\033[?7h" },
@@ -69,18 +75,30 @@ static void test_undo(void)
 
 static void test_questions(void)
 {
-	static const char *const asked[] = { "\033[c",      "\033[>0c",          "\033[6n",
-					     "\033[?996n",  "\033[?2026$p",      "\033[>q",
-					     "\033[?u",     "\033[14t",          "\033]11;?\033\\",
-					     "\033]10;?\a", "\033P+q544e\033\\", "\033P$qm\033\\",
-					     "\033[?2;1S" };
+	static const char *const asked[] = { "\033[c",
+					     "\033[>0c",
+					     "\033[6n",
+					     "\033[?996n",
+					     "\033[?2026$p",
+					     "\033[>q",
+					     "\033[?u",
+					     "\033[14t",
+					     "\033]11;?\033\\",
+					     "\033]10;?\a",
+					     "\033P+q544e\033\\",
+					     "\033P$qm\033\\",
+					     "\033[?2;1S",
+					     "\033Z",
+					     "\033[x",
+					     "\033[1;1;1;1;2;2*y" };
 	static const char *const not_asked[] = {
 		"\033[22;0t", "\033]0;what?!\a", "\033[8;24;80t",
 		"\033[2 q",   "\033[u",          "\033Pq#0\033\\"
 	};
-	static const char *const answers[] = { "\033[?62;22c",        "\033[5;1R",
-					       "\033[?2026;2$y",      "\033P>|xterm\033\\",
-					       "\033]11;rgb:0/0/0\a", "\033[?1u" };
+	static const char *const answers[] = { "\033[?62;22c",           "\033[5;1R",
+					       "\033[?2026;2$y",         "\033P>|xterm\033\\",
+					       "\033]11;rgb:0/0/0\a",    "\033[?1u",
+					       "\033[2;1;1;112;112;1;0x" };
 
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
 		struct leftover l = { 0 };
