@@ -98,6 +98,9 @@ int spec_protect_path(struct spec *spec, const char *text, const char *word, enu
 			entry = &all->paths[i];
 	if (entry && entry->layer > (unsigned)layer)
 		return 0;
+	/* As in spec_set(): what the project says once more is still the user's. */
+	if (entry && layer == LAYER_PROJECT && entry->level == level)
+		return 0;
 	if (!entry && all->n_paths == PATHS_MAX)
 		return err_usage(err, "protect: more than %d paths", PATHS_MAX);
 	if (!entry)

@@ -38,6 +38,14 @@ static bool is_settled(enum layer layer)
 	return layer == LAYER_USER || layer == LAYER_AROUND;
 }
 
+/* Not by the project, whose other keys are laid already. */
+static bool says(const struct spec *spec, const char *key)
+{
+	enum layer layer;
+
+	return spec_layer(spec, key, &layer) && layer != LAYER_PROJECT;
+}
+
 /* Every one. What leads out of the project is another's. What stays in it is a second door to what is read-only, held,
  * watched, private or not to be read in the workspace: nobody stands there, and a link on the way says nothing. And what
  * it covers, in the home or elsewhere, is taken for the user's, the agent's or the system's. */
@@ -115,11 +123,7 @@ static bool user_names_hosts(const struct spec *spec)
 
 static bool user_filters(const struct spec *spec)
 {
-	enum layer layer;
-
-	return user_names_hosts(spec) ||
-	       (spec->net == NET_FILTERED && spec_layer(spec, "network", &layer) &&
-		layer != LAYER_PROJECT);
+	return user_names_hosts(spec) || (spec->net == NET_FILTERED && says(spec, "network"));
 }
 
 static bool user_allows(const struct spec *spec, const char *text)
@@ -264,9 +268,11 @@ void widen_protect(struct project_config *project, const struct spec *spec, cons
 	bool valid, widens;
 
 	for (size_t i = 0; i < PROTECT_CLASSES; i++)
-		least = MAX(least, (unsigned)spec->protect.levels[i]);
+		if (says(spec, arena_printf(&want.arena, "protect.%s", protect_class_name(i))))
+			least = MAX(least, (unsigned)spec->protect.levels[i]);
 	for (size_t i = 0; i < spec->protect.n_paths; i++)
-		least = MAX(least, (unsigned)spec->protect.paths[i].level);
+		if (spec->protect.paths[i].layer != LAYER_PROJECT)
+			least = MAX(least, (unsigned)spec->protect.paths[i].level);
 	valid = spec_protect_path(&want, path, level, LAYER_PROJECT, &ignored) == 0;
 	widens = valid && want.protect.paths[0].level < least;
 	arena_release(&want.arena);
@@ -321,14 +327,6 @@ static bool limits_widen(const struct spec *now, const struct spec *want, bool u
 	const struct limits *a = users ? &now->limits : &usual, *b = &want->limits;
 
 	return b->cpus > a->cpus || b->memory > a->memory || b->pids > a->pids || b->disk > a->disk;
-}
-
-/* Not by the project, whose other keys are laid already. */
-static bool says(const struct spec *spec, const char *key)
-{
-	enum layer layer;
-
-	return spec_layer(spec, key, &layer) && layer != LAYER_PROJECT;
 }
 
 /* The user wants to be told. */
