@@ -6,27 +6,31 @@
 #include "api/api.h"
 #include "cli/cli.h"
 #include "os/fs.h"
+#include "os/tty.h"
 #include "spec/project.h"
 
-enum { LIST_SEEN = 20, COLUMNS = 80 }; /* lines, and a usual one of a terminal's */
+/* A usual terminal; and the lines on it that are not the list's. */
+enum { ROWS = 24, COLUMNS = 80, ROWS_BESIDE = 4 };
 
 struct trust_args {
 	bool yes, revoke;
 };
 
-/* What was shown, and the lines that it took. */
+/* What was shown, and the lines that it took, on a terminal of this size. */
 struct listed {
-	size_t things, lines;
+	size_t things, lines, rows, columns;
 };
 
 /* A long list has gone from the screen, or the beginning of a long value: how much it is stands where one looks. */
 static bool agreed(const struct listed *listed)
 {
 	char question[64] = "Accept this?";
+	bool gone = listed->lines > 1 &&
+		    listed->lines + ROWS_BESIDE > MIN(listed->rows, (size_t)ROWS);
 
-	if (listed->lines > LIST_SEEN && listed->things > 1)
+	if (gone && listed->things > 1)
 		snprintf(question, sizeof(question), "Accept all %zu of these?", listed->things);
-	else if (listed->lines > LIST_SEEN)
+	else if (gone)
 		snprintf(question, sizeof(question), "Accept this, all %zu lines of it?",
 			 listed->lines);
 	return cli_ask(question);
@@ -49,7 +53,7 @@ _printf_(2, 3) static void show(struct listed *listed, const char *fmt, ...)
 	va_start(args, fmt);
 	n = vprintf(fmt, args);
 	va_end(args);
-	listed->lines += 1 + (size_t)MAX(n, 0) / COLUMNS;
+	listed->lines += 1 + (size_t)MAX(n, 0) / listed->columns;
 	putchar('\n');
 	listed->things++;
 }
@@ -82,7 +86,11 @@ static const char *until(const struct project_config *project)
 static int trust(const struct project_config *project, const char *dir, const char *state,
 		 const struct trust_args *args, struct err *err)
 {
-	struct listed listed = { 0 };
+	unsigned size = (unsigned)tty_size(STDOUT_FILENO);
+	struct listed listed = {
+		.rows = size >> 16 ? size >> 16 : ROWS,
+		.columns = size & 0xffff ? size & 0xffff : COLUMNS,
+	};
 
 	if (!project->path) {
 		say("'", dir, "' has no wrapix.json; there is nothing to trust.");

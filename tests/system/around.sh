@@ -137,6 +137,10 @@ asked '{"env": {"PATH": "/a:" * 1000}}'
 check "... also one by itself" has "$out" "Accept this, all 38 lines of it?"
 asked '{"env": {"PATH": "/a"}}'
 check "... a short one is no long list" has "$out" "Accept this?"
+asked '{"env": {"A%d" % i: None for i in range(8)}}'
+check "... nor are eight lines" has "$out" "Accept this?"
+echo n | python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' sh -c 'stty rows 10 cols 40; exec "$1" trust' sh "$wrapix" >"$out"
+check "... but where there are ten on the screen" has "$out" "Accept all 8 of these?"
 
 # --- a profile by another name ---
 
