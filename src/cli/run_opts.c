@@ -56,76 +56,43 @@ static int set_flag(void *ctx, const struct opt *opt, _unused_ const char *value
 		      err);
 }
 
-static int load_config(void *ctx, _unused_ const struct opt *opt, const char *value,
-		       struct err *err)
-{
-	struct run_args *args = ctx;
-	struct wrapix_error error;
+typedef int add_fn(struct wrapix_spec *spec, const char *value, struct wrapix_error *error);
 
-	return as_err(wrapix_spec_load(args->spec, value, &error), &error, err);
+static int allow(struct wrapix_spec *spec, const char *value, struct wrapix_error *error)
+{
+	return wrapix_spec_add_rule(spec, value, false, error);
 }
 
-static int add_env(void *ctx, _unused_ const struct opt *opt, const char *value, struct err *err)
+static int deny(struct wrapix_spec *spec, const char *value, struct wrapix_error *error)
 {
-	struct run_args *args = ctx;
-	struct wrapix_error error;
-
-	return as_err(wrapix_spec_add_env(args->spec, value, &error), &error, err);
+	return wrapix_spec_add_rule(spec, value, true, error);
 }
 
-static int add_mount(void *ctx, _unused_ const struct opt *opt, const char *value, struct err *err)
+/* Options that may be given again, and each adds something. */
+static int add(void *ctx, const struct opt *opt, const char *value, struct err *err)
 {
+	static const struct {
+		const char *option;
+		add_fn *fn;
+	} adders[] = {
+		{ "config", wrapix_spec_load },
+		{ "env", wrapix_spec_add_env },
+		{ "mount", wrapix_spec_add_mount },
+		{ "allow", allow },
+		{ "deny", deny },
+		{ "publish", wrapix_spec_add_publish },
+		{ "host-port", wrapix_spec_add_host_port },
+		{ "package", wrapix_spec_add_package },
+		{ "credential", wrapix_spec_add_credential },
+		{ "protect", wrapix_spec_add_protect },
+	};
 	struct run_args *args = ctx;
 	struct wrapix_error error;
 
-	return as_err(wrapix_spec_add_mount(args->spec, value, &error), &error, err);
-}
-
-static int add_rule(void *ctx, const struct opt *opt, const char *value, struct err *err)
-{
-	struct run_args *args = ctx;
-	struct wrapix_error error;
-
-	return as_err(wrapix_spec_add_rule(args->spec, value, !strcmp(opt->name, "deny"), &error),
-		      &error, err);
-}
-
-static int add_credential(void *ctx, _unused_ const struct opt *opt, const char *value,
-			  struct err *err)
-{
-	struct run_args *args = ctx;
-	struct wrapix_error error;
-
-	return as_err(wrapix_spec_add_credential(args->spec, value, &error), &error, err);
-}
-
-static int add_port(void *ctx, const struct opt *opt, const char *value, struct err *err)
-{
-	struct run_args *args = ctx;
-	struct wrapix_error error;
-
-	return as_err(strcmp(opt->name, "publish")
-			      ? wrapix_spec_add_host_port(args->spec, value, &error)
-			      : wrapix_spec_add_publish(args->spec, value, &error),
-		      &error, err);
-}
-
-static int add_protect(void *ctx, _unused_ const struct opt *opt, const char *value,
-		       struct err *err)
-{
-	struct run_args *args = ctx;
-	struct wrapix_error error;
-
-	return as_err(wrapix_spec_add_protect(args->spec, value, &error), &error, err);
-}
-
-static int add_package(void *ctx, _unused_ const struct opt *opt, const char *value,
-		       struct err *err)
-{
-	struct run_args *args = ctx;
-	struct wrapix_error error;
-
-	return as_err(wrapix_spec_add_package(args->spec, value, &error), &error, err);
+	for (size_t i = 0; i < ARRAY_LEN(adders); i++)
+		if (!strcmp(opt->name, adders[i].option))
+			return as_err(adders[i].fn(args->spec, value, &error), &error, err);
+	return err_usage(err, "--%s adds nothing", opt->name);
 }
 
 static const char *const *from_words(_unused_ const char *name)
@@ -155,42 +122,39 @@ static int set_replicas(void *ctx, _unused_ const struct opt *opt, const char *v
 
 #define KEY .kind = OPT_CALL, .call = set_key
 #define WORDS KEY, .words = spec_words, .complete = COMPLETE_WORDS
+#define ADD .kind = OPT_CALL, .call = add, .repeat = true
 #define SPEC_FLAG .kind = OPT_CALL, .call = set_flag
 
 /* What both commands take, after their own. */
 static const struct opt shared_opts[] = {
-	{ 0, "config", "FILE", .kind = OPT_CALL, .call = load_config, .repeat = true,
-	  .complete = COMPLETE_FILE,
+	{ 0, "config", "FILE", ADD, .complete = COMPLETE_FILE,
 	  .help = "take what this file says, with the keys of wrapix.json, as if it were said "
 		  "here; "
 		  "options after it win" },
 	{ 0, "profile", "NAME", KEY, .words = config_profile_words, .complete = COMPLETE_WORDS,
 	  .help = "start from this profile's settings" },
-	{ 0, "env", "K=V|K", .kind = OPT_CALL, .call = add_env, .repeat = true,
-	  .complete = COMPLETE_ENV,
+	{ 0, "env", "K=V|K", ADD, .complete = COMPLETE_ENV,
 	  .help = "set a variable inside, or let the host's value in; repeatable" },
-	{ 0, "mount", "SRC:DEST[:ro|rw][,optional]", .kind = OPT_CALL, .call = add_mount,
-	  .repeat = true, .complete = COMPLETE_FILE,
+	{ 0, "mount", "SRC:DEST[:ro|rw][,optional]", ADD, .complete = COMPLETE_FILE,
 	  .help = "show SRC of the host at DEST inside, writable unless ':ro'; repeatable" },
 	{ 0, "network", "open|filtered|none|host", WORDS,
 	  .help = "open: the internet, not this machine's own services; filtered: the hosts that "
 		  "--allow names; none: loopback alone; host: this machine's network (default: "
 		  "open, "
 		  "or filtered with --allow)" },
-	{ 0, "allow", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
+	{ 0, "allow", "HOST[:PORT]", ADD,
 	  .help = "this host may be reached: a name, *.name, an address or a range; repeatable" },
-	{ 0, "deny", "HOST[:PORT]", .kind = OPT_CALL, .call = add_rule, .repeat = true,
+	{ 0, "deny", "HOST[:PORT]", ADD,
 	  .help = "this host may not, whatever allows it; repeatable" },
 	{ 0, "settings-from", "claude", .kind = OPT_STRING,
 	  .offset = offsetof(struct run_args, from), .words = from_words,
 	  .complete = COMPLETE_WORDS,
 	  .help = "hold the session to Claude Code's settings: their hosts and their rules "
 		  "about files" },
-	{ 0, "publish", "[IP:]HOST[:SANDBOX]|auto", .kind = OPT_CALL, .call = add_port,
-	  .repeat = true,
+	{ 0, "publish", "[IP:]HOST[:SANDBOX]|auto", ADD,
 	  .help = "offer port SANDBOX of the sandbox's as port HOST of this machine's address IP "
 		  "(127.0.0.1); auto: every port that something inside listens on; repeatable" },
-	{ 0, "host-port", "PORT", .kind = OPT_CALL, .call = add_port, .repeat = true,
+	{ 0, "host-port", "PORT", ADD,
 	  .help = "let the sandbox reach this port of this machine's loopback, at 127.0.0.1 and "
 		  "as host.wrapix.internal; repeatable" },
 	{ 0, "explain", SPEC_FLAG,
@@ -198,13 +162,12 @@ static const struct opt shared_opts[] = {
 	{ 0, "filter-tier", "queue|static|ports", WORDS,
 	  .help = "catch connections in no better way than this; for tests of older kernels' "
 		  "ways" },
-	{ 0, "package", "NAME", .kind = OPT_CALL, .call = add_package, .repeat = true,
+	{ 0, "package", "NAME", ADD,
 	  .help = "run from an image of the profile that has this package as well; it is made "
 		  "once; repeatable" },
 	{ 0, "image", "NAME", KEY,
 	  .help = "use the programs of this image instead of the host's; see 'wrapix image'" },
-	{ 0, "credential", "NAME[=on|off|brokered]", .kind = OPT_CALL, .call = add_credential,
-	  .repeat = true,
+	{ 0, "credential", "NAME[=on|off|brokered]", ADD,
 	  .help = "let this secret in as a variable, from the environment or from 'wrapix secret'; "
 		  "brokered: it stays outside, and the agent's requests get it on their way; "
 		  "repeatable" },
@@ -243,7 +206,7 @@ static const struct opt shared_opts[] = {
 	{ 0, "git", "private|direct", WORDS,
 	  .help = "private: a git directory of the session's, from which the repository takes over "
 		  "checked data only; direct: the repository's own .git (default: private)" },
-	{ 0, "protect", "CLASS|PATH=LEVEL", .kind = OPT_CALL, .call = add_protect, .repeat = true,
+	{ 0, "protect", "CLASS|PATH=LEVEL", ADD,
 	  .help = "what becomes of changes to files that run later: allow, report, hold or ro, for "
 		  "git, shell, editor, agent, build, ci or a path (default: hold for directories "
 		  "of "
