@@ -76,8 +76,7 @@ void cli_print_report(const struct apply_report *report)
 	printf("\n");
 	if (count[OUTCOME_CONFLICT])
 		printf("hint: --theirs takes the session's version, --ours keeps yours, --both "
-		       "puts "
-		       "them side by side\n");
+		       "puts them side by side\n");
 	if (count[OUTCOME_HELD])
 		printf("hint: --yes takes the files over that would be executed\n");
 }

@@ -307,8 +307,7 @@ static const struct opt opts[] = {
 	  .help = "STRING has %XX for some bytes; for hooks" },
 	{ 0, "control-fd", "FD", .kind = OPT_CALL, .call = set_fd,
 	  .help = "read new settings from this descriptor while the command runs, one JSON object "
-		  "a "
-		  "line" },
+		  "a line" },
 	{ 0, "violations", "FILE", STRING(violations), .complete = COMPLETE_FILE,
 	  .help = "write what was refused to FILE, or '-' for standard error, one JSON object a "
 		  "line" },
@@ -338,9 +337,8 @@ const struct command command_exec = {
 	.summary = "run one command under the settings of sandbox-runtime (srt)",
 	.description =
 		"Runs CMD at the host's own paths: everything readable but what the settings deny, "
-		"the "
-		"working directory and what they allow writable, names that others obey protected, "
-		"and only the hosts reachable that they list. The settings are those of "
+		"the working directory and what they allow writable, names that others obey "
+		"protected, and only the hosts reachable that they list. The settings are those of "
 		"sandbox-runtime; 'srt' is another name with its command line.",
 	.examples = EXAMPLES("wrapix exec -- npm test", "one command, by ~/.srt-settings.json",
 			     "wrapix exec -s strict.json -c 'make && make check'",

@@ -130,12 +130,9 @@ const struct command command_export = {
 	.summary = "write the sandbox down for another engine",
 	.description =
 		"Takes what 'run' takes and writes it for an engine that a fleet has. FORM is "
-		"kube, "
-		"quadlet, compose, devcontainer or oci: Kubernetes "
-		"(a Pod, a Job, or the objects of agent-sandbox), a systemd quadlet, a compose "
-		"file, "
-		"a devcontainer.json, an OCI runtime bundle. Secrets are named, never written. "
-		"What "
+		"kube, quadlet, compose, devcontainer or oci: Kubernetes (a Pod, a Job, or the "
+		"objects of agent-sandbox), a systemd quadlet, a compose file, a "
+		"devcontainer.json, an OCI runtime bundle. Secrets are named, never written. What "
 		"is weaker there stands at the head of the file; --weaker prints it alone.\n"
 		"For a cluster the project's last commit goes along as a git bundle, and what the "
 		"command commits comes back as one.",

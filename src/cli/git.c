@@ -397,17 +397,14 @@ const struct command command_git = {
 	.section = SECTION_SESSIONS,
 	.usage = "git [status|held|accept|drop] [SESSION] [WHAT...] [options]",
 	.summary = "look at what a private git directory did not hand over",
-	.description =
-		"Of a session the repository takes over commits, branches, "
-		"tags, "
-		"the index, the stash and harmless configuration. All else is held.\n"
-		"status lists the sessions of this project that hold something, and takes over "
-		"what one that was killed left; held lists what, and with --show what accepting it "
-		"would change; accept does it to the repository "
-		"by your word; drop forgets it, or the whole session with what is kept of "
-		"branches that it rewrote. WHAT is KIND:NAME as held "
-		"prints it; a directory that is held, or "
-		"a file in it, is named by its path alone.",
+	.description = "Of a session the repository takes over commits, branches, tags, the index, "
+		       "the stash and harmless configuration. All else is held.\n"
+		       "status lists the sessions of this project that hold something, and takes "
+		       "over what one that was killed left; held lists what, and with --show what "
+		       "accepting it would change; accept does it to the repository by your word; "
+		       "drop forgets it, or the whole session with what is kept of branches that "
+		       "it rewrote. WHAT is KIND:NAME as held prints it; a directory that is held, "
+		       "or a file in it, is named by its path alone.",
 	.examples = EXAMPLES("wrapix git held", "what the last session here tried",
 			     "wrapix git held --show", "the same, with what would run",
 			     "wrapix git accept k3x9 hook:pre-commit", "take over a hook it made",

@@ -451,8 +451,7 @@ static const struct opt opts[] = {
 		  "of one, FILE.tar one of docker's" },
 	{ 0, "name", "NAME", TEXT(name),
 	  .help = "what the image is called (default: the profile; of oci:REF, rootfs:DIR, "
-		  "tar:FILE "
-		  "without one, their last word)" },
+		  "tar:FILE without one, their last word)" },
 	{ 0, "agent", "NAME", TEXT(agent),
 	  .help = "put this agent in, as it is installed here, and start it by default" },
 	{ 0, "platform", "linux/ARCH", TEXT(platform),

@@ -6,8 +6,7 @@ const struct program this_program = {
 	.name = "wrapix image",
 	.file = "wrapix-image",
 	.about = "Builds OCI images of profiles, keeps them in one place where layers are shared, "
-		 "and hands "
-		 "them to engines.",
+		 "and hands them to engines.",
 	.examples = EXAMPLES("wrapix image build rust", "an image of the profile 'rust'",
 			     "wrapix image load rust --into podman", "give it to podman"),
 };

@@ -288,17 +288,13 @@ const struct command command_key = {
 	.section = SECTION_HOST,
 	.usage = "key [add|list|show|remove|test|trust] [NAME] [options]",
 	.summary = "make and look after the keys a sandbox may push and sign with",
-	.description =
-		"A pair is a deploy key, which pushes, and a signing key, which signs commits; the "
-		"sandbox asks for signatures, and the keys stay outside.\n"
-		"add makes a pair and registers it, or says where to; list and show tell which "
-		"there "
-		"are; test [NAME] [URL] logs in with one; remove deletes one. trust HOST[:PORT] "
-		"shows "
-		"the "
-		"fingerprints of a host and pins them; GitHub's, GitLab's and Codeberg's are "
-		"known. "
-		"NAME is this directory's and this machine's name unless you say another.",
+	.description = "A pair is a deploy key, which pushes, and a signing key, which signs "
+		       "commits; the sandbox asks for signatures, and the keys stay outside.\n"
+		       "add makes a pair and registers it, or says where to; list and show tell "
+		       "which there are; test [NAME] [URL] logs in with one; remove deletes one. "
+		       "trust HOST[:PORT] shows the fingerprints of a host and pins them; "
+		       "GitHub's, GitLab's and Codeberg's are known. NAME is this directory's and "
+		       "this machine's name unless you say another.",
 	.examples = EXAMPLES("wrapix key add", "a pair for the project here",
 			     "wrapix run --deploy-key site", "use the pair 'site'",
 			     "wrapix key trust git.example.com", "pin the keys of another host"),

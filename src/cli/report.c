@@ -414,11 +414,9 @@ const struct command command_report = {
 	.summary = "write one page about a session: what it did, changed and was refused",
 	.description =
 		"Makes a page of HTML of the log of a session, by its id or name; without one it "
-		"is "
-		"the latest of this directory. It has a timeline, the changes of a copy-on-write "
-		"session, the hosts with bytes and times, what was refused and what would allow "
-		"it, "
-		"limits and peaks. The page needs no network and holds no program.",
+		"is the latest of this directory. It has a timeline, the changes of a "
+		"copy-on-write session, the hosts with bytes and times, what was refused and what "
+		"would allow it, limits and peaks. The page needs no network and holds no program.",
 	.examples = EXAMPLES("wrapix report -o report.html",
 			     "the latest session here, for a browser", "wrapix report site --md",
 			     "the session 'site', as text"),

@@ -127,8 +127,7 @@ const struct command command_allow = {
 	.section = SECTION_SESSIONS,
 	.usage = "allow SESSION HOST[:PORT]... [options]",
 	.summary = "let a running session reach more hosts",
-	.description = "Adds allow rules to a session that runs with --network filtered. They "
-		       "hold "
+	.description = "Adds allow rules to a session that runs with --network filtered. They hold "
 		       "at once, until the session ends. A deny rule for the same HOST[:PORT] is "
 		       "taken back; any other deny rule goes on to beat every allow rule.",
 	.examples = EXAMPLES("wrapix allow site api.example.com '*.githubusercontent.com:443'",
@@ -144,8 +143,7 @@ const struct command command_deny = {
 	.summary = "keep a running session from hosts",
 	.description = "Adds deny rules to a session that runs with --network filtered. They hold "
 		       "at once, until the session ends: new connections are refused, and open "
-		       "ones "
-		       "that a rule covers are reset. '*' is every host.",
+		       "ones that a rule covers are reset. '*' is every host.",
 	.examples = EXAMPLES("wrapix deny site pastebin.com",
 			     "the session 'site' may not reach it any more", "wrapix deny site '*'",
 			     "it may reach nothing any more"),

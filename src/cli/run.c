@@ -279,14 +279,11 @@ const struct command command_run = {
 	.section = SECTION_SANDBOX,
 	.usage = "run [DIR] [options] [-- CMD...]",
 	.summary = "start the agent, or CMD, in a sandbox",
-	.description = "Starts a sandbox in DIR (default: here) and in it the agent "
-		       "(default: Claude "
-		       "Code) or CMD. The project is at /workspace, read-write; the host's "
-		       "programs "
-		       "are there read-only; nothing else of the host is.\n"
-		       "The exit status is the command's own; 128+N when signal N killed "
-		       "it; 2, 125, "
-		       "126 or 127 when it did not start.",
+	.description = "Starts a sandbox in DIR (default: here) and in it the agent (default: "
+		       "Claude Code) or CMD. The project is at /workspace, read-write; the host's "
+		       "programs are there read-only; nothing else of the host is.\n"
+		       "The exit status is the command's own; 128+N when signal N killed it; 2, "
+		       "125, 126 or 127 when it did not start.",
 	.examples = EXAMPLES("wrapix run", "the agent, in this directory",
 			     "wrapix run ~/src/site --network none -- make test",
 			     "one command, without a network",

@@ -129,8 +129,7 @@ static int set_replicas(void *ctx, _unused_ const struct opt *opt, const char *v
 static const struct opt shared_opts[] = {
 	{ 0, "config", "FILE", ADD, .complete = COMPLETE_FILE,
 	  .help = "take what this file says, with the keys of wrapix.json, as if it were said "
-		  "here; "
-		  "options after it win" },
+		  "here; options after it win" },
 	{ 0, "profile", "NAME", KEY, .words = config_profile_words, .complete = COMPLETE_WORDS,
 	  .help = "start from this profile's settings" },
 	{ 0, "env", "K=V|K", ADD, .complete = COMPLETE_ENV,
@@ -140,8 +139,7 @@ static const struct opt shared_opts[] = {
 	{ 0, "network", "open|filtered|none|host", WORDS,
 	  .help = "open: the internet, not this machine's own services; filtered: the hosts that "
 		  "--allow names; none: loopback alone; host: this machine's network (default: "
-		  "open, "
-		  "or filtered with --allow)" },
+		  "open, or filtered with --allow)" },
 	{ 0, "allow", "HOST[:PORT]", ADD,
 	  .help = "this host may be reached: a name, *.name, an address or a range; repeatable" },
 	{ 0, "deny", "HOST[:PORT]", ADD,
@@ -183,8 +181,7 @@ static const struct opt shared_opts[] = {
 	{ 0, "pids", "N", KEY, .help = "at most this many processes and threads" },
 	{ 0, "disk", "SIZE", KEY,
 	  .help = "size of the private writable space: home, /tmp (default: 4G); and of the "
-		  "changes, "
-		  "of a copy-on-write session" },
+		  "changes, of a copy-on-write session" },
 	{ 0, "agent", "NAME|PATH", KEY, .complete = COMPLETE_PROGRAM,
 	  .help = "the agent to start (default: claude)" },
 	{ 0, "agent-memory", SPEC_FLAG,
@@ -209,8 +206,7 @@ static const struct opt shared_opts[] = {
 	{ 0, "protect", "CLASS|PATH=LEVEL", ADD,
 	  .help = "what becomes of changes to files that run later: allow, report, hold or ro, for "
 		  "git, shell, editor, agent, build, ci or a path (default: hold for directories "
-		  "of "
-		  "git, editor and agent, else report)" },
+		  "of git, editor and agent, else report)" },
 	{ 0, "only", SPEC_FLAG, .help = "DIR alone, without the repository around it" },
 	{ 0, "force", SPEC_FLAG, .help = "accept '/' or your home directory as DIR" },
 	{ 0, "as-root", SPEC_FLAG,

@@ -224,12 +224,9 @@ const struct command command_secret = {
 	.section = SECTION_HOST,
 	.usage = "secret [set|get|list|remove] [NAME] [options]",
 	.summary = "keep tokens and passwords in your keyring",
-	.description =
-		"Values are in the Secret Service (GNOME Keyring, KWallet, KeePassXC); without one "
-		"in a "
-		"file that only you can read, with a warning. set reads the value from standard "
-		"input, "
-		"get writes it to standard output.",
+	.description = "Values are in the Secret Service (GNOME Keyring, KWallet, KeePassXC); "
+		       "without one in a file that only you can read, with a warning. set reads "
+		       "the value from standard input, get writes it to standard output.",
 	.examples = EXAMPLES("wrapix secret set api-token <token.txt", "keep a value",
 			     "wrapix secret list", "the names of what is kept"),
 	.syntax = { opts, .max = 2, .operand = "ACTION", .complete = COMPLETE_WORDS,

@@ -118,8 +118,7 @@ static void print_text(const struct selftest *test, bool verbose)
 	if (test->weaker.len)
 		printf("%28sfix: 'wrapix doctor' says how to mend what this machine lacks\n", "");
 	printf("\n%zu attempts were stopped, %zu are let through as this configuration is known to "
-	       "do, "
-	       "%zu escaped, %zu were not tried%s\n",
+	       "do, %zu escaped, %zu were not tried%s\n",
 	       all.n[CONTAINED], all.n[WEAKER], all.n[ESCAPED], all.n[NOT_TRIED],
 	       all.n[NOT_TRIED] && !verbose ? " (--verbose says why)" : "");
 }

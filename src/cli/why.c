@@ -313,14 +313,12 @@ const struct command command_why = {
 	.description =
 		"Asks the rules that 'wrapix exec' would hold a command to here, and runs nothing. "
 		"The first of these that fits counts: 'mount()' is a system call; a word with a "
-		"'/' "
-		"in it, or the name of something that is here, is a path; a line with blanks, and "
-		"the name of a program on PATH that has no dot and no port, is a command; others "
-		"are hosts, but a word without a dot, which only wrapix.json knows as one, is a "
-		"path by other settings. To say otherwise: './ls' is a path, '-- ls' a command, "
-		"'ls.' or "
-		"'ls:443' a host. A command is held against Claude Code's permission rules, as "
-		"'wrapix check' does.\n"
+		"'/' in it, or the name of something that is here, is a path; a line with blanks, "
+		"and the name of a program on PATH that has no dot and no port, is a command; "
+		"others are hosts, but a word without a dot, which only wrapix.json knows as one, "
+		"is a path by other settings. To say otherwise: './ls' is a path, '-- ls' a "
+		"command, 'ls.' or 'ls:443' a host. A command is held against Claude Code's "
+		"permission rules, as 'wrapix check' does.\n"
 		"The exit status is 0 when all of it is allowed and 3 when something is not; for a "
 		"command it is that of 'wrapix check'.",
 	.examples = EXAMPLES("wrapix why ~/.npmrc", "may it be read, and written?",

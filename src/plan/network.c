@@ -167,8 +167,7 @@ static void plan_slirp(struct plan *plan, const struct host *host)
 	if (!host->tools.pasta)
 		strv_add(&plan->arena, &plan->weaker,
 			 "network: without pasta (package 'passt'), by slirp4netns: services of "
-			 "this "
-			 "host that listen on all its addresses can be reached by them");
+			 "this host that listen on all its addresses can be reached by them");
 }
 
 static int plan_open(struct plan *plan, const struct host *host, struct err *err)
@@ -202,8 +201,7 @@ static int plan_host_network(struct plan *plan, const struct host *host, struct 
 	if (!landlock_has_scopes(plan->landlock_abi)) {
 		err_set(err, EOPNOTSUPP,
 			"--network host shares abstract sockets (the desktop's among them), and "
-			"this "
-			"kernel cannot close them (Landlock ABI 6, Linux 6.12)");
+			"this kernel cannot close them (Landlock ABI 6, Linux 6.12)");
 		return err_hint(err, "use --network open");
 	}
 	strv_add(&plan->arena, &plan->weaker,

@@ -99,10 +99,8 @@ static void note_landlock(struct plan *plan)
 	if (plan->nested)
 		strv_add(&plan->arena, &plan->weaker,
 			 "--allow-nested: file rules stand on the mounts alone (Landlock would "
-			 "forbid "
-			 "mounting inside), /proc is not masked, and a file given as standard "
-			 "input or "
-			 "output can be opened again for both");
+			 "forbid mounting inside), /proc is not masked, and a file given as "
+			 "standard input or output can be opened again for both");
 	else if (!landlock_handles_files(plan->landlock_abi))
 		strv_add(&plan->arena, &plan->weaker,
 			 "Landlock: this kernel has no usable file rules (ABI 2, Linux 5.19); file "

@@ -158,9 +158,8 @@ const struct command command_builder_setup = {
 	.summary = "let this machine's Nix use the builder; needs root",
 	.description =
 		"Writes a line into /etc/nix/machines, a host for ssh, the builder's host key and "
-		"a "
-		"copy of the key that may log in, which root alone can read. All changes are shown "
-		"first; what was there is kept, and 'unsetup' puts it back, byte for byte.",
+		"a copy of the key that may log in, which root alone can read. All changes are "
+		"shown first; what was there is kept, and 'unsetup' puts it back, byte for byte.",
 	.examples = EXAMPLES("sudo wrapix-builder setup", "show, ask, write",
 			     "wrapix-builder setup --dry-run", "only look"),
 	.syntax = { setup_opts },

@@ -130,11 +130,9 @@ const struct command command_ralph_check = {
 	.section = SECTION_SETTLE,
 	.usage = "check [options] [FEATURE]",
 	.summary = "have an independent agent review the finished work",
-	.description =
-		"Checks the templates, then has a fresh agent compare the spec with what the "
-		"project "
-		"does. What it finds becomes proposed tasks; nothing else that it writes is kept. "
-		"The exit status is 1 when it found something.",
+	.description = "Checks the templates, then has a fresh agent compare the spec with what "
+		       "the project does. What it finds becomes proposed tasks; nothing else that "
+		       "it writes is kept. The exit status is 1 when it found something.",
 	.examples = EXAMPLES("ralph check", "templates and work", "ralph check --templates",
 			     "templates alone"),
 	.syntax = { opts, FEATURE_OPERAND },

@@ -6,9 +6,8 @@ const struct program this_program = {
 	.name = "ralph",
 	.label = "ralph",
 	.about = "From an idea to finished work: an interview becomes a spec, the spec becomes "
-		 "tasks, "
-		 "and each task is done by a fresh agent in a sandbox of its own, until all is "
-		 "done.",
+		 "tasks, and each task is done by a fresh agent in a sandbox of its own, until all "
+		 "is done.",
 	.examples = EXAMPLES("ralph start dark-mode", "begin a feature",
 			     "ralph plan && ralph ready", "the interview, then the tasks",
 			     "ralph loop --max-cost 20",

@@ -52,11 +52,9 @@ const struct command command_export = {
 	.section = SECTION_SELF,
 	.usage = "export [options] [FEATURE]",
 	.summary = "the tasks as lines of JSON, for git and other programs",
-	.description =
-		"Every command keeps .wrapix/ralph/FEATURE.jsonl up to date, and takes over what "
-		"is "
-		"newer in it: commit it, and the tasks travel with the repository. The database is "
-		"made from it anew where there is none.",
+	.description = "Every command keeps .wrapix/ralph/FEATURE.jsonl up to date, and takes over "
+		       "what is newer in it: commit it, and the tasks travel with the repository. "
+		       "The database is made from it anew where there is none.",
 	.examples = EXAMPLES("ralph export", "where the file is", "ralph export --print",
 			     "the lines"),
 	.syntax = { opts, FEATURE_OPERAND },

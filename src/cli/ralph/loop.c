@@ -180,13 +180,10 @@ const struct command command_step = {
 	.section = SECTION_MAKE,
 	.usage = "step [options] [FEATURE]",
 	.summary = "do the next task, in a fresh sandbox",
-	.description =
-		"Takes the next task that waits for no other, has a fresh agent do it on a view of "
-		"the project, and takes over what it did when the gate agrees. The exit status is "
-		"0 "
-		"when the task is done, 1 when it failed, 100 when there is nothing to do, 101 "
-		"when "
-		"no task can go on.",
+	.description = "Takes the next task that waits for no other, has a fresh agent do it on a "
+		       "view of the project, and takes over what it did when the gate agrees. The "
+		       "exit status is 0 when the task is done, 1 when it failed, 100 when there "
+		       "is nothing to do, 101 when no task can go on.",
 	.examples = EXAMPLES("ralph step", "the next task"),
 	.syntax = { step_opts, FEATURE_OPERAND },
 	.run = cmd_step,
@@ -202,10 +199,8 @@ const struct command command_loop = {
 	.description =
 		"Goes on as 'ralph step' does until all tasks are done, none can go on, or a limit "
 		"is reached. Killed anywhere, the next one finishes what was begun. The exit "
-		"status "
-		"is 0 when all is done, 1 when a task failed or a limit ended it, 100 when there "
-		"are "
-		"no tasks, 101 when tasks are left and none can go on, or a hook's own.",
+		"status is 0 when all is done, 1 when a task failed or a limit ended it, 100 when "
+		"there are no tasks, 101 when tasks are left and none can go on, or a hook's own.",
 	.examples = EXAMPLES("ralph loop", "until done",
 			     "ralph loop -p 3 --max-cost 20 --max-time 2h",
 			     "three at once, within limits"),

@@ -178,10 +178,9 @@ const struct command command_ralph_plan = {
 	.section = SECTION_MAKE,
 	.usage = "plan [options] [FEATURE]",
 	.summary = "an interview with an agent, which writes the spec",
-	.description =
-		"Opens a session of the agent that asks you one question after the other and "
-		"writes "
-		"the spec. Of what it writes only the spec is kept. Again, it changes the spec.",
+	.description = "Opens a session of the agent that asks you one question after the other "
+		       "and writes the spec. Of what it writes only the spec is kept. Again, it "
+		       "changes the spec.",
 	.examples = EXAMPLES("ralph plan", "the interview"),
 	.syntax = { opts, FEATURE_OPERAND },
 	.run = cmd_plan,

@@ -101,8 +101,7 @@ static int accept_items(struct work *work, const struct feature *feature, struct
 	if (r == 0)
 		r = db_run(&work->db, err,
 			   "UPDATE item SET status = 'open', updated = ? WHERE feature = ? AND "
-			   "status = "
-			   "'proposed'",
+			   "status = 'proposed'",
 			   "is", db_now(), feature->name);
 	if (r == 0)
 		printf("%d items count now.\n", db_changed(&work->db));
@@ -285,11 +284,9 @@ const struct command command_ready = {
 	.section = SECTION_MAKE,
 	.usage = "ready [options] [FEATURE]",
 	.summary = "have an agent cut the spec into tasks, and decide about them",
-	.description =
-		"An agent reads the spec and proposes an epic and tasks. They are shown as a tree, "
-		"and "
-		"you accept, edit, drop or reorder them; none counts before that. With proposals "
-		"there already, it goes straight to the decision.",
+	.description = "An agent reads the spec and proposes an epic and tasks. They are shown as "
+		       "a tree, and you accept, edit, drop or reorder them; none counts before "
+		       "that. With proposals there already, it goes straight to the decision.",
 	.examples = EXAMPLES("ralph ready", "cut, look, decide", "ralph ready --yes",
 			     "take what is proposed", "ralph ready --edit",
 			     "change titles, texts and order in your editor"),

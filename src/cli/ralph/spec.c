@@ -178,16 +178,12 @@ const struct command command_spec = {
 	.section = SECTION_SETTLE,
 	.usage = "spec [options] [FEATURE]",
 	.summary = "try the success criteria of the spec",
-	.description =
-		"Criteria are the lines '- [ ] TEXT' of the section '## Success Criteria'. Under "
-		"one, "
-		"[verify](PATH#FUNCTION) names a "
-		"program that decides, [verify:wrapix](PATH#FUNCTION) one that is always run in a "
-		"sandbox, [judge](PATH) a text by which an agent decides. Status 0 passes, 77 and "
-		"78 "
-		"skip. All of them run in a sandbox whose changes are thrown away. The exit status "
-		"is "
-		"1 when one fails, 100 when there is none.",
+	.description = "Criteria are the lines '- [ ] TEXT' of the section '## Success Criteria'. "
+		       "Under one, [verify](PATH#FUNCTION) names a program that decides, "
+		       "[verify:wrapix](PATH#FUNCTION) one that is always run in a sandbox, "
+		       "[judge](PATH) a text by which an agent decides. Status 0 passes, 77 and 78 "
+		       "skip. All of them run in a sandbox whose changes are thrown away. The exit "
+		       "status is 1 when one fails, 100 when there is none.",
 	.examples = EXAMPLES("ralph spec", "all of them", "ralph spec -v", "without the judge"),
 	.syntax = { opts, FEATURE_OPERAND },
 	.run = cmd_spec,
