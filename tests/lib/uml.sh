@@ -1,10 +1,11 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # for who reads this; variables of his
+# shellcheck shell=sh disable=SC2016,SC2034,SC2154 # a definition for another shell; for who reads this; variables of his
 # SPDX-License-Identifier: MIT
 # A machine of the tests' own: User Mode Linux is a kernel that runs as a process. Its root is this machine's, read-only; /tmp is its own.
 #
 #	. "$(dirname -- "$0")/../lib/uml.sh"
 #	uml_up			# skips what cannot be; then $tmp is shared with the guest, and $uid is the ordinary $user's
 #	...			# write $tmp/init, the guest's PID 1: it prints 'ok - NAME' and 'not ok - NAME', and 'guest: the end' last
+#	$guest_check		# in there, a definition for its shell: check NAME WANT GOT
 #	uml_run SECONDS WORD...	# starts it with these words on its command line, and prints TAP
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
@@ -29,6 +30,9 @@ uml_up() {
 	# Where no blank and no colon is in its name.
 	cp "$uml_ptrace" "$tmp/uml_ptrace.so" || { echo "Bail out! there is no library at $uml_ptrace"; exit 1; }
 }
+guest_check='check() {
+	if [ "$2" = "$3" ]; then echo "ok - $1"; else echo "not ok - $1"; echo "# wanted $2"; echo "# got $3"; fi
+}'
 uml_run() {
 	seconds=$1
 	shift

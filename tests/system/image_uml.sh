@@ -21,9 +21,7 @@ cp /bin/busybox root/usr/bin
 for name in sh ls rm mkdir mv cat chmod; do ln -s busybox root/usr/bin/\$name; done
 ln -s usr/bin root/bin
 echo mine >root/usr/lib/dir/file
-check() { # check NAME WANT GOT
-	if [ "\$2" = "\$3" ]; then echo "ok - \$1"; else echo "not ok - \$1"; echo "# wanted \$2"; echo "# got \$3"; fi
-}
+$guest_check
 $tmp/wrapix image build --from "rootfs:\$HOME/root" --name one >log 2>&1
 check "an image is built" 0 \$?
 cd project

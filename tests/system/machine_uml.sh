@@ -29,9 +29,7 @@ mount -t tmpfs tmpfs /opt
 mkdir -p /opt/wrapix/init /tmp/said
 mount -t hostfs -o $tmp/stage none /opt/wrapix/init
 mount -t hostfs -o $tmp/said none /tmp/said
-check() { # check NAME WANT GOT
-	if [ "\$2" = "\$3" ]; then echo "ok - \$1"; else echo "not ok - \$1"; echo "# wanted \$2"; echo "# got \$3"; fi
-}
+$guest_check
 ip link set lo up 2>/dev/null
 echo waits >/tmp/said/waits
 run() { $tmp/wrapix-init --filter=default --machine=$uid:$uid -- "\$@" 2>/tmp/err; }
