@@ -174,6 +174,8 @@ lines() { is "$(wc -l <"$1" | tr -d ' ')" "$2"; }
 absent() { [ ! -e "$1" ] || { echo "$1 exists"; false; }; }
 exists() { [ -e "$1" ] || { echo "$1 does not exist"; false; }; }
 fails() { ! "$@"; }
+is_empty() { [ -z "$("$@")" ]; } # the command prints nothing
+is_not_empty() { [ -n "$("$@")" ]; }
 printable() { # nothing that a terminal obeys, nor what turns the direction of writing
 	[ -s "$1" ] && ! LC_ALL=C.UTF-8 grep -anvx '[[:print:]]*' "$1" && ! LC_ALL=C.UTF-8 grep -anP '[\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]' "$1"
 }
@@ -290,4 +292,5 @@ same_tree() { # same_tree DIR FILE: as it was when 'snapshot DIR >FILE' ran
 running() { pgrep -u "$(id -u)" -f -- "$1" | grep -vx $$; }
 running_as_user() { pgrep -u "$test_user" -f -- "$1"; }
 below() { for below_pid in $(pgrep -P "$1"); do echo "$below_pid" && below "$below_pid"; done; } # its descendants
+marked() { pgrep -u "$(id -u)" -afx "sleep ${mark:?}"; } # the script's own; $mark is a number of its choice
 none_running() { await fails running "$1" || { pgrep -u "$(id -u)" -af -- "$1"; false; }; }

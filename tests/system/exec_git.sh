@@ -7,15 +7,11 @@
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
-. "$top/tests/lib/git.sh"
+. "$top/tests/lib/repositories.sh"
 command -v git-lfs >/dev/null || bail "git-lfs is not installed"
-ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
 settings() { # settings [KEYS OF FILESYSTEM [OTHERS [PATH]]]: PATH may be written as well
 	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"${3:+, \"$3\"}], \"denyWrite\": []${1-}}${2-}}" >"$tmp/settings.json"
 }
-quiet() { is "$rc" 0 && empty "$err"; }
-output() { is "$(xargs <"$out")" "$1"; }
-stores() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l | xargs; }
 is_last() { is "$(git log -1 --format=%s)" "$1"; }
 unpublished() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 ! -exec test -e '{}/done' ';' -print; }
 settings
@@ -26,7 +22,7 @@ old=$(find . | sort | sha256sum)
 ex true
 check "true prints nothing" quiet
 check "... and leaves nothing in the repository" is "$(find . | sort | sha256sum)" "$old"
-check "... but one private directory" is "$(stores)" 1
+check "... but one private directory" is "$(private_dirs)" 1
 ex 'git status --porcelain; echo more >>file; git commit -qam more; git checkout -q -b side; git config user.name Agent; git branch -q -u main; echo new >new; git add new; git tag t; git stash list'
 check "commit, branch, add, tag, configuration" quiet
 check "... are the host's when the command ends" is "$(git symbolic-ref HEAD) $(log_of .) $(git diff --cached --name-only) $(git tag) $(git config --local user.name) $(git config branch.side.merge)" "refs/heads/side more start new t Agent refs/heads/main"
@@ -263,7 +259,7 @@ wait $pid 2>/dev/null
 rm go
 ex 'git log -1 --format=%s'
 check "what a killed command committed is taken over by the next" is "$(cat "$out") $(git log -1 --format=%s) $(unpublished)" "killed killed "
-check "... and nothing is left of its beginning" is "$(git status --porcelain; stores)" 1
+check "... and nothing is left of its beginning" is "$(git status --porcelain; private_dirs)" 1
 mkfifo go ready
 "$wrapix" exec -s "$tmp/settings.json" -c 'git commit -q --allow-empty -m live; echo up >ready; read -r x <go' &
 hear ready

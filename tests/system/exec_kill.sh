@@ -8,6 +8,7 @@
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
+. "$top/tests/lib/signals.sh"
 cd "$project" || exit 1
 
 fifo=$project/fifo
@@ -18,14 +19,7 @@ start() { # start SCRIPT: in the background as $pid, once the script has said 'u
 	pid=$!
 	hear "$fifo"
 }
-status() {
-	wait "$pid"
-	rc=$?
-}
-marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
 of_ours() { ps -u "$(id -u)" -o pid=,ppid=,comm= | awk -v p="$1" '$2 == p && $3 ~ /^wrapix/ { print $1 }'; }
-is_empty() { [ -z "$("$@")" ]; }
-is_not_empty() { [ -n "$("$@")" ]; }
 ours() { ps -u "$(id -u)" -o pid=,comm= | awk '$2 ~ /^wrapix/ { print $1 }'; } # of this user, whoever started them
 ours_before=$(ours | xargs)
 of_us() {
@@ -37,17 +31,7 @@ places() { # what lies where something could be left
 	done | sort
 }
 
-for s in TERM:15 INT:2 HUP:1 USR1:10; do
-	name=${s%:*} number=${s#*:}
-	start "trap 'exit 42' $name; echo up >fifo; while :; do sleep 1000 & wait; done"
-	kill -"$name" "$pid"
-	status
-	check "SIG$name: the command's trap runs, and its status comes back" is "$rc" 42
-	start 'echo up >fifo; exec sleep 1000'
-	kill -"$name" "$pid"
-	status
-	check "SIG$name: without one it dies of it" is "$rc" $((128 + number))
-done
+signals TERM:15 INT:2 HUP:1 USR1:10
 start 'echo up >fifo; kill -KILL $$'
 status
 check "a command that is killed inside: 128+9" is "$rc" 137

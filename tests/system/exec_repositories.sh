@@ -8,17 +8,13 @@
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
-. "$top/tests/lib/git.sh"
+. "$top/tests/lib/repositories.sh"
 git config --global core.editor true
 
-ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
 settings() { # settings [OTHER KEYS]
 	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\", \"$tmp/other\"], \"denyWrite\": []}${1-}}" >"$tmp/settings.json"
 }
-quiet() { is "$rc" 0 && empty "$err"; }
 last() { git -C "$1" log -1 --format=%s "${2-HEAD}"; }
-output() { is "$(xargs <"$out")" "$1"; }
-stores() { find "$HOME/.local/state/wrapix/git" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l | xargs; }
 sound() { is "$(git -C "$1" fsck --no-dangling 2>&1) $(git -C "$1" status --porcelain)" " "; }
 settings
 mkdir "$tmp/work" "$tmp/other" && cd "$tmp/work" || exit 1
@@ -28,14 +24,14 @@ while [ $((i += 1)) -lt 100 ]; do cp -r many/0 many/$i; done
 
 # --- no walk ---
 ex 'true; ls many/7/.git/HEAD; cat sub/.git/config >/dev/null; cd many; cd ..'
-check "a start makes nothing of a hundred repositories, nor does a look" is "$rc $(stores)" "0 0"
+check "a start makes nothing of a hundred repositories, nor does a look" is "$rc $(private_dirs)" "0 0"
 
 # --- below ---
 ex 'cd sub && git status --porcelain && echo more >>file && git commit -qam more && git checkout -q -b side && git tag t && git config user.name Agent'
 check "a repository below the working directory" quiet
 check "... whose commit, branch, tag and name are the host's" is "$(last sub) $(git -C sub symbolic-ref --short HEAD) $(git -C sub tag) $(git -C sub config user.name)" "more side t Agent"
 check "... which is sound" sound sub
-check "... and has one private git directory" is "$(stores)" 1
+check "... and has one private git directory" is "$(private_dirs)" 1
 ex 'git -C sub commit -q --allow-empty -m two; mkdir -p sub/dir; cd sub/dir; git commit -q --allow-empty -m three; GIT_DIR=../.git git log -1 --format=%s'
 check "... by -C, in a directory of it" is "$(cat "$out") $(last sub)" "three three"
 ex 'git --git-dir=sub/.git update-ref refs/heads/by main; echo hidden >sub/.git/info/exclude; echo "exec touch ~/ran" >sub/.git/rebase-todo'

@@ -16,7 +16,6 @@ stop() { # stop SIGNAL: leaves $rc
 	wait "$pid"
 	rc=$?
 }
-is_empty() { [ -z "$("$@")" ]; }
 children() { ps -u "$(id -u)" -o ppid=,args= | awk -v p="$pid" '$1 == p'; }
 is_refused() { # by the rule for UNIX sockets, and, where that is off, by the server itself
 	python3 "$here/ask.py" "$socket" "python3 $here/ask.py $socket true" 2>"$tmp/log/err" && return 1
@@ -24,7 +23,6 @@ is_refused() { # by the rule for UNIX sockets, and, where that is off, by the se
 	"$wrapix" exec -s "$tmp/all.json" -- python3 -B "$here/ask.py" "$socket" true
 	[ $? = 125 ]
 }
-marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
 of_server() { ps -u "$(id -u)" -o args= | grep "[e]xec --server $socket"; }
 
 start

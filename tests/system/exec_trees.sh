@@ -7,14 +7,11 @@
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
-. "$top/tests/lib/git.sh"
-ex() { wx exec -s "$tmp/settings.json" -c "$1"; }
+. "$top/tests/lib/repositories.sh"
 settings() { # settings PATH...: what may be written beside the working directory
 	for dir; do set -- "$@" ", \"$tmp/$dir\"" && shift; done
 	echo "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"$*], \"denyWrite\": []}}" >"$tmp/settings.json"
 }
-quiet() { is "$rc" 0 && empty "$err"; }
-output() { is "$(xargs <"$out")" "$1"; }
 both() { echo "$(log_of "$tmp/main" | cut -d' ' -f1) $(log_of "$tmp/tree" | cut -d' ' -f1) $(git -C "$tmp/main" status --porcelain)$(git -C "$tmp/tree" status --porcelain)"; }
 sound() { is "$(git -C "$1" fsck --no-dangling 2>&1)" ""; }
 state=$HOME/.local/state/wrapix
@@ -37,7 +34,7 @@ check "... and what the user did in both meanwhile" is "$(xargs <"$out") $(git -
 ex "git rebase -q main; cd '$tmp/main' && git checkout -q topic"
 check "a branch that stands in one cannot be had in the other" is "$rc" 128
 check "... all of it sound" sound .
-check "... in one private git directory" is "$(find "$state/git" -mindepth 1 -maxdepth 1 | wc -l | xargs)" 1
+check "... in one private git directory" is "$(private_dirs)" 1
 
 # --- what is not taken over, in the work tree ---
 echo other >file && git commit -qam theirs && git -C "$tmp/main" checkout -q main && echo ours >"$tmp/main/file" && git -C "$tmp/main" commit -qam ours

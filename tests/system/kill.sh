@@ -7,6 +7,7 @@
 . "$(dirname -- "$0")/../lib/system.sh"
 be_user "$@"
 set_up
+. "$top/tests/lib/signals.sh"
 
 # start SCRIPT [OPTION...]: in the background as $pid, once the script has said 'up' (echo up >fifo).
 fifo=$project/fifo
@@ -21,10 +22,6 @@ start() {
 	started="${started-} $pid"
 	hear "$fifo"
 }
-status() { # of $pid, once it has ended
-	wait "$pid"
-	rc=$?
-}
 ours() { ps -u "$(id -u)" -o pid=,comm= | awk '$2 ~ /^(wrapix|pasta|passt)/ { print $1 }'; } # of this user, whoever started them
 ours_before=$(ours)
 left() { # what is there that was not there before
@@ -33,22 +30,10 @@ left() { # what is there that was not there before
 	done
 }
 nothing_left() { await is_empty left || { left; false; }; }
-is_empty() { [ -z "$("$@")" ]; }
 mark=60000.$$
 
 # --- signals ---
-for s in TERM:15 INT:2 HUP:1 QUIT:3 USR1:10 USR2:12 ALRM:14; do
-	name=${s%:*} number=${s#*:}
-	start "trap 'exit 42' $name; echo up >fifo; while :; do sleep 1000 & wait; done"
-	kill -"$name" "$pid"
-	status
-	check "SIG$name: the command's trap runs, and its status comes back" is "$rc" 42
-	start 'echo up >fifo; exec sleep 1000'
-	kill -"$name" "$pid"
-	status
-	check "SIG$name: without one it dies of it" is "$rc" $((128 + number))
-	check "... without a word" empty "$tmp/log/err"
-done
+signals TERM:15 INT:2 HUP:1 QUIT:3 USR1:10 USR2:12 ALRM:14
 cat >"$project/patient.py" <<'PY'
 import signal, sys
 

@@ -23,8 +23,6 @@ settings ''
 echo hidden >"$tmp/secret"
 ex() { wx exec -s "$s" "$@"; }
 mark=70000.$$
-marked() { ps -u "$(id -u)" -o args= | grep "[s]leep $mark"; }
-is_empty() { [ -z "$("$@")" ]; }
 logs() { ps -u "$(id -u)" -o args= | grep "$tmp/[b]in/log stream"; }
 
 # --- the command ---
