@@ -121,7 +121,8 @@ with_mounts() {
 
 # What a test prints may hold anything; TAP gets lines of printable ASCII.
 explain() {
-	for log in "$tmp/log/why" "$tmp/log/out" "$tmp/log/err" "$tmp/log/bg"; do
+	# shellcheck disable=SC2086 # words: other files of the script's that explain a failure
+	for log in "$tmp/log/why" "$tmp/log/out" "$tmp/log/err" "$tmp/log/bg" ${more_logs-}; do
 		[ ! -s "$log" ] || { echo "--- ${log##*/}"; head -c 3000 "$log"; echo; }
 	done | LC_ALL=C tr -c ' -~\n' '?' | sed 's/^/# /'
 }
