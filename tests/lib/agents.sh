@@ -6,12 +6,12 @@ agents="codex:@openai/codex gemini:@google/gemini-cli opencode:opencode-ai"
 mkdir -p "$cache" 2>/dev/null
 [ -w "$cache" ] || cache=$tmp/cache
 
-# installed NAME PACKAGE: whole or not at all.
-installed() {
-	[ ! -x "$cache/$1/wrapix/agents/node_modules/.bin/$1" ] || return 0
-	mkdir -p "$cache" && new=$(mktemp -d "$cache/new.XXXXXX") && "$top/scripts/npm-install" "$new/wrapix/agents" "$2" &&
-		mv -T "$new" "$cache/$1"
-}
+# installed NAME PACKAGE: whole or not at all, and once where scripts run side by side.
+installed() (
+	mkdir -p "$cache" && exec 9>"$cache/$1.lock" && flock 9 || exit
+	[ ! -x "$cache/$1/wrapix/agents/node_modules/.bin/$1" ] || exit 0
+	new=$(mktemp -d "$cache/new.XXXXXX") && "$top/scripts/npm-install" "$new/wrapix/agents" "$2" && mv -T "$new" "$cache/$1"
+)
 # Side by side: each is mostly waiting.
 install_agents() {
 	installs=
