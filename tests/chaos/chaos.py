@@ -10,7 +10,7 @@ or half written, and the next start works. Prints TAP, a point a round, with the
 
 Dear scenes come less often than cheap ones; SCENES is a pattern for the names of those to play, and belongs to the seed.
 With podman's engine podman, conmon, pasta and crun are among those that are killed; of podman it is asked whether anything
-is left: containers, volumes, mounts in its namespace, files. CHAOS_WORKERS (2) at a time, each with a home of its own; what a round starts is
+is left: containers, volumes, mounts in its namespace, files. CHAOS_WORKERS (two a processor) at a time, each with a home of its own; what a round starts is
 told by its ancestors, so that others of the same user do not matter. Runs as an ordinary user.
 """
 import ctypes
@@ -37,7 +37,7 @@ WRAPIX, INJECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else 40
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 and sys.argv[4] else int.from_bytes(os.urandom(4), "little")
 ONLY = sys.argv[5] if len(sys.argv) > 5 and sys.argv[5] else "."
-WORKERS = int(os.environ.get("CHAOS_WORKERS") or 2)
+WORKERS = int(os.environ.get("CHAOS_WORKERS") or 2 * len(os.sched_getaffinity(0)))  # a round waits more than it computes
 ROOT = os.path.dirname(os.path.dirname(WRAPIX))
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/ralph-agent")
 FILES = 12
