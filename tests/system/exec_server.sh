@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # wrapix exec --server: commands for programs in other languages, over a UNIX socket. server.py is such a program; its
-# points become points here. Prints TAP.
+# points become points here. Slow clients are exec_server_slow.sh's. Prints TAP.
 #
 # shellcheck disable=SC1091,SC2009,SC2016,SC2154,SC2317 # the library; ps with arguments; scripts for the shell inside;
 # functions called by name
@@ -27,7 +27,7 @@ of_server() { ps -u "$(id -u)" -o args= | grep "[e]xec --server $socket"; }
 
 start
 check "the socket is the user's alone" is "$(stat -c %a "$socket")" 1600
-for part in answers settings descriptors hostile slow updates life; do
+for part in answers settings descriptors updates life; do
 	plays "$part" "$mark" "$part: "
 done
 
