@@ -111,12 +111,12 @@ enum wrapix_event_type {
 	WRAPIX_CONTINUED = 5,
 	WRAPIX_LIMIT = 6,  /* text: the limit that was hit */
 	WRAPIX_EXITED = 7, /* number: the exit status */
-	WRAPIX_DENIED =
-		8, /* text: what was refused, and why; number: the port, 0 for a name, -1 where it
-			    * was a system call or a file, -2 where it was a write to what is read-only inside */
+	/* text: what was refused, and why; number: the port, 0 for a name, -1 where it was a system call or a file,
+	 * -2 where it was a write to what is read-only inside */
+	WRAPIX_DENIED = 8,
 	WRAPIX_RULE = 9, /* text: a rule that was added while it runs; number: 1 when it denies */
-	WRAPIX_LOGGED =
-		10, /* text: the session's id; 'wrapix log' has something to show; "": not all */
+	/* text: the session's id; 'wrapix log' has something to show; "": not all */
+	WRAPIX_LOGGED = 10,
 	WRAPIX_VIOLATION = 11, /* text: what a command's settings refused, as one JSON object */
 	WRAPIX_QUIET = 12,     /* nothing happened for a moment, for the first time */
 };

@@ -71,8 +71,8 @@ struct opt_rest {
 	char **operands; /* NULL-terminated */
 	size_t n_operands;
 	char **command; /* NULL: no '--' was given, or the syntax has no command */
-	const char *
-		unknown; /* where it failed for a '--name' that no row has: that name, to its end or '=' */
+	/* Where it failed for a '--name' that no row has: that name, to its end or '='. */
+	const char *unknown;
 };
 
 enum { OPT_WANTS_HELP = 1 };

@@ -98,8 +98,8 @@ struct engine_private {
 struct engine_session {
 	const char *id;
 	const char *layers; /* the directory of its copy-on-write layers; NULL: none */
-	const char
-		*image_changes; /* the directory of an image's changes; NULL: they are in memory */
+	/* The directory of an image's changes; NULL: they are in memory. */
+	const char *image_changes;
 	struct engine_spare *spare; /* taken over, and used where it fits; NULL: none */
 	int gate; /* the directory of the gate's list, where the plan has a gate */
 	const struct engine_private *private; /* as broker_add_private() takes them */

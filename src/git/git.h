@@ -147,8 +147,8 @@ int git_list(struct arena *arena, const char *state_home, const char *wanted, bo
 /* Why something stays in the session. */
 struct git_held {
 	const char *where; /* the submodule's files, below the top; "": the project itself */
-	const char *
-		kind; /* "branch", "tag", "config", "hook", "state", "head", "stash"; "rewritten", "deleted", "moved" */
+	/* "branch", "tag", "config", "hook", "state", "head", "stash"; "rewritten", "deleted", "moved" */
+	const char *kind;
 	const char *name;
 	const char *why;
 	bool anyway; /* to accept it: over what the user changed meanwhile, too */

@@ -360,8 +360,8 @@ static int mend_side(const struct git_store *store, bool inside, struct err *err
 
 int git_locks_mend(const struct git_store *store, struct err *err)
 {
-	struct err
-		ignored; /* what it locked in its own is the session's to suffer from, until the next time */
+	/* What it locked in its own is the session's to suffer from, until the next time. */
+	struct err ignored;
 
 	(void)mend_side(store, true, &ignored);
 	return mend_side(store, false, err);

@@ -29,8 +29,8 @@ struct git_run {
 	const char *program; /* absolute */
 	const char *const *args;
 	const char *gitdir;
-	const struct git_store *
-		host; /* whose that is: git_open_host() opens it, and git is started in it; or NULL */
+	/* Whose that is: git_open_host() opens it, and git is started in it; or NULL. */
+	const struct git_store *host;
 	const char *objects;    /* where new objects go; NULL: the git directory's */
 	const char *alternates; /* further objects, or NULL */
 	const char *index;      /* another one than the git directory's, or NULL */

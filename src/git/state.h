@@ -30,8 +30,8 @@ struct git_state {
 	 * two did not agree on all of it. */
 	const char *mark;
 	bool mark_new; /* too new to be noted */
-	struct git_items
-		ops; /* MERGE_HEAD ...: objects, joined by commas; rebase-merge ...: a sum */
+	/* MERGE_HEAD ...: objects, joined by commas; rebase-merge ...: a sum. */
+	struct git_items ops;
 	struct git_items made; /* references the session made (base only) */
 };
 

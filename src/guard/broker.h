@@ -99,16 +99,15 @@ struct broker_map {
 };
 
 struct broker_view {
-	const struct broker_map
-		*maps; /* NULL: the sandbox has the host's own names, and may write where
-					* the rules allow something */
+	/* NULL: the sandbox has the host's own names, and may write where the rules allow something. */
+	const struct broker_map *maps;
 	size_t n;
 	enum file_reads reads; /* what opening for reading takes */
-	struct gate *
-		gate; /* names that git obeys are made private; taken over. NULL: judged by content */
-	const char *
-		turn; /* a file out of the sandbox's reach: brokers that have the same one change something
-			   * one after the other. NULL: there is no other */
+	/* Names that git obeys are made private; taken over. NULL: judged by content. */
+	struct gate *gate;
+	/* A file out of the sandbox's reach: brokers that have the same one change something one after the other. NULL:
+	 * there is no other. */
+	const char *turn;
 	bool watches; /* mounts decide alone: every call goes on, and what they are going to refuse is told of */
 };
 

@@ -13,8 +13,8 @@
 
 struct refused_call {
 	const char *name;
-	const char *
-		args; /* those that matter, for a person: "\"tmpfs\", \"/mnt\""; hostile, escaped */
+	/* Those that matter, for a person: "\"tmpfs\", \"/mnt\""; hostile, escaped. */
+	const char *args;
 	const char *reason; /* "namespaces": a sandbox that may have its own could make it */
 	pid_t pid;          /* the thread's, on the host */
 };

@@ -9,8 +9,8 @@
 const char *const compression_names[] = { "gzip", "zstd", "none", NULL };
 
 enum {
-	GZIP_LEVEL =
-		2, /* as large as what others write, at their speed; 6 takes three times as long */
+	/* As large as what others write, at their speed; 6 takes three times as long. */
+	GZIP_LEVEL = 2,
 	GZIP_HEADER = 16, /* deflate's window bits plus this: gzip, without a time */
 	ZSTD_LEVEL = 3,
 	/* Bits of the window and the tables: sixty of them stay below the limit of memory. */

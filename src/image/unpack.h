@@ -10,8 +10,8 @@
 
 struct unpack_limits {
 	uint64_t bytes, entries; /* of files */
-	uint64_t
-		stream; /* of what is gone through for them, which is more than once, headers included */
+	/* Of what is gone through for them, which is more than once, headers included. */
+	uint64_t stream;
 };
 #define UNPACK_LIMITS                                                            \
 	{                                                                        \

@@ -16,8 +16,8 @@ extern const struct embedded builtin_seatbelt[]; /* generated from data/seatbelt
 struct writer {
 	struct str *out;
 	const struct file_rules *rules;
-	const struct file_rule *
-		*sorted; /* the literal rules that speak of reading, short ones first */
+	/* The literal rules that speak of reading, short ones first. */
+	const struct file_rule **sorted;
 	size_t n_sorted;
 	struct err *err;
 	int r;

@@ -17,8 +17,8 @@
 struct owner;
 
 struct denial {
-	const char
-		*what; /* "write", "read", "connect", "lookup", "send", "sign", "call", "limit" */
+	/* "write", "read", "connect", "lookup", "send", "sign", "call", "limit" */
+	const char *what;
 	const char *call;    /* the system call, of files, UNIX sockets, "call", "limit"; NULL */
 	const char *args;    /* of "call", those that matter, as one would write them; NULL */
 	const char *path;    /* of a file or a UNIX socket; NULL */

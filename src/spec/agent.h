@@ -22,10 +22,10 @@ struct agent {
 	struct strv sessions; /* directories of the home that are kept for the project */
 	struct strv memory;   /* the user's own files that it may read, when asked */
 	char *prompt;         /* where a word about the sandbox is put; may be NULL */
-	struct strv
-		headless; /* arguments for work without a terminal, the prompt on standard input */
-	char *dialect;    /* of what it prints then; see ralph/stream.h */
-	char *ask;        /* the option that takes a first prompt on a terminal; "": a bare word */
+	/* Arguments for work without a terminal, the prompt on standard input. */
+	struct strv headless;
+	char *dialect; /* of what it prints then; see ralph/stream.h */
+	char *ask;     /* the option that takes a first prompt on a terminal; "": a bare word */
 	char *model, *budget; /* options for the model, and for a sum in dollars; may be NULL */
 	char *settings;       /* the option for settings of one session; may be NULL */
 	bool notifies;        /* its own hooks tell the user when it waits */

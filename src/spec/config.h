@@ -35,8 +35,8 @@ struct project_config {
 	size_t n_profiles;
 	struct widening *widenings;
 	size_t n_widenings;
-	struct widening *
-		others; /* more of them, but only at another time: nobody is asked for these alone */
+	/* More of them, but only at another time: nobody is asked for these alone. */
+	struct widening *others;
 	size_t n_others;
 	bool chose_profile; /* it, and not the user, says which */
 	bool has_ralph;     /* commands that ralph runs, on the host when the user says --host */

@@ -12,8 +12,8 @@ enum { EXEC_PASS_MAX = 64 };
 
 struct exec_spec {
 	struct file_rules files;
-	struct strv
-		unix_sockets; /* allowUnixSockets: absolute and resolved; itself and all below */
+	/* Of allowUnixSockets: absolute and resolved; each itself and all below. */
+	struct strv unix_sockets;
 	bool all_unix_sockets;
 	bool local_binding, pty;     /* of Seatbelt alone */
 	struct strv denied_resolved; /* deniedResolvedAddresses, as net/policy.h takes them */

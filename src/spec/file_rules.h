@@ -66,9 +66,9 @@ struct file_rules {
 	struct path_map places;
 	const struct file_denied *denied; /* more that is not written; NULL: nothing */
 	char *home, *cwd;                 /* canonical */
-	struct strv
-		roots; /* where a write may be allowed: the allowWrite places, of globs the directory
-			    * before anything special; none lies in another. One may not exist yet. */
+	/* Where a write may be allowed: the allowWrite places, of globs the directory before anything special; none lies in
+	 * another. One may not exist yet. */
+	struct strv roots;
 	bool denies_read; /* some rule is a denyRead */
 	bool asked;       /* reads are decided on, whatever these rules say: others may deny them */
 	bool unwatched;   /* a read that a mount refuses need not be seen */

@@ -17,8 +17,8 @@ struct gitnamed {
 struct gitnamed_list {
 	struct gitnamed *v;
 	size_t n;
-	struct strv
-		hooks; /* directories of them, wherever they lie, absolute; git's own is the first */
+	/* Directories of them, wherever they lie, absolute; git's own is the first. */
+	struct strv hooks;
 };
 
 /* The host's project and home are known. */

@@ -142,8 +142,8 @@ struct host {
 	char *passwd_home; /* the same by the user database; NULL when that knows none */
 	char *state_home, *config_home, *cache_home, *data_home;
 	char *runtime_dir; /* state_home where there is none */
-	struct path_facts
-		own;    /* where wrapix's part of these really lies, if elsewhere than they say */
+	/* Where wrapix's part of these really lies, if elsewhere than they say. */
+	struct path_facts own;
 	char *no_state; /* why nothing can be written in state_home; NULL: it can */
 
 	char *image_root;            /* the unpacked image, or NULL */

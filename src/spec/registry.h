@@ -9,10 +9,10 @@
 
 struct registry_place {
 	const char *home; /* the user's */
-	const char
-		*cache_home; /* answers are kept there until a tool or its configuration changes */
-	const char *path;    /* PATH, to find the tools in */
-	const char *except;  /* nothing at or below this directory is run: the project */
+	/* Answers are kept there until a tool or its configuration changes. */
+	const char *cache_home;
+	const char *path;   /* PATH, to find the tools in */
+	const char *except; /* nothing at or below this directory is run: the project */
 };
 
 /* The i-th tool that can be asked, NULL after the last. */

@@ -166,12 +166,12 @@ struct spec {
 
 	char *dir;        /* as given; "." by default */
 	char *config_dir; /* canonical: where the project's wrapix.json or profiles are; or NULL */
-	const char *
-		below; /* what the project is called from where the file stands that is being read; NULL: it stands in it */
+	/* What the project is called from where the file stands that is being read; NULL: it stands in it. */
+	const char *below;
 	struct strv around; /* files of directories above whose limits hold here */
 	char **cmd;         /* NULL: the agent */
-	struct strv
-		files; /* canonical: those that the user named and that were obeyed as his own */
+	/* Canonical: those that the user named and that were obeyed as his own. */
+	struct strv files;
 
 	char *profile, *agent, *name;
 	const struct agent *definition; /* of the agent that it wants; NULL: there is none */
@@ -208,8 +208,8 @@ struct spec {
 	struct profile_spec from_profile;
 
 	char **agent_args; /* instead of the agent's own; NULL: those */
-	struct strv
-		read_only;  /* paths of the project that stand read-only; a directory ends in '/' */
+	/* Paths of the project that stand read-only; a directory ends in '/'. */
+	struct strv read_only;
 	struct strv closed; /* those that do so where nobody is asked about changes */
 	bool agentless;     /* the command gets nothing of an agent that the project names */
 	bool keyless;       /* no deploy key, whatever is configured */

@@ -103,13 +103,13 @@ struct srt_place {
 	const char *home, *cwd;
 	const char *settings; /* the settings file; NULL: there is none. Never writable */
 	const char *report;   /* a file that the user reads afterwards; NULL. Never writable */
-	const char
-		*control; /* what brings new settings, where it has a name; NULL. Never writable */
+	/* What brings new settings, where it has a name; NULL. Never writable. */
+	const char *control;
 	const char *server; /* the socket that the command was asked for by; NULL. Never writable */
 	struct strv own;    /* what wrapix obeys and remembers. Never writable */
 	const char *tmpdir; /* CLAUDE_CODE_TMPDIR or CLAUDE_TMPDIR; NULL: a private one */
-	const char
-		*git_dir; /* of the working directory's repository, where it lies elsewhere; NULL */
+	/* Of the working directory's repository, where it lies elsewhere; NULL. */
+	const char *git_dir;
 	const char *git_count; /* GIT_CONFIG_COUNT of the environment; NULL */
 };
 

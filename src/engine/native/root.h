@@ -17,8 +17,8 @@ struct root {
 	int gate;            /* what is the gate's, until the root is made; -1: none */
 	dev_t image_dev[32]; /* of what stands on top of an image: ours to change */
 	size_t n_images;
-	const char
-		*kept; /* where a directory of ours on the host stands: names may be made in it */
+	/* Where a directory of ours on the host stands: names may be made in it. */
+	const char *kept;
 	/* The directory that the last operation worked in: most work in the same one. */
 	char parent_path[PATH_MAX];
 	int parent;

@@ -81,8 +81,8 @@ int nl_receive(int fd, void *buffer, size_t size, struct nl_in *ret);
 struct nl_ack {
 	uint32_t seq;
 	int code; /* 0 or a positive errno */
-	uint32_t
-		offset; /* of the attribute that it dislikes, in our message; 0 when it does not say */
+	/* Of the attribute that it dislikes, in our message; 0 when it does not say. */
+	uint32_t offset;
 	char text[120]; /* in its own words; may be empty */
 };
 
