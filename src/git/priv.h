@@ -76,8 +76,6 @@ int git_add_tree(struct git_store *main, const char *id, bool fresh, struct err 
 int git_fill_tree(struct git_store *part, struct err *err);
 /* 'commondir' and 'gitdir', as the host's say it. */
 int git_write_tree_files(struct git_store *part, int to, struct err *err);
-/* Whatever became of the host's; or NULL. */
-struct git_store *git_find_tree(const struct git_store *main, const char *id);
 /* It is there, and still the same repository. */
 bool git_has_tree(const struct git_store *main, const char *id);
 /* In 'locked' of what only says that the host has one. */

@@ -113,7 +113,8 @@ bool git_tree_is_there(const struct git_store *part)
 
 /* ------------------------------------------------------------------ parts */
 
-struct git_store *git_find_tree(const struct git_store *main, const char *id)
+/* Whatever became of the host's; or NULL. */
+static struct git_store *find_tree(const struct git_store *main, const char *id)
 {
 	for (size_t i = 0; i < main->n_parts; i++)
 		if (main->parts[i].tree && !strcmp(main->parts[i].name, id))
@@ -230,7 +231,7 @@ static int renew_record(const struct git_store *main, struct git_store *part, st
 
 int git_add_tree(struct git_store *main, const char *id, bool fresh, struct err *err)
 {
-	struct git_store *part = git_find_tree(main, id);
+	struct git_store *part = find_tree(main, id);
 	int r;
 
 	if (!part && main->n_parts >= GIT_PARTS_MAX)
@@ -251,7 +252,7 @@ int git_add_tree(struct git_store *main, const char *id, bool fresh, struct err 
 
 bool git_has_tree(const struct git_store *main, const char *id)
 {
-	const struct git_store *part = git_find_tree(main, id);
+	const struct git_store *part = find_tree(main, id);
 
 	return part && git_is_same(part);
 }
@@ -267,7 +268,7 @@ static bool is_stub(struct git_store *main, int dir)
 /* Shown so, or worked in; not one that a command has made since under the same name. */
 static bool stands_for_host(struct git_store *main, int dir, const char *id)
 {
-	if (git_find_tree(main, id))
+	if (find_tree(main, id))
 		return !git_tree_top(&main->arena, dir, main->common, id);
 	return is_stub(main, dir);
 }
@@ -336,7 +337,7 @@ int git_take_trees(struct git_store *main, const struct git_about *about, struct
 	}
 	main->closed = about->closed;
 	for (size_t i = 0; i < about->n_trees; i++) {
-		struct git_store *part = git_find_tree(main, about->trees[i].id);
+		struct git_store *part = find_tree(main, about->trees[i].id);
 
 		if (part)
 			part->closed = about->trees[i].closed;

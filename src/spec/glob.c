@@ -193,7 +193,7 @@ static void enter(const struct glob *glob, struct states *states, size_t i)
 	}
 }
 
-bool glob_set_has(const struct token *token, uint32_t cp)
+static bool set_has(const struct token *token, uint32_t cp)
 {
 	for (size_t i = 0; i < token->n_ranges; i++)
 		if (cp >= token->ranges[i].first && cp <= token->ranges[i].last)
@@ -204,12 +204,11 @@ bool glob_set_has(const struct token *token, uint32_t cp)
 /* The same for a folded one: whatever folds to it may stand in the set. */
 bool glob_set_has_folded(const struct token *token, uint32_t cp)
 {
-	if (glob_set_has(token, cp) ||
-	    (cp >= 'a' && cp <= 'z' && glob_set_has(token, cp - ('a' - 'A'))))
+	if (set_has(token, cp) || (cp >= 'a' && cp <= 'z' && set_has(token, cp - ('a' - 'A'))))
 		return true;
 	for (size_t i = 0; i < glob_n_folds; i++)
 		if ((unsigned char)glob_folds[i].to[0] == cp && !glob_folds[i].to[1] &&
-		    glob_set_has(token, glob_folds[i].cp))
+		    set_has(token, glob_folds[i].cp))
 			return true;
 	return false;
 }
@@ -229,8 +228,7 @@ static void step_one(const struct glob *glob, size_t i, uint32_t cp, struct stat
 			enter(glob, next, i + 1);
 		break;
 	case SET:
-		if (cp != '/' &&
-		    (glob->fold ? glob_set_has_folded(token, cp) : glob_set_has(token, cp)))
+		if (cp != '/' && (glob->fold ? glob_set_has_folded(token, cp) : set_has(token, cp)))
 			enter(glob, next, i + 1);
 		break;
 	case STAR:

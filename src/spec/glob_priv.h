@@ -37,6 +37,5 @@ struct glob_fold {
 extern const struct glob_fold glob_folds[];
 extern const size_t glob_n_folds;
 
-/* Of a set: whether it has the character; or, in a folded pattern, one that folds to it. */
-bool glob_set_has(const struct token *token, uint32_t cp);
+/* Whether the set of a folded pattern has a character that folds to this one. */
 bool glob_set_has_folded(const struct token *token, uint32_t cp);
