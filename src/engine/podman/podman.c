@@ -83,6 +83,33 @@ static void clean(struct container *c)
 	arena_release(&c->arena);
 }
 
+/* What can fail before anything is made. */
+static int check(struct container *c, const struct plan *plan, struct err *err)
+{
+	int r = check_sources(c->sandbox.plan, err);
+
+	if (r == 0)
+		r = places_check(c, c->sandbox.plan, err);
+	return r == 0 ? image_load(plan, c->sandbox.hooks, err) : r;
+}
+
+/* 1: the command runs; 0: a signal came first, and *ret_status is the end. */
+static int start(struct container *c, int *ret_status, struct err *err)
+{
+	const struct plan *plan = c->sandbox.plan;
+	int r = ports_bind(&c->sandbox.ports, plan->ports, plan->n_ports, err);
+
+	if (r == 0)
+		r = stage_make(c, err);
+	if (r == 0)
+		r = start_client(c, err);
+	if (r == 0)
+		r = keys_load(&c->sandbox, err);
+	if (r == 0)
+		r = guards_prepare(&c->sandbox, err);
+	return r == 0 ? container_await(c, ret_status, err) : r;
+}
+
 int podman_run(const struct plan *plan, const struct engine_session *session,
 	       const struct engine_hooks *hooks, int *ret_status, struct err *err)
 {
@@ -108,25 +135,11 @@ int podman_run(const struct plan *plan, const struct engine_session *session,
 	c.sandbox.plan = &present;
 	supervised_signals(&signals);
 	stage_sweep(plan);
-	r = check_sources(&present, err);
-	if (r == 0)
-		r = places_check(&c, &present, err);
-	if (r == 0)
-		r = image_load(plan, hooks, err);
+	r = check(&c, plan, err);
 	sigprocmask(SIG_BLOCK, &signals, &old);
 	c.sandbox.ports.automatic = plan->publish_auto;
 	if (r == 0)
-		r = ports_bind(&c.sandbox.ports, plan->ports, plan->n_ports, err);
-	if (r == 0)
-		r = stage_make(&c, err);
-	if (r == 0)
-		r = start_client(&c, err);
-	if (r == 0)
-		r = keys_load(&c.sandbox, err);
-	if (r == 0)
-		r = guards_prepare(&c.sandbox, err);
-	if (r == 0)
-		r = container_await(&c, ret_status, err);
+		r = start(&c, ret_status, err);
 	if (r > 0) {
 		os_set_dumpable(0);
 		r = supervise(&c.sandbox, ret_status, err);
