@@ -156,13 +156,13 @@ from_host_wants="hello from the host hello from the host hello from the host con
 check "services of the host, from the host" from_host raw:127.0.0.1,5001 raw:::1,5002 raw:203.0.113.1,5003 unix:@wrapix-test-abstract
 await lines "$tmp/visits" 4 # who is connected is written down later
 : >"$tmp/visits"
-wx run --env PROBE_TIMEOUT=2 -- python3 -B netprobe.py "echo:$web" connect:127.0.0.1,5001 connect:::1,5002 connect:203.0.113.1,5003 \
+wx run --env PROBE_TIMEOUT=2 --env PROBE_AT_ONCE=14 -- python3 -B netprobe.py "echo:$web" connect:127.0.0.1,5001 connect:::1,5002 connect:203.0.113.1,5003 \
 	connect:2001:db8:1::1,5003 connect:203.0.113.254,5001 connect:169.254.1.1,5001 connect:169.254.1.2,5001 connect:10.0.2.3,5001 connect:fd00::3,5001 \
 	connect:127.0.0.1,5003 connect:10.0.2.2,5001 connect:0.0.0.0,5001 connect:localhost,5003 unix:@wrapix-test-abstract
 check "... from inside: the network is up" is "$(head -n 1 "$out")" ok
 check "... none was reached, by any address" empty "$tmp/visits"
 gateway=$("$wrapix" run -- ip route show default 2>/dev/null | sed 's/.*via \([0-9.]*\).*/\1/')
-wx run --env PROBE_TIMEOUT=2 -- python3 -B netprobe.py "echo:$web" "connect:$gateway,5001" "connect:$gateway,5003"
+wx run --env PROBE_TIMEOUT=2 --env PROBE_AT_ONCE=2 -- python3 -B netprobe.py "echo:$web" "connect:$gateway,5001" "connect:$gateway,5003"
 check "... nor by the gateway's" is "$(head -n 1 "$out") $(cat "$tmp/visits")" "ok "
 
 # Nobody comes in.
