@@ -235,7 +235,7 @@ static int copy_rights(int from_dir, const char *from, const struct stat *st, in
 		return 0;
 	copy_access(from_dir, from, to_dir, to);
 	(void)copy_list(from_dir, from, LIST_DEFAULT, to_dir, to, LIST_DEFAULT);
-	return fchmodat(to_dir, to, st->st_mode & 07777, 0) < 0 ? -errno : 0;
+	return fchmodat(to_dir, to, st->st_mode & 07777, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 int copy_own(int from_dir, const char *from, int to_dir, const char *to, struct err *err)
@@ -287,7 +287,7 @@ static int again(int dir)
 static void open_up(_unused_ void *ctx, int dir, const char *name, const struct stat *st)
 {
 	if (S_ISDIR(st->st_mode) && (st->st_mode & 0700) != 0700)
-		(void)!fchmodat(dir, name, 0700, 0); /* the removal says it */
+		(void)!fchmodat(dir, name, 0700, AT_SYMLINK_NOFOLLOW); /* the removal says it */
 }
 
 void open_up_tree(int dir)

@@ -55,11 +55,12 @@ static int open_again(int dir, const char *name, int flags, mode_t need)
 	if (fd >= 0 || code != EACCES || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    S_ISLNK(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & need) == need)
 		return fd < 0 ? -code : fd;
-	if (fchmodat(dir, name, (st.st_mode & 07777) | need, 0) < 0)
+	/* Never by a link, which may have taken the place of it since. */
+	if (fchmodat(dir, name, (st.st_mode & 07777) | need, AT_SYMLINK_NOFOLLOW) < 0)
 		return -code;
 	fd = openat(dir, name, flags);
 	code = errno;
-	if (fchmodat(dir, name, st.st_mode & 07777, 0) < 0 && fd >= 0) {
+	if (fchmodat(dir, name, st.st_mode & 07777, AT_SYMLINK_NOFOLLOW) < 0 && fd >= 0) {
 		close(fd);
 		return -EACCES;
 	}

@@ -228,8 +228,8 @@ static int stage_from(const struct step *step, int upper, int journal, int dir, 
 	_cleanup_close_ int parent = -1, from = -1;
 
 	if (S_ISDIR(step->post.mode))
-		return mkdirat(dir, name, 0700) < 0 ||
-				       fchmodat(dir, name, step->post.mode & 0777, 0) < 0
+		return mkdirat(dir, name, 0700) < 0 || fchmodat(dir, name, step->post.mode & 0777,
+								AT_SYMLINK_NOFOLLOW) < 0
 			       ? -errno
 			       : 0;
 	if (step->merged) {
@@ -267,7 +267,9 @@ static int stage_list(const struct slots *slots, const struct step *step, const 
 	listed = step->kind == STEP_REPLACE && S_ISREG(step->pre.mode)
 			 ? copy_access(dir, path_name(step->path), slots->fd, name)
 			 : copy_inherited(dir, slots->fd, name);
-	return listed && fchmodat(slots->fd, name, step->post.mode & 0777, 0) < 0 ? -errno : 0;
+	return listed && fchmodat(slots->fd, name, step->post.mode & 0777, AT_SYMLINK_NOFOLLOW) < 0
+		       ? -errno
+		       : 0;
 }
 
 int slot_stage(struct slots *slots, size_t i, struct step *step, int upper, int journal)
@@ -374,7 +376,8 @@ static int set_mode(const struct place_at *place, const struct node *from, const
 		return r;
 	if (node.mode != from->mode || S_ISLNK(node.mode))
 		return -ESTALE;
-	return fchmodat(place->dir, place->name, to->mode & 07777, 0) < 0 ? -errno : 0;
+	return fchmodat(place->dir, place->name, to->mode & 07777, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+											    : 0;
 }
 
 int slot_move(struct slots *slots, size_t i, const struct step *step, const struct place_at *place,
