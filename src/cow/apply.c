@@ -88,8 +88,6 @@ static int commit(struct work *w, struct err *err)
 
 	work_tell(w, "plan", 0);
 	r = journal_save(&w->journal, w->dir, err);
-	if (r == 0)
-		r = manifest_settle(w->cow, w->journal.settled, w->journal.n_settled, err);
 	if (r == 0 && syncfs(w->dir) < 0)
 		r = err_errno(err, errno, "writing to the disk");
 	if (r == 0)

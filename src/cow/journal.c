@@ -110,10 +110,20 @@ int journal_save(const struct journal *journal, int dir, struct err *err)
 		add_node(&out, &step->pre);
 		add_node(&out, &step->post);
 		end_record(&out, step->path);
+		if (step->base) {
+			str_addf(&out, "base %d ", step->base->late);
+			add_node(&out, &step->base->node);
+			end_record(&out, step->path);
+		}
 	}
 	for (size_t i = 0; i < journal->n_touched; i++) {
 		str_addf(&out, "dir %" PRIx64 " ", (uint64_t)journal->touched[i].mtime);
 		end_record(&out, journal->touched[i].path);
+	}
+	for (size_t i = 0; i < journal->n_settled; i++) {
+		str_add(&out, "settled ");
+		add_node(&out, &journal->settled[i].node);
+		end_record(&out, journal->settled[i].path);
 	}
 	end_record(&out, "end");
 	return os_write_file_soon(dir, "plan", out.s, out.len, 0600, err);
@@ -169,6 +179,43 @@ static bool parse_touched(struct journal *journal, char *p)
 	return true;
 }
 
+/* Of the step before it. */
+static bool parse_base(struct journal *journal, char *p)
+{
+	struct step *step = journal->n_steps ? &journal->steps[journal->n_steps - 1] : NULL;
+	struct manifest_entry *base = arena_alloc(&journal->arena, sizeof(*base));
+	uint64_t late;
+
+	if (!node_take_number(&p, &late) || late > 1 || !take_node(&p, &base->node) || !step ||
+	    strcmp(p, step->path) != 0)
+		return false;
+	base->path = step->path;
+	base->late = late;
+	step->base = base;
+	return true;
+}
+
+static bool parse_settled(struct journal *journal, char *p)
+{
+	struct manifest_entry entry = { 0 };
+
+	if (!take_node(&p, &entry.node) || !path_is_plain(p) || is_in_git(p))
+		return false;
+	entry.path = p;
+	*(struct manifest_entry *)arena_grow(&journal->arena, &journal->settled,
+					     &journal->n_settled, sizeof(entry)) = entry;
+	return true;
+}
+
+static bool parse_record(struct journal *journal, char *p)
+{
+	if (take_word(&p, "dir"))
+		return parse_touched(journal, p);
+	if (take_word(&p, "base"))
+		return parse_base(journal, p);
+	return take_word(&p, "settled") ? parse_settled(journal, p) : parse_step(journal, p);
+}
+
 int journal_parse(struct journal *journal, char *text, size_t len, struct err *err)
 {
 	char *end = text + len, *next;
@@ -179,7 +226,7 @@ int journal_parse(struct journal *journal, char *text, size_t len, struct err *e
 		next = p + strlen(p) + 1;
 		if (!strcmp(p, "end") && next == end)
 			return 0;
-		if (take_word(&p, "dir") ? !parse_touched(journal, p) : !parse_step(journal, p))
+		if (!parse_record(journal, p))
 			break;
 	}
 	return err_set(err, EINVAL, "its plan is damaged");

@@ -15,7 +15,9 @@
  *
  *	wrapix-apply 1\0
  *	KIND PRE-MODE SIZE MTIME INO POST-MODE SIZE MTIME INO PATH\0
+ *	base LATE MODE SIZE MTIME INO PATH\0	of the step before it; LATE is 0 or 1
  *	dir MTIME PATH\0		a directory in which names change, and its time before
+ *	settled MODE SIZE MTIME INO PATH\0	a version of the session's, see manifest_settle()
  *	end\0
  */
 #pragma once
@@ -40,6 +42,9 @@ struct step {
 	unsigned phase; /* the order: see journal_sort() */
 	const char *source; /* in the session, where the content comes from */
 	const char *merged; /* or a file in the journal's directory */
+	/* What it met was not what the session began with: that is what later changes are measured against when it was
+	 * taken back. NULL: it was. */
+	const struct manifest_entry *base;
 };
 
 struct touched {
@@ -54,7 +59,7 @@ struct journal {
 	size_t n_steps;
 	struct touched *touched;
 	size_t n_touched;
-	struct manifest_entry *settled; /* not in the file: see manifest_settle() */
+	struct manifest_entry *settled; /* by this apply, once it is done */
 	size_t n_settled;
 };
 

@@ -19,19 +19,6 @@ static int open_work(struct work *w, unsigned number, struct err *err)
 	return r < 0 ? err_wrap(err, "the apply %u", number) : slots_open(&w->slots, err);
 }
 
-/* A plan that was written and never begun. */
-static int unsettle_dropped(struct work *w, struct err *err)
-{
-	_cleanup_close_ int dir = journal_open_dir(w->cow, w->journal.number, false);
-	unsigned number = w->journal.number;
-	int r = 0;
-
-	if (dir >= 0 && journal_load(&w->journal, dir, err) == 0)
-		r = work_unsettle(w, err);
-	w->journal.number = number;
-	return r;
-}
-
 /* What a kill left of one that is not at work: never begun, done, or taken back. */
 static int sweep(struct work *w, unsigned number, enum journal_state state, struct err *err)
 {
@@ -41,8 +28,6 @@ static int sweep(struct work *w, unsigned number, enum journal_state state, stru
 	switch (state) {
 	case JOURNAL_NEW:
 		w->journal.number = number;
-		if (unsettle_dropped(w, err) < 0)
-			return -err->code;
 		work_drop(w);
 		return 0;
 	case JOURNAL_DONE:

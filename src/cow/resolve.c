@@ -327,8 +327,20 @@ static void choose(struct resolver *r, struct arena *arena)
 	}
 }
 
+/* Whatever was decided about what the user made: once it is taken back it is to be decided again. */
+static void note_base(struct resolver *r, const struct change *change, size_t first)
+{
+	struct journal *j = r->journal;
+	struct manifest_entry *base = arena_alloc(&j->arena, sizeof(*base));
+
+	*base = (struct manifest_entry){ change->path, change->base, change->late_base };
+	for (size_t i = first; i < j->n_steps; i++)
+		j->steps[i].base = base;
+}
+
 static void resolve_one(struct resolver *r, struct arena *arena, const struct change *change)
 {
+	size_t first = r->journal->n_steps;
 	const char *merged = NULL;
 
 	if (change->status == CHANGE_IGNORED) {
@@ -353,6 +365,8 @@ static void resolve_one(struct resolver *r, struct arena *arena, const struct ch
 	if (change->conflict && !settle(r, change, &merged))
 		return;
 	add_steps(r, change, merged);
+	if (change->conflict)
+		note_base(r, change, first);
 	if (!merged)
 		tell(r, OUTCOME_APPLIED, change, NULL);
 	remark(r, change);

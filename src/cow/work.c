@@ -188,6 +188,7 @@ static bool is_made(const struct work *w, size_t i, bool back)
 /*
  * What was put into these places is what later changes are measured against: not what is there now, which the user may
  * have changed already. Where nothing was put all stays as it was known. A copy of what was there has a number of its own.
+ * What the user had made meanwhile, and the apply took the place of, is a change of the user's again when it is back.
  */
 static int refresh(struct work *w, bool back, struct err *err)
 {
@@ -205,6 +206,10 @@ static int refresh(struct work *w, bool back, struct err *err)
 
 		if (!is_made(w, i, back))
 			continue;
+		if (back && step->base) {
+			entries[n++] = *step->base;
+			continue;
+		}
 		look_at_place(w, step->path, &now);
 		if (now.size == node.size && now.mtime == node.mtime)
 			node.ino = now.ino;
@@ -245,11 +250,6 @@ static int unsettle(struct work *w, bool made, struct err *err)
 	return r;
 }
 
-int work_unsettle(struct work *w, struct err *err)
-{
-	return unsettle(w, true, err);
-}
-
 int work_forward(struct work *w, struct err *err)
 {
 	int r;
@@ -270,6 +270,8 @@ int work_forward(struct work *w, struct err *err)
 	work_tell(w, "sync", 0);
 	syncfs(w->cow->root);
 	r = refresh(w, false, err);
+	if (r == 0)
+		r = manifest_settle(w->cow, w->journal.settled, w->journal.n_settled, err);
 	if (r == 0) /* what failed is as open as before */
 		r = unsettle(w, false, err);
 	work_tell(w, "keep", 0);
@@ -309,7 +311,7 @@ int work_back(struct work *w, struct err *err)
 	syncfs(w->cow->root);
 	r = refresh(w, true, err);
 	if (r == 0)
-		r = work_unsettle(w, err);
+		r = unsettle(w, true, err);
 	work_tell(w, "undone", 0);
 	if (r == 0)
 		r = journal_set_state(w->dir, JOURNAL_UNDONE, err);

@@ -40,7 +40,5 @@ int work_forward(struct work *w, struct err *err);
 /* All of them back: from "undo" to "undone". */
 int work_back(struct work *w, struct err *err);
 
-/* What was merged or put beside is open again. */
-int work_unsettle(struct work *w, struct err *err);
 /* It never began: what was staged goes, and the journal. */
 void work_drop(struct work *w);

@@ -47,16 +47,23 @@ static void check_journal(const struct journal *journal)
 	if (dir < 0)
 		dir = fuzz_open_top(NULL, 0);
 	check(journal_save(journal, dir, &err) == 0 && journal_load(&again, dir, &err) == 0);
-	check(journal->n_steps == again.n_steps && journal->n_touched == again.n_touched);
+	check(journal->n_steps == again.n_steps && journal->n_touched == again.n_touched &&
+	      journal->n_settled == again.n_settled);
 	for (size_t i = 0; i < again.n_steps; i++) {
 		const struct step *a = &journal->steps[i], *b = &again.steps[i];
 
 		check(a->kind == b->kind && !strcmp(a->path, b->path) &&
 		      same_node(&a->pre, &b->pre) && same_node(&a->post, &b->post));
+		check(!a->base == !b->base);
+		check(!a->base || (a->base->late == b->base->late &&
+				   same_node(&a->base->node, &b->base->node)));
 	}
 	for (size_t i = 0; i < again.n_touched; i++)
 		check(journal->touched[i].mtime == again.touched[i].mtime &&
 		      !strcmp(journal->touched[i].path, again.touched[i].path));
+	for (size_t i = 0; i < again.n_settled; i++)
+		check(same_node(&journal->settled[i].node, &again.settled[i].node) &&
+		      !strcmp(journal->settled[i].path, again.settled[i].path));
 	journal_release(&again);
 }
 

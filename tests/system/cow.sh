@@ -212,6 +212,25 @@ wx apply
 check "who may use a merged file is merged, too" is "$rc $(grep -c eight ./* | xargs) $(stat -c %a yours its both | xargs)" "0 ./both:1 ./its:1 ./yours:1 600 750 700"
 check "... and your attributes of it stay" is "$(python3 -c 'import os; print(os.listxattr("yours"))')" "['user.note']"
 reset
+git init -q .
+seq 9 | tee taken gone >merged
+git add -A
+git commit -qm 1
+cow 'sed -i "s/^2$/two/" merged taken; rm gone; echo theirs >both'
+sed -i 's/^8$/eight/' merged
+echo mine | tee both gone >taken
+cp -p merged taken gone both ..
+wx apply merged
+wx apply --theirs taken gone both
+check "what you changed meanwhile is merged, or replaced where you say so" is "$rc $(grep -c . merged) $(grep -n 'two\|eight\|mine\|theirs' ./* | xargs)" \
+	"0 9 ./both:1:theirs ./merged:2:two ./merged:8:eight ./taken:2:two"
+wx undo
+wx undo
+check "... comes back" eval 'for f in merged taken gone both; do cmp "$f" "../$f" || break; done'
+wx apply
+check "... and is yours still: another apply asks again" eval 'is "$rc $(cat taken gone both | xargs) $(grep -c "two\|eight" merged)" "1 mine mine mine 2" &&
+	says_line "0 changes were taken over, 1 merged, 3 not"'
+reset
 long=$(printf %0250d 0)
 echo a >"$long"
 cow 'for f in 0*; do echo s >"$f"; done'

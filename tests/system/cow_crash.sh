@@ -143,6 +143,40 @@ for where in "$state/cow" /dev/shm; do
 	check "... killed at each step, what the user writes then is a conflict" edited
 	check "... all or nothing of it, where somebody makes one of its files meanwhile" whole
 done
+# --- what was merged is settled when it is done ---
+both() { # both sides have changed f
+	cd "$tmp" || exit 1
+	chmod -R u+rwx "$project" "$sessions"
+	rm -rf "$project" "$sessions"
+	mkdir "$project"
+	cd "$project" || exit 1
+	git -c init.defaultBranch=main init -q
+	seq 9 >f
+	git add f
+	git -c user.name=T -c user.email=t@example.com commit -qm 1
+	wxq run --network none --workspace cow -- sed -i 's/^2$/two/' f
+	id=$(ls "$sessions")
+	sed -i 's/^8$/eight/' f
+}
+merged_later() { # killed before each step that comes before the first move
+	step=0 at=
+	until [ "${at%% *}" = apply ]; do
+		both
+		"$driver" "$sessions" "$id" apply "$step" >"$tmp/log/out" 2>"$tmp/log/err"
+		at=$(cat "$tmp/log/out")
+		wxq diff --name-only "$id"
+		is "$(cat "$tmp/log/out") $(grep -c two f)" "f 0" || { echo "killed before: $at"; return 1; }
+		step=$((step + 1))
+	done
+}
+check "a merge that was killed before it began is a change still" merged_later
+wxq discard "$id"
+check "... which is not removed without a word" eval 'has "$tmp/log/err" "holds 1 change" && exists "$sessions/$id"'
+wxq apply "$id"
+check "... and comes by the next apply" is "$rc $(grep -c 'two\|eight' f)" "0 2"
+wxq diff --name-only "$id"
+check "... and is settled then" is "$rc $(cat "$tmp/log/out")" "0 "
+
 # --- a start that was killed while it wrote its record ---
 half() { # half ID [FILE]: as it lay there an hour ago
 	mkdir -p "$sessions/$1/project/upper" "$sessions/$1/project/work"
