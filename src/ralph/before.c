@@ -30,8 +30,9 @@ static void list_replaced(struct arena *arena, const struct changes *changes, st
 {
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct change *change = &changes->v[i];
+		const struct node *old = change->from ? &change->from_node : &change->old;
 
-		if (has_content(&change->old) && (change->content || !has_content(&change->new)))
+		if (has_content(old) && (change->content || !has_content(&change->new)))
 			strv_add(arena, ret, change->from ? change->from : change->path);
 	}
 }
