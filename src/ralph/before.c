@@ -108,7 +108,8 @@ static int save_one(const struct cow *cow, struct arena *arena, const char *dir,
 		return 0; /* gone by now: no loss of ours, and the apply sees it */
 	if (linkat(from, name, AT_FDCWD, to, 0) == 0 || errno == ENOENT)
 		return 0;
-	return copy_tree(from, name, AT_FDCWD, to, err);
+	return copy_tree(from, name, AT_FDCWD, to, err) < 0 ? err_wrap(err, "keeping '%s'", path)
+							    : 0;
 }
 
 /* --- what is staged --- */

@@ -28,16 +28,28 @@ static int failure(const struct apply_report *report, struct err *err)
 	return 0;
 }
 
-/* With what no commit has kept before: what an agent throws away may be the user's. */
+/* It will be so the next time as well: the file is somebody else's, or its name has no room there. */
+static bool stays_so(int r)
+{
+	return r == -EACCES || r == -EPERM || r == -ENAMETOOLONG;
+}
+
+/* With what no commit has kept before: what an agent throws away may be the user's. -ECANCELED: it does not fit, with the
+ * reason where that is not in the report. */
 static int save_and_apply(const struct work *work, const struct attempt *attempt, struct cow *cow,
 			  const struct changes *changes, const struct apply_options *options,
-			  struct apply_report *report, struct err *err)
+			  struct apply_report *report, struct str *reason, struct err *err)
 {
 	bool first = land_saves_first(work, attempt);
 	int r = land_save(work, attempt, cow, changes, err);
 
-	if (r == 0)
+	if (r == 0) {
 		r = apply_changes(cow, changes, options, report, err);
+	} else if (stays_so(r)) {
+		str_addf(reason, "it takes the place of what no commit has and nobody can keep: %s",
+			 err->msg);
+		r = -ECANCELED;
+	}
 	if (r == 0)
 		land_tell(work, attempt);
 	else if (r == -ECANCELED && first)
@@ -47,11 +59,17 @@ static int save_and_apply(const struct work *work, const struct attempt *attempt
 
 static void add_conflicts(const struct apply_report *report, struct str *reason)
 {
-	str_add(reason, "others have changed the same meanwhile:");
+	size_t was = reason->len;
+
 	for (size_t i = 0; i < report->n && reason->len < 1500; i++)
 		if (report->v[i].outcome == OUTCOME_CONFLICT ||
 		    report->v[i].outcome == OUTCOME_REFUSED)
-			str_addf(reason, " %s", report->v[i].path);
+			str_addf(reason, "%s %s",
+				 reason->len == was ? "others have changed the same meanwhile:"
+						    : "",
+				 report->v[i].path);
+	if (!reason->len)
+		str_add(reason, "it does not fit the project");
 }
 
 /* What an apply says of the session's changes. apply: takes them over; else they are rebased. */
@@ -69,7 +87,7 @@ static int with_changes(const struct work *work, const struct attempt *attempt, 
 	if (r < 0)
 		return r;
 	land_choose(&changes, harvest);
-	r = apply ? save_and_apply(work, attempt, cow, &changes, &options, &report, err)
+	r = apply ? save_and_apply(work, attempt, cow, &changes, &options, &report, reason, err)
 		  : apply_rebase(cow, &changes, &options, &report, err);
 	if (r == -ECANCELED && failure(&report, err) < 0)
 		r = -err->code;

@@ -153,6 +153,22 @@ rx step
 check "a file that the user changes meanwhile is his, and no second name of it stays" \
 	eval 'has "$out" "conflict: others have changed the same meanwhile: draft" && is "$(cat draft) $(stat -c %h draft) $(before draft | grep later)" "later 1 "'
 
+# --- what has no room in the state directory ---
+new_project long
+python3 -c "
+import os
+for i in range(19):
+    os.mkdir('d' * 199)
+    os.chdir('d' * 199)
+open('f' * 220, 'w').write('mine')"
+task away 'sh: rm -r d*; echo x >x'
+rx step
+check "what cannot be kept stays, and the step is a conflict" eval 'is "$rc" 1 && has "$out" "conflict: it takes the place of what no commit has and nobody can keep" && absent x && is "$(cd d* && echo d*)" "$(echo d*)"'
+rx item drop "$(id_of away)"
+task next 'sh: echo y >y'
+rx step
+check "... and stops no other one" is "$rc $(git log -1 --format=%s)" "0 next"
+
 # --- directories ---
 new_project places
 printf 'ign*\n' >.gitignore
