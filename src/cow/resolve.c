@@ -122,7 +122,8 @@ static int copy_out(int root, const char *path, int dir, const char *name)
 	_cleanup_close_ int from = -1, to = -1, parent = node_open_parent(root, path);
 
 	from = parent < 0 ? parent : node_open(parent, path_name(path));
-	to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	unlinkat(dir, name, 0); /* with the attributes of the last one */
+	to = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (from < 0 || to < 0)
 		return -EIO;
 	copy_xattrs(from, to);

@@ -207,10 +207,10 @@ git commit -qm 1
 cow 'sed -i "s/^2$/two/" yours its both; chmod 750 its both'
 sed -i 's/^8$/eight/' yours its both
 chmod 600 yours both
-python3 -c 'import os; os.setxattr("yours", "user.note", b"mine")'
+python3 -c 'import os; os.setxattr("its", "user.note", b"mine")'
 wx apply
 check "who may use a merged file is merged, too" is "$rc $(grep -c eight ./* | xargs) $(stat -c %a yours its both | xargs)" "0 ./both:1 ./its:1 ./yours:1 600 750 700"
-check "... and your attributes of it stay" is "$(python3 -c 'import os; print(os.listxattr("yours"))')" "['user.note']"
+check "... and your attributes of it stay, and are no other's" is "$(python3 -c 'import os; print(*map(os.listxattr, ["both", "its", "yours"]))')" "[] ['user.note'] []"
 reset
 git init -q .
 seq 9 | tee taken gone >merged
