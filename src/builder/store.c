@@ -66,11 +66,11 @@ static int move_in(const struct fill *fill, const char *name, struct err *err)
 	if (fstatat(fill->beside, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_errno(err, errno, "copying '%s'", name);
 	dir = S_ISDIR(st.st_mode);
-	if (dir && fchmodat(fill->beside, name, st.st_mode | 0200, 0) < 0)
+	if (dir && fchmodat(fill->beside, name, st.st_mode | 0200, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_errno(err, errno, "copying '%s'", name);
 	if (renameat(fill->beside, name, fill->store, name) < 0)
 		return err_errno(err, errno, "adding '%s' to the store", name);
-	if (dir && fchmodat(fill->store, name, st.st_mode & 07777, 0) < 0)
+	if (dir && fchmodat(fill->store, name, st.st_mode & 07777, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_errno(err, errno, "closing '%s'", name);
 	return 0;
 }

@@ -123,7 +123,7 @@ static void open_up_layer(const struct cow *cow)
 	if (dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 	    (st.st_mode & 0700) != 0700)
 		(void)!fchmodat(dir, name, (st.st_mode & 07777) | 0700,
-				0); /* the opening says it */
+				AT_SYMLINK_NOFOLLOW); /* the opening says it */
 }
 
 static int open_layer(struct cow *cow, struct err *err)
