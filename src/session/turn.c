@@ -39,8 +39,10 @@ int turn_open(const char *path, int *ret_fd)
 {
 	int r = try_open(path);
 
-	if (r == -ENOENT)
-		r = make_parent(path) < 0 ? r : try_open(path);
+	if (r == -ENOENT) {
+		r = make_parent(path);
+		r = r < 0 ? r : try_open(path);
+	}
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR || r == -EACCES || r == -EROFS ? 0 : r;
 	*ret_fd = r;

@@ -169,6 +169,9 @@ check "works: state on a full disk" is "$rc $(cat "$out")" "0 /workspace"
 check "... with two warnings at most: the session, git" [ "$(wc -l <"$err")" -le 2 ]
 XDG_STATE_HOME=$tmp/disk/state wx run --network none --home keep -- sh -c 'echo x >~/f || echo no'
 check "a kept home on a full disk: works or one clear line" [ "$rc" = 0 -o "$(grep -c '^wrapix: ' "$err")" = 1 ]
+before='mount -t tmpfs -o nr_inodes=1 none "'"$tmp/disk"'"'
+XDG_STATE_HOME=$tmp/disk wx exec -- sh -c 'touch f 2>&1 | grep -o "No space left"'
+check "a state directory that there is no room for: nothing is changed out of turn" printed "No space left"
 before='mount -t tmpfs -o ro none "'"$tmp/disk"'"'
 wx run "$tmp/disk" --network none -- sh -c 'touch x 2>/dev/null || echo no'
 check "works: DIR on a read-only disk" printed no
