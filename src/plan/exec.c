@@ -16,7 +16,8 @@
 #include "plan/parts.h"
 #include "spec/exec.h"
 
-#define TMP_INSIDE "/dev/shm/tmp" /* private, and needs no place on the host to stand on */
+#define MEMORY "/dev/shm"
+#define TMP_INSIDE MEMORY "/tmp" /* private, and needs no place on the host to stand on */
 
 static const struct {
 	const char *dest, *target; /* a link; else a device of the host's */
@@ -47,7 +48,7 @@ static void add_dev(struct plan *plan)
 			plan_add(plan, OP_BIND, nodes[i].dest, nodes[i].dest,
 				 OPF_DEV | OPF_RO | OPF_OPTIONAL);
 	plan_add(plan, OP_DEVPTS, "/dev/pts", NULL, 0);
-	plan_add(plan, OP_SCRATCH, "/dev/shm", NULL, 0)->mode = 01777;
+	plan_add(plan, OP_SCRATCH, MEMORY, NULL, 0)->mode = 01777;
 	plan_add(plan, OP_DIR, TMP_INSIDE, NULL, 0)->mode = 0700;
 }
 
@@ -253,13 +254,31 @@ static int check(const struct plan *plan, const struct host *host, struct err *e
 	return 0;
 }
 
+static unsigned tree_flags(const struct exec_spec *exec)
+{
+	return OPF_DIR | OPF_RECURSIVE | (exec->files.disabled ? 0 : OPF_RO);
+}
+
 /* What every command has: nothing of it depends on where it runs or on which rules there are. */
 void plan_exec_root(struct plan *plan, const struct exec_spec *exec, const struct host *host)
 {
-	plan_add(plan, OP_ROOT, "/", "/",
-		 OPF_DIR | OPF_RECURSIVE | (exec->files.disabled ? 0 : OPF_RO));
+	plan_add(plan, OP_ROOT, "/", "/", tree_flags(exec));
 	add_proc(plan, exec, host);
 	add_dev(plan);
+}
+
+/* A command's memory is its own. A project that lies in the host's is there all the same, with the directories around
+ * it, which may be its repository: what the command made in it would be gone with the command otherwise. */
+static void add_project(struct plan *plan, const struct exec_spec *exec, const struct host *host)
+{
+	const char *project = host->project.dir, *below = path_below(project, MEMORY);
+	char *top;
+
+	if (!below || !*below)
+		return;
+	top = arena_printf(&plan->arena, MEMORY "/%.*s", (int)strcspn(below, "/"), below);
+	plan_add(plan, OP_BIND, !strcmp(top, TMP_INSIDE) ? project : top,
+		 !strcmp(top, TMP_INSIDE) ? project : top, tree_flags(exec));
 }
 
 /* The operations that make the host's tree one with rules; where the system has a language for rules of
@@ -272,6 +291,7 @@ static int add_tree(struct plan *plan, const struct exec_spec *exec, const struc
 	if (r < 0)
 		return r;
 	plan_exec_root(plan, exec, host);
+	add_project(plan, exec, host);
 	add_resolver(plan, host);
 	return exec->files.disabled ? 0 : add_denials(plan, &exec->files, host, err);
 }

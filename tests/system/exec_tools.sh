@@ -55,6 +55,23 @@ try: os.truncate("/dev/stdin", 0)
 except OSError as e: print(e.strerror)' <"$tmp/given" >"$tmp/log/out" 2>&1
 check "... nor cut off by who only reads it" is "$(cat "$tmp/log/out" "$tmp/given")" "$(printf 'Read-only file system\n%.0s' 1 2 3; echo given)"
 
+# --- a project in the host's memory, where a command has memory of its own ---
+
+memory=$(mktemp -d /dev/shm/wrapix-test.XXXXXX) || bail "no directory in /dev/shm"
+echo theirs >"$memory.other"
+mkdir -p "$memory/deep/er"
+git init -q -b main "$memory/deep" && git -C "$memory/deep" commit -q --allow-empty -m first
+cd "$memory/deep/er" || bail "no directory"
+check "what a command writes in a project in /dev/shm is there" can 'echo x >f; git add f; git commit -qm second'
+check "... afterwards, and its repository is the host's" is "$(cat f) $(git log -1 --format=%s) $(git status --porcelain)" "x second "
+cd "$memory" || bail "no directory"
+check "... without a repository, too" can 'echo y >g'
+check "... afterwards" is "$(cat g)" y
+check "nothing else of the host's memory is seen" can "! test -e $memory.other; echo z >$memory.other"
+check "... nor written" is "$(cat "$memory.other")" theirs
+cd "$tmp/project" || bail "no project"
+rm -rf "$memory" "$memory.other"
+
 # --- git ---
 
 mkdir "$tmp/git"
