@@ -345,19 +345,27 @@ static bool give_up(struct sender *s, int64_t now)
 	if (!nobody_waits || s->stage != STAGE_STUCK || now - s->stuck < GIVE_UP_SECONDS)
 		return false;
 	note(s, "given up: nobody waits for it, and there was no way to show it");
+	s->has_next = false; /* answer_unasked() has told who waits */
+	s->stage = STAGE_IDLE;
+	return true;
+}
+
+/* What nobody can be asked has no answer; the message itself is still shown once there is a way. */
+static void answer_unasked(struct sender *s, int64_t now)
+{
+	if (s->stage != STAGE_STUCK || now - s->stuck < GIVE_UP_SECONDS)
+		return;
 	answer(&s->now.waits, "");
 	if (s->has_next)
 		answer(&s->next_one.waits, "");
-	s->has_next = false;
-	s->stage = STAGE_IDLE;
-	return true;
 }
 
 void deliver_tick(struct hub *hub)
 {
 	int64_t now = os_seconds();
 
-	for (struct sender *s = hub->senders; s; s = s->next)
+	for (struct sender *s = hub->senders; s; s = s->next) {
+		answer_unasked(s, now);
 		if (s->stage == STAGE_IDLE) {
 			if (s->has_next)
 				go_on(s);
@@ -371,6 +379,7 @@ void deliver_tick(struct hub *hub)
 			s->bus_wait = false;
 			next_way(s, "no answer");
 		}
+	}
 }
 
 void deliver_forget(struct hub *hub, const struct conn *conn)
