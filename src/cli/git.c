@@ -208,20 +208,32 @@ static int decide(struct git_job *job, struct git_store *store,
 }
 
 /* Where one session alone holds something, 'held' does not name it. */
-static int accept_what(const struct git_job *job, struct err *err)
+static int say_what(const struct git_job *job, const char *verb, struct err *err)
 {
 	_cleanup_str_ struct str word = { 0 };
 
-	err_usage(err,
-		  "'git accept' takes a session and what to accept of it, or a path that is held");
 	if (job->n != 1)
 		return err_hint(err, "'wrapix git held' lists both");
 	if (job->n_words && strcmp(job->words[0], job->list[0].id) != 0)
 		str_add_shell(&word, job->words[0]);
 	else
 		str_add(&word, "KIND:NAME");
-	return err_hint(err, "'wrapix git held' lists what; then: wrapix git accept %s %s",
+	return err_hint(err, "'wrapix git held' lists what; then: wrapix git %s %s %s", verb,
 			job->list[0].id, word.s);
+}
+
+static int accept_what(const struct git_job *job, struct err *err)
+{
+	err_usage(err,
+		  "'git accept' takes a session and what to accept of it, or a path that is held");
+	return say_what(job, "accept", err);
+}
+
+static int drop_what(const struct git_job *job, struct err *err)
+{
+	err_usage(err,
+		  "'git drop' takes a session, and what to drop of it, or a path that is held");
+	return say_what(job, "drop", err);
 }
 
 static int git_do_accept(struct git_job *job, struct err *err)
@@ -290,7 +302,7 @@ static int git_do_drop(struct git_job *job, struct err *err)
 	int r;
 
 	if (job->n_words < 1)
-		return err_usage(err, "'git drop' takes a session, or a path that is held");
+		return drop_what(job, err);
 	r = git_decide_apart(job, git_drop_apart, "dropped", err);
 	if (r != 0)
 		return MIN(r, 0);
@@ -302,6 +314,8 @@ static int git_do_drop(struct git_job *job, struct err *err)
 	if (r < 0 || (dropped && !has_store(job, job->words[0])))
 		return r < 0 ? r : drop_kept(job, job->words[0], NULL, err);
 	r = open_store(job, &store, job->words[0], &gone);
+	if (r == -ENOENT && job->n_words == 1 && strchr(job->words[0], ':'))
+		return drop_what(job, err);
 	if (r == -ENOENT && job->n_words == 1)
 		return drop_kept(job, job->words[0], &gone, err);
 	if (r < 0)

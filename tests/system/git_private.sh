@@ -143,6 +143,10 @@ check "... once" refused 125 "there is no session '$id'"
 private 'git commit -q --amend -m "and again"; git config core.editor evil'
 id=$(first_id)
 check "... with something that is held only that waits" is "$("$wrapix" git held | cut -d' ' -f1) $(git for-each-ref refs/wrapix | wc -l)" "config:core.editor 1"
+wx git drop
+check "... to drop what is not said shows what to type" refused 2 "then: wrapix git drop $id KIND:NAME"
+wx git drop config:core.editor
+check "... and so it is without the session, which 'held' does not name" refused 2 "then: wrapix git drop $id config:core.editor"
 wx git drop "$id" config:core.editor
 check "... and to drop that leaves what is kept" is "$rc $(stores) $(git for-each-ref refs/wrapix | wc -l)" "0 0 1"
 wx git drop "$id"
