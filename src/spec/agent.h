@@ -44,6 +44,7 @@ int agent_read(struct arena *arena, const char *name, const char *text, size_t l
 	       const char *origin, struct agent *ret, struct err *err);
 /* "claude, codex, ...": those that are built in. */
 void agent_add_names(struct str *out);
+bool agent_is_built_in(const char *name);
 struct project_config;
 
 /* The definition of the wanted agent, and the hosts that it needs, become a part of the spec. What the project widens by

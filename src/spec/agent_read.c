@@ -252,6 +252,14 @@ void agent_add_names(struct str *out)
 		str_addf(out, "%s%s", e == builtin_agents ? "" : ", ", e->name);
 }
 
+bool agent_is_built_in(const char *name)
+{
+	for (const struct embedded *e = builtin_agents; e->name; e++)
+		if (!strcmp(e->name, name))
+			return true;
+	return false;
+}
+
 int spec_load_agent(struct spec *spec, const char *config_home, struct project_config *project,
 		    struct err *err)
 {

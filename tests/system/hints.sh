@@ -89,6 +89,9 @@ inside 'true'
 check "control: a program that is inside" ended 0
 wx run --network none -- nosuch
 check "a program that is not inside: why that is" hinted 127 "executing 'nosuch'" "inside are this machine's /usr"
+agent=$(for agent in opencode gemini codex claude; do [ -n "$(PATH=/usr/local/bin:/usr/bin:/bin command -v "$agent")" ] || { echo "$agent"; break; }; done)
+wx run --network none -- "$agent" -p x
+check "an agent that is not inside: how it comes in" hinted 127 "executing '$agent'" "an agent comes in by --agent, with what it needs: wrapix run --agent $agent -- $agent ..."
 mkdir "$home/bin"
 printf '#!/bin/sh\necho mine\n' >"$home/bin/nosuch"
 chmod +x "$home/bin/nosuch"

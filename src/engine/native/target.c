@@ -16,6 +16,7 @@
 #include "os/fs.h"
 #include "os/linux/landlock.h"
 #include "os/linux/seccomp.h"
+#include "spec/agent.h"
 
 /* A group of its own in PID 1's session: with its parent in the same session it is not orphaned, so
  * Ctrl-Z stops it. */
@@ -83,6 +84,20 @@ static int confine(const struct child *child, struct err *err)
 	return r == 0 ? load_filter(child, err) : r;
 }
 
+/* Not of a single command, which has all of the host's. */
+static int hint_not_inside(const struct plan *plan, const char *name, struct err *err)
+{
+	if (agent_is_built_in(name))
+		return err_hint(err,
+				"an agent comes in by --agent, with what it needs: wrapix run "
+				"--agent %s -- %s ...",
+				name, name);
+	return err_hint(err, plan_has_image(plan)
+				     ? "what is inside is the image's and the project"
+				     : "inside are this machine's /usr and the project, nothing of "
+				       "your home: --mount, --profile and --package bring more");
+}
+
 static int start_command(const struct child *child, struct err *err)
 {
 	const struct plan *plan = child->plan;
@@ -99,13 +114,8 @@ static int start_command(const struct child *child, struct err *err)
 			 "'%s' is there; what is not is the interpreter in its first line, or "
 			 "the loader it was built for",
 			 name);
-	else if (err->exit == EXIT_NOTFOUND &&
-		 plan->hostname) /* not exec: that has all of the host's */
-		err_hint(err,
-			 plan_has_image(plan)
-				 ? "what is inside is the image's and the project"
-				 : "inside are this machine's /usr and the project, nothing of "
-				   "your home: --mount, --profile and --package bring more");
+	else if (err->exit == EXIT_NOTFOUND && plan->hostname)
+		hint_not_inside(plan, name, err);
 	return -code;
 }
 
