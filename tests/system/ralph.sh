@@ -42,11 +42,17 @@ rx check
 check "... and check, before it starts an agent" eval 'is "$rc" 1 && has "$err" "reading the spec" && is "$("$ralph" logs --list)" ""'
 rx item
 check "that there are no tasks is said" eval 'is "$rc" 0 && has "$out" "There are no tasks."'
+rx item list --json
+check "... to programs as well" is "$rc $(cat "$out")" "0 []"
 rx plan
 check "plan keeps the spec" eval 'is "$rc" 0 && exists ../specs/way.md && has "$err" "next: ralph ready"'
 check "... and nothing else that was written" absent ../stray.txt
 rx ready
 check "ready shows what is proposed" eval 'is "$rc" 0 && has "$out" "All of it" && has "$out" "Second  proposed  after" && has "$err" "--yes"'
+rx item list --json
+check "items for programs" is "$(jq -r '.[] | select(.title == "First") | "\(.feature) \(.status) \(.text) \(.needs | length)"' "$out")" "way proposed sh: echo one >one.txt 1"
+rx item show "$(jq -r '.[0].id' "$out")" --json
+check "... and one of them" is "$(jq -r 'length, .[0].title' "$out" | xargs)" "1 All of it"
 rx loop
 check "a proposal does not count" eval 'is "$rc" 100 && absent ../one.txt'
 EDITOR="sed -i -e s/Third/Last/" rx ready --edit

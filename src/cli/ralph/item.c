@@ -7,7 +7,7 @@
 
 struct item_args {
 	const char *title, *text, *after, *feature;
-	bool epic;
+	bool epic, json;
 };
 
 struct job {
@@ -29,9 +29,25 @@ static int need_ids(const struct job *job, const char *action, struct err *err)
 	return 0;
 }
 
+/* The named ones, or all. */
+static void print_json(const struct job *job, bool named)
+{
+	_cleanup_str_ struct str out = { 0 };
+	size_t n = named ? job->n : job->items.n;
+
+	for (size_t i = 0; i < n; i++) {
+		str_add(&out, i ? ",\n " : "\n ");
+		add_item_json(&out, &job->items,
+			      named ? items_find(&job->items, job->ids[i]) : &job->items.v[i]);
+	}
+	printf("[%s]\n", out.s ? out.s : "");
+}
+
 static int do_list(struct job *job, _unused_ struct err *err)
 {
-	if (!print_tree(&job->items, stdout))
+	if (job->args->json)
+		print_json(job, false);
+	else if (!print_tree(&job->items, stdout))
 		printf("There are no tasks.\n");
 	return 0;
 }
@@ -40,6 +56,10 @@ static int do_show(struct job *job, struct err *err)
 {
 	int r = need_ids(job, "show", err);
 
+	if (r == 0 && job->args->json) {
+		print_json(job, true);
+		return 0;
+	}
 	for (size_t i = 0; r == 0 && i < job->n; i++) {
 		const struct item *item = items_find(&job->items, job->ids[i]);
 		_cleanup_str_ struct str line = { 0 };
@@ -217,6 +237,7 @@ static const struct opt opts[] = {
 	{ 0, "after", "ID,ID", TEXT(after), .help = "add: what must be done before" },
 	{ 0, "epic", FLAG(item_args, epic),
 	  .help = "add: a heading for tasks, and no task itself" },
+	{ 0, "json", FLAG(item_args, json), .help = "list, show: for programs" },
 	HELP,
 	{ .kind = OPT_END },
 };

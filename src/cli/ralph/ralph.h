@@ -45,6 +45,8 @@ void story_release(struct story *story);
 
 /* The tree of a feature's items, a line each. */
 size_t print_tree(const struct items *items, FILE *out); /* how many it shows */
+/* All of an item, for programs. */
+void add_item_json(struct str *out, const struct items *items, const struct item *item);
 /* "[####------] 40% (4/10)" */
 void add_progress(struct str *out, const struct item_count *count);
 /* "3m 20s" */

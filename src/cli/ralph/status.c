@@ -63,28 +63,6 @@ static int print_feature(struct work *work, const struct feature *feature, bool 
 	return 0;
 }
 
-static void add_item_json(struct str *out, const struct items *items, const struct item *item)
-{
-	str_add(out, "{");
-	json_add_member(out, "id", item->id);
-	json_add_member(out, "kind", item->epic ? "epic" : "task");
-	json_add_member(out, "title", item->title);
-	json_add_member(out, "status", item_status_name(item->status));
-	json_add_key(out, "ready");
-	str_add(out, item_is_ready(items, item) ? "true" : "false");
-	json_add_count(out, "attempts", (uint64_t)item->attempts);
-	json_add_member(out, "reason", item->reason);
-	json_add_member(out, "answer", item->answer);
-	json_add_member(out, "commit", item->commit);
-	json_add_key(out, "needs");
-	str_add(out, "[");
-	for (size_t i = 0; i < item->n_needs; i++) {
-		str_add(out, i ? "," : "");
-		json_add_string(out, item->needs[i]);
-	}
-	str_add(out, "]}");
-}
-
 static int add_json(struct work *work, const struct feature *feature, struct str *out,
 		    struct err *err)
 {

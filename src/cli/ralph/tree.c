@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Items as a tree: epics, and below them the tasks, each after what it waits for. */
+/* Items as a tree: epics, and below them the tasks, each after what it waits for; and one of them for programs. */
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/ralph/ralph.h"
 
 static const struct {
@@ -115,4 +116,29 @@ void say_next_of(struct work *work, const char *name)
 		return;
 	say_next(&feature, &items);
 	items_release(&items);
+}
+
+void add_item_json(struct str *out, const struct items *items, const struct item *item)
+{
+	str_add(out, "{");
+	json_add_member(out, "id", item->id);
+	json_add_member(out, "kind", item->epic ? "epic" : "task");
+	json_add_member(out, "feature", item->feature);
+	json_add_member(out, "title", item->title);
+	json_add_member(out, "text", item->text);
+	json_add_member(out, "notes", item->notes);
+	json_add_member(out, "status", item_status_name(item->status));
+	json_add_key(out, "ready");
+	str_add(out, item_is_ready(items, item) ? "true" : "false");
+	json_add_count(out, "attempts", (uint64_t)item->attempts);
+	json_add_member(out, "reason", item->reason);
+	json_add_member(out, "answer", item->answer);
+	json_add_member(out, "commit", item->commit);
+	json_add_key(out, "needs");
+	str_add(out, "[");
+	for (size_t i = 0; i < item->n_needs; i++) {
+		str_add(out, i ? "," : "");
+		json_add_string(out, item->needs[i]);
+	}
+	str_add(out, "]}");
 }
