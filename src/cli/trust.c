@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "api/api.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "os/fs.h"
 #include "os/tty.h"
@@ -13,7 +14,7 @@
 enum { ROWS = 24, COLUMNS = 80, ROWS_BESIDE = 4 };
 
 struct trust_args {
-	bool yes, revoke;
+	bool yes, revoke, json;
 };
 
 /* What was shown, and the lines that it took, on a terminal of this size. */
@@ -83,6 +84,53 @@ static const char *until(const struct project_config *project)
 				   : "until the file changes";
 }
 
+static void add_asked(struct str *out, const char *key, const struct widening *list, size_t n)
+{
+	json_add_key(out, key);
+	str_add(out, "[");
+	for (size_t i = 0; i < n; i++) {
+		str_add(out, i ? ",\n  {" : "\n  {");
+		json_add_member(out, "key", list[i].key);
+		json_add_member(out, "value", list[i].shown);
+		if (list[i].when)
+			json_add_member(out, "when", list[i].when);
+		str_add(out, "}");
+	}
+	str_add(out, "]");
+}
+
+static bool asks(const struct project_config *project)
+{
+	return project->n_widenings || project->n_others || project->has_ralph ||
+	       project->n_profiles;
+}
+
+/* A look, for programs: nobody is asked, and nothing accepted. */
+static void print_json(const struct project_config *project, const char *dir, const char *state)
+{
+	_cleanup_str_ struct str out = { 0 };
+	bool any = project->path && asks(project);
+
+	str_add(&out, "{");
+	json_add_member(&out, "path", project->path);
+	json_add_key(&out, "trusted");
+	str_add(&out, any && trust_is_complete(project, dir, state) ? "true" : "false");
+	json_add_key(&out, "needsTrust");
+	str_add(&out, any ? "true" : "false");
+	add_asked(&out, "asks", project->widenings, project->n_widenings);
+	add_asked(&out, "asksLater", project->others, project->n_others);
+	json_add_key(&out, "profiles");
+	str_add(&out, "[");
+	for (size_t i = 0; i < project->n_profiles; i++) {
+		str_add(&out, i ? "," : "");
+		json_add_string(&out, project->profiles[i].name);
+	}
+	str_add(&out, "]");
+	json_add_key(&out, "ralph");
+	str_add(&out, project->has_ralph ? "true}" : "false}");
+	puts(out.s);
+}
+
 static int trust(const struct project_config *project, const char *dir, const char *state,
 		 const struct trust_args *args, struct err *err)
 {
@@ -92,12 +140,15 @@ static int trust(const struct project_config *project, const char *dir, const ch
 		.columns = size & 0xffff ? size & 0xffff : COLUMNS,
 	};
 
+	if (args->json) {
+		print_json(project, dir, state);
+		return 0;
+	}
 	if (!project->path) {
 		say("'", dir, "' has no wrapix.json; there is nothing to trust.");
 		return 0;
 	}
-	if (!project->n_widenings && !project->n_others && !project->has_ralph &&
-	    !project->n_profiles) {
+	if (!asks(project)) {
 		say("", project->path, " asks for nothing beyond the defaults; it needs no trust.");
 		return 0;
 	}
@@ -144,6 +195,10 @@ static int cmd_trust(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
+	if (args.json && (args.yes || args.revoke)) {
+		err_usage(&err, "--json shows, and changes nothing: without --yes and --revoke");
+		return cli_fail(&err);
+	}
 	spec_init(&spec);
 	if (rest.n_operands)
 		spec.dir = arena_strdup(&spec.arena, rest.operands[0]);
@@ -169,6 +224,8 @@ static int cmd_trust(int argc, char **argv)
 static const struct opt opts[] = {
 	{ 0, "revoke", FLAG(trust_args, revoke), .help = "trust this project no longer" },
 	{ 'y', "yes", FLAG(trust_args, yes), .help = "do not ask" },
+	{ 0, "json", FLAG(trust_args, json),
+	  .help = "what it asks for, for programs; accepts nothing" },
 	HELP,
 	{ .kind = OPT_END },
 };

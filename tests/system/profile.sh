@@ -125,6 +125,10 @@ wx image build rust --from "rootfs:$PWD/secret" --name own
 check "... nor of one that takes a built-in one's name and asks for packages" refused 125 "is not trusted"
 wx trust </dev/null
 check "... which 'trust' shows" has "$out" "profile rust: its packages"
+wx trust --json
+check "... to programs as well, and accepts nothing" is "$rc $(jq -r '"\(.trusted) \(.needsTrust) \(.profiles | index("rust") != null)"' "$out")" "0 false true true"
+wx trust --json --yes
+check "... with nothing that would" refused 2 "shows, and changes nothing"
 rm .wrapix/profiles/rust.json
 listed=$PWD
 cd / || exit 1
@@ -139,6 +143,8 @@ wx run --profile wide --network none -- ls /config
 check "... and then it runs" is "$rc $(cat "$out")" "0 wrapix"
 wx trust </dev/null
 check "what is trusted is not asked about again" eval 'is "$rc" 0 && has "$out" "Trusted already, until the file or a profile changes."'
+wx trust --json
+check "... and programs are told" is "$(jq -r '"\(.trusted) \(.asks[1].key)"' "$out")" "true profile wide: mounts[0]"
 profile other <<'END'
 { "mounts": ["~:/host:rw"] }
 END
