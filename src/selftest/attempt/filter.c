@@ -74,6 +74,20 @@ _Noreturn static void child(const struct call *call)
 	_exit(make(call) < 0 ? errno : 0);
 }
 
+/* On to what the call comes to: a signal on the way, which another attempt may have sent to all, is passed on. */
+static int await_call(pid_t pid, int *ret_status)
+{
+	int sig = 0;
+
+	do {
+		if (ptrace(PTRACE_CONT, pid, NULL, (long)sig) < 0 ||
+		    waitpid(pid, ret_status, 0) < 0)
+			return -1;
+		sig = WSTOPSIG(*ret_status) == SIGSTOP ? 0 : WSTOPSIG(*ret_status); /* its own */
+	} while (WIFSTOPPED(*ret_status) && *ret_status >> 16 == 0);
+	return 0;
+}
+
 int reaches_kernel(const struct call *call)
 {
 	int status;
@@ -84,7 +98,7 @@ int reaches_kernel(const struct call *call)
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
 		return unable("a traced child");
 	if (ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL) < 0 ||
-	    ptrace(PTRACE_CONT, pid, NULL, NULL) < 0 || waitpid(pid, &status, 0) < 0)
+	    await_call(pid, &status) < 0)
 		return unable("tracing: %m");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 254)
 		return unable("a filter of its own");
