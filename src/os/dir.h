@@ -13,7 +13,8 @@ DIR *os_dir_take(int fd);
 /* The list of one in dir_fd, which is no link. "." is that directory itself, from its beginning. NULL and errno. */
 DIR *os_dir_open(int dir_fd, const char *name);
 
-/* The next one of a list; NULL at the end. Its d_type is known on every file system, but of what is just going. */
+/* The next one of a list, but for "." and ".."; NULL at the end. Its d_type is known on every file system, but of what is
+ * just going. */
 struct dirent *os_dir_read(DIR *list);
 
 /* The same, and NULL where there is no list; here, where analyzers see that who has an entry has a list. */
