@@ -545,6 +545,15 @@ wx learn --apply
 check "... and not by a link that leads out of the project" refused 125 "leads out of it, by a link"
 check "... nothing was written there" is "$(cat "$tmp/mine.json")" "{}"
 rm wrapix.json
+mkdir sub "$tmp/apart"
+cd sub
+wx run --name below --network filtered -- getent hosts sub.example
+cd ..
+mv sub was && ln -s "$tmp/apart" sub
+wx learn below --apply
+check "... nor where the project itself is one by now" refused 125 "leads out of it, by a link"
+check "... nothing was made there" is "$(ls "$tmp/apart")" ""
+rm -r sub was "$tmp/apart"
 wx exec -s "$s" -c "touch ~/'a\033[2J</b>'; true"
 wx learn
 check "what a session asked for is escaped" printable "$out"
