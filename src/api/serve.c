@@ -62,8 +62,9 @@ static int bind_beside(int fd, const char *path, const char *fresh, struct serve
 	umask(old);
 	if (r < 0)
 		return fail_path(fresh, -r, "making", err);
-	if (chmod(fresh, CONTROL_MODE) < 0 || listen(fd, SOMAXCONN) < 0 || lstat(fresh, &st) < 0 ||
-	    rename(fresh, path) < 0) {
+	/* It may lie where commands write: never by a link, which may have taken the place of it since. */
+	if (fchmodat(AT_FDCWD, fresh, CONTROL_MODE, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    listen(fd, SOMAXCONN) < 0 || lstat(fresh, &st) < 0 || rename(fresh, path) < 0) {
 		r = fail_path(path, errno, "listening on", err);
 		unlink(fresh);
 		return r;
