@@ -546,9 +546,9 @@ check "... and not by a link that leads out of the project" refused 125 "leads o
 check "... nothing was written there" is "$(cat "$tmp/mine.json")" "{}"
 rm wrapix.json
 mkdir sub "$tmp/apart"
-cd sub
+cd sub || exit 1
 wx run --name below --network filtered -- getent hosts sub.example
-cd ..
+cd "$project" || exit 1
 mv sub was && ln -s "$tmp/apart" sub
 wx learn below --apply
 check "... nor where the project itself is one by now" refused 125 "leads out of it, by a link"
