@@ -50,7 +50,7 @@ static int accept_config(struct git_store *store, const struct git_held *held, s
 	size_t len;
 	int r = 0;
 
-	if (dir < 0 || os_read_file_at(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
+	if (dir < 0 || git_read_file(dir, "config", GITKEYS_MAX, &text, &len) < 0 ||
 	    gitkeys_parse(&store->arena, text, len, &keys) < 0)
 		return err_set(err, EINVAL, "the session's configuration cannot be read");
 	git_values_of(&store->arena, &keys, held->name, &values);

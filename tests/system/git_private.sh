@@ -241,6 +241,20 @@ wx git status
 check "after kill -9 of the supervisor the next command takes over what it did" is "$rc $(git log -1 --format=%s) $(git status --porcelain)" "0 late "
 check "... and nothing is left" is "$(stores)" 0
 
+# --- what is held, and a link in its place since ---
+printf '[alias]\n\tzz = of another\n' >"$tmp/another"
+"$wrapix" run --git private --network none -- sh -c 'git config alias.zz "!true"; git commit -q --allow-empty -m held
+	until test -e go; do sleep 0.05; done; ln -sf "$1" .git/config' sh "$tmp/another" >/dev/null 2>&1 </dev/null &
+pid=$!
+await sh -c '"$0" git held | grep -q "^config:alias.zz "' "$wrapix"
+touch go
+wait "$pid"
+id=$(first_id)
+wx git accept "$id" config:alias.zz
+check "a file of the host's is not read by way of the session's configuration" is "$rc $(grep -c ": the session's configuration cannot be read" "$err")" "125 1"
+check "... nor does anything of it come in" is "$(git config alias.zz)" ""
+wx git drop "$id"
+rm go
 
 # --- in a copy-on-write session ---
 new_repo "$tmp/view" && cd "$tmp/view" || exit 1
