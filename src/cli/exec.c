@@ -10,7 +10,9 @@
 
 #include "api/exec.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "cli/exec_say.h"
+#include "os/fs.h"
 #include "os/stdio.h"
 #include "plan/seatbelt.h"
 #include "spec/claude.h"
@@ -64,6 +66,21 @@ static int check_pass_fds(const struct speaker *s)
 	return CLI_GO_ON;
 }
 
+/* The name may lie where commands write: no link of theirs is followed, no FIFO waited for. */
+static int open_to_append(const char *path)
+{
+	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	_cleanup_close_ int dir = -1;
+
+	if (str_starts(path, "/dev/"))
+		return open(path, flags, 0600);
+	dir = os_open_given(path);
+	if (dir >= 0)
+		return openat(dir, path_name(path), flags | O_NOFOLLOW, 0600);
+	errno = -dir;
+	return -1;
+}
+
 static int open_report(struct speaker *s, struct exec_request *request)
 {
 	const char *path = s->args->violations;
@@ -72,11 +89,7 @@ static int open_report(struct speaker *s, struct exec_request *request)
 	s->report = path && !strcmp(path, "-") ? STDERR_FILENO : -1;
 	if (!path || s->report >= 0)
 		return CLI_GO_ON;
-	/* The name may lie where commands write: no link of theirs is followed, no FIFO waited for. */
-	s->report = open(path,
-			 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
-				 (str_starts(path, "/dev/") ? 0 : O_NOFOLLOW),
-			 0600);
+	s->report = open_to_append(path);
 	request->report = path;
 	if (s->report >= 0)
 		return CLI_GO_ON;

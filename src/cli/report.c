@@ -352,9 +352,6 @@ static int gather(struct report *r, const char *word, const char *home, struct e
 static int write_out(const struct str *text, const char *path, struct err *err)
 {
 	_cleanup_close_ int dir = -1;
-	struct arena arena = { 0 };
-	char *parent;
-	int r;
 
 	if (!path || !strcmp(path, "-")) {
 		if (fwrite(text->s, 1, text->len, stdout) == text->len && !fflush(stdout))
@@ -363,12 +360,9 @@ static int write_out(const struct str *text, const char *path, struct err *err)
 		clearerr(stdout); /* it is told */
 		return -err->code;
 	}
-	parent = strchr(path, '/') ? path_parent(&arena, path) : arena_strdup(&arena, ".");
-	dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = dir < 0 ? err_errno(err, errno, "opening '%s'", parent)
-		    : os_write_file_atomic(dir, path_name(path), text->s, text->len, 0600, err);
-	arena_release(&arena);
-	return r;
+	dir = os_open_given(path);
+	return dir < 0 ? err_errno(err, -dir, "opening the directory of '%s'", path)
+		       : os_write_file_atomic(dir, path_name(path), text->s, text->len, 0600, err);
 }
 
 static int cmd_report(int argc, char **argv)

@@ -99,3 +99,7 @@ int os_fd_name(int fd, char buf[PATH_MAX]);
 char *os_realpath(struct arena *arena, const char *path);
 /* The working directory; NULL with an error that says what to do. */
 char *os_here(struct arena *arena, struct err *err);
+
+/* The directory of a file that the user names, to write it there; O_PATH. A name below the working directory leads out of
+ * it by no link, as whoever writes there may have made that one; nor any by a link that comes meanwhile. -errno. */
+int os_open_given(const char *path);

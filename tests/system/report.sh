@@ -64,7 +64,12 @@ check "JSON" python3 -c 'import json,sys; a=json.load(open(sys.argv[1])); assert
 wx report nobody
 check "no such session" refused 2 "there is no log of a session 'nobody'"
 wx report reportaa -o "$tmp/no/where.html"
-check "a file that cannot be made" refused 125 "opening '$tmp/no'"
+check "a file that cannot be made" refused 125 "opening the directory of '$tmp/no/where.html'"
+mkdir "$tmp/apart" && ln -s "$tmp/apart" out
+wx report reportaa -o out/page.html
+check "nor one behind a link that leads out of the working directory" refused 125 "opening the directory of 'out/page.html'"
+check "... nothing is made there" is "$(ls "$tmp/apart")" ""
+rm -r out "$tmp/apart"
 "$wrapix" report reportaa >/dev/full 2>"$err"
 check "no room for it" is "$? $(cat "$err")" "125 wrapix: writing to standard output: No space left on device"
 rm -rf "$state"

@@ -291,6 +291,15 @@ ln -s "$HOME/target" report
 srt --violations report -c 'echo ran'
 check "a link in the report's place is not followed" refused 1 "Error: --violations report cannot be written (ELOOP). Refusing to run the command without the report it asks for."
 rm report
+mkdir "$tmp/apart" within && ln -s "$tmp/apart" out && ln -s within in
+srt --violations out/report -c 'echo ran'
+check "... nor one on the way that leads out of the working directory" refused 1 "Error: --violations out/report cannot be written (ELOOP). Refusing to run the command without the report it asks for."
+check "... and nothing is made there" is "$(ls "$tmp/apart")" ""
+srt --violations in/report -c 'touch .bashrc'
+check "... but one that stays in it" has within/report '"rule":".bashrc"'
+srt --violations "$project/out/report" -c 'echo ran'
+check "... by a whole name as well" refused 1 "Error: --violations $project/out/report cannot be written (ELOOP). Refusing to run the command without the report it asks for."
+rm -r out in within "$tmp/apart"
 srt --violations report -c 'echo x >report; rm report; touch .bashrc'
 check "the report is written" has report '"rule":".bashrc"'
 check "... and not by the command" lines report 3
