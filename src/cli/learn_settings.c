@@ -65,7 +65,20 @@ static int change(struct str *text, const struct lessons *l, const struct fix *f
 	return 0;
 }
 
-static int read_settings(const struct lessons *l, struct str *ret, struct err *err)
+/* DIR/wrapix.json and DIR/.claude/settings.local.json are a project's, others the user's own. */
+static const char *project_of(struct arena *arena, const struct fix_place *place)
+{
+	const char *dir = path_parent(arena, place->file);
+
+	if (place->dialect == FIX_RUN && !strcmp(path_name(place->file), "wrapix.json"))
+		return dir;
+	if (place->dialect == FIX_CLAUDE && !strcmp(path_name(place->file), "settings.local.json"))
+		return path_parent(arena, dir);
+	return NULL;
+}
+
+static int read_settings(const struct lessons *l, const char *within, struct str *ret,
+			 struct err *err)
 {
 	static const char *const empty[] = {
 		[FIX_RUN] = "{}\n",
@@ -76,10 +89,10 @@ static int read_settings(const struct lessons *l, struct str *ret, struct err *e
 	};
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = os_read_file_at(AT_FDCWD, l->place.file, SRT_MAX_TEXT, &text, &len);
+	int r = cli_read_settings(l->place.file, within, SRT_MAX_TEXT, &text, &len, err);
 
 	if (r < 0 && r != -ENOENT)
-		return err_errno(err, -r, "reading '%s'", l->place.file);
+		return r;
 	str_add(ret, "");
 	if (r == 0)
 		str_addn(ret, text, len);
@@ -102,26 +115,15 @@ static int verify(const struct lessons *l, const struct str *text, struct err *e
 	return 0;
 }
 
-/* DIR/wrapix.json and DIR/.claude/settings.local.json are a project's, others the user's own. */
-static const char *project_of(struct arena *arena, const struct fix_place *place)
-{
-	const char *dir = path_parent(arena, place->file);
-
-	if (place->dialect == FIX_RUN && !strcmp(path_name(place->file), "wrapix.json"))
-		return dir;
-	if (place->dialect == FIX_CLAUDE && !strcmp(path_name(place->file), "settings.local.json"))
-		return path_parent(arena, dir);
-	return NULL;
-}
-
 int learn_write(const struct lessons *l, bool (*is_chosen)(const struct lesson *, bool risky),
 		bool risky, struct err *err)
 {
 	_cleanup_(arena_release) struct arena arena = { NULL };
 	_cleanup_str_ struct str text = { 0 };
 	_cleanup_json_doc_ struct json_doc doc = { .text = NULL };
+	const char *within = l->place.file ? project_of(&arena, &l->place) : NULL;
 	int r = l->place.file
-			? read_settings(l, &text, err)
+			? read_settings(l, within, &text, err)
 			: err_set(err, ENOENT, "the log does not say whose settings these are");
 
 	if (r == 0 && l->place.dialect == FIX_RUN) {
@@ -134,8 +136,7 @@ int learn_write(const struct lessons *l, bool (*is_chosen)(const struct lesson *
 			r = change(&text, l, &l->v[i].fix, err);
 	if (r == 0)
 		r = verify(l, &text, err);
-	return r == 0 ? cli_write_settings(l->place.file, project_of(&arena, &l->place), &text, err)
-		      : r;
+	return r == 0 ? cli_write_settings(l->place.file, within, &text, err) : r;
 }
 
 /* --- what they have by now --- */

@@ -157,6 +157,26 @@ static int find_target(struct arena *arena, const char *path, const char *within
 		       : 0;
 }
 
+int cli_read_settings(const char *path, const char *within, size_t max, char **ret, size_t *ret_len,
+		      struct err *err)
+{
+	_cleanup_(arena_release) struct arena arena = { NULL };
+	char *real = os_realpath(&arena, path);
+	int r = real ? 0 : -errno;
+	_cleanup_close_ int dir = -1, fd = -1;
+
+	if (real && within && !path_is_below(path_parent(&arena, real), within))
+		return leads_out(path, real, err);
+	if (r == 0 && (dir = os_open_plain(path_parent(&arena, real))) < 0)
+		r = -errno;
+	if (r == 0 && (fd = openat(dir, path_name(real),
+				   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0)
+		r = -errno;
+	if (r == 0)
+		r = os_read_fd(fd, max, ret, ret_len);
+	return r < 0 ? err_errno(err, -r, "reading '%s'", path) : 0;
+}
+
 int cli_write_settings(const char *path, const char *within, const struct str *text,
 		       struct err *err)
 {
@@ -184,6 +204,20 @@ int cli_write_settings(const char *path, const char *within, const struct str *t
 	return r;
 }
 
+/* It was read by its path, and is not what the project has where somebody changes names. */
+static int check_same(const struct claude_files *files, const struct claude_source *local,
+		      struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = cli_read_settings(files->local, files->place.project, CLAUDE_MAX_TEXT, &text, &len,
+				  err);
+
+	if (r == 0 && (len != local->len || memcmp(text, local->text, len) != 0))
+		r = err_set(err, EAGAIN, "'%s' was changed meanwhile", files->local);
+	return r;
+}
+
 static int set_mode(const struct claude_files *files, const char *word, struct err *err)
 {
 	const char *const *names = claude_mode_names(NULL);
@@ -203,6 +237,8 @@ static int set_mode(const struct claude_files *files, const char *word, struct e
 	r = change_text(local, files->local, mode, &text, err);
 	if (r == 0)
 		r = check_effect(files, &text, mode, err);
+	if (r == 0 && local)
+		r = check_same(files, local, err);
 	return r < 0 ? r : cli_write_settings(files->local, files->place.project, &text, err);
 }
 

@@ -35,3 +35,7 @@ void cli_add_line(struct str *out, char *const *words);
  * the user's own. In mode.c. */
 int cli_write_settings(const char *path, const char *within, const struct str *text,
 		       struct err *err);
+/* The file as it is, found in the same way: what comes out of the project by a link never comes back into it. -ENOENT:
+ * there is none. */
+int cli_read_settings(const char *path, const char *within, size_t max, char **ret, size_t *ret_len,
+		      struct err *err);
