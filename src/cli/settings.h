@@ -32,7 +32,7 @@ void cli_add_line(struct str *out, char *const *words);
 
 /* In place of the file, at once and by way of its real name; made with its directory where there is
  * none. within: the project that the file is of, where anybody may have made it a link: none of them leads out; NULL: it is
- * the user's own. In mode.c. */
+ * the user's own. In settings_file.c. */
 int cli_write_settings(const char *path, const char *within, const struct str *text,
 		       struct err *err);
 /* The file as it is, found in the same way: what comes out of the project by a link never comes back into it. -ENOENT:
