@@ -169,6 +169,29 @@ static int start_ports(struct network *n, struct err *err)
 	return ports_start(&n->sandbox->ports, n->loop, &hooks, err);
 }
 
+/* One that was attached before the start: nothing asks for it again. */
+static int on_uplink_end(struct loop_source *source, _unused_ uint32_t events,
+			 _unused_ struct err *err)
+{
+	struct network *n = container_of(source, struct network, uplink_end);
+	struct err ended;
+
+	loop_remove(n->loop, source);
+	uplink_explain_end(&n->sandbox->uplink, &ended);
+	err_hint(&ended, "it is there again with the next start");
+	sandbox_warn(n->sandbox, &ended);
+	return 0;
+}
+
+static int watch_uplink(struct network *n, struct err *err)
+{
+	if (n->sandbox->uplink.pid <= 0)
+		return 0;
+	n->uplink_end = (struct loop_source){ .fd = n->sandbox->uplink.pidfd,
+					      .on_event = on_uplink_end };
+	return loop_add(n->loop, &n->uplink_end, LOOP_IN, err);
+}
+
 static int attach(struct network *n, struct err *err)
 {
 	const struct lazy_net_hooks hooks = { on_net_answer, on_net_failed, n };
@@ -202,8 +225,11 @@ int network_start(struct network *n, struct loop *loop, struct sandbox *sandbox,
 		.dispatch = dispatch,
 		.lazy = { .netns = -1, .ready.fd = -1, .dead.fd = -1 },
 		.filter.netns = -1,
+		.uplink_end.fd = -1,
 	};
 	r = attach(n, err);
+	if (r == 0)
+		r = watch_uplink(n, err);
 	return r == 0 ? start_ports(n, err) : r;
 }
 
@@ -214,6 +240,7 @@ void network_stop(struct network *n)
 	rules_door_close(&n->door);
 	ports_stop(&n->sandbox->ports);
 	lazy_net_stop(&n->lazy);
+	loop_remove(n->loop, &n->uplink_end);
 	filter_stop(&n->filter);
 	n->loop = NULL;
 }

@@ -13,9 +13,10 @@
 struct network {
 	struct sandbox *sandbox;
 	struct loop *loop;
-	struct dispatch *dispatch; /* the lazy network is a guest of it */
-	struct lazy_net lazy;      /* open */
-	struct filter filter;      /* filtered */
+	struct dispatch *dispatch;     /* the lazy network is a guest of it */
+	struct lazy_net lazy;          /* open */
+	struct filter filter;          /* filtered */
+	struct loop_source uplink_end; /* of the open one that was attached before the start */
 	bool filter_failed;
 	struct rules_door door;
 	void (*on_raised)(void *ctx); /* somebody waits for it; NULL: nobody does */

@@ -8,7 +8,8 @@
  * the namespaces themselves. It is in none of the sandbox's other namespaces: nothing inside sees it.
  *
  * When none of them succeeds (a laptop without any network, say), who asks is refused, and it is tried
- * again for whoever asks later.
+ * again for whoever asks later. So it is when the one that was attached ends (the kernel was short of memory
+ * and chose it, say): its interface went with it, and the next socket attaches another.
  */
 #include "net/lazy.h"
 
@@ -85,6 +86,7 @@ static void unwatch(struct lazy_net *net)
 static void settle(struct lazy_net *net, bool up)
 {
 	net->state = up ? LAZY_UP : LAZY_DOWN;
+	net->retry = os_seconds() + RETRY_SECONDS;
 	for (size_t i = 0; i < net->n_waiting; i++)
 		net->hooks.answer(net->hooks.ctx, net->waiting[i], up);
 	free(net->waiting);
@@ -113,8 +115,25 @@ static void give_up(struct lazy_net *net)
 	unwatch(net);
 	stop_keeper(net);
 	uplink_stop(&net->uplink);
-	net->retry = os_seconds() + RETRY_SECONDS;
 	settle(net, false);
+}
+
+/* It was attached and has ended. One that ends at once, again and again, is started no oftener than one that fails. */
+static int on_lost(struct lazy_net *net)
+{
+	struct err err;
+
+	uplink_explain_end(&net->uplink, &err);
+	err_hint(
+		&err,
+		"connections that it carried are lost; the next socket attaches the network again");
+	if (!net->told_lost)
+		net->hooks.failed(net->hooks.ctx, &err);
+	net->told_lost = true;
+	unwatch(net);
+	uplink_stop(&net->uplink);
+	net->state = LAZY_DOWN;
+	return 0;
 }
 
 /* The program is ready, or has ended. */
@@ -122,12 +141,16 @@ static int on_uplink(struct lazy_net *net)
 {
 	struct err err;
 
-	unwatch(net);
+	if (net->state == LAZY_UP)
+		return on_lost(net);
+	loop_remove(net->loop, &net->ready);
+	net->ready.fd = -1;
 	if (uplink_finish(&net->uplink, &err) == 0) {
 		stop_keeper(net);
 		settle(net, true);
 		return 0;
 	}
+	unwatch(net);
 	tell_failure(net, &err);
 	net->at++;
 	if (net->at < net->n_argvs && begin(net, &err) == 0)

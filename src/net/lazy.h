@@ -23,8 +23,9 @@ struct lazy_net {
 	struct loop *loop;
 	const struct strv *argvs; /* of the programs, tried in this order */
 	size_t n_argvs, at;
-	unsigned told; /* of which the user knows that they failed, a bit each */
-	int netns;     /* of the sandbox */
+	unsigned told;  /* of which the user knows that they failed, a bit each */
+	bool told_lost; /* and that one ended which was attached */
+	int netns;      /* of the sandbox */
 	struct lazy_net_hooks hooks;
 	enum { LAZY_IDLE, LAZY_ATTACHING, LAZY_UP, LAZY_DOWN } state;
 	int64_t retry; /* LAZY_DOWN: not before */

@@ -113,6 +113,15 @@ static int explain(const struct uplink *p, struct err *err)
 			"'wrapix doctor' looks closer; --network none starts without a network");
 }
 
+void uplink_explain_end(const struct uplink *p, struct err *err)
+{
+	_cleanup_str_ struct str line = { 0 };
+	bool said = os_said_line(p->output, true, &line);
+
+	err_set(err, EIO, "%s has ended, and the sandbox's network with it%s%s", p->program,
+		said ? ": " : "", said ? line.s : "");
+}
+
 int uplink_finish(struct uplink *p, struct err *err)
 {
 	char byte;

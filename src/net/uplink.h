@@ -37,6 +37,9 @@ int uplink_begin(struct uplink *uplink, const struct strv *argv, pid_t target, s
 /* Once 'ready' or 'pidfd' is readable: 0 when the network is there, else why not. */
 int uplink_finish(struct uplink *uplink, struct err *err);
 
+/* Of one that had attached the network: what it said at its end. */
+void uplink_explain_end(const struct uplink *uplink, struct err *err);
+
 /* Both of these, waiting between them, with each program in turn until one succeeds. */
 int uplink_start(struct uplink *uplink, const struct strv *argvs, size_t n, pid_t target,
 		 struct err *err);

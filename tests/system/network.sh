@@ -213,6 +213,21 @@ try: socket.socket()
 except OSError as e: print(e.strerror)'
 check "a pasta that fails: the command is told" is "$(cat "$out")" "Network is down"
 check "... and the user, in its words" has "$err" "it does not work today"
+# One that is killed while the command works, as the kernel does where memory is short.
+printf '#!/bin/sh\necho "$$" >"%s/pasta-pid"\nexec %s "$@"\n' "$tmp" "$(PATH=$path command -v pasta)" >"$tmp/bin/pasta"
+mkfifo -m 0666 "$project/up" "$project/down"
+(
+	read -r _ <"$project/up"
+	kill -9 "$(cat "$tmp/pasta-pid")"
+	echo >"$project/down"
+) &
+killer=$!
+PATH=$tmp/bin:$path wx run -- sh -c "python3 -B netprobe.py echo:$web; echo >up; read -r _ <down
+	for i in \$(seq 300); do [ \"\$(python3 -B netprobe.py echo:$web)\" != ok ] || break; sleep 0.1; done; echo \$((i < 300))"
+check "a pasta that is killed: the network is there again" is "$(xargs <"$out")" "ok 1"
+check "... and the user was told" has "$err" "pasta has ended, and the sandbox's network with it"
+wait $killer
+rm "$project/up" "$project/down"
 PATH=$path
 
 # --- none ---
