@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "notify/door.h"
 #include "notify/windows.h"
@@ -31,8 +32,17 @@
 #define ATTEMPTS 5
 #define BACKLOG 512
 #define LAST_WORDS_MS 5000
+#define BEGUN_SECONDS 60
 
 /* --- before the start --- */
+
+/* Between its making and its lock it has a name that begins with a dot; who dies there leaves it. */
+static bool may_be_begun(const char *name, int dir)
+{
+	struct stat st;
+
+	return name[0] == '.' && (fstat(dir, &st) < 0 || time(NULL) - st.st_mtime <= BEGUN_SECONDS);
+}
 
 /* A directory that nobody holds the lock of is a dead session's. */
 static void sweep(int notify_fd)
@@ -43,28 +53,31 @@ static void sweep(int notify_fd)
 	while ((entry = os_dir_next(dir))) {
 		_cleanup_close_ int each = -1;
 
-		if (entry->d_name[0] == '.')
-			continue;
 		each = openat(notify_fd, entry->d_name,
 			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (each < 0 || flock(each, LOCK_EX | LOCK_NB) < 0)
+		if (each < 0 || may_be_begun(entry->d_name, each) ||
+		    flock(each, LOCK_EX | LOCK_NB) < 0)
 			continue;
 		os_remove_tree(notify_fd, entry->d_name);
 	}
 }
 
-/* Under a name that no sweep looks at, until the lock is held. */
+/* Under a name that a sweep leaves for a while, until the lock is held. */
 static int make_directory(struct doorbell *bell, int notify_fd, struct err *err)
 {
 	char hidden[32];
+	int code;
 
 	snprintf(hidden, sizeof(hidden), ".%s", bell->place.id);
 	if (mkdirat(notify_fd, hidden, 0700) < 0)
 		return err_errno(err, errno, "making the session's socket directory");
 	bell->dir = openat(notify_fd, hidden, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (bell->dir < 0 || flock(bell->dir, LOCK_EX | LOCK_NB) < 0 ||
-	    renameat(notify_fd, hidden, notify_fd, bell->place.id) < 0)
-		return err_errno(err, errno, "making the session's socket directory");
+	    renameat(notify_fd, hidden, notify_fd, bell->place.id) < 0) {
+		code = errno;
+		unlinkat(notify_fd, hidden, AT_REMOVEDIR);
+		return err_errno(err, code, "making the session's socket directory");
+	}
 	return 0;
 }
 

@@ -256,6 +256,17 @@ subprocess.run([WRAPIX, "ps"], env=ENV, stdout=subprocess.DEVNULL)
 check("... and the next command what it left", os.listdir(RUNTIME + "/wrapix/sessions") == [])
 sandbox("true")
 check("... the next run its socket, too", os.listdir(RUNTIME + "/wrapix/notify") == [])
+for name in (".aaaaaaaa", ".bbbbbbbb"):
+    os.mkdir(RUNTIME + "/wrapix/notify/" + name)
+os.utime(RUNTIME + "/wrapix/notify/.aaaaaaaa", (0, 0))
+sandbox("true")
+check("... and what one left that died as it made it; one that may be at it keeps its", os.listdir(RUNTIME + "/wrapix/notify") == [".bbbbbbbb"])
+os.rmdir(RUNTIME + "/wrapix/notify/.bbbbbbbb")
+for limit in range(4, 16):
+    subprocess.run(["sh", "-c", f"ulimit -n {limit}; exec \"$0\" run --network none -- true", WRAPIX], env=ENV, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+sandbox("true")
+check("... and a start without descriptors leaves nothing there", os.listdir(RUNTIME + "/wrapix/notify") == [])
 
 # --- by socket activation: systemd's own tool holds the socket and starts the daemon at the first connection ---
 clear()
