@@ -139,6 +139,18 @@ await [ -s "$tmp/taken" ]
 wx restart --port "$(cat "$tmp/taken")"
 check "a port that somebody has is an error that says so" grep -qE "wrapix-builder: .*$(cat "$tmp/taken").*(in use|taken)" "$err"
 exec 7>&-
+# Somebody else who sends one byte and no more.
+mkfifo "$tmp/more"
+python3 -c 'import socket
+s, kept = socket.create_server(("127.0.0.1", 0)), []
+print(s.getsockname()[1], flush=True)
+while True:
+    kept.append(s.accept()[0])
+    kept[-1].send(b"S")' >"$tmp/more" &
+started="$started $!"
+read -r taken <"$tmp/more"
+wx start --port "$taken"
+check "... also when that one begins a greeting and goes no further" grep -qE "wrapix-builder: .*$taken.*(in use|taken)" "$err"
 
 # --- limits and the end of a quiet day ---
 # Where a group of the kernel's holds it there is nothing to say.
