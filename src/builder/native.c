@@ -111,6 +111,8 @@ _Noreturn static void supervise(struct builder *b, const struct builder_root *ro
 	struct err err = { 0 };
 	int status, r;
 
+	/* Who started us reads until the greeting; what is to be told later goes to the log alone. */
+	signal(SIGPIPE, SIG_IGN);
 	r = hold_alive(b, &err);
 	if (r == 0)
 		r = make_plan(b, root, &plan, &err);

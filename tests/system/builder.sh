@@ -152,6 +152,17 @@ read -r taken <"$tmp/more"
 wx start --port "$taken"
 check "... also when that one begins a greeting and goes no further" grep -qE "wrapix-builder: .*$taken.*(in use|taken)" "$err"
 
+# --- the network goes ---
+wx start --port "$port" --network open
+pid=$(state pid)
+uplink=$(pgrep -P "$pid" 'passt|pasta|slirp4netns')
+check "the open network has a program outside" isnt "$uplink" ""
+kill -9 "$uplink"
+await grep -q "has ended, and the sandbox's network with it" "$home/.local/state/wrapix/builder/log"
+check "one that is killed is told in the log" has "$home/.local/state/wrapix/builder/log" "has ended, and the sandbox's network with it"
+check "... and the builder goes on" is "$(say 'echo here') $(state pid)" "here $pid"
+wx restart --network none
+
 # --- limits and the end of a quiet day ---
 # Where a group of the kernel's holds it there is nothing to say.
 limit_is_honest() { grep -q 'memory 1024 MiB: ' "$err" || lacks "$home/.local/state/wrapix/builder/log" "memory 1024 MiB: "; }
