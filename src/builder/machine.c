@@ -105,6 +105,23 @@ static bool greets(uint64_t port, int patience_ms)
 	       !memcmp(text, "SSH-2.0-", sizeof(text));
 }
 
+/* Somebody else's ssh server there would be taken for ours, which is not there yet. */
+static int find_port_free(uint64_t port, struct err *err)
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET,
+					     .sin_port = htons((uint16_t)port),
+					     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM, 0);
+	const int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ||
+	    errno != EADDRINUSE)
+		return 0; /* whoever starts it will say */
+	err_set(err, EADDRINUSE, "port %llu of 127.0.0.1 is taken", (unsigned long long)port);
+	return err_hint(err, "another program has it; --port takes another");
+}
+
 /* --- what is written down of the one that runs --- */
 
 static char *running_path(struct builder *b)
@@ -264,6 +281,8 @@ static int start_locked(struct builder *b, const struct builder_kind *kind, stru
 		r = builder_save(b, err);
 	if (r == 0)
 		r = write_running(b, kind->engine, &root, err);
+	if (r == 0)
+		r = find_port_free(b->settings.port, err);
 	if (r == 0)
 		r = kind->start(b, &root, &watch, err);
 	if (r == 0)

@@ -139,18 +139,21 @@ await [ -s "$tmp/taken" ]
 wx restart --port "$(cat "$tmp/taken")"
 check "a port that somebody has is an error that says so" grep -qE "wrapix-builder: .*$(cat "$tmp/taken").*(in use|taken)" "$err"
 exec 7>&-
-# Somebody else who sends one byte and no more.
-mkfifo "$tmp/more"
-python3 -c 'import socket
+# Somebody else's ssh server, and one who sends one byte and no more.
+for greeting in SSH-2.0-other S; do
+	rm -f "$tmp/more"
+	mkfifo "$tmp/more"
+	python3 -c 'import socket, sys
 s, kept = socket.create_server(("127.0.0.1", 0)), []
 print(s.getsockname()[1], flush=True)
 while True:
     kept.append(s.accept()[0])
-    kept[-1].send(b"S")' >"$tmp/more" &
-started="$started $!"
-read -r taken <"$tmp/more"
-wx start --port "$taken"
-check "... also when that one begins a greeting and goes no further" grep -qE "wrapix-builder: .*$taken.*(in use|taken)" "$err"
+    kept[-1].send(sys.argv[1].encode())' "$greeting" >"$tmp/more" &
+	started="$started $!"
+	read -r taken <"$tmp/more"
+	wx start --port "$taken"
+	check "... also when that one greets: $greeting" grep -qE "wrapix-builder: .*$taken.*(in use|taken)" "$err"
+done
 
 # --- the network goes ---
 wx start --port "$port" --network open
