@@ -3,7 +3,9 @@
 #include "engine/point.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -25,12 +27,50 @@ const struct op *point_around(const struct plan *plan, const struct op *op,
 	return around;
 }
 
+/* One name of a path in a directory of ours, which a sandbox has written to: no link is followed. */
+static int make_name(int at, const char *name, bool dir)
+{
+	int fd;
+
+	if (dir && mkdirat(at, name, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = dir ? openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		 : openat(at, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_point(struct arena *arena, const char *top, const char *below, bool dir)
+{
+	_cleanup_close_ int at = open(top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (at < 0)
+		return -errno;
+	while (*below) {
+		size_t len = strcspn(below, "/");
+		char *name = arena_printf(arena, "%.*s", (int)len, below);
+		int fd = make_name(at, name, below[len] || dir);
+
+		below += len + (below[len] == '/');
+		if (fd == -EEXIST) /* of a file; what it is the mount will tell */
+			return 0;
+		if (fd < 0)
+			return fd;
+		close(at);
+		at = fd;
+	}
+	return 0;
+}
+
 int point_check(struct arena *arena, const struct op *op, const struct op *around, struct err *err)
 {
 	char *path = path_join(arena, around->src, path_below(op->dest, around->dest));
 
-	if (around->flags & OPF_MAKE)
-		return op->flags & OPF_DIR ? os_mkdirs(path, 0755, err) : 0;
+	if (around->flags & OPF_MAKE) {
+		int r = make_point(arena, around->src, path_below(op->dest, around->dest),
+				   op->flags & OPF_DIR);
+
+		return r < 0 ? err_errno(err, -r, "making '%s', to mount on", path) : 0;
+	}
 	if (access(path, F_OK) == 0)
 		return 0;
 	err_set(err, ENOENT, "mounting on '%s': there is no '%s'", op->dest, path);
