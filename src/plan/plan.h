@@ -117,6 +117,7 @@ struct plan_podman {
 	unsigned version;    /* as spec/host.h has it */
 	char *image, *name;  /* as podman calls it, and as we do */
 	char *root;          /* the image's files, as wrapix-image unpacked them */
+	char *init;          /* wrapix-init, on the host */
 	char *loader;        /* wrapix-image, which gives it to podman */
 	char *user, *shell;  /* inside */
 	char *network;       /* podman's word for it */

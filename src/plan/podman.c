@@ -182,6 +182,7 @@ int plan_podman(struct plan *plan, const struct spec *spec, const struct host *h
 		.image = arena_printf(a, "localhost/wrapix-%s:%.12s", name,
 				      path_name(host->image_root)),
 		.root = arena_strdup(a, host->image_root),
+		.init = arena_strdup(a, host->podman.init),
 		.loader = arena_strdup(a, host->podman.loader),
 		.user = arena_strdup(a, host->user),
 		.shell = arena_strdup(a, host->tools.shell),

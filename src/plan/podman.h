@@ -4,6 +4,7 @@
  * STAGE, which the engine makes:
  *
  *	STAGE/seccomp.json	podman's filter
+ *	STAGE/hooks/...		what podman asks before it makes the container: see engine/podman/hook.c
  *	STAGE/init/...		at STAGE_INSIDE, for wrapix-init: see engine/podman/stage.h
  *	STAGE/dirs/DEST/...	directories of ours that stand inside whole, read-only
  *	STAGE/files/N		single files of ours, by the number of the operation

@@ -308,6 +308,7 @@ void podman_argv(struct arena *arena, const struct plan *plan, const char *stage
 	strv_add(arena, ret, plan->podman.program);
 	if (plan_is_machine(plan))
 		strv_addf(arena, ret, "--runtime=%s", plan->podman.runtime);
+	strv_addf(arena, ret, "--hooks-dir=%s/hooks", stage);
 	strv_add(arena, ret, "run");
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		strv_add(arena, ret, always[i]);

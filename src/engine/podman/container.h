@@ -9,24 +9,28 @@ struct container {
 	struct arena arena;
 	struct sandbox sandbox; /* 'pid' is podman's, 'control' the FIFO from wrapix-init */
 	const char *id;
-	const char *layers; /* of a copy-on-write workspace; NULL: none */
-	char *stage;        /* the session's directory */
-	int lock;           /* held while we live: stage_sweep() leaves it alone */
-	int to;             /* the FIFO to wrapix-init */
-	bool greeted;       /* wrapix-init runs */
-	int init;           /* a pidfd of wrapix-init; -1: not known yet */
-	pid_t keeper;       /* of a virtual machine: who ends it when we die; 0: none */
-	int life;           /* and how it hears of that */
-	unsigned said;      /* messages to it so far */
-	bool begun;         /* podman was started: there may be a container */
-	bool ended;         /* podman has removed the container */
-	int exit;           /* what wrapix-init ended with, as it said; -1: it said nothing */
+	const char *layers;  /* of a copy-on-write workspace; NULL: none */
+	const char **places; /* of the plan's operations, by the image's links */
+	char *stage;         /* the session's directory */
+	int lock;            /* held while we live: stage_sweep() leaves it alone */
+	int to;              /* the FIFO to wrapix-init */
+	bool greeted;        /* wrapix-init runs */
+	int init;            /* a pidfd of wrapix-init; -1: not known yet */
+	pid_t keeper;        /* of a virtual machine: who ends it when we die; 0: none */
+	int life;            /* and how it hears of that */
+	unsigned said;       /* messages to it so far */
+	bool begun;          /* podman was started: there may be a container */
+	bool ended;          /* podman has removed the container */
+	int exit;            /* what wrapix-init ended with, as it said; -1: it said nothing */
 };
 
 /* The plan as this machine is now; its operations live in c's arena. */
 void plan_present(struct container *c, const struct plan *plan, struct plan *ret);
 
-/* By the image's links nothing that is mounted comes to lie in something else that is. */
+/* The places where something is mounted here, a NUL after each; NULL: they cannot be told. */
+char *mount_points(void);
+
+/* By the image's links nothing that is mounted comes to lie in something else that is. Fills c->places. */
 int places_check(struct container *c, const struct plan *plan, struct err *err);
 
 /* Makes STAGE. What is there of it is removed by stage_remove(). */
@@ -53,6 +57,8 @@ void image_doubt(const struct plan *plan);
 
 /* wrapix-init waits: what the plan needs of its namespaces, and the ports inside. */
 int container_enter(struct container *c, struct err *err);
+/* Everything is mounted: what the sandbox may write to becomes writable. */
+int container_make_writable(struct container *c, struct err *err);
 /* Descriptor number of wrapix-init becomes the sandbox's listener. */
 int container_take_listener(struct container *c, int number, struct err *err);
 

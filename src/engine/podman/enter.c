@@ -77,10 +77,21 @@ static int enter_network(struct container *c, pid_t pid, struct err *err)
 	return r == 0 ? relays_enter(sandbox, err) : r;
 }
 
+/* There is something that container_make_writable() is for. */
+static bool plan_writes(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_COW ||
+		    (plan->ops[i].kind == OP_BIND && !(plan->ops[i].flags & OPF_RO)))
+			return true;
+	return false;
+}
+
 int container_enter(struct container *c, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
-	bool needed = plan_needs_netns(plan) || plan_has_view(plan) || plan_has_listener(plan);
+	bool needed = plan_needs_netns(plan) || plan_has_view(plan) || plan_has_listener(plan) ||
+		      plan_writes(plan);
 	pid_t pid = 0;
 	int r = find_init(c, &pid, err);
 
@@ -90,6 +101,8 @@ int container_enter(struct container *c, struct err *err)
 		r = enter_network(c, pid, err);
 	if (r == 0 && plan_has_view(plan))
 		r = open_of(pid, "root", O_PATH | O_DIRECTORY, &c->sandbox.view, err);
+	if (r == 0)
+		r = container_make_writable(c, err);
 	if (r == 0 && os_pidfd_kill(c->init, 0) < 0)
 		r = err_set(err, ECHILD, "wrapix-init ended while it was looked at");
 	if (r == 0)

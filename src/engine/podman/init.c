@@ -8,6 +8,7 @@
  * reports how the command ended. It ends when the supervisor does, and the kernel ends the rest.
  *
  *	wrapix-init --filter=NAME [--machine=UID:GID] -- COMMAND...
+ *	wrapix-init --hook	before there is a container: hook.c
  *
  * In a virtual machine (machine.c) it is neither PID 1 nor the user, whom it becomes; messages are files,
  * and what goes wrong is told on standard error.
@@ -33,6 +34,7 @@
 #include "base/util.h"
 #include "engine/command.h"
 #include "engine/control.h"
+#include "engine/podman/hook.h"
 #include "engine/podman/stage.h"
 #include "entry/tree.h"
 #include "os/fs.h"
@@ -353,16 +355,18 @@ static void prepare(void)
 	struct stage_message message;
 	struct err err;
 
-	umask(0);
 	if (os_set_dumpable(0) < 0)
 		fail((err_errno(&err, errno, "PR_SET_DUMPABLE"), &err));
-	if (take_environment(&err) < 0 || make_tree(&err) < 0)
+	if (take_environment(&err) < 0)
 		fail(&err);
-	umask(022);
 	send_message(STAGE_HELLO, 0, NULL);
 	do {
 		receive(&message);
 	} while (message.type != STAGE_GO); /* a signal before the start is for nobody yet */
+	umask(0);                           /* not before: a kept home was read-only (writable.c) */
+	if (make_tree(&err) < 0)
+		fail(&err);
+	umask(022);
 	/* podman sets it too, at a time of its own; the command may look first. */
 	tty_set_size(0, message.value);
 }
@@ -387,6 +391,19 @@ static char **read_words(char **argv, unsigned *ret_filter, uid_t *ret_uid, gid_
 	return *argv && !strcmp(*argv, "--") && argv[1] ? argv + 1 : NULL;
 }
 
+/* podman passes on what is said. */
+static int hook(void)
+{
+	struct err err;
+
+	if (hook_answer(&err) == 0)
+		return 0;
+	fputs("wrapix-init: ", stderr);
+	fputs(err.msg, stderr);
+	fputs("\n", stderr);
+	return EXIT_WRAPIX;
+}
+
 int main(_unused_ int argc, char **argv)
 {
 	char **words;
@@ -398,6 +415,8 @@ int main(_unused_ int argc, char **argv)
 	uid_t uid;
 	gid_t gid;
 
+	if (argv[1] && !strcmp(argv[1], "--hook"))
+		return hook();
 	words = read_words(argv, &filter, &uid, &gid);
 	if (!words || (getpid() != 1 && !machine)) {
 		fputs("wrapix-init: this is PID 1 of a sandbox; 'wrapix run --engine podman' "

@@ -3,6 +3,9 @@
  * Where podman's mounts come to lie. Its runtime follows the image's links, also into what it has mounted before, and
  * makes what is missing there: an image whose /etc is a link to /workspace had files made in the user's project,
  * as another id's. So no link may lead what is mounted at one place into what is mounted at another.
+ *
+ * This is the image as we have unpacked it, and says which link it is. Where podman has made something else of it, nothing can
+ * be made either (hook.c), and no other place becomes writable (writable.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -126,6 +129,9 @@ int places_check(struct container *c, const struct plan *plan, struct err *err)
 		add(&c->arena, &places, &n, own[i], false);
 	for (size_t i = 0; i < n; i++)
 		places[i].real = resolve(&c->arena, root, places[i].said);
+	c->places = arena_alloc(&c->arena, (plan->n_ops + 1) * sizeof(*c->places));
+	for (size_t i = 0; i < plan->n_ops; i++)
+		c->places[i] = places[i].real;
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = check_place(plan, &places[i], places, n, err);
 	return r;

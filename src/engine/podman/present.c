@@ -13,8 +13,7 @@
 #include "os/fs.h"
 #include "os/linux/mountinfo.h"
 
-/* The places where something is mounted, a NUL after each. */
-static char *mount_points(void)
+char *mount_points(void)
 {
 	char *text = NULL, *at, *to;
 	struct mountinfo mount;

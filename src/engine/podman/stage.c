@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "base/json.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/podman/container.h"
@@ -134,6 +135,23 @@ static int make_fifos(struct container *c, const char *dir, struct err *err)
 	return c->to < 0 || c->sandbox.control < 0 ? err_errno(err, errno, "opening FIFOs") : 0;
 }
 
+/* podman asks wrapix-init before it makes the container (hook.c). */
+static int write_hook(struct container *c, struct err *err)
+{
+	char *dir = path_join(&c->arena, c->stage, "hooks");
+	_cleanup_str_ struct str out = { 0 };
+	int r = os_mkdirs(dir, 0700, err);
+
+	if (r < 0)
+		return r;
+	str_add(&out, "{\"version\":\"1.0.0\",\"hook\":{\"path\":");
+	json_add_string(&out, c->sandbox.plan->podman.init);
+	str_add(&out, ",\"args\":[\"wrapix-init\",\"--hook\"]},\"when\":{\"always\":true},"
+		      "\"stages\":[\"precreate\"]}\n");
+	return sessiondir_write(path_join(&c->arena, dir, "wrapix.json"), out.s, out.len, 0600,
+				err);
+}
+
 int stage_make(struct container *c, struct err *err)
 {
 	const struct plan *plan = c->sandbox.plan;
@@ -149,6 +167,8 @@ int stage_make(struct container *c, struct err *err)
 		r = write_env(c, init, err);
 	if (r == 0)
 		r = write_rules(c, init, err);
+	if (r == 0)
+		r = write_hook(c, err);
 	if (r == 0)
 		r = sessiondir_write(path_join(&c->arena, c->stage, "seccomp.json"), json,
 				     strlen(json), 0600, err);
@@ -166,7 +186,9 @@ void stage_close(const struct container *c)
 
 void stage_empty(const struct container *c)
 {
-	static const char *const names[] = { "init", "dirs", "files", "pid", "seccomp.json" };
+	static const char *const names[] = {
+		"init", "dirs", "files", "hooks", "pid", "seccomp.json"
+	};
 	_cleanup_close_ int dir = open(c->stage, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; dir >= 0 && i < ARRAY_LEN(names); i++)

@@ -14,8 +14,8 @@
  *
  * wrapix-init says HELLO when it has read all of it. The supervisor then takes the names of the FIFOs
  * and of the environment away, so that nothing else inside can open them, enters the container's
- * network, and says GO. FIFOs, not sockets: they keep their label under SELinux; a descriptor is taken
- * out of wrapix-init with pidfd_getfd().
+ * network, makes writable what is to be (writable.c), and says GO. FIFOs, not sockets: they keep
+ * their label under SELinux; a descriptor is taken out of wrapix-init with pidfd_getfd().
  */
 #pragma once
 

@@ -4,10 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 
+#define FUSE_MAGIC 0x65735546
 #define OLD_ROOT_MAX 8 /* mounts stacked on the old root */
 
 static unsigned attributes(unsigned flags)
@@ -82,6 +86,26 @@ int mount_make_readonly(int fd)
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
 
 	return mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
+}
+
+int mount_make_writable(int fd)
+{
+	struct mount_attr attr = { .attr_clr = MOUNT_ATTR_RDONLY };
+
+	return mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
+}
+
+int mount_enter(int pidfd)
+{
+	return setns(pidfd, CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : 0;
+}
+
+bool mount_is_view(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+	       (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == FUSE_MAGIC);
 }
 
 bool mount_is_uncovered(int root_fd)

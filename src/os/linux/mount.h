@@ -34,6 +34,14 @@ int mount_attach(int mount_fd, int dir_fd, const char *path);
 
 /* Turns the one mount at fd (not what is below) read-only. */
 int mount_make_readonly(int fd);
+/* Takes that from the one mount at fd. */
+int mount_make_writable(int fd);
+
+/* Joins the user and the mount namespace of a process; whoever does is one thread. */
+int mount_enter(int pidfd);
+
+/* What is there is a view of other directories: an overlay, or what a program (FUSE) makes of them. */
+bool mount_is_view(int fd);
 
 /* What '/..' leads to is the root itself, and no mount stacked on it. The old root may be the same
  * directory, in another mount. */
