@@ -31,7 +31,7 @@ static void check_spec(const struct spec *spec)
 	for (size_t i = 0; i < spec->n_env; i++)
 		check(spec->env[i].name[0] && !strchr(spec->env[i].name, '=') &&
 		      strcmp(spec->env[i].name, "HOME"));
-	check(spec->engine <= ENGINE_APPLE && spec->net <= NET_HOST && spec->home <= HOME_KEEP);
+	check(spec->engine <= ENGINE_APPLE && spec->net <= NET_FILTERED && spec->home <= HOME_KEEP);
 	check(!(spec->limits.cpus < 0) && spec->limits.cpus < 100000);
 }
 
