@@ -80,7 +80,7 @@ check "... in one line" lines "$err" 1
 refuses "unknown option '-network'; did you mean '--network'?" run -network none
 refuses "unknown option '--frobnicate'" run --frobnicate
 hint "--help lists the options"
-refuses "unknown option '--json'" trust --json
+refuses "unknown option '--json'" discard --json
 hint "--help lists the options"
 refuses "unknown option '--allow'" log --allow=example.com
 hint "'wrapix run' has it"
