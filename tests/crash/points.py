@@ -206,11 +206,17 @@ class TakeHeld(Take):
 
     def prepare(self, w):
         w.repository()
+        branch = f"{w.project}/.git/{w.must('git', 'symbolic-ref', 'HEAD').strip()}"
+        # The user's git is in the midst of a commit: it has locked the branch, and ends only when the command has committed, too.
+        with open(branch + ".lock", "x", encoding="ascii") as lock:
+            lock.write(w.must("git", "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "outside"))
         with subprocess.Popen([WRAPIX, "exec", "--", "sh", "-c", "git commit -q --allow-empty -m inside && echo && read word"], cwd=w.project,
                               env=w.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as inside:
             inside.stdout.readline()
-            w.must("git", "commit", "-q", "--allow-empty", "-m", "outside")
+            os.rename(branch + ".lock", branch)
             inside.communicate(b"\n", timeout=60)
+        if not json.loads(w.must(WRAPIX, "git", "status", "--json")):
+            raise RuntimeError("nothing is held")
         w.must("git", "commit", "-q", "--allow-empty", "-m", "more")
 
 

@@ -123,8 +123,8 @@ def zombies():
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             found += [pid] if open(f"/proc/{pid}/stat").read().split()[2] == "Z" else []
-        except FileNotFoundError:
-            pass  # gone meanwhile
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # gone meanwhile, before it was opened or after
     return found
 
 for i in range(20):
