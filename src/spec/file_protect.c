@@ -82,13 +82,26 @@ const char *file_rules_protected(size_t i)
 	return i < ARRAY_LEN(names) ? names[i].name : NULL;
 }
 
+/* How it begins, as far as one byte is that byte, or its other case. */
+static void note_first(struct file_rules *rules, const char *name)
+{
+	const char **first = rules->protect_first;
+	size_t len = 0;
+
+	while (name[len] && !strchr("*?[/", name[len]) && (unsigned char)name[len] < 0x80)
+		len++;
+	for (size_t i = 0; !len && i < ARRAY_LEN(rules->protect_first); i++)
+		first[i] = "";
+	first += tolower((unsigned char)name[0]);
+	*first = *first ? "" : arena_strndup(&rules->arena, name, len);
+}
+
 static int add_name(struct file_rules *rules, const char *name, const char *key, bool by_content,
 		    struct err *err)
 {
 	struct arena *arena = &rules->arena;
 	char *text = arena_printf(arena, "/**/%s", name);
 	struct glob *pattern = glob_compile(arena, text, GLOB_FOLD, err);
-	bool *first = rules->protect_first;
 	struct file_rule *rule;
 
 	if (!pattern)
@@ -103,9 +116,7 @@ static int add_name(struct file_rules *rules, const char *name, const char *key,
 		.before = rules->protects,
 	};
 	rules->protects = rules->n;
-	if (glob_is_special((const char[]){ name[0], name[1], '\0' }) || name[0] == '[')
-		memset(first, true, sizeof(rules->protect_first));
-	first[tolower((unsigned char)name[0])] = true;
+	note_first(rules, name);
 	return 0;
 }
 

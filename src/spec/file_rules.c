@@ -283,13 +283,23 @@ static size_t protected_from(const struct file_rules *rules, const char *path)
 	return path_is_below(path, rules->cwd) ? strlen(rules->cwd) + 1 : root_len(rules, path);
 }
 
+/* A byte beyond ASCII may stand for a letter, or for several. */
+static bool begins_like(const char *s, const char *name)
+{
+	for (; *name && (unsigned char)*s < 0x80; s++, name++)
+		if (tolower((unsigned char)*s) != tolower((unsigned char)*name))
+			return false;
+	return true;
+}
+
 /* A cheap look that spares most paths the comparison. */
 static bool may_be_protected(const struct file_rules *rules, const char *path)
 {
 	for (const char *s = path; *s; s++) {
 		unsigned char first = (unsigned char)s[1];
+		const char *name = rules->protect_first[tolower(first)];
 
-		if (*s == '/' && (first >= 0x80 || rules->protect_first[tolower(first)]))
+		if (*s == '/' && (first >= 0x80 || (name && begins_like(s + 1, name))))
 			return true;
 	}
 	return false;

@@ -73,8 +73,9 @@ struct file_rules {
 	bool asked;       /* reads are decided on, whatever these rules say: others may deny them */
 	bool unwatched;   /* a read that a mount refuses need not be seen */
 	bool disabled;    /* filesystem.disabled: everything is allowed */
-	/* First bytes, lower case, that the first component of a protected name begins with. */
-	bool protect_first[256];
+	/* How the protected names begin, by their first byte in lower case: as far as it is plain text, in a component, where one
+	 * name alone begins with it; "" where several do; NULL where none does. */
+	const char *protect_first[256];
 };
 
 struct file_verdict {

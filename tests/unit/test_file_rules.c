@@ -298,6 +298,7 @@ static void test_protected(void)
 		"/p/.cursor/mcp.json",
 		"/p/wrapix.json",
 		"/p/sub/Wrapix.json",
+		"/p/wrapix.j\u017fon",
 		"/p/.wrapix/profiles/web.json",
 	};
 	static const char *const allowed[] = {
@@ -316,6 +317,8 @@ static void test_protected(void)
 		"/home/u/.ssh/known_hosts",
 		"/p/.cursor/rules/x",
 		"/p/.wrapix/ralph/x.jsonl",
+		"/p/wrapix-bench/x",
+		"/p/wrapix.jso",
 	};
 	struct file_verdict verdict;
 	struct strv none = { 0 }, wrong = { 0 };
