@@ -244,7 +244,7 @@ check "... and nothing is left" is "$(stores)" 0
 # --- what is held, and a link in its place since ---
 printf '[alias]\n\tzz = of another\n' >"$tmp/another"
 "$wrapix" run --git private --network none -- sh -c 'git config alias.zz "!true"; git commit -q --allow-empty -m held
-	until test -e go; do sleep 0.05; done; ln -sf "$1" .git/config' sh "$tmp/another" >/dev/null 2>&1 </dev/null &
+	for i in $(seq 1200); do test ! -e go || break; sleep 0.05; done; ln -sf "$1" .git/config' sh "$tmp/another" >/dev/null 2>&1 </dev/null &
 pid=$!
 await sh -c '"$0" git held | grep -q "^config:alias.zz "' "$wrapix"
 touch go
